@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Binary blocks: p is split into blocks of powers of two; each reduces and scatters on its own, from the smallest block up each
+/// adds its segments to the next larger one; the results are handed back down and every block gathers on its own.
+/// Picture  p = 7 = 4 + 2 + 1, vector ABCD   blocks 0-3, 4-5, 6   within: 0:A 1:C 2:B 3:D   4:AB 5:CD   6:ABCD
+///          up: 6->4 AB, 6->5 CD   4->0 A, 4->2 B, 5->1 C, 5->3 D      down: the same messages the other way
+/// Cost     p = 2^k: as halving_doubling, equal to the recorded schedule. The sources give no formula for other p; at most that of
+///          p' = 2^floor(lg p) plus, for neighbouring blocks of b > s ranks, n/b gamma and b/s (alpha_uni + n/b beta_uni), the latter
+///          once up and, for all_reduce, once down; a reduce to a root outside of the largest block adds alpha_uni + n/p' beta_uni
+/// Needs    any p, any root
+/// Order    kept (blocks are neighbours); same bits on all ranks
+/// Prefer   long vectors, p not a power of two, where largest_exponent_gap(p) is small.   Avoid: short vectors; p = 2^k + 1
+/// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.6; Rabenseifner, ICCS 2004, section 2.6
+#pragma once
+
+#include <string_view>
+
+#include "../shape/binary_blocks.hpp"
+#include "halving_doubling.hpp"
+
+namespace colligo {
+
+namespace detail {
+
+template <steps Step>
+constexpr auto within(Step& step, binary_block block) {
+  return renumbered(step, step.rank() - block.first, block.size, [first = block.first](int v) { return first + v; });
+}
+
+// Segments of the larger block refine those of the smaller one: rank v of it meets the ranks w of the larger with w mod size = v.
+// `pass` gets the peer and the segment, in the smaller block once per partner, in the larger block once.
+template <class Pass>
+constexpr void meet_larger(binary_block mine, int me, range all, Pass pass) {
+  auto const larger = mine.larger();
+  for (int w = me - mine.first; w < larger.size; w += mine.size) pass(larger.first + w, segment(all, w, larger.size));
+}
+constexpr int partner_in_smaller(binary_block mine, int me) {
+  auto const smaller = mine.smaller();
+  return smaller.size == 0 ? nobody : smaller.first + (me - mine.first) % smaller.size;
+}
+
+// Afterwards the ranks of the largest block hold the result, each its segment.
+template <steps Step>
+constexpr void reduce_scatter_by_blocks(Step& step, range all) {
+  int const me = step.rank();
+  auto const mine = binary_block::of(me, step.size());
+  auto block = within(step, mine);
+  reduce_scatter_by_halving(block, all);
+  step(fold{partner_in_smaller(mine, me), segment(all, block.rank(), mine.size)});
+  meet_larger(mine, me, all, [&](int peer, range r) { step(send{peer, r}); });
+}
+
+constexpr double cost_between_blocks(machine const& m, int p, double bytes, int ways) {
+  double sum = 0;
+  for (auto block = binary_block::largest(p); block.smaller().size != 0; block = block.smaller()) {
+    double const ratio = block.size / block.smaller().size, part = bytes / block.size;
+    sum += m.combine(part) + ways * ratio * m.one_way(part);
+  }
+  return sum;
+}
+
+}  // namespace detail
+
+struct binary_blocks {
+  static constexpr std::string_view name = "binary_blocks";
+
+  template <class T, class Op>
+  struct all_reduce {
+    static constexpr bool ordered = true;
+    static constexpr bool same_bits = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const {
+      int const me = step.rank();
+      auto const mine = binary_block::of(me, step.size());
+      auto block = detail::within(step, mine);
+      detail::reduce_scatter_by_blocks(step, all);
+      detail::meet_larger(mine, me, all, [&](int peer, range r) { step(recv{peer, r}); });
+      step(send{detail::partner_in_smaller(mine, me), segment(all, block.rank(), mine.size)});
+      all_gather_by_doubling(block, all);
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      return halving_doubling::all_reduce<T, Op>::cost(m, floor_power_of_two(p), n) +
+             (n == 0 ? 0 : detail::cost_between_blocks(m, p, static_cast<double>(n * sizeof(T)), 2));
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      int const me = step.rank(), q = floor_power_of_two(step.size());
+      detail::reduce_scatter_by_blocks(step, all);
+      bool const substitute = root >= q;   // the root plays the role of rank 0, whose segment it takes
+      if (substitute && me == 0) return step(send{root, segment(all, 0, q)});
+      if (substitute && me == root) step(recv{0, segment(all, 0, q)});
+      if (me >= q && me != root) return;
+      renumbered gatherers(step, me < q ? me : 0, q, [=](int v) { return substitute && v == 0 ? root : v; });
+      gather_by_doubling(gatherers, all, substitute ? 0 : root);
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      if (n == 0) return 0;
+      int const q = floor_power_of_two(p);
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return halving_doubling::reduce<T, Op>::cost(m, q, n) + detail::cost_between_blocks(m, p, bytes, 1) +
+             (p == q ? 0 : m.one_way(bytes / q));
+    }
+  };
+};
+
+}  // namespace colligo

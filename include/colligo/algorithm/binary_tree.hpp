@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Binary tree: whole vectors climb a binomial tree and, for all_reduce, come down it again.
+/// Picture  p = 5, root 0   round 1: 1->0 3->2   round 2: 2->0   round 3: 4->0     back: 0->4   0->2   0->1 2->3
+/// Cost     reduce      ceil(lg p) (alpha_uni + n beta_uni + n gamma)
+///          all_reduce  ceil(lg p) (2 alpha_uni + 2 n beta_uni + n gamma)          equal to the recorded schedule for every p, n
+/// Needs    any p, any root, any associative functor
+/// Order    kept for every root (the tree is drawn around the root, ranks are not rotated); same bits on all ranks
+/// Prefer   reduce of short vectors (fewest start-ups of all).   Avoid: long vectors; half of the ranks idle after each round
+/// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.3
+#pragma once
+
+#include <string_view>
+
+#include "../shape/tree.hpp"
+
+namespace colligo {
+
+struct binary_tree {
+  static constexpr std::string_view name = "binary_tree";
+
+  template <class T, class Op>
+  struct reduce {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      reduce_along(step, binomial_tree{step.size(), root}, all);
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return n == 0 ? 0 : ceil_lg(p) * (m.one_way(bytes) + m.combine(bytes));
+    }
+  };
+
+  template <class T, class Op>
+  struct all_reduce {
+    static constexpr bool ordered = true;
+    static constexpr bool same_bits = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const {
+      binomial_tree const tree{step.size()};
+      reduce_along(step, tree, all);
+      broadcast_along(step, tree, all);
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return n == 0 ? 0 : ceil_lg(p) * (2 * m.one_way(bytes) + m.combine(bytes));
+    }
+  };
+};
+
+}  // namespace colligo

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// All algorithms, one line each. Run-time names, laws, cost checks, conformance tests and benchmarks iterate this list.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "../core/policy.hpp"
+#include "binary_blocks.hpp"
+#include "binary_tree.hpp"
+#include "halving_doubling.hpp"
+#include "halving_tree.hpp"
+#include "recursive_doubling.hpp"
+#include "ring.hpp"
+#include "rotating_ring.hpp"
+#include "vendor.hpp"
+
+namespace colligo {
+
+/// Any algorithm of the library as a value, with its knobs.
+using any_algorithm = std::variant<   //
+    binary_tree,                      //
+    recursive_doubling,               //
+    halving_doubling,                 //
+    binary_blocks,                    //
+    ring,                             //
+    rotating_ring,                    //
+    halving_tree,                     //
+    vendor>;
+
+/// Calls f(Tag{}) for every algorithm of the catalogue.
+template <class F>
+constexpr void for_each_algorithm(F&& f) {
+  [&]<class... Tags>(std::variant<Tags...> const*) { (f(Tags{}), ...); }(static_cast<any_algorithm const*>(nullptr));
+}
+
+}  // namespace colligo

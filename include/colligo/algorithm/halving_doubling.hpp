@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Recursive halving and doubling (Rabenseifner's algorithm): reduce_scatter by vector halving and distance doubling, then all_gather
+/// (or, for reduce, a gather over a binary tree) the other way. Spare ranks first share the work of their neighbour.
+/// Picture  p = 4, vector ABCD   round 1: 0-1 2-3 swap halves (even ranks keep AB, odd CD)   round 2: 0-2 keep A, B   1-3 keep C, D
+///          back: 0-2 1-3 swap quarters, 0-1 2-3 swap halves      p = 5: 0 and 1 first reduce a half each, 1 hands its half to 0
+/// Cost     p = 2^k      all_reduce  2 lg p alpha + 2 n beta + n gamma - (2 n beta + n gamma) / p
+///                       reduce      lg p (alpha + alpha_uni) + n (beta + beta_uni) + n gamma - (n (beta + beta_uni) + n gamma) / p
+///          else, with p' = 2^floor(lg p), the same of p' and, before it, alpha + alpha_uni + n/2 (beta + beta_uni) + n/2 gamma;
+///          all_reduce also hands back: alpha_uni + n beta_uni (the source prices this one alpha + n beta: the same where uni = bi).
+///          Equal to the recorded schedule where p' divides n/2; else n/p', n/2 ... are rounded to elements.
+/// Needs    any p, any root (a root among the spare ranks swaps roles with its neighbour)
+/// Order    kept (distance doubling merges neighbouring groups); same bits on all ranks
+/// Prefer   long vectors, p = 2^k.   Avoid: short vectors; p just above a power of two with long vectors (see binary_blocks, ring)
+/// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.5; Rabenseifner, ICCS 2004, section 2.5
+#pragma once
+
+#include <string_view>
+
+#include "../shape/vector_halving.hpp"
+
+namespace colligo {
+
+namespace detail {
+
+// The paper's first step: of the first 2 r ranks, pairs exchange halves and reduce them; the even one (or the root) takes both.
+struct spare_ranks {
+  int p, root;
+  int q = floor_power_of_two(p);
+  int spare = p - q;
+
+  constexpr bool paired(int r) const { return r < 2 * spare; }
+  constexpr bool removed(int r) const { return paired(r) && r != survivor(r / 2); }
+  constexpr int virtually(int r) const { return paired(r) ? r / 2 : r - spare; }
+  constexpr int really(int v) const { return v < spare ? survivor(v) : v + spare; }
+
+  template <steps Step>
+  constexpr void share_with_neighbour(Step& step, range all) const {
+    int const me = step.rank(), peer = paired(me) ? me ^ 1 : nobody;
+    range const mine = segment(all, me, 2), theirs = segment(all, me ^ 1, 2);
+    step(send{peer, theirs}, fold{peer, mine});
+    if (removed(me)) step(send{peer, mine});
+    else step(recv{peer, theirs});
+  }
+
+  template <steps Step>
+  constexpr auto survivors(Step& step) const {
+    return renumbered(step, virtually(step.rank()), q, [*this](int v) { return really(v); });
+  }
+
+  static constexpr double cost(machine const& m, double bytes) {
+    return m.exchange(bytes / 2) + m.combine(bytes / 2) + m.one_way(bytes / 2);
+  }
+
+ private:
+  constexpr int survivor(int pair) const { return root / 2 == pair ? root : 2 * pair; }
+};
+
+}  // namespace detail
+
+struct halving_doubling {
+  static constexpr std::string_view name = "halving_doubling";
+
+  template <class T, class Op>
+  struct all_reduce {
+    static constexpr bool ordered = true;
+    static constexpr bool same_bits = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const {
+      detail::spare_ranks const ranks{step.size(), 0};
+      int const me = step.rank(), neighbour = ranks.paired(me) ? me ^ 1 : nobody;
+      ranks.share_with_neighbour(step, all);
+      if (ranks.removed(me)) return step(recv{neighbour, all});
+      auto inner = ranks.survivors(step);
+      reduce_scatter_by_halving(inner, all);
+      all_gather_by_doubling(inner, all);
+      step(send{neighbour, all});
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      if (n == 0) return 0;
+      int const q = floor_power_of_two(p);
+      double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / q;
+      double const inner = floor_lg(p) * 2 * m.alpha + moved * (2 * m.beta + m.gamma);
+      return p == q ? inner : detail::spare_ranks::cost(m, bytes) + inner + m.one_way(bytes);
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      detail::spare_ranks const ranks{step.size(), root};
+      ranks.share_with_neighbour(step, all);
+      if (ranks.removed(step.rank())) return;
+      auto inner = ranks.survivors(step);
+      reduce_scatter_by_halving(inner, all);
+      gather_by_doubling(inner, all, ranks.virtually(root));
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      if (n == 0) return 0;
+      int const q = floor_power_of_two(p);
+      double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / q;
+      double const inner = floor_lg(p) * (m.alpha + m.alpha_uni()) + moved * (m.beta + m.beta_uni() + m.gamma);
+      return p == q ? inner : detail::spare_ranks::cost(m, bytes) + inner;
+    }
+  };
+};
+
+}  // namespace colligo

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Ring: reduce_scatter by pairwise exchange with growing strides, then an all_gather around the ring (reduce: straight to the root).
+/// Picture  p = 3, blocks ABC   stride 1: 0->1->2->0, each folds its own block   stride 2: 0->2->1->0
+///          ring: 0 sends A to 1, 1 sends B to 2, 2 sends C to 0; then each passes on what it received
+/// Cost     all_reduce  2 (p-1) alpha + 2 n beta + n gamma - (2 n beta + n gamma) / p
+///          reduce      (p-1) (alpha + alpha_uni) + n (beta + beta_uni) + n gamma - (n (beta + beta_uni) + n gamma) / p
+///          Equal to the recorded schedule where p divides n; else n/p is rounded to elements.
+/// Needs    any p, any root; a commutative functor
+/// Order    not kept (rank r folds r-1, r-2 ...); same bits on all ranks (each block is reduced by one rank)
+/// Prefer   long vectors on few ranks, p not a power of two.   Avoid: many ranks, the start-ups grow with p
+/// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.7
+#pragma once
+
+#include <string_view>
+
+#include "../core/renumbered.hpp"
+
+namespace colligo {
+
+namespace detail {
+
+// Afterwards rank r holds the result of block r.
+template <steps Step>
+constexpr void reduce_scatter_by_pairwise_exchange(Step& step, blocks const& block) {
+  int const p = step.size(), me = step.rank();
+  for (int stride = 1; stride < p; ++stride) {
+    int const to = (me + stride) % p, from = (me - stride + p) % p;
+    step(send{to, block[to]}, fold{from, block[me]});
+  }
+}
+
+}  // namespace detail
+
+struct ring {
+  static constexpr std::string_view name = "ring";
+
+  template <class T, class Op>
+  struct all_reduce {
+    static constexpr bool ordered = false;
+    static constexpr bool same_bits = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const {
+      int const p = step.size(), me = step.rank();
+      blocks const block{all, p};
+      detail::reduce_scatter_by_pairwise_exchange(step, block);
+      for (int i = 0; i < p - 1; ++i)
+        step(send{(me + 1) % p, block[(me - i + p) % p]}, recv{(me - 1 + p) % p, block[(me - 1 - i + p) % p]});
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      if (n == 0) return 0;
+      double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
+      return 2 * (p - 1) * m.alpha + moved * (2 * m.beta + m.gamma);
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce {
+    static constexpr bool ordered = false;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      int const p = step.size(), me = step.rank();
+      blocks const block{all, p};
+      detail::reduce_scatter_by_pairwise_exchange(step, block);
+      if (me != root) return step(send{root, block[me]});
+      step(listed{p, [=](int r) { return recv{r == root ? nobody : r, block[r]}; }});
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      if (n == 0) return 0;
+      double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
+      return (p - 1) * (m.alpha + m.alpha_uni()) + moved * (m.beta + m.beta_uni() + m.gamma);
+    }
+  };
+};
+
+}  // namespace colligo

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What is known of reduction functors: which commute, and the library's own: maximum, minimum, maxloc, minloc.
+///
+/// A functor is any callable T(T const&, T const&), stateful ones included. It must be associative.
+#pragma once
+
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+// Boost.MPI's functors are known by name alone, so that this header needs no MPI.
+namespace boost::mpi {
+template <class T> struct maximum;
+template <class T> struct minimum;
+template <class T> struct bitwise_and;
+template <class T> struct bitwise_or;
+template <class T> struct bitwise_xor;
+template <class T> struct logical_xor;
+}  // namespace boost::mpi
+
+namespace colligo {
+
+namespace detail {
+
+/// True for a NaN of any type that can have one.
+template <class T>
+constexpr bool unordered(T const& value) {
+  if constexpr (requires { { value != value } -> std::convertible_to<bool>; })
+    return value != value;
+  else
+    return false;
+}
+
+}  // namespace detail
+
+/// The larger / smaller of two values. Of a NaN and a number the number is taken, so the answer does not depend on ranks.
+struct maximum {
+  template <class T>
+  constexpr T operator()(T const& a, T const& b) const { return b > a || detail::unordered(a) ? b : a; }
+};
+struct minimum {
+  template <class T>
+  constexpr T operator()(T const& a, T const& b) const { return b < a || detail::unordered(a) ? b : a; }
+};
+
+/// A value and where it was found (MPI_MAXLOC's pair, for any ordered T and any Index).
+template <class T, class Index = std::int64_t>
+struct located {
+  T value;
+  Index index;
+  friend constexpr bool operator==(located const&, located const&) = default;
+};
+
+namespace detail {
+
+// A NaN loses against every number; equals, and NaNs among themselves, go to the lowest index. That is a total order,
+// so maxloc and minloc commute and the result is the same for every algorithm and every number of ranks.
+template <class Located, class Better>
+constexpr Located better_of(Located const& a, Located const& b, Better better) {
+  if (better(a.value, b.value)) return a;
+  if (better(b.value, a.value)) return b;
+  bool const a_is_nan = unordered(a.value), b_is_nan = unordered(b.value);
+  if (a_is_nan != b_is_nan) return a_is_nan ? b : a;
+  return b.index < a.index ? b : a;
+}
+
+}  // namespace detail
+
+/// The largest value with its index. Ties: the lowest index. A NaN is taken only if there is nothing else.
+struct maxloc {
+  template <class T, class Index>
+  constexpr located<T, Index> operator()(located<T, Index> const& a, located<T, Index> const& b) const {
+    return detail::better_of(a, b, std::greater<>{});
+  }
+};
+
+/// The smallest value with its index. Ties and NaN as in maxloc.
+struct minloc {
+  template <class T, class Index>
+  constexpr located<T, Index> operator()(located<T, Index> const& a, located<T, Index> const& b) const {
+    return detail::better_of(a, b, std::less<>{});
+  }
+};
+
+/// A functor that its author vouches for: made by as_commutative.
+template <class Op>
+struct commutative_functor {
+  Op op;
+  template <class T>
+  constexpr T operator()(T const& a, T const& b) const { return op(a, b); }
+  template <class T>
+  constexpr T operator()(T const& a, T const& b) { return op(a, b); }
+};
+
+/// Says that op(a, b) == op(b, a), so that algorithms which reorder operands may take it.
+template <class Op>
+constexpr commutative_functor<std::decay_t<Op>> as_commutative(Op&& op) {
+  return {std::forward<Op>(op)};
+}
+
+namespace detail {
+
+template <class T>
+struct is_complex : std::false_type {};
+template <class T>
+struct is_complex<std::complex<T>> : std::true_type {};
+
+template <class Op, class T, template <class> class... Functors>
+inline constexpr bool any_of = ((std::is_same_v<Op, Functors<T>> || std::is_same_v<Op, Functors<void>>) || ...);
+template <class Op, class T, template <class> class... Functors>
+inline constexpr bool any_boost = (std::is_same_v<Op, Functors<T>> || ...);
+
+template <class Op, class T>
+constexpr bool known_to_commute() {
+  if constexpr (std::is_arithmetic_v<T>)
+    return any_of<Op, T, std::plus, std::multiplies, std::logical_and, std::logical_or, std::bit_and, std::bit_or, std::bit_xor> ||
+           any_boost<Op, T, boost::mpi::maximum, boost::mpi::minimum, boost::mpi::bitwise_and, boost::mpi::bitwise_or,
+                     boost::mpi::bitwise_xor, boost::mpi::logical_xor> ||
+           std::is_same_v<Op, maximum> || std::is_same_v<Op, minimum>;
+  else if constexpr (is_complex<T>::value)
+    return any_of<Op, T, std::plus, std::multiplies>;
+  else
+    return false;
+}
+
+}  // namespace detail
+
+/// Whether op(a, b) == op(b, a) is known. True for the standard and Boost.MPI functors on arithmetic types (sums and
+/// products of std::complex too) and for the library's own; false for anything else, unless you specialise it:
+///   template <> inline constexpr bool colligo::commutative<merge, particle> = true;
+template <class Op, class T>
+inline constexpr bool commutative = detail::known_to_commute<Op, T>();
+template <class Op, class T>
+inline constexpr bool commutative<commutative_functor<Op>, T> = true;
+template <class T, class Index>
+inline constexpr bool commutative<maxloc, located<T, Index>> = true;
+template <class T, class Index>
+inline constexpr bool commutative<minloc, located<T, Index>> = true;
+
+}  // namespace colligo

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Views of a step under other ranks, so that an algorithm never mentions roots that are not 0 or ranks that are spare.
+#pragma once
+
+#include <bit>
+
+#include "machine.hpp"
+#include "step.hpp"
+
+namespace colligo {
+
+/// The largest power of two that is not above p, and the logarithms of the papers.
+constexpr int floor_power_of_two(int p) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(p))); }
+constexpr int floor_lg(int p) { return static_cast<int>(std::bit_width(static_cast<unsigned>(p))) - 1; }
+constexpr int ceil_lg(int p) { return p <= 1 ? 0 : floor_lg(p - 1) + 1; }
+
+/// Runs a text on `size` of the ranks: `real(v)` is the rank that plays virtual rank v. Operands keep their order by
+/// real ranks (law 3), so a renumbering that is monotone keeps order.
+template <steps Step, class Real>
+class renumbered {
+ public:
+  constexpr renumbered(Step& step, int rank, int size, Real real) : step_(step), rank_(rank), size_(size), real_(real) {}
+
+  constexpr int rank() const { return rank_; }
+  constexpr int size() const { return size_; }
+
+  template <class... Operands>
+  constexpr void operator()(Operands... operands) { step_(renamed(operands)...); }
+
+  template <operand_list List>
+  constexpr void operator()(List const& list) {
+    step_(listed{static_cast<int>(list.size()), [&](int i) {
+                   operand o = list[static_cast<std::size_t>(i)];
+                   o.peer = peer(o.peer);
+                   return o;
+                 }});
+  }
+
+ private:
+  constexpr int peer(int v) const { return v == nobody ? nobody : real_(v); }
+  constexpr send renamed(send s) const { return {peer(s.to), s.what}; }
+  constexpr recv renamed(recv r) const { return {peer(r.from), r.what}; }
+  constexpr fold renamed(fold f) const { return {peer(f.from), f.what, f.with}; }
+
+  Step& step_;
+  int rank_;
+  int size_;
+  Real real_;
+};
+
+/// The text sees `root` as rank 0: ranks are rotated, which does not keep order.
+template <steps Step>
+constexpr auto rooted_at(Step& step, int root) {
+  int const p = step.size();
+  return renumbered(step, (step.rank() - root + p) % p, p, [root, p](int v) { return (v + root) % p; });
+}
+
+/// Any number of ranks for an all_reduce that is written for p = 2^k: each spare rank lends its vector to its neighbour and gets
+/// the result back. Order is kept. Adds, for p not a power of two, 2 one-way messages of the vector and one fold of it.
+template <class Inner, class T>
+struct folded {
+  Inner inner{};
+  static constexpr bool any_size = true;
+  static constexpr bool ordered = Inner::ordered;
+  static constexpr bool same_bits = Inner::same_bits;
+
+  template <steps Step>
+  constexpr void operator()(Step& step, range all) const {
+    int const me = step.rank(), q = floor_power_of_two(step.size()), spare = step.size() - q;
+    bool const paired = me < 2 * spare;
+    if (paired && me % 2 == 1) {
+      step(send{me - 1, all});
+      step(recv{me - 1, all});
+      return;
+    }
+    int const neighbour = paired ? me + 1 : nobody;
+    step(fold{neighbour, all});
+    renumbered virtually(step, paired ? me / 2 : me - spare, q, [spare](int v) { return v < spare ? 2 * v : v + spare; });
+    inner(virtually, all);
+    step(send{neighbour, all});
+  }
+
+  constexpr double cost(machine const& m, int p, std::size_t n) const {
+    double const bytes = static_cast<double>(n * sizeof(T));
+    double const fold_and_return = std::has_single_bit(static_cast<unsigned>(p)) || n == 0 ? 0 : 2 * m.one_way(bytes) + m.combine(bytes);
+    return fold_and_return + inner.cost(m, floor_power_of_two(p), n);
+  }
+};
+
+}  // namespace colligo

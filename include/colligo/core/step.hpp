@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The vocabulary in which every algorithm is written: three nouns and one verb, on index ranges and ranks.
+///
+///   step(send{to, range})     step(recv{from, range})     step(fold{from, range})     step(send{...}, fold{...}) ...
+///
+/// A step performs its operands together and returns nothing. The laws, each checked by model/record.hpp:
+///  1. Oblivious: control flow depends on rank, p, root, n and counts only, so a schedule is a value.
+///  2. Within a step, what recv writes overlaps nothing else; folds are applied after the sends have left, in the order listed.
+///  3. fold keeps the lower rank as the left operand.
+///  4. nobody as peer, or an empty range, makes an operand vanish: no special cases at borders.
+///  5. Messages between two ranks match in order.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+
+#include "range.hpp"
+
+namespace colligo {
+
+/// A peer that is not there: operands that name it vanish, like MPI_PROC_NULL.
+inline constexpr int nobody = -1;
+
+/// What a fold combines the received elements with: what has been reduced so far, or the rank's own contribution again.
+enum class own : std::uint8_t { result, input };
+
+/// Send the elements of `what` to rank `to`.
+struct send {
+  int to;
+  range what;
+};
+
+/// Receive into `what` from rank `from`, overwriting.
+struct recv {
+  int from;
+  range what;
+};
+
+/// Receive from rank `from` and combine into `what`; the lower rank is the left operand.
+struct fold {
+  int from;
+  range what;
+  own with = own::result;
+};
+
+/// Any of the three, for steps whose operands are known at run time only.
+struct operand {
+  enum class kind : std::uint8_t { send, recv, fold };
+
+  kind what{};
+  int peer = nobody;
+  range elements{};
+  own with = own::result;
+
+  constexpr operand() = default;
+  constexpr operand(send s) : what(kind::send), peer(s.to), elements(s.what) {}
+  constexpr operand(recv r) : what(kind::recv), peer(r.from), elements(r.what) {}
+  constexpr operand(fold f) : what(kind::fold), peer(f.from), elements(f.what), with(f.with) {}
+
+  constexpr bool vanishes() const { return peer == nobody || elements.empty(); }
+  constexpr bool sends() const { return what == kind::send; }
+  friend constexpr bool operator==(operand const&, operand const&) = default;
+};
+
+/// A list of operands made at run time: an array, a vector, or `listed` below, which needs no memory.
+template <class List>
+concept operand_list = requires(List const& list, std::size_t i) {
+  { list.size() } -> std::convertible_to<std::size_t>;
+  { list[i] } -> std::convertible_to<operand>;
+};
+
+/// The list at(0), at(1), ... at(count - 1), made while it is read.
+template <class At>
+struct listed {
+  int count;
+  At at;
+
+  constexpr std::size_t size() const { return static_cast<std::size_t>(count); }
+  constexpr operand operator[](std::size_t i) const { return at(static_cast<int>(i)); }
+};
+template <class At>
+listed(int, At) -> listed<At>;
+
+/// What an algorithm is written against. Every model (MPI, threads, recorder, cost) is one of these.
+template <class Step>
+concept steps = requires(Step& step, send s, recv r, fold f, std::array<operand, 1> const& list) {
+  { step.rank() } -> std::convertible_to<int>;
+  { step.size() } -> std::convertible_to<int>;
+  { step(s) } -> std::same_as<void>;
+  { step(r) } -> std::same_as<void>;
+  { step(f) } -> std::same_as<void>;
+  { step(s, r) } -> std::same_as<void>;
+  { step(s, f) } -> std::same_as<void>;
+  { step(list) } -> std::same_as<void>;
+};
+
+}  // namespace colligo

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Model: counts and prices, both at compile time too. counter runs an algorithm's text for one rank and keeps nothing but totals;
+/// price puts seconds to a recorded schedule.
+#pragma once
+
+#include <cstddef>
+
+#include "record.hpp"
+
+namespace colligo {
+
+/// What one rank does. Elements, not bytes.
+class counter {
+ public:
+  constexpr counter(int rank, int size) : rank_(rank), size_(size) {}
+
+  constexpr int rank() const { return rank_; }
+  constexpr int size() const { return size_; }
+
+  template <class... Operands>
+  constexpr void operator()(Operands... operands) {
+    bool something = false;
+    ((something |= count(operands)), ...);
+    steps_ += something;
+  }
+  template <operand_list List>
+  constexpr void operator()(List const& list) {
+    bool something = false;
+    for (std::size_t i = 0; i < list.size(); ++i) something |= count(list[i]);
+    steps_ += something;
+  }
+
+  constexpr int steps() const { return steps_; }                            ///< steps in which it takes part
+  constexpr std::size_t messages() const { return messages_; }              ///< messages that it sends
+  constexpr std::size_t elements_sent() const { return sent_; }
+  constexpr std::size_t elements_folded() const { return folded_; }
+
+ private:
+  constexpr bool count(operand o) {
+    if (o.vanishes()) return false;
+    if (o.sends()) ++messages_, sent_ += o.elements.size();
+    if (o.what == operand::kind::fold) folded_ += o.elements.size();
+    return true;
+  }
+
+  int rank_, size_;
+  int steps_ = 0;
+  std::size_t messages_ = 0, sent_ = 0, folded_ = 0;
+};
+
+static_assert(steps<counter>);
+
+namespace detail {
+
+// One way out and one way in per rank: the messages of a step queue up for them.
+struct seconds_clock {
+  static constexpr bool one_port = true;
+  machine m;
+  double bytes_per_element;
+  constexpr double transfer(std::size_t n, bool both_ways) const {
+    double const bytes = static_cast<double>(n) * bytes_per_element;
+    return both_ways ? m.exchange(bytes) : m.one_way(bytes);
+  }
+  constexpr double combine(std::size_t n) const { return m.combine(static_cast<double>(n) * bytes_per_element); }
+};
+
+}  // namespace detail
+
+/// Seconds until the last rank is done on this machine. A message occupies its sender's way out and its receiver's way in; it begins
+/// when both have reached the step and both ways are free, and counts as bi-directional if either end's step also goes the other way.
+constexpr double price(schedule const& s, machine const& m, double bytes_per_element = 1) {
+  return s.play(detail::seconds_clock{m, bytes_per_element});
+}
+
+}  // namespace colligo

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Model: ranks are threads of one process, for tests, downstream unit tests too, without mpirun. Sends do not buffer: a step ends
+/// when its messages have been taken, so a text that deadlocks under rendezvous deadlocks here. Elements are copied, never serialised.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <typeinfo>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "port.hpp"
+#include "working_vector.hpp"
+
+namespace colligo {
+
+namespace detail {
+
+// A message on offer: it stands in its sender's step until the receiver has taken it.
+struct parcel {
+  void const* data;
+  std::size_t n;
+  std::type_info const* type;
+  bool taken = false;
+  parcel* next = nullptr;
+};
+
+// Thrown in ranks that wait when another rank has failed.
+struct abandoned {};
+
+class thread_group {
+ public:
+  explicit thread_group(int p) : ranks_(static_cast<std::size_t>(p)) {
+    for (auto& rank : ranks_) rank.offered.resize(static_cast<std::size_t>(p));
+  }
+
+  void offer(int from, int to, parcel& p) {
+    desk& d = at(to);
+    std::lock_guard const lock(d.mutex);
+    queue& q = d.offered[static_cast<std::size_t>(from)];
+    (q.first ? q.last->next : q.first) = &p;
+    q.last = &p;
+    d.changed.notify_all();
+  }
+
+  parcel& accept(int from, int to) {
+    queue& q = at(to).offered[static_cast<std::size_t>(from)];
+    wait(to, from, [&] { return q.first != nullptr; }, "waits for a message of");
+    std::lock_guard const lock(at(to).mutex);
+    parcel& p = *q.first;
+    q.first = p.next;
+    return p;
+  }
+
+  void took(int from, parcel& p) {
+    desk& d = at(from);
+    std::lock_guard const lock(d.mutex);
+    p.taken = true;
+    d.changed.notify_all();
+  }
+
+  void wait_until_taken(int from, int to, parcel const& p) {
+    wait(from, to, [&] { return p.taken; }, "has a message for");
+  }
+
+  void leave(int rank, std::exception_ptr error) {
+    std::lock_guard const lock(state_);
+    at(rank).gone = true;
+    if (error && !first_) first_ = error;
+    for (auto& d : ranks_) {
+      std::lock_guard const wake(d.mutex);
+      d.changed.notify_all();
+    }
+  }
+
+  std::exception_ptr first_error() const { return first_; }
+
+ private:
+  struct queue {
+    parcel* first = nullptr;
+    parcel* last = nullptr;
+  };
+  struct desk {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<queue> offered;   // by sender
+    std::atomic<bool> gone = false;
+  };
+
+  desk& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  template <class Ready>
+  void wait(int rank, int peer, Ready ready, char const* what) {
+    desk& d = at(rank);
+    std::unique_lock lock(d.mutex);
+    d.changed.wait(lock, [&] { return ready() || at(peer).gone; });
+    if (ready()) return;
+    lock.unlock();
+    std::lock_guard const state(state_);
+    if (first_) throw abandoned{};
+    throw error("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) + ", which has left: not all ranks made this call");
+  }
+
+  std::vector<desk> ranks_;
+  std::mutex state_;
+  std::exception_ptr first_;
+};
+
+template <class T, class Op>
+class thread_steps;
+
+class thread_port : public port_base {
+ public:
+  thread_port(thread_group& group, int rank, int size, settings const& environment) : group(group) {
+    rank_ = rank;
+    size_ = size;
+    settings_ = environment;
+  }
+
+  template <class T, class Op>
+  auto steps(working_vector<T, Op>& data) { return thread_steps<T, Op>(*this, data); }
+
+  template <collective, class T, class Op>
+  static constexpr bool has_vendor = false;
+
+  thread_group& group;
+  std::vector<parcel> outgoing;
+};
+
+template <class T, class Op>
+class thread_steps {
+ public:
+  thread_steps(thread_port& port, working_vector<T, Op>& data) : port_(port), data_(data) {}
+
+  int rank() const { return port_.rank(); }
+  int size() const { return port_.size(); }
+
+  template <class... Operands>
+  void operator()(Operands... operands) { (*this)(std::array{operand(operands)...}); }
+
+  template <operand_list List>
+  void operator()(List const& list) {
+    std::size_t folded = 0;
+    auto const each = [&list](auto f) {
+      for (std::size_t i = 0; i < list.size(); ++i)
+        if (operand const o = list[i]; !o.vanishes()) f(o);
+    };
+    port_.outgoing.clear();
+    port_.outgoing.reserve(list.size());   // parcels must not move once they are on offer
+    each([&](operand const& o) {
+      if (o.what == operand::kind::fold) folded += o.elements.size();
+      if (o.sends()) port_.outgoing.push_back({data_.read(o.elements), o.elements.size(), &typeid(T)});
+    });
+    auto next = port_.outgoing.begin();
+    each([&](operand const& o) {
+      if (o.sends()) port_.group.offer(rank(), o.peer, *next++);
+    });
+    room<T> received(port_.received, folded);
+    T* free = received.data();
+    each([&](operand const& o) {
+      if (o.what == operand::kind::recv) take(o, data_.write(o.elements));
+      if (o.what == operand::kind::fold) take(o, free), free += o.elements.size();
+    });
+    next = port_.outgoing.begin();
+    free = received.data();
+    each([&](operand const& o) {
+      if (o.sends()) port_.group.wait_until_taken(rank(), o.peer, *next++);
+    });
+    each([&](operand const& o) {
+      if (o.what == operand::kind::fold) data_.combine(o.elements, free, o.peer < rank(), o.with), free += o.elements.size();
+    });
+  }
+
+ private:
+  void take(operand const& o, T* into) {
+    parcel& p = port_.group.accept(o.peer, rank());
+    if (p.n != o.elements.size() || *p.type != typeid(T))
+      throw error("rank " + std::to_string(rank()) + " expects " + std::to_string(o.elements.size()) + " elements of type " + typeid(T).name() +
+                  " from rank " + std::to_string(o.peer) + ", which sends " + std::to_string(p.n) + " of type " + p.type->name() +
+                  ": the ranks made different calls");
+    std::copy_n(static_cast<T const*>(p.data), p.n, into);
+    port_.group.took(o.peer, p);
+  }
+
+  thread_port& port_;
+  working_vector<T, Op>& data_;
+};
+
+}  // namespace detail
+
+/// One rank of run_threads.
+class thread_communicator {
+ public:
+  explicit thread_communicator(detail::thread_port& port) : port_(port) {}
+  thread_communicator(thread_communicator const&) = delete;
+  thread_communicator& operator=(thread_communicator const&) = delete;
+
+  int rank() const { return port_.rank(); }
+  int size() const { return port_.size(); }
+
+ private:
+  friend struct port_of<thread_communicator>;
+  detail::thread_port& port_;
+};
+
+template <>
+struct port_of<thread_communicator> {
+  static detail::thread_port& open(thread_communicator const& comm) { return comm.port_; }
+};
+
+/// Runs f(comm) as p ranks, each a thread of this process, and waits for all. If ranks throw, the others are woken where they wait,
+/// and the first exception is rethrown. Precondition: p >= 1.
+template <class F>
+void run_threads(int p, F f) {
+  if (p < 1) throw argument_error("run_threads: " + std::to_string(p) + " ranks asked for, at least 1 is needed");
+  detail::thread_group group(p);
+  auto const environment = detail::settings_of_environment();
+  auto const run = [&](int rank) {
+    std::exception_ptr error;
+    try {
+      detail::thread_port port(group, rank, p, environment);
+      thread_communicator comm(port);
+      f(comm);
+    } catch (detail::abandoned const&) {   // the cause is kept already
+    } catch (...) {
+      error = std::current_exception();
+    }
+    group.leave(rank, error);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int rank = 1; rank < p; ++rank) others.emplace_back(run, rank);
+    run(0);
+  }
+  if (auto const error = group.first_error()) std::rethrow_exception(error);
+}
+
+}  // namespace colligo

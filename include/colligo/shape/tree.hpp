@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Trees over the ranks, and the two ways of walking them. A tree says, for a rank r, its parent(r) and its children in the order
+/// in which they report: child(r, 0) .. child(r, most_children() - 1). `nobody` stands for one that is not there.
+#pragma once
+
+#include "../core/renumbered.hpp"
+
+namespace colligo {
+
+/// The binomial tree of recursive distance doubling, drawn so that ranks stay in order for every root: at distance d, neighbouring groups
+/// of d ranks merge, and the group that holds the root (otherwise the lower one) takes the other's value.
+///   p = 8, root 0:  0 <- 1 2 4    2 <- 3    4 <- 5 6    6 <- 7          p = 8, root 5:  5 <- 4 6 0    6 <- 7    0 <- 1 2    2 <- 3
+struct binomial_tree {
+  int p;
+  int root = 0;
+
+  constexpr int parent(int r) const {
+    for (int d = 1; d < p; d *= 2)
+      if (int const taker = head(r, 2 * d); taker != r) return taker;
+    return nobody;
+  }
+  constexpr int most_children() const { return ceil_lg(p); }
+  constexpr int child(int r, int i) const {
+    int const d = 1 << i, sibling = (r / d ^ 1) * d;
+    return sibling < p && head(r, 2 * d) == r ? head(sibling, d) : nobody;
+  }
+
+ private:
+  // Who speaks for the group of d ranks in which r is.
+  constexpr int head(int r, int d) const { return r / d == root / d ? root : r / d * d; }
+};
+
+/// The coursework's tree: the latter half of the ranks reports to the former, until one is left (any p: the former half is the larger).
+///   p = 8:  0 <- 4 2 1    1 <- 5 3    2 <- 6    3 <- 7
+struct halving_shape {
+  int p;
+
+  constexpr int parent(int r) const {
+    for (int i = 0; i < most_children(); ++i)
+      if (r >= left(i + 1)) return r - left(i + 1);
+    return nobody;
+  }
+  constexpr int most_children() const { return ceil_lg(p); }
+  constexpr int child(int r, int i) const {
+    int const half = left(i + 1);
+    return r < half && r + half < left(i) ? r + half : nobody;
+  }
+
+ private:
+  constexpr int left(int round) const { return (p + (1 << round) - 1) >> round; }   // ranks that still hold a value
+};
+
+/// From the leaves to the root: whole vectors, children in order.
+template <steps Step, class Tree>
+constexpr void reduce_along(Step& step, Tree const& tree, range all) {
+  for (int i = 0; i < tree.most_children(); ++i) step(fold{tree.child(step.rank(), i), all});
+  step(send{tree.parent(step.rank()), all});
+}
+
+/// From the root to the leaves: whole vectors, the child that reported last is served first.
+template <steps Step, class Tree>
+constexpr void broadcast_along(Step& step, Tree const& tree, range all) {
+  step(recv{tree.parent(step.rank()), all});
+  for (int i = tree.most_children() - 1; i >= 0; --i) step(send{tree.child(step.rank(), i), all});
+}
+
+}  // namespace colligo
