@@ -5,10 +5,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <typeinfo>
 #include <vector>
@@ -125,7 +128,7 @@ class thread_port : public port_base {
   template <class T, class Op>
   auto steps(working_vector<T, Op>& data) { return thread_steps<T, Op>(*this, data); }
 
-  template <collective, class T, class Op>
+  template <class T>
   static constexpr bool has_vendor = false;
 
   thread_group& group;

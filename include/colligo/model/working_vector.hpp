@@ -87,14 +87,13 @@ class working_vector {
 
   /// Copies what is still in the input alone.
   void complete() {
-    auto parts = written_;
-    std::sort(const_cast<range*>(parts.begin()), const_cast<range*>(parts.end()), [](range a, range b) { return a.first < b.first; });
-    std::size_t at = 0;
-    for (range const part : parts) {
-      std::copy(in_ + at, in_ + part.first, out_ + at);
-      at = part.last;
+    for (std::size_t at = 0; at < n_;) {
+      range next{n_, n_};
+      for (range const part : written_)
+        if (at <= part.first && part.first < next.first) next = part;
+      std::copy(in_ + at, in_ + next.first, out_ + at);
+      at = next.last;
     }
-    std::copy(in_ + at, in_ + n_, out_ + at);
     written_ = written_ranges({0, n_});
   }
 

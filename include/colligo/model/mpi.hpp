@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Model: executes steps over an MPI_Comm. Elements that are bytes travel as bytes; a pair send + recv or send + fold is one
+/// MPI_Sendrecv, other steps are non-blocking. No allocation, virtual call or MPI object per call once a communicator is warm.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+
+#include "memory.hpp"
+#include "mpi_port.hpp"
+#include "mpi_vendor.hpp"
+#include "working_vector.hpp"
+
+namespace colligo {
+
+/// An MPI_Comm as this library's communicator. Does not own it. Precondition: MPI is initialised, not an intercommunicator.
+class mpi_communicator {
+ public:
+  mpi_communicator(MPI_Comm comm) : comm_(comm) {
+    detail::check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+    detail::check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  operator MPI_Comm() const { return comm_; }
+
+ private:
+  MPI_Comm comm_;
+  int rank_ = 0, size_ = 0;
+};
+
+namespace detail {
+
+/// Elements that are not bytes: defined in serialised.hpp for the types that Boost.Serialization can write.
+template <class T>
+struct serialised;
+
+template <class T, class Op>
+class mpi_steps {
+ public:
+  mpi_steps(mpi_port& port, working_vector<T, Op>& data) : port_(port), data_(data) {}
+
+  int rank() const { return port_.rank(); }
+  int size() const { return port_.size(); }
+
+  void operator()(send s) { (*this)(s, recv{nobody, {}}); }
+  void operator()(recv r) { (*this)(send{nobody, {}}, r); }
+  void operator()(fold f) { (*this)(send{nobody, {}}, f); }
+
+  void operator()(send s, recv r) {
+    drop_if_nobody(s.to, s.what);
+    drop_if_nobody(r.from, r.what);
+    if (s.what.empty() && r.what.empty()) return;
+    T const* const out = data_.read(s.what);
+    exchange(out, s, data_.write(r.what), r.from, r.what.size());
+  }
+
+  void operator()(send s, fold f) {
+    drop_if_nobody(s.to, s.what);
+    drop_if_nobody(f.from, f.what);
+    if (s.what.empty() && f.what.empty()) return;
+    room<T> received(port_.received, f.what.size());
+    exchange(data_.read(s.what), s, received.data(), f.from, f.what.size());
+    if (!f.what.empty()) data_.combine(f.what, received.data(), f.from < rank(), f.with);
+  }
+
+  template <class... Operands>
+  void operator()(Operands... operands) { (*this)(std::array{operand(operands)...}); }
+
+  template <operand_list List>
+  void operator()(List const& list) {
+    std::size_t folded = 0;
+    auto const each = [&list](auto f) {
+      for (std::size_t i = 0; i < list.size(); ++i)
+        if (operand const o = list[i]; !o.vanishes()) f(o);
+    };
+    each([&](operand const& o) { folded += o.what == operand::kind::fold ? o.elements.size() : 0; });
+    room<T> received(port_.received, folded);
+    if constexpr (travels_as_bytes<T>) {
+      T* free = received.data();
+      each([&](operand const& o) {
+        if (o.sends()) return;
+        bool const folds = o.what == operand::kind::fold;
+        port_.post_recv(bytes(folds ? free : data_.write(o.elements)), o.elements.size() * sizeof(T), o.peer);
+        if (folds) free += o.elements.size();
+      });
+      each([&](operand const& o) {
+        if (o.sends()) port_.post_send(bytes(data_.read(o.elements)), o.elements.size() * sizeof(T), o.peer);
+      });
+      port_.finish();
+    } else {
+      serialised<T>::perform(port_, data_, each, received.data());
+    }
+    T* free = received.data();
+    each([&](operand const& o) {
+      if (o.what == operand::kind::fold) data_.combine(o.elements, free, o.peer < rank(), o.with), free += o.elements.size();
+    });
+  }
+
+ private:
+  static void drop_if_nobody(int peer, range& what) {
+    if (peer == nobody) what = {};
+  }
+  static std::byte* bytes(T* p) { return reinterpret_cast<std::byte*>(p); }
+  static std::byte const* bytes(T const* p) { return reinterpret_cast<std::byte const*>(p); }
+
+  void exchange(T const* out, send s, T* in, int from, std::size_t n) {
+    if constexpr (travels_as_bytes<T>) port_.exchange(bytes(out), s.what.size() * sizeof(T), s.to, bytes(in), n * sizeof(T), from);
+    else serialised<T>::exchange(port_, out, s.what.size(), s.to, in, n, from);
+  }
+
+  mpi_port& port_;
+  working_vector<T, Op>& data_;
+};
+
+}  // namespace detail
+
+template <>
+struct port_of<mpi_communicator> {
+  static detail::mpi_port& open(mpi_communicator const& comm) { return detail::mpi_port::of(comm); }
+};
+
+}  // namespace colligo

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What the library keeps with an MPI communicator: a duplicate of its own, so that a user's wild-card receives never meet its
+/// messages, scratch, and the settings, which rank 0 decides for all. Cached as an attribute, freed with the communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "../core/step.hpp"
+#include "port.hpp"
+
+namespace colligo {
+
+namespace detail {
+
+/// Throws mpi_error with MPI's own words unless the call succeeded.
+inline void check_mpi(int code, char const* call) {
+  if (code == MPI_SUCCESS) return;
+  std::string text(MPI_MAX_ERROR_STRING, '\0');
+  int length = 0, rank = -1;
+  MPI_Error_string(code, text.data(), &length);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  text.resize(static_cast<std::size_t>(length));
+  throw mpi_error(std::string(call) + " failed on rank " + std::to_string(rank) + " of MPI_COMM_WORLD: " + text, code);
+}
+
+template <class T, class Op>
+class working_vector;
+template <class T, class Op>
+class mpi_steps;
+
+/// MPI allocates what it combines without asking for more alignment than this.
+template <class T>
+concept vendor_takes = travels_as_bytes<T> && alignof(T) <= alignof(std::max_align_t);
+
+/// MPI counts are int: longer messages go in pieces of this many bytes, which both ends know from the range.
+inline constexpr std::size_t longest_piece = std::size_t{1} << 30;
+
+class mpi_port : public port_base {
+ public:
+  /// Made on first use, which is collective.
+  static mpi_port& of(MPI_Comm user) {
+    static thread_local struct { MPI_Comm comm; mpi_port* port; unsigned freed; } latest{MPI_COMM_NULL, nullptr, 0};
+    unsigned const freed = freed_.load(std::memory_order_acquire);
+    if (latest.port == nullptr || latest.comm != user || latest.freed != freed) latest = {user, &look_up(user), freed};
+    return *latest.port;
+  }
+
+  mpi_port(mpi_port const&) = delete;
+  mpi_port& operator=(mpi_port const&) = delete;
+
+  MPI_Comm comm() const { return comm_; }
+
+  template <class T, class Op>
+  auto steps(working_vector<T, Op>& data) { return mpi_steps<T, Op>(*this, data); }
+
+  template <class T>
+  static constexpr bool has_vendor = vendor_takes<T>;
+
+  /// One message out and one in, at once; either may be absent (nobody). Bytes.
+  void exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from) {
+    do {
+      std::size_t const sent = std::min(out_bytes, longest_piece), got = std::min(in_bytes, longest_piece);
+      if (got == 0)
+        check_mpi(MPI_Send(out, static_cast<int>(sent), MPI_BYTE, to, tag, comm_), "MPI_Send");
+      else if (sent == 0)
+        check_mpi(MPI_Recv(in, static_cast<int>(got), MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+      else
+        check_mpi(MPI_Sendrecv(out, static_cast<int>(sent), MPI_BYTE, to, tag, in, static_cast<int>(got), MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE), "MPI_Sendrecv");
+      out += sent, out_bytes -= sent, in += got, in_bytes -= got;
+    } while (out_bytes != 0 || in_bytes != 0);
+  }
+
+  /// Several messages at once: post them, then finish().
+  void post_send(std::byte const* out, std::size_t bytes, int to) {
+    for (std::size_t at = 0; at < bytes; at += longest_piece)
+      check_mpi(MPI_Isend(out + at, static_cast<int>(std::min(bytes - at, longest_piece)), MPI_BYTE, to, tag, comm_, &requests_.emplace_back()), "MPI_Isend");
+  }
+  void post_recv(std::byte* in, std::size_t bytes, int from) {
+    for (std::size_t at = 0; at < bytes; at += longest_piece)
+      check_mpi(MPI_Irecv(in + at, static_cast<int>(std::min(bytes - at, longest_piece)), MPI_BYTE, from, tag, comm_, &requests_.emplace_back()), "MPI_Irecv");
+  }
+  void finish() {
+    int const code = MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
+    check_mpi(code, "MPI_Waitall");
+  }
+
+  /// A message whose length only the sender knows (serialised elements): its first 8 bytes say how long it is in all.
+  void take_any(std::vector<char>& in, int from) {
+    MPI_Message message;
+    MPI_Status status;
+    int first = 0;
+    check_mpi(MPI_Mprobe(from, tag, comm_, &message, &status), "MPI_Mprobe");
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &first), "MPI_Get_count");
+    in.resize(static_cast<std::size_t>(first));
+    check_mpi(MPI_Mrecv(in.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    std::uint64_t bytes = 0;
+    std::copy_n(in.data(), sizeof bytes, reinterpret_cast<char*>(&bytes));
+    in.resize(bytes);
+    auto const rest = static_cast<std::size_t>(first);
+    if (bytes > rest) exchange(nullptr, 0, nobody, reinterpret_cast<std::byte*>(in.data() + rest), bytes - rest, from);
+  }
+
+ private:
+  static constexpr int tag = 0;   // messages between two ranks match in order; nobody else talks here
+
+  explicit mpi_port(MPI_Comm user) {
+    int inter = 0;
+    check_mpi(MPI_Comm_test_inter(user, &inter), "MPI_Comm_test_inter");
+    if (inter) throw argument_error("colligo: an intercommunicator was given; the collectives of this library run within one group");
+    check_mpi(MPI_Comm_dup(user, &comm_), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    settings_ = settings_of_environment();
+    for (std::string& value : settings_) {   // launchers do not always pass the environment on, so that ranks could disagree
+      auto length = static_cast<int>(value.size());
+      check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm_), "MPI_Bcast");
+      value.resize(static_cast<std::size_t>(length));
+      check_mpi(MPI_Bcast(value.data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
+    }
+    requests_.reserve(64);
+  }
+
+  ~mpi_port() {
+    int finalised = 0;
+    MPI_Finalized(&finalised);
+    if (!finalised) MPI_Comm_free(&comm_);
+  }
+
+  static mpi_port& look_up(MPI_Comm user) {
+    static int const key = make_key();
+    void* value = nullptr;
+    int found = 0;
+    check_mpi(MPI_Comm_get_attr(user, key, &value, &found), "MPI_Comm_get_attr");
+    if (found) return *static_cast<mpi_port*>(value);
+    auto* const port = new mpi_port(user);
+    check_mpi(MPI_Comm_set_attr(user, key, port), "MPI_Comm_set_attr");
+    return *port;
+  }
+
+  static int make_key() {
+    int initialised = 0, key = MPI_KEYVAL_INVALID;
+    MPI_Initialized(&initialised);
+    if (!initialised) throw error("colligo: MPI is not initialised (make a boost::mpi::environment or call MPI_Init first)");
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, [](MPI_Comm, int, void* port, void*) -> int {
+                delete static_cast<mpi_port*>(port);
+                freed_.fetch_add(1, std::memory_order_release);
+                return MPI_SUCCESS;
+              }, &key, nullptr), "MPI_Comm_create_keyval");
+    return key;
+  }
+
+  static inline std::atomic<unsigned> freed_ = 0;   // a handle may be used again by MPI once its communicator is gone
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace detail
+}  // namespace colligo

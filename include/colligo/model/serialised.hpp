@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Elements that are not bytes (std::string, std::vector<double>, std::map ...) travel as Boost.Serialization writes them, through the
+/// same algorithms. Only the sender knows how long a message is, so the receiver asks MPI first.
+#pragma once
+
+#include <boost/archive/binary_iarchive.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+#include <boost/serialization/level.hpp>
+#include <boost/serialization/string.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <streambuf>
+#include <type_traits>
+#include <vector>
+
+#include "mpi.hpp"
+
+namespace colligo::detail {
+
+namespace probe {
+
+// Ties with Boost's catch-all, and loses against a serialize made for the type: so a call is well-formed only for the latter.
+template <class Archive, class T>
+void serialize(Archive&, T&, unsigned int const);
+
+template <class T>
+concept free_serialize = requires(boost::archive::binary_oarchive& archive, T& value, boost::serialization::version_type v) { serialize(archive, value, v); };
+
+struct has_serialize { void serialize(); };
+template <class T>
+struct both : T, has_serialize {};
+// A second member of that name makes the look-up ambiguous, whatever its access.
+template <class T>
+concept member_serialize = std::is_class_v<T> && !std::is_final_v<T> && !requires { &both<T>::serialize; };
+
+}  // namespace probe
+
+/// Boost.Serialization can write it: a primitive of its own, or a class with a serialize.
+template <class T>
+concept serialisable = boost::serialization::implementation_level<T>::value == boost::serialization::primitive_type ||
+                       probe::free_serialize<T> || probe::member_serialize<T>;
+
+// A message is its length in all (8 bytes) and an archive.
+class archive_out : public std::streambuf {
+ public:
+  explicit archive_out(std::vector<char>& bytes) : bytes_(bytes) { bytes_.assign(sizeof(std::uint64_t), '\0'); }
+  void finish() {
+    std::uint64_t const length = bytes_.size();
+    std::memcpy(bytes_.data(), &length, sizeof length);
+  }
+
+ protected:
+  int_type overflow(int_type c) override { return bytes_.push_back(traits_type::to_char_type(c)), c; }
+  std::streamsize xsputn(char const* from, std::streamsize n) override { return bytes_.insert(bytes_.end(), from, from + n), n; }
+
+ private:
+  std::vector<char>& bytes_;
+};
+
+class archive_in : public std::streambuf {
+ public:
+  explicit archive_in(std::vector<char>& bytes) { setg(bytes.data(), bytes.data() + sizeof(std::uint64_t), bytes.data() + bytes.size()); }
+};
+
+template <class T>
+struct serialised {
+  static_assert(serialisable<T>,
+                "colligo: this element type can not travel: make it trivially copyable, or give it a Boost.Serialization serialize() "
+                "(for standard containers include <boost/serialization/vector.hpp>, <boost/serialization/map.hpp> ...)");
+
+  static constexpr unsigned flags = boost::archive::no_header | boost::archive::no_codecvt;
+
+  static std::vector<char> encode(T const* from, std::size_t n) {
+    std::vector<char> bytes;
+    archive_out stream(bytes);
+    {
+      boost::archive::binary_oarchive archive(stream, flags);
+      for (std::size_t i = 0; i < n; ++i) archive << from[i];
+    }
+    stream.finish();
+    return bytes;
+  }
+
+  static void receive(mpi_port& port, T* into, std::size_t n, int from) {
+    std::vector<char> bytes;
+    port.take_any(bytes, from);
+    archive_in stream(bytes);
+    boost::archive::binary_iarchive archive(stream, flags);
+    for (std::size_t i = 0; i < n; ++i) archive >> into[i];
+  }
+
+  static void exchange(mpi_port& port, T const* out, std::size_t n_out, int to, T* in, std::size_t n_in, int from) {
+    std::vector<char> bytes;
+    if (n_out != 0) bytes = encode(out, n_out), post(port, bytes, to);
+    if (n_in != 0) receive(port, in, n_in, from);
+    port.finish();
+  }
+
+  template <class Data, class Each>
+  static void perform(mpi_port& port, Data& data, Each each, T* received) {
+    std::vector<std::vector<char>> sent;
+    each([&](operand const& o) {
+      if (o.sends()) sent.push_back(encode(data.read(o.elements), o.elements.size())), post(port, sent.back(), o.peer);
+    });
+    each([&](operand const& o) {
+      if (o.sends()) return;
+      bool const folds = o.what == operand::kind::fold;
+      receive(port, folds ? received : data.write(o.elements), o.elements.size(), o.peer);
+      if (folds) received += o.elements.size();
+    });
+    port.finish();
+  }
+
+ private:
+  static void post(mpi_port& port, std::vector<char> const& bytes, int to) {
+    port.post_send(reinterpret_cast<std::byte const*>(bytes.data()), bytes.size(), to);
+  }
+};
+
+}  // namespace colligo::detail

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Algorithms chosen at run time: automatic{} and named("ring"), named("pipelined_ring:block=65536").
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "../algorithm/catalogue.hpp"
+#include "../core/error.hpp"
+
+namespace colligo {
+
+/// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...) overrides it.
+struct automatic {
+  static constexpr std::string_view name = "automatic";
+};
+
+/// An algorithm by name, with knobs after a colon: "name:knob=value,knob=value". Resolved when a collective is called, which
+/// throws algorithm_error for a name that it does not have. Holds its text itself: no allocation.
+class named {
+ public:
+  static constexpr std::string_view name = "named";
+  static constexpr std::size_t longest = 120;   ///< characters
+
+  constexpr explicit named(std::string_view text) : length_(text.size()) {
+    if (length_ > longest) throw algorithm_error("named: the name of an algorithm has at most " + std::to_string(longest) + " characters: " + std::string(text));
+    for (std::size_t i = 0; i < length_; ++i) text_[i] = text[i];
+  }
+  constexpr std::string_view text() const { return {text_.data(), length_}; }
+
+ private:
+  std::array<char, longest> text_{};
+  std::size_t length_;
+};
+
+/// A member of a tag that can be set by name: `static constexpr std::array knobs{knob{"block", &pipelined_ring::block}};`
+template <class Tag>
+struct knob {
+  std::string_view name;
+  std::size_t Tag::*member;
+};
+
+namespace detail {
+
+/// Names of the algorithms that a collective has, for messages.
+template <collective C, class T, class Op>
+std::string known_names() {
+  std::string all;
+  for_each_algorithm([&]<class Tag>(Tag) {
+    if constexpr (offers<Tag, C, T, Op>) all += (all.empty() ? "" : ", ") + std::string(Tag::name);
+  });
+  return all;
+}
+
+/// Sets one knob from "name=value". False if the tag has no such knob or the value is not a number.
+template <class Tag>
+bool turn_knob(Tag& tag, std::string_view setting) {
+  auto const equals = setting.find('=');
+  if (equals == setting.npos) return false;
+  if constexpr (requires { Tag::knobs; })
+    for (auto const& k : Tag::knobs) {
+      if (k.name != setting.substr(0, equals)) continue;
+      std::string_view const value = setting.substr(equals + 1);
+      auto const [end, error] = std::from_chars(value.data(), value.data() + value.size(), tag.*k.member);
+      return error == std::errc{} && end == value.data() + value.size();
+    }
+  return false;
+}
+
+/// The algorithm that a text names for a collective. `explain` makes an error's beginning ("all_reduce on rank 0: ").
+template <collective C, class T, class Op, class Explain>
+any_algorithm parse(std::string_view text, Explain explain) {
+  auto const colon = text.find(':');
+  std::optional<any_algorithm> found;
+  for_each_algorithm([&]<class Tag>(Tag tag) {
+    if constexpr (offers<Tag, C, T, Op>) {
+      if (Tag::name != text.substr(0, colon)) return;
+      for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
+        auto const comma = rest.find(',');
+        if (!turn_knob(tag, rest.substr(0, comma)))
+          throw algorithm_error(explain() + std::string(Tag::name) + " has no such knob or value: \"" + std::string(rest.substr(0, comma)) + '"');
+        rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
+      }
+      found = tag;
+    }
+  });
+  if (!found) throw algorithm_error(explain() + "no algorithm is named \"" + std::string(text) + "\"; known are " + known_names<C, T, Op>());
+  return *found;
+}
+
+}  // namespace detail
+}  // namespace colligo
