@@ -131,7 +131,7 @@ class vendor_call {
 
 /// In place where in == out.
 template <class T, class Op>
-void vendor_all_reduce(vendor, mpi_port& port, T const* in, T* out, std::size_t n, Op& op) {
+void vendor_all_reduce(vendor const&, mpi_port& port, T const* in, T* out, std::size_t n, Op& op) {
   vendor_call<T, Op>(op).in_pieces(n, [&](std::size_t at, int count, MPI_Datatype type, MPI_Op operation) {
     void const* const from = in == out ? MPI_IN_PLACE : in + at;
     check_mpi(MPI_Allreduce(from, out + at, count, type, operation, port.comm()), "MPI_Allreduce");
@@ -140,7 +140,7 @@ void vendor_all_reduce(vendor, mpi_port& port, T const* in, T* out, std::size_t 
 
 /// `out` counts at the root alone; in place there where in == out.
 template <class T, class Op>
-void vendor_reduce(vendor, mpi_port& port, T const* in, T* out, std::size_t n, Op& op, int root) {
+void vendor_reduce(vendor const&, mpi_port& port, T const* in, T* out, std::size_t n, Op& op, int root) {
   bool const at_root = port.rank() == root;
   vendor_call<T, Op>(op).in_pieces(n, [&](std::size_t at, int count, MPI_Datatype type, MPI_Op operation) {
     void const* const from = at_root && in == out ? MPI_IN_PLACE : in + at;
