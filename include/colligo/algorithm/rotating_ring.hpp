@@ -5,7 +5,7 @@
 /// Cost     all_reduce  (p-1) (alpha + n beta + n gamma)          reduce  (p-1) (alpha_uni + n beta_uni + n gamma)
 ///          equal to the recorded schedule for every p, n; the source counts messages only, (p-1) (alpha + n beta)
 /// Needs    any p (the source: p = 2^k), any root; a commutative functor; for in-place calls a copy of the input
-/// Order    not kept (rank r's operands begin at r + 1), so the bits differ between ranks
+/// Order    not kept (every rank meets the others in its own order), so the bits differ between ranks
 /// Prefer   teaching, and as the base line of the coursework.   Avoid: everything else, ring moves 2/p of the bytes
 /// Source   All-reduce ring and tree coursework (PHYS52015), algorithm 1; its reduce keeps the one partial result that ends at the root
 #pragma once

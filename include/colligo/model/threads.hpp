@@ -119,7 +119,7 @@ class thread_steps;
 
 class thread_port : public port_base {
  public:
-  thread_port(thread_group& group, int rank, int size, settings const& environment) : group(group) {
+  thread_port(thread_group& all, int rank, int size, settings const& environment) : group(all) {
     rank_ = rank;
     size_ = size;
     settings_ = environment;

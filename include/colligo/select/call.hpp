@@ -46,7 +46,7 @@ concept functor_on = std::is_invocable_r_v<T, Op&, T const&, T const&>;
 template <collective C, class Port>
 class call {
  public:
-  explicit call(Port& port) : port(port) {}
+  explicit call(Port& its_port) : port(its_port) {}
 
   std::string explain() const { return std::string(name_of(C)) + " on rank " + std::to_string(port.rank()) + " of " + std::to_string(port.size()) + ": "; }
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order
+#include <colligo/reduce.hpp>
+
+struct add {
+  int operator()(int a, int b) const { return a + b; }
+};
+#ifndef COLLIGO_MUST_FAIL
+template <>
+inline constexpr bool colligo::commutative<add, int> = true;
+#endif
+
+int sum(boost::mpi::communicator& comm) { return colligo::reduce(comm, 1, add{}, 0, colligo::halving_tree{}); }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSL-1.0
+// The laws over the whole catalogue, and that the recorder sees each law broken. Compiled without MPI on the include path.
+#include <catch2/catch.hpp>
+
+#include <colligo/algorithm/catalogue.hpp>
+#include <colligo/model/cost.hpp>
+#include <colligo/model/record.hpp>
+
+#include <sstream>
+
+using namespace colligo;
+
+namespace {
+
+template <class F>
+void for_each_text(F f) {
+  for_each_algorithm([&]<class Tag>(Tag tag) {
+    if constexpr (!std::is_same_v<Tag, vendor>) f(tag);
+  });
+}
+
+// A text in a tag, to break laws with.
+template <class Text>
+struct text_of {
+  static constexpr std::string_view name = "text";
+  template <class T, class Op>
+  struct all_reduce {
+    void operator()(steps auto& step, range all) const { Text{}(step, all); }
+  };
+};
+template <class Text>
+schedule schedule_of(Text, int p = 3) { return record(text_of<Text>{}, collective::all_reduce, p, 8); }
+
+using Catch::Matchers::Contains;
+
+}  // namespace
+
+TEST_CASE("every algorithm obeys the laws, p = 1..64") {
+  for_each_text([]<class Tag>(Tag tag) {
+    for (int p = 1; p <= 64; ++p)
+      for (std::size_t const n : {0u, 1u, 5u, 64u, 1000u}) {
+        INFO(Tag::name << ", p = " << p << ", n = " << n);
+        if constexpr (offers<Tag, collective::all_reduce, int, int>) CHECK_NOTHROW(record(tag, collective::all_reduce, p, n).verify());
+        if constexpr (offers<Tag, collective::reduce, int, int>)
+          for (int root = 0; root < (p <= 9 ? p : 1); ++root) CHECK_NOTHROW(record(tag, collective::reduce, p, n, root).verify());
+      }
+  });
+}
+
+TEST_CASE("rounds, messages and elements are those of the papers") {
+  auto const all = [](auto tag, int p, std::size_t n) { return record(tag, collective::all_reduce, p, n); };
+  CHECK(all(recursive_doubling{}, 8, 5).rounds() == 3);
+  CHECK(all(recursive_doubling{}, 8, 5).elements_sent() == 15);
+  CHECK(all(halving_doubling{}, 8, 64).rounds() == 6);
+  CHECK(all(halving_doubling{}, 8, 64).elements_sent() == 2 * 56);
+  CHECK(all(halving_doubling{}, 8, 64).elements_folded() == 56);
+  CHECK(all(binary_blocks{}, 8, 64).rounds() == 6);
+  CHECK(all(ring{}, 8, 64).rounds() == 14);
+  CHECK(all(ring{}, 8, 64).messages() == 14);
+  CHECK(all(ring{}, 8, 64).elements_folded() == 56);
+  CHECK(all(binary_tree{}, 13, 1).rounds() == 8);
+  CHECK(all(rotating_ring{}, 13, 10).rounds() == 12);
+  CHECK(all(halving_tree{}, 13, 10).rounds() == 8);
+  CHECK(all(recursive_doubling{}, 8, 5).total_messages() == 24);
+  CHECK(all(ring{}, 1, 64).rounds() == 0);
+}
+
+TEST_CASE("recording, counting and pricing work at compile time") {
+  static_assert(record(halving_doubling{}, collective::all_reduce, 5, 8).rounds() == 7);
+  static_assert(record(ring{}, collective::reduce, 4, 8, 2).elements_folded() == 6);
+  static_assert(price(record(recursive_doubling{}, collective::all_reduce, 8, 10), machine{100, 2, 1}) == 3 * 130);
+  constexpr auto count = [] {
+    counter c(0, 8);
+    recursive_doubling::all_reduce<int, std::plus<>>{}(c, range{0, 10});
+    return c;
+  }();
+  static_assert(count.steps() == 3 && count.messages() == 3 && count.elements_sent() == 30 && count.elements_folded() == 30);
+  SUCCEED();
+}
+
+TEST_CASE("broken law: a send that nobody receives, a receive that nobody sends") {
+  auto const lost = schedule_of([](auto& step, range all) { if (step.rank() == 1) step(send{2, all}); });
+  CHECK_THROWS_WITH(lost.verify(), Contains("rank 1") && Contains("sends to rank 2, which does not receive"));
+  auto const missing = schedule_of([](auto& step, range all) { if (step.rank() == 1) step(fold{2, all}); });
+  CHECK_THROWS_WITH(missing.verify(), Contains("rank 1") && Contains("receives from rank 2, which does not send"));
+}
+
+TEST_CASE("broken law: ends that expect different sizes") {
+  auto const s = schedule_of([](auto& step, range all) {
+    if (step.rank() == 0) step(send{1, all});
+    if (step.rank() == 1) step(recv{0, low_half(all)});
+  });
+  CHECK_THROWS_WITH(s.verify(), Contains("sends 8 elements to rank 1, which expects 4"));
+}
+
+TEST_CASE("broken law: everybody sends first, which deadlocks when sends do not buffer") {
+  auto const s = schedule_of([](auto& step, range all) {
+    int const p = step.size(), me = step.rank();
+    step(send{(me + 1) % p, all});
+    step(recv{(me + p - 1) % p, all});
+  });
+  CHECK_THROWS_WITH(s.verify(), Contains("waits for ever in its step 1"));
+}
+
+TEST_CASE("broken law: receiving over what the same step sends") {
+  auto const s = schedule_of([](auto& step, range all) { step(send{step.rank() ^ 1, all}, recv{step.rank() ^ 1, all}); }, 2);
+  CHECK_THROWS_WITH(s.verify(), Contains("law 2"));
+  auto const fine = schedule_of([](auto& step, range all) { step(send{step.rank() ^ 1, all}, fold{step.rank() ^ 1, all}); }, 2);
+  CHECK_NOTHROW(fine.verify());
+}
+
+TEST_CASE("broken law: peers and elements that do not exist") {
+  CHECK_THROWS_WITH(schedule_of([](auto& step, range all) { step(send{step.size(), all}); }).verify(), Contains("rank 3, which does not exist"));
+  CHECK_THROWS_WITH(schedule_of([](auto& step, range all) { step(send{step.rank(), all}); }).verify(), Contains("itself"));
+  CHECK_THROWS_WITH(schedule_of([](auto& step, range all) { step(send{(step.rank() + 1) % 3, {0, all.last + 1}}); }).verify(), Contains("outside"));
+}
+
+TEST_CASE("nobody and empty ranges make operands vanish") {
+  auto const s = schedule_of([](auto& step, range all) { step(send{nobody, all}, fold{0, range{3, 3}}); });
+  CHECK(s.steps_of(0).empty());
+  CHECK_NOTHROW(s.verify());
+}
+
+TEST_CASE("a schedule prints its rounds") {
+  std::ostringstream out;
+  out << record(recursive_doubling{}, collective::all_reduce, 3, 5);
+  CHECK(out.str() ==
+        "all_reduce, p = 3, n = 5: 3 rounds, at most 2 messages, 10 elements sent and 10 combined by any rank\n"
+        "  round 1:  1->+0 0..5\n"
+        "  round 2:  0->+2 0..5  2->+0 0..5\n"
+        "  round 3:  0->1 0..5\n");
+}
+
+TEST_CASE("what has no schedule says so") {
+  CHECK_THROWS_WITH(record(vendor{}, collective::all_reduce, 2, 1), Contains("vendor has no schedule"));
+  CHECK_THROWS_WITH(record(recursive_doubling{}, collective::reduce, 2, 1), Contains("recursive_doubling is no algorithm of this collective"));
+}

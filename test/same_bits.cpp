@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// Where a card says "same bits on all ranks", sums that are not associative show it.
+#include <catch2/catch.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "laws.hpp"
+
+namespace {
+
+// Magnitudes from 2^-40 to 2^40 and both signs: hardly any two orders of summation agree.
+double awkward(int rank, std::size_t i) {
+  auto const x = static_cast<double>((static_cast<std::size_t>(rank) * 7919 + i * 104729) % 1009) / 1009 + 1e-3;
+  return (rank % 2 ? -1 : 1) * std::ldexp(x, (rank * 37 + static_cast<int>(i) * 11) % 81 - 40);
+}
+
+template <class Tag>
+bool same_bits_on_all_ranks(int p, std::size_t n, Tag tag) {
+  std::vector<std::vector<double>> results(static_cast<std::size_t>(p), std::vector<double>(n));
+  colligo::run_threads(p, [&](colligo::thread_communicator& comm) {
+    std::vector<double> in(n);
+    for (std::size_t i = 0; i < n; ++i) in[i] = awkward(comm.rank(), i);
+    colligo::all_reduce(comm, in, results[static_cast<std::size_t>(comm.rank())], std::plus<>{}, tag);
+  });
+  auto const bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+  return std::ranges::all_of(results, [&](auto const& r) { return std::ranges::equal(r, results[0], {}, bits, bits); });
+}
+
+}  // namespace
+
+TEST_CASE("algorithms that promise the same bits on all ranks give them") {
+  laws::for_each_text<colligo::collective::all_reduce>([]<class Tag>(Tag tag) {
+    using policy = colligo::policy_t<colligo::collective::all_reduce, Tag, double, std::plus<>>;
+    if constexpr (colligo::gives_same_bits<policy>())
+      for (int p = 1; p <= 17; ++p)
+        for (std::size_t const n : {1u, 5u, 64u}) {
+          INFO(Tag::name << ", p = " << p << ", n = " << n);
+          CHECK(same_bits_on_all_ranks(p, n, tag));
+        }
+  });
+}
+
+TEST_CASE("these sums tell orders apart: the rotating ring, which promises nothing, gives different bits") {
+  CHECK_FALSE(same_bits_on_all_ranks(5, 64, colligo::rotating_ring{}));
+}
