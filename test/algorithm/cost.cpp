@@ -6,6 +6,10 @@
 
 #include "../laws.hpp"
 
+#ifndef COLLIGO_TEST_MOST_RECORDED_RANKS
+#define COLLIGO_TEST_MOST_RECORDED_RANKS 64
+#endif
+
 namespace {
 
 using namespace colligo;
@@ -33,7 +37,7 @@ constexpr bool moves_whole_vectors = std::is_same_v<Tag, binary_tree> || std::is
 template <collective C, class Check>
 void for_all(Check check) {
   laws::for_each_text<C>([&](auto tag) {
-    for (int p = 1; p <= 64; ++p)
+    for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
       for (int const root : C == collective::reduce ? laws::roots(p, 9) : std::vector{0})
         for (machine const& m : machines) check(tag, m, p, root);
   });

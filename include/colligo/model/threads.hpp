@@ -29,7 +29,9 @@ struct parcel {
   void const* data;
   std::size_t n;
   std::type_info const* type;
-  bool taken = false;
+  int to;
+  bool accepted = false;   // guarded by the receiver's desk
+  bool taken = false;      // guarded by the sender's desk
   parcel* next = nullptr;
 };
 
@@ -42,8 +44,8 @@ class thread_group {
     for (auto& rank : ranks_) rank.offered.resize(static_cast<std::size_t>(p));
   }
 
-  void offer(int from, int to, parcel& p) {
-    desk& d = at(to);
+  void offer(int from, parcel& p) {
+    desk& d = at(p.to);
     std::lock_guard const lock(d.mutex);
     queue& q = d.offered[static_cast<std::size_t>(from)];
     (q.first ? q.last->next : q.first) = &p;
@@ -57,6 +59,7 @@ class thread_group {
     std::lock_guard const lock(at(to).mutex);
     parcel& p = *q.first;
     q.first = p.next;
+    p.accepted = true;
     return p;
   }
 
@@ -67,8 +70,20 @@ class thread_group {
     d.changed.notify_all();
   }
 
-  void wait_until_taken(int from, int to, parcel const& p) {
-    wait(from, to, [&] { return p.taken; }, "has a message for");
+  void wait_until_taken(int from, parcel const& p) {
+    wait(from, p.to, [&] { return p.taken; }, "has a message for");
+  }
+
+  // For a sender that fails: afterwards nobody looks at its offers any more.
+  void withdraw(int from, parcel const& p) {
+    {
+      desk& d = at(p.to);
+      std::lock_guard const lock(d.mutex);
+      if (!p.accepted) return void(d.offered[static_cast<std::size_t>(from)].first = nullptr);   // all of them are of this step
+    }
+    desk& d = at(from);
+    std::unique_lock lock(d.mutex);
+    d.changed.wait(lock, [&] { return p.taken; });   // being copied at this moment
   }
 
   void leave(int rank, std::exception_ptr error) {
@@ -157,37 +172,50 @@ class thread_steps {
     port_.outgoing.reserve(list.size());   // parcels must not move once they are on offer
     each([&](operand const& o) {
       if (o.what == operand::kind::fold) folded += o.elements.size();
-      if (o.sends()) port_.outgoing.push_back({data_.read(o.elements), o.elements.size(), &typeid(T)});
+      if (o.sends()) port_.outgoing.push_back({data_.read(o.elements), o.elements.size(), &typeid(T), o.peer});
     });
-    auto next = port_.outgoing.begin();
-    each([&](operand const& o) {
-      if (o.sends()) port_.group.offer(rank(), o.peer, *next++);
-    });
+    offers const on_offer(port_);
     room<T> received(port_.received, folded);
     T* free = received.data();
     each([&](operand const& o) {
       if (o.what == operand::kind::recv) take(o, data_.write(o.elements));
       if (o.what == operand::kind::fold) take(o, free), free += o.elements.size();
     });
-    next = port_.outgoing.begin();
+    for (parcel const& p : port_.outgoing) port_.group.wait_until_taken(rank(), p);
     free = received.data();
-    each([&](operand const& o) {
-      if (o.sends()) port_.group.wait_until_taken(rank(), o.peer, *next++);
-    });
     each([&](operand const& o) {
       if (o.what == operand::kind::fold) data_.combine(o.elements, free, o.peer < rank(), o.with), free += o.elements.size();
     });
   }
 
  private:
+  // Puts all of a step's parcels on offer; a step that fails takes them back, since they are about to be destroyed.
+  struct offers {
+    explicit offers(thread_port& its_port) : port(its_port) {
+      for (parcel& p : port.outgoing) port.group.offer(port.rank(), p);
+    }
+    ~offers() {
+      if (std::uncaught_exceptions() > uncaught)
+        for (parcel const& p : port.outgoing) port.group.withdraw(port.rank(), p);
+    }
+    offers(offers const&) = delete;
+    offers& operator=(offers const&) = delete;
+
+    thread_port& port;
+    int uncaught = std::uncaught_exceptions();
+  };
+
   void take(operand const& o, T* into) {
     parcel& p = port_.group.accept(o.peer, rank());
-    if (p.n != o.elements.size() || *p.type != typeid(T))
+    std::size_t const n = p.n;
+    std::type_info const& type = *p.type;
+    bool const expected = n == o.elements.size() && type == typeid(T);
+    if (expected) std::copy_n(static_cast<T const*>(p.data), n, into);
+    port_.group.took(o.peer, p);   // p is its sender's again
+    if (!expected)
       throw error("rank " + std::to_string(rank()) + " expects " + std::to_string(o.elements.size()) + " elements of type " + typeid(T).name() +
-                  " from rank " + std::to_string(o.peer) + ", which sends " + std::to_string(p.n) + " of type " + p.type->name() +
+                  " from rank " + std::to_string(o.peer) + ", which sends " + std::to_string(n) + " of type " + type.name() +
                   ": the ranks made different calls");
-    std::copy_n(static_cast<T const*>(p.data), p.n, into);
-    port_.group.took(o.peer, p);
   }
 
   thread_port& port_;
