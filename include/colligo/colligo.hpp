@@ -3,7 +3,15 @@
 /// Everything. Needs Boost.MPI; include a front door alone (all_reduce.hpp ...) to pay for less.
 #pragma once
 
+#include "all_gather.hpp"
+#include "all_gatherv.hpp"
 #include "all_reduce.hpp"
+#include "barrier.hpp"
+#include "broadcast.hpp"
+#include "gather.hpp"
 #include "model/cost.hpp"
 #include "model/record.hpp"
 #include "reduce.hpp"
+#include "reduce_scatter.hpp"
+#include "scan.hpp"
+#include "scatter.hpp"

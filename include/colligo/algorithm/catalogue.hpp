@@ -10,11 +10,22 @@
 #include "../core/policy.hpp"
 #include "binary_blocks.hpp"
 #include "binary_tree.hpp"
+#include "census.hpp"
+#include "circulant.hpp"
+#include "dissemination.hpp"
+#include "doubling_123.hpp"
 #include "halving_doubling.hpp"
 #include "halving_tree.hpp"
+#include "linear.hpp"
+#include "linear_ring.hpp"
+#include "pipelined_chain.hpp"
+#include "pipelined_ring.hpp"
+#include "pipelined_tree.hpp"
 #include "recursive_doubling.hpp"
+#include "recursive_halving.hpp"
 #include "ring.hpp"
 #include "rotating_ring.hpp"
+#include "scatter_all_gather.hpp"
 #include "vendor.hpp"
 
 namespace colligo {
@@ -28,6 +39,17 @@ using any_algorithm = std::variant<   //
     ring,                             //
     rotating_ring,                    //
     halving_tree,                     //
+    circulant,                        //
+    census,                           //
+    recursive_halving,                //
+    linear_ring,                      //
+    pipelined_ring,                   //
+    pipelined_chain,                  //
+    pipelined_tree,                   //
+    scatter_all_gather,               //
+    linear,                           //
+    doubling_123,                     //
+    dissemination,                    //
     vendor>;
 
 /// Calls f(Tag{}) for every algorithm of the catalogue.

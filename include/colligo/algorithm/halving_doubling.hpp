@@ -8,6 +8,7 @@
 ///                       reduce      lg p (alpha + alpha_uni) + n (beta + beta_uni) + n gamma - (n (beta + beta_uni) + n gamma) / p
 ///          else, with p' = 2^floor(lg p), the same of p' and, before it, alpha + alpha_uni + n/2 (beta + beta_uni) + n/2 gamma;
 ///          all_reduce also hands back: alpha_uni + n beta_uni (the source prices this one alpha + n beta: the same where uni = bi).
+///          reduce_scatter  p = 2^k: (lg p + 1) alpha + n beta + (n - n/p) gamma
 ///          Equal to the recorded schedule where p' divides n/2; else n/p', n/2 ... are rounded to elements.
 /// Needs    any p, any root (a root among the spare ranks swaps roles with its neighbour)
 /// Order    kept (distance doubling merges neighbouring groups); same bits on all ranks
@@ -17,46 +18,10 @@
 
 #include <string_view>
 
+#include "../shape/spare_ranks.hpp"
 #include "../shape/vector_halving.hpp"
 
 namespace colligo {
-
-namespace detail {
-
-// The paper's first step: of the first 2 r ranks, pairs exchange halves and reduce them; the even one (or the root) takes both.
-struct spare_ranks {
-  int p, root;
-  int q = floor_power_of_two(p);
-  int spare = p - q;
-
-  constexpr bool paired(int r) const { return r < 2 * spare; }
-  constexpr bool removed(int r) const { return paired(r) && r != survivor(r / 2); }
-  constexpr int virtually(int r) const { return paired(r) ? r / 2 : r - spare; }
-  constexpr int really(int v) const { return v < spare ? survivor(v) : v + spare; }
-
-  template <steps Step>
-  constexpr void share_with_neighbour(Step& step, range all) const {
-    int const me = step.rank(), peer = paired(me) ? me ^ 1 : nobody;
-    range const mine = segment(all, me, 2), theirs = segment(all, me ^ 1, 2);
-    step(send{peer, theirs}, fold{peer, mine});
-    if (removed(me)) step(send{peer, mine});
-    else step(recv{peer, theirs});
-  }
-
-  template <steps Step>
-  constexpr auto survivors(Step& step) const {
-    return renumbered(step, virtually(step.rank()), q, [*this](int v) { return really(v); });
-  }
-
-  static constexpr double cost(machine const& m, double bytes) {
-    return m.exchange(bytes / 2) + m.combine(bytes / 2) + m.one_way(bytes / 2);
-  }
-
- private:
-  constexpr int survivor(int pair) const { return root / 2 == pair ? root : 2 * pair; }
-};
-
-}  // namespace detail
 
 struct halving_doubling {
   static constexpr std::string_view name = "halving_doubling";
@@ -68,7 +33,7 @@ struct halving_doubling {
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
-      detail::spare_ranks const ranks{step.size(), 0};
+      spare_ranks const ranks{step.size(), 0};
       int const me = step.rank(), neighbour = ranks.paired(me) ? me ^ 1 : nobody;
       ranks.share_with_neighbour(step, all);
       if (ranks.removed(me)) return step(recv{neighbour, all});
@@ -83,7 +48,7 @@ struct halving_doubling {
       int const q = floor_power_of_two(p);
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / q;
       double const inner = floor_lg(p) * 2 * m.alpha + moved * (2 * m.beta + m.gamma);
-      return p == q ? inner : detail::spare_ranks::cost(m, bytes) + inner + m.one_way(bytes);
+      return p == q ? inner : spare_ranks::cost(m, bytes) + inner + m.one_way(bytes);
     }
   };
 
@@ -93,7 +58,7 @@ struct halving_doubling {
 
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
-      detail::spare_ranks const ranks{step.size(), root};
+      spare_ranks const ranks{step.size(), root};
       ranks.share_with_neighbour(step, all);
       if (ranks.removed(step.rank())) return;
       auto inner = ranks.survivors(step);
@@ -106,7 +71,34 @@ struct halving_doubling {
       int const q = floor_power_of_two(p);
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / q;
       double const inner = floor_lg(p) * (m.alpha + m.alpha_uni()) + moved * (m.beta + m.beta_uni() + m.gamma);
-      return p == q ? inner : detail::spare_ranks::cost(m, bytes) + inner;
+      return p == q ? inner : spare_ranks::cost(m, bytes) + inner;
+    }
+  };
+
+  // The halving leaves its segments in bit-reversed places: one more exchange puts them right, which keeps the order of operands.
+  template <class T, class Op>
+  struct reduce_scatter {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& block) const {
+      spare_ranks const ranks{step.size(), 0};
+      int const me = step.rank();
+      ranks.share_with_neighbour(step, block.whole);
+      if (!ranks.removed(me)) {
+        auto inner = ranks.survivors(step);
+        int const v = inner.rank();
+        int first = 0, count = ranks.q;   // the virtual blocks that this rank still works on
+        for (int d = 1; d < ranks.q; d *= 2) {
+          count /= 2;
+          int const kept = first + (v & d ? count : 0), given = first + (v & d ? 0 : count);
+          inner(send{v ^ d, ranks.span(block, given, given + count)}, fold{v ^ d, ranks.span(block, kept, kept + count)});
+          first = kept;
+        }
+        int const owner = first == v ? nobody : first;   // who wants this block has, reversing bits twice, the one wanted here
+        inner(send{owner, ranks.span(block, first, first + 1)}, recv{owner, ranks.span(block, v, v + 1)});
+      }
+      ranks.give_neighbour_its_block(step, block);
     }
   };
 };

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Recursive doubling: every rank swaps its whole partial result with the rank d away, d = 1, 2, 4 ..., and both combine.
+/// Recursive doubling: every rank swaps what it has with the rank d away, d = 1, 2, 4 ...; all_reduce combines it, all_gather collects it.
+/// Scans hand what they have to the rank d further on.
 /// Picture  p = 4   round 1: 0-1 2-3   round 2: 0-2 1-3
 /// Cost     lg p (alpha + n beta + n gamma); for p not a power of two, with p' = 2^floor(lg p),
 ///          lg p' (alpha + n beta + n gamma) + 2 (alpha_uni + n beta_uni) + n gamma, equal to the recorded schedule for every p, n.
+///          all_gather  lg p alpha + (n - n/p) beta; else spare ranks add two one-way messages
+///          scan        ceil(lg p) (alpha + n beta + n gamma), the last round one-way; exclusive_scan one round more, without a fold
 ///          The source rounds the second to ceil(lg p) (alpha + n beta + n gamma) + alpha_uni + n beta_uni: the same where uni = bi.
-/// Needs    p = 2^k; folded<> supplies the rest
+/// Needs    any p: for all_reduce folded<> supplies what is not 2^k
 /// Order    kept, any associative functor; same bits on all ranks
 /// Prefer   short vectors.   Avoid: long vectors, every rank sends and combines all of it lg p times
 /// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.4
@@ -13,7 +16,7 @@
 
 #include <string_view>
 
-#include "../core/renumbered.hpp"
+#include "../shape/spare_ranks.hpp"
 
 namespace colligo {
 
@@ -37,6 +40,60 @@ struct recursive_doubling {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : floor_lg(p) * (m.exchange(bytes) + m.combine(bytes));
+    }
+  };
+
+  // A spare rank lends its block to its neighbour and gets all others at the end.
+  template <class T>
+  struct all_gatherv {
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& block) const {
+      spare_ranks const ranks{step.size()};
+      int const p = step.size(), me = step.rank(), neighbour = ranks.neighbour(me);
+      if (ranks.removed(me)) {
+        step(send{neighbour, block[me]});
+        return step(recv{neighbour, block.cycle((me + 1) % p, p - 1)});
+      }
+      if (neighbour != nobody) step(recv{neighbour, block[neighbour]});
+      auto inner = ranks.survivors(step);
+      int const v = inner.rank();
+      for (int d = 1; d < ranks.q; d *= 2) {
+        int const mine = v / d * d, theirs = mine ^ d;
+        inner(send{v ^ d, ranks.span(block, mine, mine + d)}, recv{v ^ d, ranks.span(block, theirs, theirs + d)});
+      }
+      if (neighbour != nobody) step(send{neighbour, block.cycle((neighbour + 1) % p, p - 1)});
+    }
+  };
+
+  // Rank r knows the d ranks up to itself; the d before those come from rank r - d.
+  template <class T, class Op>
+  struct scan {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const {
+      int const p = step.size(), me = step.rank();
+      for (int d = 1; d < p; d *= 2) step(send{me + d < p ? me + d : nobody, all}, fold{me - d >= 0 ? me - d : nobody, all});
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return n == 0 || p == 1 ? 0 : (ceil_lg(p) - 1) * m.exchange(bytes) + m.one_way(bytes) + ceil_lg(p) * m.combine(bytes);
+    }
+  };
+
+  // Everybody's value moves up one rank, then a scan of ranks 1 .. p - 1.
+  template <class T, class Op>
+  struct exclusive_scan {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const {
+      int const p = step.size(), me = step.rank();
+      step(send{me + 1 < p ? me + 1 : nobody, all, own::input}, recv{me - 1, all});
+      if (me == 0) return;
+      renumbered later(step, me - 1, p - 1, [](int v) { return v + 1; });
+      scan<T, Op>{}(later, all);
     }
   };
 };

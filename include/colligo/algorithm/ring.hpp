@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Ring: reduce_scatter by pairwise exchange with growing strides, then an all_gather around the ring (reduce: straight to the root).
+/// Ring: reduce_scatter by pairwise exchange with growing strides, then an all_gather around the ring (reduce: straight to the root);
+/// each half is an algorithm of its own too.
 /// Picture  p = 3, blocks ABC   stride 1: 0->1->2->0, each folds its own block   stride 2: 0->2->1->0
 ///          ring: 0 sends A to 1, 1 sends B to 2, 2 sends C to 0; then each passes on what it received
 /// Cost     all_reduce  2 (p-1) alpha + 2 n beta + n gamma - (2 n beta + n gamma) / p
 ///          reduce      (p-1) (alpha + alpha_uni) + n (beta + beta_uni) + n gamma - (n (beta + beta_uni) + n gamma) / p
+///          reduce_scatter  (p-1) alpha + (n - n/p) (beta + gamma)          all_gather  (p-1) alpha + (n - n/p) beta
 ///          Equal to the recorded schedule where p divides n; else n/p is rounded to elements.
 /// Needs    any p, any root; a commutative functor
 /// Order    not kept (rank r folds r-1, r-2 ...); same bits on all ranks (each block is reduced by one rank)
@@ -30,6 +32,14 @@ constexpr void reduce_scatter_by_pairwise_exchange(Step& step, blocks const& blo
   }
 }
 
+// Rank r knows block r to begin with and passes on in every round what it received in the last one.
+template <steps Step>
+constexpr void all_gather_around_ring(Step& step, blocks const& block) {
+  int const p = step.size(), me = step.rank();
+  for (int i = 0; i < p - 1; ++i)
+    step(send{(me + 1) % p, block[(me - i + p) % p]}, recv{(me - 1 + p) % p, block[(me - 1 - i + p) % p]});
+}
+
 }  // namespace detail
 
 struct ring {
@@ -42,11 +52,9 @@ struct ring {
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
-      int const p = step.size(), me = step.rank();
-      blocks const block{all, p};
+      blocks const block{all, step.size()};
       detail::reduce_scatter_by_pairwise_exchange(step, block);
-      for (int i = 0; i < p - 1; ++i)
-        step(send{(me + 1) % p, block[(me - i + p) % p]}, recv{(me - 1 + p) % p, block[(me - 1 - i + p) % p]});
+      detail::all_gather_around_ring(step, block);
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
@@ -73,6 +81,32 @@ struct ring {
       if (n == 0) return 0;
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
       return (p - 1) * (m.alpha + m.alpha_uni()) + moved * (m.beta + m.beta_uni() + m.gamma);
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce_scatter {
+    static constexpr bool ordered = false;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& block) const { detail::reduce_scatter_by_pairwise_exchange(step, block); }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
+      return n == 0 ? 0 : (p - 1) * m.alpha + moved * (m.beta + m.gamma);
+    }
+  };
+
+  template <class T>
+  struct all_gatherv {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& block) const { detail::all_gather_around_ring(step, block); }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return n == 0 ? 0 : (p - 1) * m.alpha + (bytes - bytes / p) * m.beta;
     }
   };
 };

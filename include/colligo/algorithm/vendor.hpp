@@ -16,14 +16,19 @@ namespace colligo {
 struct vendor {
   static constexpr std::string_view name = "vendor";
 
-  template <class T, class Op>
-  struct all_reduce {
+  struct form {
     static constexpr bool ordered = true;
   };
-  template <class T, class Op>
-  struct reduce {
-    static constexpr bool ordered = true;
-  };
+  template <class T, class Op> struct all_reduce : form {};
+  template <class T, class Op> struct reduce : form {};
+  template <class T, class Op> struct reduce_scatter : form {};
+  template <class T, class Op> struct scan : form {};
+  template <class T, class Op> struct exclusive_scan : form {};
+  template <class T> struct broadcast : form {};
+  template <class T> struct all_gatherv : form {};
+  template <class T> struct gatherv : form {};
+  template <class T> struct scatterv : form {};
+  struct barrier : form {};
 };
 
 }  // namespace colligo

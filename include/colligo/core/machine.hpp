@@ -27,4 +27,7 @@ struct machine {
   friend constexpr bool operator==(machine const&, machine const&) = default;
 };
 
+/// Where nobody has measured: a microsecond per message, 10 GB/s for moving and for combining.
+inline constexpr machine typical{1e-6, 1e-10, 1e-10};
+
 }  // namespace colligo

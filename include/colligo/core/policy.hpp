@@ -6,6 +6,7 @@
 
 #include <array>
 #include <concepts>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -15,19 +16,40 @@
 namespace colligo {
 
 /// The collectives of the library.
-enum class collective { all_reduce, reduce };
-
-inline constexpr std::array collectives{collective::all_reduce, collective::reduce};
+enum class collective {
+  all_reduce, reduce, broadcast, all_gather, all_gatherv, gather, gatherv, scatter, scatterv,
+  reduce_scatter, reduce_scatter_block, scan, exclusive_scan, barrier
+};
 
 constexpr std::string_view name_of(collective c) {
-  constexpr std::array<std::string_view, collectives.size()> names{"all_reduce", "reduce"};
+  constexpr std::array<std::string_view, 14> names{
+      "all_reduce", "reduce",   "broadcast",      "all_gather",           "all_gatherv", "gather",         "gatherv",
+      "scatter",    "scatterv", "reduce_scatter", "reduce_scatter_block", "scan",        "exclusive_scan", "barrier"};
   return names[static_cast<std::size_t>(c)];
 }
 
-/// The variable that overrides `automatic` for this collective.
-constexpr std::string_view environment_variable(collective c) {
-  constexpr std::array<std::string_view, collectives.size()> names{"COLLIGO_ALL_REDUCE", "COLLIGO_REDUCE"};
-  return names[static_cast<std::size_t>(c)];
+inline constexpr std::array collectives{
+    collective::all_reduce, collective::reduce,   collective::broadcast,      collective::all_gather,           collective::all_gatherv,
+    collective::gather,     collective::gatherv,  collective::scatter,        collective::scatterv,             collective::reduce_scatter,
+    collective::reduce_scatter_block, collective::scan, collective::exclusive_scan, collective::barrier};
+
+/// The variable that overrides `automatic` for this collective: COLLIGO_ALL_REDUCE ...
+inline std::string environment_variable(collective c) {
+  std::string variable = "COLLIGO_";
+  for (char const letter : name_of(c)) variable += letter == '_' ? '_' : static_cast<char>(letter - 'a' + 'A');
+  return variable;
+}
+
+/// One rank has a role of its own.
+constexpr bool has_root(collective c) {
+  using enum collective;
+  return c == reduce || c == broadcast || c == gather || c == gatherv || c == scatter || c == scatterv;
+}
+
+/// The vector is made of one block per rank; texts are told where these lie instead of the vector alone.
+constexpr bool has_blocks(collective c) {
+  using enum collective;
+  return c == all_gather || c == all_gatherv || c == gather || c == gatherv || c == scatter || c == scatterv || c == reduce_scatter || c == reduce_scatter_block;
 }
 
 /// Anything that can stand as the last argument of a collective: a tag, named("..."), automatic{}.
@@ -36,14 +58,51 @@ concept algorithm = requires { { std::remove_cvref_t<Tag>::name } -> std::conver
 
 namespace detail {
 
+// Tag::all_reduce<T, Op>, Tag::broadcast<T> ... A tag that has the form for any counts has the regular one too.
 template <collective C, class Tag, class T, class Op>
 struct policy_of {};
+
 template <class Tag, class T, class Op>
   requires requires { typename Tag::template all_reduce<T, Op>; }
 struct policy_of<collective::all_reduce, Tag, T, Op> { using type = typename Tag::template all_reduce<T, Op>; };
 template <class Tag, class T, class Op>
   requires requires { typename Tag::template reduce<T, Op>; }
 struct policy_of<collective::reduce, Tag, T, Op> { using type = typename Tag::template reduce<T, Op>; };
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template broadcast<T>; }
+struct policy_of<collective::broadcast, Tag, T, Op> { using type = typename Tag::template broadcast<T>; };
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template all_gatherv<T>; }
+struct policy_of<collective::all_gatherv, Tag, T, Op> { using type = typename Tag::template all_gatherv<T>; };
+template <class Tag, class T, class Op>
+struct policy_of<collective::all_gather, Tag, T, Op> : policy_of<collective::all_gatherv, Tag, T, Op> {};
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template all_gather<T>; }
+struct policy_of<collective::all_gather, Tag, T, Op> { using type = typename Tag::template all_gather<T>; };
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template gatherv<T>; }
+struct policy_of<collective::gatherv, Tag, T, Op> { using type = typename Tag::template gatherv<T>; };
+template <class Tag, class T, class Op>
+struct policy_of<collective::gather, Tag, T, Op> : policy_of<collective::gatherv, Tag, T, Op> {};
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template scatterv<T>; }
+struct policy_of<collective::scatterv, Tag, T, Op> { using type = typename Tag::template scatterv<T>; };
+template <class Tag, class T, class Op>
+struct policy_of<collective::scatter, Tag, T, Op> : policy_of<collective::scatterv, Tag, T, Op> {};
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template reduce_scatter<T, Op>; }
+struct policy_of<collective::reduce_scatter, Tag, T, Op> { using type = typename Tag::template reduce_scatter<T, Op>; };
+template <class Tag, class T, class Op>
+struct policy_of<collective::reduce_scatter_block, Tag, T, Op> : policy_of<collective::reduce_scatter, Tag, T, Op> {};
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template scan<T, Op>; }
+struct policy_of<collective::scan, Tag, T, Op> { using type = typename Tag::template scan<T, Op>; };
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template exclusive_scan<T, Op>; }
+struct policy_of<collective::exclusive_scan, Tag, T, Op> { using type = typename Tag::template exclusive_scan<T, Op>; };
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::barrier; }
+struct policy_of<collective::barrier, Tag, T, Op> { using type = typename Tag::barrier; };
 
 template <class Policy>
 constexpr bool any_size() {
@@ -78,6 +137,16 @@ template <class Policy>
 constexpr bool keeps_order() {
   if constexpr (requires { Policy::ordered; }) return Policy::ordered;
   else return false;
+}
+
+/// Calls a policy with what its collective asks for: the vector or its blocks, and the root where there is one.
+template <collective C, class Policy, steps Step>
+constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int root = 0) {
+  if constexpr (C == collective::barrier) policy(step);
+  else if constexpr (has_blocks(C) && has_root(C)) policy(step, vector, root);
+  else if constexpr (has_blocks(C)) policy(step, vector);
+  else if constexpr (has_root(C)) policy(step, vector.whole, root);
+  else policy(step, vector.whole);
 }
 
 /// All ranks get the same bits even where the functor is only nearly associative, as sums of floating point numbers are.

@@ -24,7 +24,13 @@ constexpr bool contains(range outer, range inner) {
   return inner.empty() || (outer.first <= inner.first && inner.last <= outer.last);
 }
 
-/// The smallest range that covers two adjacent ones.
+/// What two ranges have in common; empty where there is nothing.
+constexpr range common(range a, range b) {
+  std::size_t const first = std::max(a.first, b.first), last = std::min(a.last, b.last);
+  return first < last ? range{first, last} : range{};
+}
+
+/// The smallest range that covers both.
 constexpr range joined(range a, range b) {
   if (a.empty()) return b;
   if (b.empty()) return a;
@@ -36,20 +42,43 @@ constexpr std::size_t middle(range r) { return r.first + (r.size() + 1) / 2; }
 constexpr range low_half(range r) { return {r.first, middle(r)}; }
 constexpr range high_half(range r) { return {middle(r), r.last}; }
 
-/// An even split: `parts` blocks whose sizes differ by at most one element, the longer ones first.
+/// A range that may go on at the beginning of the vector: head, then tail. One operand and one message.
+struct cyclic_range {
+  range head;
+  range tail;
+
+  constexpr cyclic_range(range whole = {}, range rest = {}) : head(whole.empty() ? rest : whole), tail(whole.empty() ? range{} : rest) {}
+  constexpr std::size_t size() const { return head.size() + tail.size(); }
+  constexpr bool empty() const { return head.empty(); }
+  friend constexpr bool operator==(cyclic_range const&, cyclic_range const&) = default;
+};
+
+constexpr bool overlap(cyclic_range const& a, cyclic_range const& b) {
+  return overlap(a.head, b.head) || overlap(a.head, b.tail) || overlap(a.tail, b.head) || overlap(a.tail, b.tail);
+}
+
+/// The vector in `parts` blocks, one after the other: an even split, whose sizes differ by at most one element with the longer ones
+/// first, or, by counts, at the given offsets (parts + 1 of them, which the blocks do not own).
 struct blocks {
   range whole;
   int parts;
+  std::size_t const* offsets = nullptr;
 
-  constexpr range operator[](int i) const { return {begin_of(i), begin_of(i + 1)}; }
+  constexpr range operator[](int i) const { return span(i, i + 1); }
 
-  /// The most elements of any block.
-  constexpr std::size_t longest() const { return (*this)[0].size(); }
+  /// Blocks i .. j - 1.
+  constexpr range span(int i, int j) const { return {begin_of(i), begin_of(j)}; }
+
+  /// `count` blocks from block i on, going on with block 0 after the last one.
+  constexpr cyclic_range cycle(int i, int count) const {
+    int const wrapped = std::max(0, i + count - parts);
+    return {span(i, i + count - wrapped), span(0, wrapped)};
+  }
 
  private:
   constexpr std::size_t begin_of(int i) const {
     auto const p = static_cast<std::size_t>(parts), k = static_cast<std::size_t>(i);
-    return whole.first + whole.size() / p * k + std::min(k, whole.size() % p);
+    return offsets ? offsets[k] : whole.first + whole.size() / p * k + std::min(k, whole.size() % p);
   }
 };
 

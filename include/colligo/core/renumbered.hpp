@@ -39,7 +39,7 @@ class renumbered {
 
  private:
   constexpr int peer(int v) const { return v == nobody ? nobody : real_(v); }
-  constexpr send renamed(send s) const { return {peer(s.to), s.what}; }
+  constexpr send renamed(send s) const { return {peer(s.to), s.what, s.from}; }
   constexpr recv renamed(recv r) const { return {peer(r.from), r.what}; }
   constexpr fold renamed(fold f) const { return {peer(f.from), f.what, f.with}; }
 

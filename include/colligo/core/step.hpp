@@ -23,25 +23,27 @@ namespace colligo {
 /// A peer that is not there: operands that name it vanish, like MPI_PROC_NULL.
 inline constexpr int nobody = -1;
 
-/// What a fold combines the received elements with: what has been reduced so far, or the rank's own contribution again.
-enum class own : std::uint8_t { result, input };
+/// Which of a rank's own values an operand means: what it has received and reduced so far (its own contribution, where nothing has been
+/// written yet), its own contribution as it was at the beginning, or the combination of the two, contribution last.
+enum class own : std::uint8_t { result, input, both };
 
 /// Send the elements of `what` to rank `to`.
 struct send {
   int to;
-  range what;
+  cyclic_range what;
+  own from = own::result;
 };
 
 /// Receive into `what` from rank `from`, overwriting.
 struct recv {
   int from;
-  range what;
+  cyclic_range what;
 };
 
 /// Receive from rank `from` and combine into `what`; the lower rank is the left operand.
 struct fold {
   int from;
-  range what;
+  cyclic_range what;
   own with = own::result;
 };
 
@@ -51,16 +53,19 @@ struct operand {
 
   kind what{};
   int peer = nobody;
-  range elements{};
-  own with = own::result;
+  cyclic_range elements{};
+  own which = own::result;
 
   constexpr operand() = default;
-  constexpr operand(send s) : what(kind::send), peer(s.to), elements(s.what) {}
+  constexpr operand(send s) : what(kind::send), peer(s.to), elements(s.what), which(s.from) {}
   constexpr operand(recv r) : what(kind::recv), peer(r.from), elements(r.what) {}
-  constexpr operand(fold f) : what(kind::fold), peer(f.from), elements(f.what), with(f.with) {}
+  constexpr operand(fold f) : what(kind::fold), peer(f.from), elements(f.what), which(f.with) {}
 
   constexpr bool vanishes() const { return peer == nobody || elements.empty(); }
   constexpr bool sends() const { return what == kind::send; }
+  constexpr bool folds() const { return what == kind::fold; }
+  /// Elements that the rank combines: what it folds, and once more where its own values have to be combined first.
+  constexpr std::size_t combined() const { return elements.size() * ((folds() ? 1u : 0u) + (which == own::both ? 1u : 0u)); }
   friend constexpr bool operator==(operand const&, operand const&) = default;
 };
 

@@ -40,7 +40,7 @@ class counter {
   constexpr bool count(operand o) {
     if (o.vanishes()) return false;
     if (o.sends()) ++messages_, sent_ += o.elements.size();
-    if (o.what == operand::kind::fold) folded_ += o.elements.size();
+    folded_ += o.combined();
     return true;
   }
 

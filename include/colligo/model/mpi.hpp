@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <utility>
 
 #include "memory.hpp"
 #include "mpi_port.hpp"
@@ -54,17 +55,19 @@ class mpi_steps {
     drop_if_nobody(s.to, s.what);
     drop_if_nobody(r.from, r.what);
     if (s.what.empty() && r.what.empty()) return;
-    T const* const out = data_.read(s.what);
-    exchange(out, s, data_.write(r.what), r.from, r.what.size());
+    if (in_pieces(s) || !r.what.tail.empty()) return (*this)(std::array{operand(s), operand(r)});
+    T const* const out = data_.read(s.what.head, s.from, nullptr);
+    exchange(out, s, data_.write(r.what.head), r.from, r.what.size());
   }
 
   void operator()(send s, fold f) {
     drop_if_nobody(s.to, s.what);
     drop_if_nobody(f.from, f.what);
     if (s.what.empty() && f.what.empty()) return;
+    if (in_pieces(s) || !f.what.tail.empty()) return (*this)(std::array{operand(s), operand(f)});
     room<T> received(port_.received, f.what.size());
-    exchange(data_.read(s.what), s, received.data(), f.from, f.what.size());
-    if (!f.what.empty()) data_.combine(f.what, received.data(), f.from < rank(), f.with);
+    exchange(data_.read(s.what.head, s.from, nullptr), s, received.data(), f.from, f.what.size());
+    if (!f.what.empty()) data_.combine(f.what.head, received.data(), f.from < rank(), f.with);
   }
 
   template <class... Operands>
@@ -72,42 +75,42 @@ class mpi_steps {
 
   template <operand_list List>
   void operator()(List const& list) {
-    std::size_t folded = 0;
-    auto const each = [&list](auto f) {
-      for (std::size_t i = 0; i < list.size(); ++i)
-        if (operand const o = list[i]; !o.vanishes()) f(o);
+    scratch_sizes const sizes(list);
+    room<T> received(port_.received, sizes.received), combined(port_.combined, sizes.combined);
+    T* free = received.data();
+    T* free_to_send = combined.data();
+    auto const target = [&](piece const& p) { return p.folds() ? std::exchange(free, free + p.elements.size()) : data_.write(p.elements); };
+    auto const source = [&](piece const& p) {
+      T* const scratch = p.combines_first() ? std::exchange(free_to_send, free_to_send + p.elements.size()) : nullptr;
+      return data_.read(p.elements, p.which, scratch);
     };
-    each([&](operand const& o) { folded += o.what == operand::kind::fold ? o.elements.size() : 0; });
-    room<T> received(port_.received, folded);
     if constexpr (travels_as_bytes<T>) {
-      T* free = received.data();
-      each([&](operand const& o) {
-        if (o.sends()) return;
-        bool const folds = o.what == operand::kind::fold;
-        port_.post_recv(bytes(folds ? free : data_.write(o.elements)), o.elements.size() * sizeof(T), o.peer);
-        if (folds) free += o.elements.size();
+      for_each_piece(list, [&](piece const& p) {
+        if (!p.sends()) port_.post_recv(bytes(target(p)), p.elements.size() * sizeof(T), p.peer);
       });
-      each([&](operand const& o) {
-        if (o.sends()) port_.post_send(bytes(data_.read(o.elements)), o.elements.size() * sizeof(T), o.peer);
+      for_each_piece(list, [&](piece const& p) {
+        if (p.sends()) port_.post_send(bytes(source(p)), p.elements.size() * sizeof(T), p.peer);
       });
       port_.finish();
     } else {
-      serialised<T>::perform(port_, data_, each, received.data());
+      serialised<T>::perform(port_, list, source, target);
     }
-    T* free = received.data();
-    each([&](operand const& o) {
-      if (o.what == operand::kind::fold) data_.combine(o.elements, free, o.peer < rank(), o.with), free += o.elements.size();
+    free = received.data();
+    for_each_piece(list, [&](piece const& p) {
+      if (p.folds()) data_.combine(p.elements, std::exchange(free, free + p.elements.size()), p.peer < rank(), p.which);
     });
   }
 
  private:
-  static void drop_if_nobody(int peer, range& what) {
+  static void drop_if_nobody(int peer, cyclic_range& what) {
     if (peer == nobody) what = {};
   }
+  // Neither one contiguous message nor one that can leave as it is.
+  static bool in_pieces(send const& s) { return !s.what.tail.empty() || s.from == own::both; }
   static std::byte* bytes(T* p) { return reinterpret_cast<std::byte*>(p); }
   static std::byte const* bytes(T const* p) { return reinterpret_cast<std::byte const*>(p); }
 
-  void exchange(T const* out, send s, T* in, int from, std::size_t n) {
+  void exchange(T const* out, send const& s, T* in, int from, std::size_t n) {
     if constexpr (travels_as_bytes<T>) port_.exchange(bytes(out), s.what.size() * sizeof(T), s.to, bytes(in), n * sizeof(T), from);
     else serialised<T>::exchange(port_, out, s.what.size(), s.to, in, n, from);
   }

@@ -128,7 +128,19 @@ class mpi_port : public port_base {
       value.resize(static_cast<std::size_t>(length));
       check_mpi(MPI_Bcast(value.data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
     }
+    find_hosts();
     requests_.reserve(64);
+  }
+
+  void find_hosts() {
+    MPI_Comm host = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+    int lowest = rank_;
+    check_mpi(MPI_Bcast(&lowest, 1, MPI_INT, 0, host), "MPI_Bcast");
+    check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
+    hosts.resize(static_cast<std::size_t>(size_));
+    check_mpi(MPI_Allgather(&lowest, 1, MPI_INT, hosts.data(), 1, MPI_INT, comm_), "MPI_Allgather");
+    if (std::all_of(hosts.begin(), hosts.end(), [](int h) { return h == 0; })) hosts.clear();
   }
 
   ~mpi_port() {

@@ -14,10 +14,12 @@
 #include <exception>
 #include <functional>
 #include <type_traits>
+#include <vector>
 
 #include "../core/functor.hpp"
 #include "memory.hpp"
 #include "mpi_port.hpp"
+#include "working_vector.hpp"
 
 namespace colligo {
 struct vendor;
@@ -64,35 +66,55 @@ MPI_Op builtin_op() {
   else return MPI_OP_NULL;
 }
 
-/// An operation and a datatype for one call.
-template <class T, class Op>
-class vendor_call {
+/// MPI counts elements with int.
+inline int count_of(std::size_t n) {
+  if (n > static_cast<std::size_t>(INT_MAX)) throw argument_error("vendor: " + std::to_string(n) + " elements are more than MPI's int can count");
+  return static_cast<int>(n);
+}
+
+/// A datatype for T: MPI's own or, for the time of a call, so many bytes.
+template <class T>
+class element_type {
  public:
-  explicit vendor_call(Op& functor) : functor_(functor) {
-    if (type_ != MPI_DATATYPE_NULL && op_ != MPI_OP_NULL) return;
+  explicit element_type(bool own_bytes = builtin_type<T>() == MPI_DATATYPE_NULL) : made_(own_bytes) {
+    if (!made_) return;
     check_mpi(MPI_Type_contiguous(static_cast<int>(sizeof(T)), MPI_BYTE, &type_), "MPI_Type_contiguous");
-    made_ = true;
     check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
-    check_mpi(MPI_Type_set_attr(type_, key(), this), "MPI_Type_set_attr");
+  }
+  ~element_type() {
+    if (made_) MPI_Type_free(&type_);
+  }
+  element_type(element_type const&) = delete;
+  element_type& operator=(element_type const&) = delete;
+
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  bool made_;
+  MPI_Datatype type_ = builtin_type<T>();
+};
+
+/// An operation, and the datatype on which it works, for one call.
+template <class T, class Op>
+class operation {
+ public:
+  explicit operation(Op& functor) : functor_(functor), type_(op_ == MPI_OP_NULL) {
+    if (op_ != MPI_OP_NULL) return;
+    made_ = true;
+    check_mpi(MPI_Type_set_attr(type_.get(), key(), this), "MPI_Type_set_attr");
     check_mpi(MPI_Op_create(&apply, commutative<std::remove_cv_t<Op>, T>, &op_), "MPI_Op_create");
   }
-  ~vendor_call() {
-    if (!made_) return;
-    if (op_ != MPI_OP_NULL) MPI_Op_free(&op_);
-    MPI_Type_free(&type_);
+  ~operation() {
+    if (made_ && op_ != MPI_OP_NULL) MPI_Op_free(&op_);
   }
-  vendor_call(vendor_call const&) = delete;
-  vendor_call& operator=(vendor_call const&) = delete;
+  operation(operation const&) = delete;
+  operation& operator=(operation const&) = delete;
 
-  /// Calls run(first element, how many, datatype, operation) in pieces that fit an int; rethrows what the functor threw.
-  template <class Run>
-  void in_pieces(std::size_t n, Run run) {
-    std::size_t at = 0;
-    do {
-      std::size_t const piece = std::min(n - at, longest_piece / sizeof(T) + 1);
-      run(at, static_cast<int>(piece), type_, op_);
-      at += piece;
-    } while (at < n);
+  MPI_Datatype type() const { return type_.get(); }
+  MPI_Op get() const { return op_; }
+
+  /// To be called after the collective: what the functor threw comes out here.
+  void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }
 
@@ -111,7 +133,7 @@ class vendor_call {
     void* value = nullptr;
     int found = 0;
     MPI_Type_get_attr(*type, key(), &value, &found);
-    auto& call = *static_cast<vendor_call*>(value);
+    auto& call = *static_cast<operation*>(value);
     try {
       if (call.thrown_) return;   // exceptions must not cross MPI
       auto const* left = static_cast<T const*>(in);
@@ -123,29 +145,74 @@ class vendor_call {
   }
 
   Op& functor_;
-  MPI_Datatype type_ = builtin_op<std::remove_cv_t<Op>, T>() == MPI_OP_NULL ? MPI_DATATYPE_NULL : builtin_type<T>();
-  MPI_Op op_ = type_ == MPI_DATATYPE_NULL ? MPI_OP_NULL : builtin_op<std::remove_cv_t<Op>, T>();
+  MPI_Op op_ = builtin_type<T>() == MPI_DATATYPE_NULL ? MPI_OP_NULL : builtin_op<std::remove_cv_t<Op>, T>();
+  element_type<T> type_;
   bool made_ = false;
   std::exception_ptr thrown_;
 };
 
-/// In place where in == out.
-template <class T, class Op>
-void vendor_all_reduce(vendor const&, mpi_port& port, T const* in, T* out, std::size_t n, Op& op) {
-  vendor_call<T, Op>(op).in_pieces(n, [&](std::size_t at, int count, MPI_Datatype type, MPI_Op operation) {
-    void const* const from = in == out ? MPI_IN_PLACE : in + at;
-    check_mpi(MPI_Allreduce(from, out + at, count, type, operation, port.comm()), "MPI_Allreduce");
-  });
+/// Calls run(first element, how many) for pieces that fit an int, as element-wise collectives allow.
+template <class T, class Run>
+void in_pieces(std::size_t n, Run run) {
+  std::size_t at = 0;
+  do {
+    std::size_t const piece = std::min(n - at, longest_piece / sizeof(T) + 1);
+    run(at, static_cast<int>(piece));
+    at += piece;
+  } while (at < n);
 }
 
-/// `out` counts at the root alone; in place there where in == out.
-template <class T, class Op>
-void vendor_reduce(vendor const&, mpi_port& port, T const* in, T* out, std::size_t n, Op& op, int root) {
-  bool const at_root = port.rank() == root;
-  vendor_call<T, Op>(op).in_pieces(n, [&](std::size_t at, int count, MPI_Datatype type, MPI_Op operation) {
-    void const* const from = at_root && in == out ? MPI_IN_PLACE : in + at;
-    check_mpi(MPI_Reduce(from, at_root ? out + at : nullptr, count, type, operation, root, port.comm()), "MPI_Reduce");
-  });
+/// Counts and displacements as MPI wants them.
+struct int_blocks {
+  std::vector<int> counts, first;
+
+  explicit int_blocks(blocks const& block) {
+    for (int i = 0; i < block.parts; ++i) counts.push_back(count_of(block[i].size())), first.push_back(count_of(block[i].first));
+  }
+};
+
+/// The MPI library's collective C. In place where input and output are the same memory.
+template <collective C, class T, class Op>
+void run_vendor(vendor const&, mpi_port& port, blocks const& block, values<T const> in, values<T> out, Op& op, int root) {
+  using enum collective;
+  MPI_Comm const comm = port.comm();
+  bool const at_root = port.rank() == root, same = in.data == out.data && (C != reduce || at_root);
+  std::size_t const n = block.whole.size();
+  if constexpr (C == all_reduce || C == reduce || C == scan || C == exclusive_scan) {
+    operation<T, Op> const combination(op);
+    in_pieces<T>(n, [&](std::size_t at, int count) {
+      void const* const from = same ? MPI_IN_PLACE : in.data + at;
+      if constexpr (C == all_reduce) check_mpi(MPI_Allreduce(from, out.data + at, count, combination.type(), combination.get(), comm), "MPI_Allreduce");
+      if constexpr (C == reduce) check_mpi(MPI_Reduce(from, at_root ? out.data + at : nullptr, count, combination.type(), combination.get(), root, comm), "MPI_Reduce");
+      if constexpr (C == scan) check_mpi(MPI_Scan(from, out.data + at, count, combination.type(), combination.get(), comm), "MPI_Scan");
+      if constexpr (C == exclusive_scan) check_mpi(MPI_Exscan(from, out.data + at, count, combination.type(), combination.get(), comm), "MPI_Exscan");
+    });
+    combination.rethrow();
+  } else if constexpr (C == reduce_scatter || C == reduce_scatter_block) {
+    operation<T, Op> const combination(op);
+    if constexpr (C == reduce_scatter)
+      check_mpi(MPI_Reduce_scatter(in.data, out.data, int_blocks(block).counts.data(), combination.type(), combination.get(), comm), "MPI_Reduce_scatter");
+    else
+      check_mpi(MPI_Reduce_scatter_block(in.data, out.data, count_of(out.covers.size()), combination.type(), combination.get(), comm), "MPI_Reduce_scatter_block");
+    combination.rethrow();
+  } else if constexpr (C == barrier) {
+    check_mpi(MPI_Barrier(comm), "MPI_Barrier");
+  } else {
+    element_type<T> const element;
+    MPI_Datatype const type = element.get();
+    int const mine = count_of((C == scatter || C == scatterv ? out.covers : in.covers).size());
+    if constexpr (C == broadcast) in_pieces<T>(n, [&](std::size_t at, int count) { check_mpi(MPI_Bcast(out.data + at, count, type, root, comm), "MPI_Bcast"); });
+    if constexpr (C == all_gather) check_mpi(MPI_Allgather(in.data, mine, type, out.data, mine, type, comm), "MPI_Allgather");
+    if constexpr (C == gather) check_mpi(MPI_Gather(in.data, mine, type, out.data, mine, type, root, comm), "MPI_Gather");
+    if constexpr (C == scatter) check_mpi(MPI_Scatter(in.data, mine, type, out.data, mine, type, root, comm), "MPI_Scatter");
+    if constexpr (C == all_gatherv || C == gatherv || C == scatterv) {
+      int_blocks const ints(block);
+      int const *counts = ints.counts.data(), *first = ints.first.data();
+      if constexpr (C == all_gatherv) check_mpi(MPI_Allgatherv(in.data, mine, type, out.data, counts, first, type, comm), "MPI_Allgatherv");
+      if constexpr (C == gatherv) check_mpi(MPI_Gatherv(in.data, mine, type, out.data, counts, first, type, root, comm), "MPI_Gatherv");
+      if constexpr (C == scatterv) check_mpi(MPI_Scatterv(in.data, counts, first, type, out.data, mine, type, root, comm), "MPI_Scatterv");
+    }
+  }
 }
 
 }  // namespace colligo::detail

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "../core/policy.hpp"
 #include "memory.hpp"
@@ -34,6 +35,43 @@ inline settings settings_of_environment() {
   return all;
 }
 
+/// One contiguous part of an operand: what models execute. A range that wraps round the end of the vector has two.
+struct piece {
+  operand::kind what;
+  int peer;
+  range elements;
+  own which;
+
+  bool sends() const { return what == operand::kind::send; }
+  bool folds() const { return what == operand::kind::fold; }
+  bool combines_first() const { return sends() && which == own::both; }
+};
+
+/// Calls f for every piece of a step's operands in the order listed; those that vanish have none.
+template <operand_list List, class F>
+void for_each_piece(List const& list, F f) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    operand const o = list[i];
+    if (o.vanishes()) continue;
+    f(piece{o.what, o.peer, o.elements.head, o.which});
+    if (!o.elements.tail.empty()) f(piece{o.what, o.peer, o.elements.tail, o.which});
+  }
+}
+
+/// How many elements of scratch a step needs.
+struct scratch_sizes {
+  std::size_t received = 0, combined = 0, sends = 0;
+
+  template <operand_list List>
+  explicit scratch_sizes(List const& list) {
+    for_each_piece(list, [this](piece const& p) {
+      if (p.folds()) received += p.elements.size();
+      if (p.combines_first()) combined += p.elements.size();
+      if (p.sends()) ++sends;
+    });
+  }
+};
+
 /// What every port keeps.
 class port_base {
  public:
@@ -42,8 +80,11 @@ class port_base {
   std::string const& setting(collective c) const { return settings_[static_cast<std::size_t>(c)]; }
 
   buffer received;   ///< what folds receive
+  buffer combined;   ///< what sends combine before they leave
   buffer result;     ///< the working vector where the user gives none
   buffer input;      ///< the input where an in-place run needs it to the end
+  std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
+  std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
 
  protected:
   int rank_ = 0, size_ = 1;

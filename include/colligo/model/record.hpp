@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <ranges>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -53,7 +54,7 @@ class schedule {
   constexpr std::size_t elements_sent() const { return largest([](operand const& o) { return o.sends() ? o.elements.size() : 0; }); }
   /// The most elements that any rank combines.
   constexpr std::size_t elements_folded() const {
-    return largest([](operand const& o) { return o.what == operand::kind::fold ? o.elements.size() : 0; });
+    return largest([](operand const& o) { return o.combined(); });
   }
   /// Messages of all ranks together.
   constexpr std::size_t total_messages() const {
@@ -87,8 +88,9 @@ class schedule {
     for (int round = 0; message const& m : all) {
       if (m.round != round) out << (round == 0 ? "" : "\n") << "  round " << m.round << ':';
       round = m.round;
-      range const r = m.sent.elements;
-      out << "  " << m.from << (m.received.what == operand::kind::fold ? "->+" : "->") << m.to << ' ' << r.first << ".." << r.last;
+      auto const& [head, tail] = m.sent.elements;
+      out << "  " << m.from << (m.received.folds() ? "->+" : "->") << m.to << ' ' << head.first << ".." << head.last;
+      if (!tail.empty()) out << ',' << tail.first << ".." << tail.last;
     }
     return out << (all.empty() ? "" : "\n");
   }
@@ -116,10 +118,11 @@ class schedule {
       operand const& a = operands[i];
       if (a.peer < 0 || a.peer >= size()) fail(r, "names rank " + std::to_string(a.peer) + ", which does not exist");
       if (a.peer == r) fail(r, "sends to itself");
-      if (a.elements.first > a.elements.last || a.elements.last > n_) fail(r, "names elements outside of the vector");
+      for (range const piece : {a.elements.head, a.elements.tail})
+        if (piece.first > piece.last || piece.last > n_) fail(r, "names elements outside of the vector");
       if (a.what != operand::kind::recv) continue;
       for (std::size_t j = 0; j < operands.size(); ++j)
-        if (i != j && overlap(a.elements, operands[j].elements)) fail(r, "receives over elements that the same step uses (law 2)");
+        if (i != j && operands[j].which != own::input && overlap(a.elements, operands[j].elements)) fail(r, "receives over elements that the same step uses (law 2)");
     }
   }
 
@@ -157,29 +160,66 @@ class recorder {
 
 static_assert(steps<recorder>);
 
-/// The schedule of all p ranks for vectors of n elements. Knobs in bytes count with T, by default one byte an element.
-/// Precondition: p >= 1, 0 <= root < p (for collectives with a root). Cost: as the schedule is long.
-template <class T = std::byte, algorithm Tag>
-constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
-  struct any {};
+namespace detail {
+
+/// Calls f.operator()<C>() for a collective that is known at run time only.
+template <class F>
+constexpr auto for_collective(collective what, F f) {
+  using enum collective;
+  switch (what) {
+    case all_reduce: return f.template operator()<all_reduce>();
+    case reduce: return f.template operator()<reduce>();
+    case broadcast: return f.template operator()<broadcast>();
+    case all_gather: return f.template operator()<all_gather>();
+    case all_gatherv: return f.template operator()<all_gatherv>();
+    case gather: return f.template operator()<gather>();
+    case gatherv: return f.template operator()<gatherv>();
+    case scatter: return f.template operator()<scatter>();
+    case scatterv: return f.template operator()<scatterv>();
+    case reduce_scatter: return f.template operator()<reduce_scatter>();
+    case reduce_scatter_block: return f.template operator()<reduce_scatter_block>();
+    case scan: return f.template operator()<scan>();
+    case exclusive_scan: return f.template operator()<exclusive_scan>();
+    case barrier: return f.template operator()<barrier>();
+  }
+  throw argument_error("colligo: no such collective");
+}
+
+struct any_functor {};
+
+/// The schedule of one algorithm of the collective C.
+template <collective C, class T, class Tag>
+constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root) {
   std::vector<std::vector<schedule::step>> ranks;
-  for (int r = 0; r < p; ++r) {
-    recorder step(r, p);
-    auto const run = [&]<collective C>(auto const&... root_if_any) {
-      if constexpr (!offers<Tag, C, T, any>)
-        throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " is no algorithm of this collective");
-      else if constexpr (auto const policy = make_policy<C, Tag, T, any>(tag); requires { policy(step, range{}, root_if_any...); })
-        policy(step, range{0, n}, root_if_any...);
-      else
-        throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " has no schedule, it is not made of steps");
-    };
-    switch (what) {
-      case collective::all_reduce: run.template operator()<collective::all_reduce>(); break;
-      case collective::reduce: run.template operator()<collective::reduce>(root); break;
-    }
+  for (int r = 0; r < vector.parts; ++r) {
+    recorder step(r, vector.parts);
+    if constexpr (!offers<Tag, C, T, any_functor>)
+      throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " is no algorithm of this collective");
+    else if constexpr (auto const policy = make_policy<C, Tag, T, any_functor>(tag); requires { apply<C>(policy, step, vector, root); })
+      apply<C>(policy, step, vector, root);
+    else
+      throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " has no schedule, it is not made of steps");
     ranks.push_back(std::move(step).take());
   }
-  return schedule(what, n, std::move(ranks));
+  return schedule(C, C == collective::barrier ? 2 : vector.whole.size(), std::move(ranks));
+}
+
+}  // namespace detail
+
+/// The schedule of all p ranks for a vector of n elements: for collectives on blocks all blocks together, which are as even as can be.
+/// Knobs in bytes count with T, by default one byte an element. Precondition: p >= 1, 0 <= root < p. Cost: as the schedule is long.
+template <class T = std::byte, algorithm Tag>
+constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
+  return detail::for_collective(what, [&]<collective C>() { return detail::record_blocks<C, T>(tag, blocks{{0, n}, p}, root); });
+}
+
+/// The same for blocks of these sizes: counts[i] elements for rank i.
+template <class T = std::byte, algorithm Tag, std::ranges::sized_range Counts>
+constexpr schedule record(Tag const& tag, collective what, int p, Counts const& counts, int root = 0) {
+  if (std::ranges::size(counts) != static_cast<std::size_t>(p)) throw argument_error("record: " + std::to_string(std::ranges::size(counts)) + " counts for " + std::to_string(p) + " ranks");
+  std::vector<std::size_t> offsets{0};
+  for (auto const count : counts) offsets.push_back(offsets.back() + static_cast<std::size_t>(count));
+  return detail::for_collective(what, [&]<collective C>() { return detail::record_blocks<C, T>(tag, blocks{{0, offsets.back()}, p, offsets.data()}, root); });
 }
 
 // Law 5: between two ranks, the k-th send meets the k-th receive.
@@ -230,6 +270,9 @@ constexpr double schedule::play(Clock const& clock, std::vector<message>* happen
   auto const enter = [&](std::size_t r) {
     state& me = at[r];
     me.out = me.in = me.began;
+    if (me.step < ranks_[r].size())
+      for (operand const& o : ranks_[r][me.step])
+        if (o.sends()) me.out += clock.combine(o.combined());   // before it can leave
     me.open = me.step < ranks_[r].size() ? ranks_[r][me.step].size() : 0;
     for (std::size_t k = me.first; k < me.first + me.open; ++k) {
       std::size_t const i = of_rank[r][k], peer = index(all[i].from) == r ? index(all[i].to) : index(all[i].from);
@@ -260,7 +303,7 @@ constexpr double schedule::play(Clock const& clock, std::vector<message>* happen
       if (--me.open != 0) continue;
       me.began = std::max(me.out, me.in);
       for (operand const& o : ranks_[r][me.step])
-        if (o.what == operand::kind::fold) me.began += clock.combine(o.elements.size());
+        if (o.folds()) me.began += clock.combine(o.combined());
       finish = std::max(finish, me.began);
       me.first += ranks_[r][me.step].size();
       ++me.step;

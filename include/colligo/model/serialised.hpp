@@ -99,17 +99,14 @@ struct serialised {
     port.finish();
   }
 
-  template <class Data, class Each>
-  static void perform(mpi_port& port, Data& data, Each each, T* received) {
+  template <operand_list List, class Source, class Target>
+  static void perform(mpi_port& port, List const& list, Source source, Target target) {
     std::vector<std::vector<char>> sent;
-    each([&](operand const& o) {
-      if (o.sends()) sent.push_back(encode(data.read(o.elements), o.elements.size())), post(port, sent.back(), o.peer);
+    for_each_piece(list, [&](piece const& p) {
+      if (p.sends()) post(port, sent.emplace_back(encode(source(p), p.elements.size())), p.peer);
     });
-    each([&](operand const& o) {
-      if (o.sends()) return;
-      bool const folds = o.what == operand::kind::fold;
-      receive(port, folds ? received : data.write(o.elements), o.elements.size(), o.peer);
-      if (folds) received += o.elements.size();
+    for_each_piece(list, [&](piece const& p) {
+      if (!p.sends()) receive(port, target(p), p.elements.size(), p.peer);
     });
     port.finish();
   }

@@ -163,28 +163,29 @@ class thread_steps {
 
   template <operand_list List>
   void operator()(List const& list) {
-    std::size_t folded = 0;
-    auto const each = [&list](auto f) {
-      for (std::size_t i = 0; i < list.size(); ++i)
-        if (operand const o = list[i]; !o.vanishes()) f(o);
-    };
+    scratch_sizes const sizes(list);
+    room<T> received(port_.received, sizes.received), combined(port_.combined, sizes.combined);
+    T* free = combined.data();
     port_.outgoing.clear();
-    port_.outgoing.reserve(list.size());   // parcels must not move once they are on offer
-    each([&](operand const& o) {
-      if (o.what == operand::kind::fold) folded += o.elements.size();
-      if (o.sends()) port_.outgoing.push_back({data_.read(o.elements), o.elements.size(), &typeid(T), o.peer});
+    port_.outgoing.reserve(sizes.sends);   // parcels must not move once they are on offer
+    for_each_piece(list, [&](piece const& p) {
+      if (!p.sends()) return;
+      port_.outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &typeid(T), p.peer});
+      if (p.combines_first()) free += p.elements.size();
     });
     offers const on_offer(port_);
-    room<T> received(port_.received, folded);
-    T* free = received.data();
-    each([&](operand const& o) {
-      if (o.what == operand::kind::recv) take(o, data_.write(o.elements));
-      if (o.what == operand::kind::fold) take(o, free), free += o.elements.size();
+    free = received.data();
+    for_each_piece(list, [&](piece const& p) {
+      if (p.sends()) return;
+      take(p, p.folds() ? free : data_.write(p.elements));
+      if (p.folds()) free += p.elements.size();
     });
     for (parcel const& p : port_.outgoing) port_.group.wait_until_taken(rank(), p);
     free = received.data();
-    each([&](operand const& o) {
-      if (o.what == operand::kind::fold) data_.combine(o.elements, free, o.peer < rank(), o.with), free += o.elements.size();
+    for_each_piece(list, [&](piece const& p) {
+      if (!p.folds()) return;
+      data_.combine(p.elements, free, p.peer < rank(), p.which);
+      free += p.elements.size();
     });
   }
 
@@ -205,16 +206,16 @@ class thread_steps {
     int uncaught = std::uncaught_exceptions();
   };
 
-  void take(operand const& o, T* into) {
-    parcel& p = port_.group.accept(o.peer, rank());
+  void take(piece const& wanted, T* into) {
+    parcel& p = port_.group.accept(wanted.peer, rank());
     std::size_t const n = p.n;
     std::type_info const& type = *p.type;
-    bool const expected = n == o.elements.size() && type == typeid(T);
+    bool const expected = n == wanted.elements.size() && type == typeid(T);
     if (expected) std::copy_n(static_cast<T const*>(p.data), n, into);
-    port_.group.took(o.peer, p);   // p is its sender's again
+    port_.group.took(wanted.peer, p);   // p is its sender's again
     if (!expected)
-      throw error("rank " + std::to_string(rank()) + " expects " + std::to_string(o.elements.size()) + " elements of type " + typeid(T).name() +
-                  " from rank " + std::to_string(o.peer) + ", which sends " + std::to_string(n) + " of type " + type.name() +
+      throw error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) + " elements of type " + typeid(T).name() +
+                  " from rank " + std::to_string(wanted.peer) + ", which sends " + std::to_string(n) + " of type " + type.name() +
                   ": the ranks made different calls");
   }
 

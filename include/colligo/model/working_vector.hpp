@@ -62,52 +62,69 @@ class written_ranges {
   std::ptrdiff_t count_ = 0;
 };
 
+/// Values of some stretch of the vector.
+template <class T>
+struct values {
+  T* data = nullptr;
+  range covers{};
+
+  T* at(range r) const { return r.empty() ? data : data + (r.first - covers.first); }
+};
+
+/// A rank's input, and the memory for what it receives and combines. Which of the two holds a range matters only where the input has it.
 template <class T, class Op>
 class working_vector {
  public:
-  /// Where in and out are the same the work is in place.
-  working_vector(T const* in, T* out, std::size_t n, Op& op) : in_(in), out_(out), n_(n), op_(op), written_(in == out ? range{0, n} : range{}) {}
+  /// Where input and output are the same memory the work is in place.
+  working_vector(values<T const> in, values<T> out, Op& op) : in_(in), out_(out), op_(op), written_(in.data == out.data ? out.covers : range{}) {}
 
   /// The current values of a range.
-  T const* read(range r) { return source_of(r) + r.first; }
+  T const* read(range r) {
+    range const own = common(r, in_.covers);
+    if (written_.contain(own)) return out_.at(r);
+    if (own == r && !written_.touch(r)) return in_.at(r);
+    complete();
+    return out_.at(r);
+  }
+
+  /// The rank's own values as an operand means them; a combination is made in `scratch`.
+  T const* read(range r, own which, T* scratch) {
+    if (which == own::result) return read(r);
+    if (which == own::input || !written_.touch(r)) return in_.at(r);
+    detail::combine(read(r), in_.at(r), scratch, r.size(), op_);
+    return scratch;
+  }
 
   /// Where the values of a range are to be put; they count as written from now on.
   T* write(range r) {
-    if (!written_.add(r)) complete();
-    return out_ + r.first;
+    if (!written_.add(common(r, in_.covers))) complete();
+    return out_.at(r);
   }
 
   /// Combines what came from a lower or a higher rank into a range.
   void combine(range r, T const* received, bool from_lower, own with) {
-    T const* const mine = (with == own::input ? in_ : source_of(r)) + r.first;
-    T* const out = write(r);
-    if (from_lower) detail::combine(received, mine, out, r.size(), op_);
-    else detail::combine(mine, received, out, r.size(), op_);
+    T const* const mine = read(r, with, out_.at(r));
+    T* const into = write(r);
+    if (from_lower) detail::combine(received, mine, into, r.size(), op_);
+    else detail::combine(mine, received, into, r.size(), op_);
   }
 
-  /// Copies what is still in the input alone.
+  /// Copies to the output what is still in the input alone.
   void complete() {
-    for (std::size_t at = 0; at < n_;) {
-      range next{n_, n_};
+    range const both = common(in_.covers, out_.covers);
+    for (std::size_t at = both.first; at < both.last;) {
+      range next{both.last, both.last};   // the next part that is written
       for (range const part : written_)
-        if (at <= part.first && part.first < next.first) next = part;
-      std::copy(in_ + at, in_ + next.first, out_ + at);
+        if (at < part.last && part.first < next.first) next = part;
+      if (at < next.first) std::copy_n(in_.at({at, next.first}), next.first - at, out_.at({at, next.first}));
       at = next.last;
     }
-    written_ = written_ranges({0, n_});
+    written_ = written_ranges(both);
   }
 
  private:
-  T const* source_of(range r) {
-    if (written_.contain(r)) return out_;
-    if (!written_.touch(r)) return in_;
-    complete();
-    return out_;
-  }
-
-  T const* in_;
-  T* out_;
-  std::size_t n_;
+  values<T const> in_;
+  values<T> out_;
   Op& op_;
   written_ranges written_;
 };

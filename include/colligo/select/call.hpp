@@ -8,11 +8,14 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "../core/error.hpp"
 #include "../core/functor.hpp"
+#include "../model/extent.hpp"
 #include "../model/port.hpp"
+#include "../model/working_vector.hpp"
 #include "choose.hpp"
 #include "named.hpp"
 
@@ -40,13 +43,56 @@ template <class R>
 inline constexpr bool is_in_place<in_place_range<R>> = true;
 
 template <class Op, class T>
-concept functor_on = std::is_invocable_r_v<T, Op&, T const&, T const&>;
+concept functor_on = std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&>;
+
+/// Input and output as spans of the same element type.
+template <class In, class Out>
+auto spans(In const& in, Out& out) {
+  using T = std::ranges::range_value_t<Out>;
+  static_assert(std::is_same_v<T, std::ranges::range_value_t<In>>, "colligo: input and output must have the same element type");
+  return std::pair(std::span<T const>(in), std::span<T>(out));
+}
+
+/// A span that holds this stretch of the vector.
+template <class T>
+values<T> holding(std::span<T> elements, range stretch) { return {elements.data(), stretch}; }
+
+/// What collectives that combine nothing pass as functor.
+struct no_functor {
+  template <class T>
+  T operator()(T const& a, T const&) const { return a; }
+};
+template <class Op, class T>
+constexpr bool may_reorder() { return commutative<Op, T> || std::is_same_v<Op, no_functor>; }
+
+/// Runs a text on this rank. Memory beside the user's is needed only for what the text touches outside of `out`.
+template <class Port, class T, class Op, class Text>
+void execute(Port& port, range whole, values<T const> in, values<T> out, Op& op, bool keeps_input, Text text) {
+  range holds = out.covers;
+  if (out.covers != whole) {
+    extent needed(port.rank(), port.size());
+    text(needed);
+    holds = needed.holds();
+  }
+  bool const direct = contains(out.covers, holds), copy = keeps_input && in.data == out.data;
+  room<T> result(port.result, direct ? 0 : holds.size()), input(port.input, copy ? in.covers.size() : 0);
+  if (copy) in.data = std::copy_n(in.data, in.covers.size(), input.data()) - in.covers.size();
+  working_vector<T, Op> data(in, direct ? out : values<T>{result.data(), holds}, op);
+  auto step = port.steps(data);
+  text(step);
+  if (direct) data.complete();
+  else std::copy_n(data.read(out.covers), out.covers.size(), out.data);
+}
 
 /// One call of a collective on one rank.
 template <collective C, class Port>
 class call {
  public:
   explicit call(Port& its_port) : port(its_port) {}
+
+  int rank() const { return port.rank(); }
+  int size() const { return port.size(); }
+  bool at(int root) const { return port.rank() == root; }
 
   std::string explain() const { return std::string(name_of(C)) + " on rank " + std::to_string(port.rank()) + " of " + std::to_string(port.size()) + ": "; }
 
@@ -63,21 +109,56 @@ class call {
     if (!apart) throw argument_error(explain() + "input and output overlap; in_place(range) is for one range that is both");
   }
 
-  /// Resolves the algorithm and calls run(tag) with a tag that offers C for T and Op and may be given this functor.
+  /// Checks the counts of a v-collective and says where its blocks lie.
+  template <std::ranges::sized_range Counts>
+  blocks blocks_of(Counts const& counts) const {
+    require_size(std::ranges::size(counts), static_cast<std::size_t>(port.size()), "the list of counts");
+    port.offsets.assign(1, 0);
+    for (auto const count : counts) {
+      if (std::cmp_less(count, 0)) throw argument_error(explain() + "a count is negative: " + std::to_string(count));
+      port.offsets.push_back(port.offsets.back() + static_cast<std::size_t>(count));
+    }
+    return {{0, port.offsets.back()}, port.size(), port.offsets.data()};
+  }
+  /// A vector of n elements that has no blocks of its own.
+  blocks vector_of(std::size_t n) const { return {{0, n}, port.size()}; }
+  /// Blocks of n elements each.
+  blocks blocks_of(std::size_t n) const { return {{0, n * static_cast<std::size_t>(port.size())}, port.size()}; }
+
+  /// Runs the algorithm on this rank's share: `in` is what it contributes, `out` what it wants, each a stretch of `vector`.
+  template <class T, class Op, class Algorithm>
+  void run(Algorithm const& algorithm, blocks const& vector, values<T const> in, values<T> out, Op& op, int root = 0) const {
+    using functor = std::remove_cv_t<Op>;
+    with<T, functor>(algorithm, vector, [&]<class Tag>(Tag const& tag) {
+      if constexpr (std::is_same_v<Tag, vendor>) {
+        run_vendor<C>(tag, port, vector, in, out, op, root);
+      } else {
+        Tag with_hosts = tag;
+        if constexpr (requires { with_hosts.hosts; })
+          if (with_hosts.hosts.empty()) with_hosts.hosts = port.hosts;
+        auto const policy = make_policy<C, Tag, T, functor>(with_hosts);
+        auto const text = [&](auto& step) { apply<C>(policy, step, vector, root); };
+        execute(port, vector.whole, in, out, op, keeps_input<decltype(policy)>(), text);
+      }
+    });
+  }
+
+ private:
+  // Resolves the algorithm and calls run(tag) with a tag that offers C for T and Op and may be given this functor.
   template <class T, class Op, class Algorithm, class Run>
-  void with(Algorithm const& algorithm, std::size_t n, Run run) const {
+  void with(Algorithm const& algorithm, blocks const& vector, Run run) const {
     if constexpr (std::is_same_v<Algorithm, automatic>) {
       std::string const& setting = port.setting(C);
       if (!setting.empty())
-        visit<T, Op>(parse<C, T, Op>(setting, [&] { return explain() + std::string(environment_variable(C)) + ": "; }), run);
+        visit<T, Op>(parse<C, T, Op>(setting, [&] { return explain() + environment_variable(C) + ": "; }), run);
       else
-        visit<T, Op>(choose(C, {port.size(), n * sizeof(T), commutative<Op, T>, Port::template has_vendor<T>}), run);
+        visit<T, Op>(choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_vendor<T>}), run);
     } else if constexpr (std::is_same_v<Algorithm, named>) {
       visit<T, Op>(parse<C, T, Op>(algorithm.text(), [&] { return explain(); }), run);
     } else {
       static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
       if constexpr (offers<Algorithm, C, T, Op>) {
-        static_assert(keeps_order<policy_t<C, Algorithm, T, Op>>() || commutative<Op, T>,
+        static_assert(keeps_order<policy_t<C, Algorithm, T, Op>>() || may_reorder<Op, T>(),
                       "colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
                       "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
         static_assert(!std::is_same_v<Algorithm, vendor> || Port::template has_vendor<T>,
@@ -87,15 +168,13 @@ class call {
     }
   }
 
-  Port& port;
 
- private:
   template <class T, class Op, class Run>
   void visit(any_algorithm const& any, Run& run) const {
     std::visit([&]<class Tag>(Tag const& tag) {
       if constexpr (!offers<Tag, C, T, Op>)
         throw algorithm_error(explain() + std::string(Tag::name) + " has no form for this collective");
-      else if constexpr (!keeps_order<policy_t<C, Tag, T, Op>>() && !commutative<Op, T>)
+      else if constexpr (!keeps_order<policy_t<C, Tag, T, Op>>() && !may_reorder<Op, T>())
         throw algorithm_error(explain() + std::string(Tag::name) + " reorders operands and the functor is not known to commute: wrap it, "
                               "colligo::as_commutative(op), specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
       else if constexpr (std::is_same_v<Tag, vendor> && !Port::template has_vendor<T>)
@@ -104,6 +183,9 @@ class call {
         run(tag);
     }, any);
   }
+
+ public:
+  Port& port;
 };
 
 template <collective C, communicator Comm>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What `automatic` takes: the papers' own decision rules (Rabenseifner and Adamidis, section 4; Rabenseifner, ICCS 2004, section 3),
-/// which were measured on a Cray T3E 900.
+/// What `automatic` takes. For reductions the papers' own decision rules (Rabenseifner and Adamidis, section 4; Rabenseifner, ICCS 2004,
+/// section 3), which were measured on a Cray T3E 900, and what came after them; for the rest of the family the cost formulas' verdict.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 
@@ -13,39 +14,81 @@ namespace colligo {
 
 /// What a decision may depend on: nothing that could differ between ranks.
 struct situation {
-  int p;
-  std::size_t bytes;      ///< n sizeof(T)
-  bool commutes;          ///< the functor is known to
-  bool vendor;            ///< the MPI library could do it
+  blocks vector;              ///< the whole vector, in the ranks' blocks
+  std::size_t element_size;   ///< bytes
+  bool commutes = true;       ///< the functor is known to
+  bool exact = false;         ///< any order of operands is known to give the same bits
+  bool vendor = false;        ///< the MPI library could do it
+
+  constexpr int p() const { return vector.parts; }
+  constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }
+  constexpr bool power_of_two() const { return std::has_single_bit(static_cast<unsigned>(p())); }
 };
 
 namespace detail {
 
-constexpr any_algorithm short_vectors(situation const& s, any_algorithm otherwise) {
-  if (!std::has_single_bit(static_cast<unsigned>(s.p))) return binary_tree{};
-  return s.vendor ? any_algorithm{vendor{}} : otherwise;
+// Below 32 ranks the papers' figure takes the ring up to p = (size / 256)^(9/16); the text puts p = 15 at 64 KB.
+inline bool few_enough_for_ring(situation const& s) {
+  return s.p() < 32 && s.p() <= std::pow(static_cast<double>(s.bytes()) / 256, 9.0 / 16) && (s.p() != 15 || s.bytes() >= 65536);
+}
+inline bool balanced_enough_for_blocks(situation const& s) {
+  return s.p() > 32 && s.bytes() >= 16384 && largest_exponent_gap(s.p()) < std::log2(static_cast<double>(s.bytes())) / 2 - 2.5;
 }
 
-inline any_algorithm long_vectors(situation const& s) {
-  if (std::has_single_bit(static_cast<unsigned>(s.p))) return halving_doubling{};
-  auto const bytes = static_cast<double>(s.bytes);
-  // The papers' figure: ring up to p = (size / 256)^(9/16) and below 32; the text puts p = 15 at 64 KB.
-  bool const few = s.p < 32 && s.p <= std::pow(bytes / 256, 9.0 / 16) && (s.p != 15 || s.bytes >= 65536);
-  if (few && s.commutes) return ring{};
-  bool const balanced = largest_exponent_gap(s.p) < std::log2(bytes) / 2 - 2.5;
-  if (balanced && s.bytes >= 16384 && s.p > 32) return binary_blocks{};
+// The papers: <= 1 KB the vendor's for p = 2^k (where there is none, `otherwise`: they see no big difference), else binary tree.
+inline any_algorithm choose_short(situation const& s, any_algorithm const& otherwise) {
+  if (!s.power_of_two()) return binary_tree{};
+  return s.vendor ? vendor{} : otherwise;
+}
+inline any_algorithm choose_long(situation const& s) {
+  if (s.power_of_two()) return halving_doubling{};
+  if (s.commutes && few_enough_for_ring(s)) return ring{};
+  if (balanced_enough_for_blocks(s)) return binary_blocks{};
   return halving_doubling{};
+}
+
+// Census and circulant are younger than the papers: for p not a power of two they need fewer rounds, or move less, than all of those.
+inline any_algorithm choose_all_reduce(situation const& s) {
+  bool const is_short = s.bytes() <= 1024;
+  if (s.p() > 2 && !s.power_of_two() && is_short && s.exact) return census{};
+  if (s.bytes() <= 32) return recursive_doubling{};
+  if (is_short) return choose_short(s, recursive_doubling{});
+  return !s.power_of_two() && s.commutes ? circulant{} : choose_long(s);
+}
+
+inline any_algorithm choose_broadcast(situation const& s) {
+  if (s.p() <= 2 || s.bytes() <= 8192) return binary_tree{};
+  return s.bytes() / static_cast<std::size_t>(s.p()) >= 65536 ? any_algorithm{pipelined_chain{}} : scatter_all_gather{};
+}
+
+inline any_algorithm choose_reduce_scatter(situation const& s) {
+  if (!s.commutes) return halving_doubling{};
+  return s.power_of_two() ? any_algorithm{recursive_halving{}} : circulant{};
+}
+
+// A tree forwards blocks lg p times, which pays while start-ups count.
+inline any_algorithm choose_gather(situation const& s) {
+  return s.bytes() / static_cast<std::size_t>(s.p()) <= 2048 ? any_algorithm{binary_tree{}} : linear{};
 }
 
 }  // namespace detail
 
-/// <= 32 bytes: recursive doubling. <= 1 KB: the vendor's for p = 2^k (recursive doubling where there is none, the papers see no big
-/// difference), else binary tree. Longer: ring on few ranks, binary blocks on many balanced ones, otherwise halving and doubling.
-/// Reduce has no recursive doubling: binary tree takes its place.
 inline any_algorithm choose(collective what, situation const& s) {
-  if (what == collective::reduce) return s.bytes <= 1024 ? detail::short_vectors(s, binary_tree{}) : detail::long_vectors(s);
-  if (s.bytes <= 32) return recursive_doubling{};
-  return s.bytes <= 1024 ? detail::short_vectors(s, recursive_doubling{}) : detail::long_vectors(s);
+  using enum collective;
+  constexpr std::size_t long_vector = 65536;   // bytes from which on moving them outweighs a few start-ups
+  switch (what) {
+    case all_reduce: return detail::choose_all_reduce(s);
+    case reduce: return s.bytes() <= 1024 ? detail::choose_short(s, binary_tree{}) : detail::choose_long(s);
+    case broadcast: return detail::choose_broadcast(s);
+    case all_gather: return s.bytes() >= 8 * long_vector ? any_algorithm{ring{}} : s.power_of_two() ? any_algorithm{recursive_doubling{}} : circulant{};
+    case all_gatherv: return s.bytes() >= long_vector ? any_algorithm{pipelined_ring{}} : circulant{};
+    case gather: case gatherv: case scatter: case scatterv: return detail::choose_gather(s);
+    case reduce_scatter: case reduce_scatter_block: return detail::choose_reduce_scatter(s);
+    case scan: return s.bytes() >= long_vector ? any_algorithm{pipelined_chain{}} : recursive_doubling{};
+    case exclusive_scan: return s.bytes() >= long_vector ? any_algorithm{pipelined_chain{}} : doubling_123{};
+    case barrier: return dissemination{};
+  }
+  return vendor{};
 }
 
 }  // namespace colligo

@@ -11,6 +11,7 @@
 
 #include "../algorithm/catalogue.hpp"
 #include "../core/error.hpp"
+#include "../core/knob.hpp"
 
 namespace colligo {
 
@@ -35,13 +36,6 @@ class named {
  private:
   std::array<char, longest> text_{};
   std::size_t length_;
-};
-
-/// A member of a tag that can be set by name: `static constexpr std::array knobs{knob{"block", &pipelined_ring::block}};`
-template <class Tag>
-struct knob {
-  std::string_view name;
-  std::size_t Tag::*member;
 };
 
 namespace detail {

@@ -4,6 +4,8 @@
 /// in which they report: child(r, 0) .. child(r, most_children() - 1). `nobody` stands for one that is not there.
 #pragma once
 
+#include <algorithm>
+
 #include "../core/renumbered.hpp"
 
 namespace colligo {
@@ -15,12 +17,18 @@ struct binomial_tree {
   int p;
   int root = 0;
 
-  constexpr int parent(int r) const {
-    for (int d = 1; d < p; d *= 2)
-      if (int const taker = head(r, 2 * d); taker != r) return taker;
-    return nobody;
-  }
+  constexpr int parent(int r) const { return r == root ? nobody : head(r, 2 << level(r)); }
   constexpr int most_children() const { return ceil_lg(p); }
+  /// Rounds after which r reports to its parent; the root after all.
+  constexpr int level(int r) const {
+    int i = 0;
+    while (i < most_children() && head(r, 2 << i) == r) ++i;
+    return i;
+  }
+  /// The ranks whose values r has after i rounds: neighbours, first and one past the last.
+  constexpr int first_of(int r, int i) const { return r >> i << i; }
+  constexpr int last_of(int r, int i) const { return std::min(p, first_of(r, i) + (1 << i)); }
+
   constexpr int child(int r, int i) const {
     int const d = 1 << i, sibling = (r / d ^ 1) * d;
     return sibling < p && head(r, 2 * d) == r ? head(sibling, d) : nobody;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Linear: gather and scatter in which everybody talks to the root directly.
+/// Picture  p = 4, root 1   0->1, 2->1, 3->1, all at once
+/// Cost     (p-1) alpha_uni + (n - n/p) beta_uni, equal to the recorded schedule where p divides n
+/// Needs    any p, any root, any counts; no memory at other ranks
+/// Order    nothing is combined
+/// Prefer   long blocks, uneven ones.   Avoid: short blocks on many ranks (see binary_tree)
+/// Source   folklore
+#pragma once
+
+#include <string_view>
+
+#include "../core/renumbered.hpp"
+
+namespace colligo {
+
+struct linear {
+  static constexpr std::string_view name = "linear";
+
+  template <class T>
+  struct gatherv {
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& block, int root) const {
+      int const me = step.rank();
+      if (me != root) return step(send{root, block[me]});
+      step(listed{step.size(), [=](int r) { return recv{r == root ? nobody : r, block[r]}; }});
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return n == 0 ? 0 : (p - 1) * m.alpha_uni() + (bytes - bytes / p) * m.beta_uni();
+    }
+  };
+
+  template <class T>
+  struct scatterv {
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& block, int root) const {
+      int const me = step.rank();
+      if (me != root) return step(recv{root, block[me]});
+      step(listed{step.size(), [=](int r) { return send{r == root ? nobody : r, block[r]}; }});
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) { return gatherv<T>::cost(m, p, n); }
+  };
+};
+
+}  // namespace colligo

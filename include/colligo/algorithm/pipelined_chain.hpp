@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Pipelined chain: the vector goes from rank to rank in blocks, every rank passes one on while it receives the next.
+/// Picture  p = 3, blocks ABC   round 1: 0->1 A   round 2: 0->1 B, 1->2 A   round 3: 0->1 C, 1->2 B   round 4: 1->2 C
+/// Cost     with b blocks, p > 2 and b > 1: broadcast  (p-2 + b) alpha + (p-2 + b) n/b beta, the first and last round one-way;
+///          reduce, scan, exclusive_scan combine n/b more in every round (reduce to a rank inside: two shorter chains meet there)
+/// Needs    any p, any root, any associative functor
+/// Order    kept
+/// Prefer   very long vectors, functors that do not commute.   Avoid: short vectors, many ranks
+/// Source   folklore; the block size balances (p-2) B beta against n/B alpha
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "../core/knob.hpp"
+#include "../core/renumbered.hpp"
+
+namespace colligo {
+
+/// The vector in blocks of at most so many bytes (0: as many as balance filling the pipeline of `depth` ranks against start-ups). A
+/// pipeline asks for the block before the first and the one after the last too: those are empty.
+class pipeline {
+ public:
+  pipeline(range all, std::size_t block_bytes, std::size_t element_size, int depth) : blocks_{all, 1} {
+    double const bytes = static_cast<double>(all.size() * element_size);
+    double const best = depth < 1 ? bytes : std::sqrt(bytes * typical.alpha / typical.beta / depth);
+    double const count = std::ceil(bytes / (block_bytes ? static_cast<double>(block_bytes) : best));
+    double const most = static_cast<double>(all.size());
+    blocks_.parts = all.empty() ? 1 : static_cast<int>(std::max(1.0, std::min({count, most, 1e9})));
+  }
+  int size() const { return blocks_.parts; }
+  range operator[](int i) const { return i < 0 || i >= blocks_.parts ? range{} : blocks_[i]; }
+
+ private:
+  blocks blocks_;
+};
+
+struct pipelined_chain {
+  static constexpr std::string_view name = "pipelined_chain";
+
+  std::size_t block = 0;   ///< bytes; 0: chosen from the length and the number of ranks
+
+  static constexpr std::array knobs{knob<pipelined_chain>{"block", &pipelined_chain::block}};
+
+  template <class T>
+  struct broadcast {
+    pipelined_chain const& knob;
+
+    template <steps Step>
+    void operator()(Step& step, range all, int root) const {
+      auto chain = rooted_at(step, root);
+      int const p = chain.size(), me = chain.rank();
+      pipeline const part(all, knob.block, sizeof(T), p - 2);
+      int const before = me == 0 ? nobody : me - 1, after = me == p - 1 ? nobody : me + 1;
+      for (int i = 0; i <= part.size(); ++i) chain(recv{before, part[i]}, send{after, part[i - 1]});
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce {
+    static constexpr bool ordered = true;
+    pipelined_chain const& knob;
+
+    // From both ends towards the root.
+    template <steps Step>
+    void operator()(Step& step, range all, int root) const {
+      int const p = step.size(), me = step.rank();
+      pipeline const part(all, knob.block, sizeof(T), std::max(root, p - 1 - root) - 1);
+      int const lower = me > 0 && me <= root ? me - 1 : nobody, upper = me < p - 1 && me >= root ? me + 1 : nobody;
+      int const after = me < root ? me + 1 : me > root ? me - 1 : nobody;
+      for (int i = 0; i <= part.size(); ++i) step(send{after, part[i - 1]}, fold{lower, part[i]}, fold{upper, part[i]});
+    }
+  };
+
+  template <class T, class Op>
+  struct scan {
+    static constexpr bool ordered = true;
+    pipelined_chain const& knob;
+
+    template <steps Step>
+    void operator()(Step& step, range all) const {
+      pipeline const part(all, knob.block, sizeof(T), step.size() - 2);
+      int const me = step.rank(), before = me == 0 ? nobody : me - 1, after = me == step.size() - 1 ? nobody : me + 1;
+      for (int i = 0; i <= part.size(); ++i) step(send{after, part[i - 1]}, fold{before, part[i]});
+    }
+  };
+
+  template <class T, class Op>
+  struct exclusive_scan {
+    static constexpr bool ordered = true;
+    pipelined_chain const& knob;
+
+    template <steps Step>
+    void operator()(Step& step, range all) const {
+      pipeline const part(all, knob.block, sizeof(T), step.size() - 2);
+      int const me = step.rank(), before = me == 0 ? nobody : me - 1, after = me == step.size() - 1 ? nobody : me + 1;
+      own const what = me == 0 ? own::input : own::both;
+      for (int i = 0; i <= part.size(); ++i) step(send{after, part[i - 1], what}, recv{before, part[i]});
+    }
+  };
+};
+
+}  // namespace colligo

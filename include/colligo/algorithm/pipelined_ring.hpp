@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Pipelined ring: the irregular all_gather. Every rank's data is cut into blocks of at most B bytes, which go round the ring one after
+/// the other, each rank's own last block first; so that one long contribution does not make everybody wait.
+/// Picture  p = 3, rank 0 has ABC, rank 1 has D, rank 2 nothing   round 1: 0->1 C, 1->2 D   2: 0->1 B, 1->2 C   3: 0->1 A, 1->2 B   ...
+/// Cost     with b_i = max(1, ceil(m_i / B)): at most sum b_i - min b_i rounds of at most alpha + B beta (equation 1). Where z ranks, but
+///          not all others, have nothing and are placed evenly between those that have something, and b_i exceeds the number of empty
+///          ranks before i: sum ceil(m_i / B) - 1 + ceil(z / (p - z)) (the source prints floor, which is the smallest such gap)
+/// Needs    any p, any counts
+/// Order    nothing is combined
+/// Prefer   long uneven blocks.   Avoid: short ones (see circulant)
+/// Source   Traff et al., A Pipelined Algorithm for Large, Irregular All-gather Problems, sections 2.2 to 2.4
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "../core/renumbered.hpp"
+#include "../core/knob.hpp"
+
+namespace colligo {
+
+/// Block size of equation 2, in bytes, for a machine; the whole contribution where all are even; the best of a pipeline where one rank
+/// has everything.
+inline double best_block(blocks const& of_rank, std::size_t element_size, machine const& m) {
+  int const p = of_rank.parts;
+  int z = 0;
+  bool even = true;
+  for (int r = 0; r < p; ++r) z += of_rank[r].empty(), even = even && of_rank[r].size() == of_rank[0].size();
+  double const bytes = static_cast<double>(of_rank.whole.size() * element_size);
+  if (even || p <= 2) return bytes;
+  double const rounds = z == p - 1 ? p - 2 : (p + z) / 2.0 - 1 + z / (p - z);
+  return std::sqrt(bytes * m.alpha / m.beta / rounds);
+}
+
+struct pipelined_ring {
+  static constexpr std::string_view name = "pipelined_ring";
+
+  std::size_t block = 0;            ///< B in bytes; 0: by equation 2
+  std::size_t even = 0;             ///< not 0: a contribution is cut evenly, instead of into full blocks and a remainder
+  std::span<int const> hosts = {};  ///< the host of each rank; empty: one host, or as the communicator knows
+
+  static constexpr std::array knobs{knob<pipelined_ring>{"block", &pipelined_ring::block}, knob<pipelined_ring>{"even", &pipelined_ring::even}};
+
+  template <class T>
+  struct all_gatherv {
+    pipelined_ring const& knob;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& of_rank) const {
+      int const p = step.size();
+      std::size_t const bytes = knob.block != 0 ? knob.block : static_cast<std::size_t>(best_block(of_rank, sizeof(T), typical));
+      std::size_t const longest = std::max<std::size_t>(1, bytes / sizeof(T));
+      auto const order = ring_order(of_rank, knob.hosts);
+      auto const pieces = [&](int rank) { return std::max<std::size_t>(1, (of_rank[rank].size() + longest - 1) / longest); };
+      auto const piece = [&](int rank, std::size_t i) {
+        range const data = of_rank[rank];
+        if (knob.even) return blocks{data, static_cast<int>(pieces(rank))}[static_cast<int>(i)];
+        return range{data.first + i * longest, std::min(data.first + (i + 1) * longest, data.last)};
+      };
+
+      int const place = static_cast<int>(std::ranges::find(order, step.rank()) - order.begin());
+      auto const rank_at = [&](int at) { return order[static_cast<std::size_t>((at + p) % p)]; };
+      std::size_t total = 0;
+      for (int r = 0; r < p; ++r) total += pieces(r);
+
+      // Walks back along the ring, piece by piece, from the last one of the rank at a place.
+      struct cursor { int at; std::size_t left; };
+      auto const next_of = [&](cursor& c) {
+        if (c.left == 0) c = {c.at - 1, pieces(rank_at(c.at - 1))};
+        return piece(rank_at(c.at), --c.left);
+      };
+      cursor sent{place, pieces(rank_at(place))}, received{place - 1, pieces(rank_at(place - 1))};
+      int const next = rank_at(place + 1), previous = rank_at(place - 1);
+      std::size_t const sends = total - pieces(next), receives = total - pieces(step.rank());
+      for (std::size_t i = 0; i < std::max(sends, receives); ++i)
+        step(send{next, i < sends ? next_of(sent) : range{}}, recv{previous, i < receives ? next_of(received) : range{}});
+    }
+
+   private:
+    // One host: ranks with data in order, those without placed evenly between them. Several: host by host, those without data first.
+    static constexpr std::vector<int> ring_order(blocks const& of_rank, std::span<int const> hosts) {
+      std::vector<int> full, empty, order;
+      for (int r = 0; r < of_rank.parts; ++r) (of_rank[r].empty() ? empty : full).push_back(r);
+      bool const several = std::ranges::any_of(hosts, [&](int h) { return h != hosts[0]; });
+      if (several) {
+        order = empty;
+        order.insert(order.end(), full.begin(), full.end());
+        std::vector<int> sorted;
+        for (int const h : hosts)   // hosts in order of their first rank
+          for (int const r : order)
+            if (hosts[static_cast<std::size_t>(r)] == h && std::ranges::find(sorted, r) == sorted.end()) sorted.push_back(r);
+        return sorted;
+      }
+      std::size_t used = 0;
+      for (std::size_t i = 0; i < full.size(); ++i) {
+        for (std::size_t const until = empty.size() * (i + 1) / full.size(); used < until; ++used) order.push_back(empty[used]);
+        order.push_back(full[i]);
+      }
+      return full.empty() ? empty : order;
+    }
+  };
+};
+
+}  // namespace colligo
