@@ -2,6 +2,8 @@
 // Words over threads: T = string, Op = concatenation, every algorithm, every root. Sanitizers run it with fewer ranks.
 #include <catch2/catch.hpp>
 
+#include <atomic>
+
 #include "laws.hpp"
 
 #ifndef COLLIGO_TEST_MOST_RANKS
@@ -47,4 +49,38 @@ TEST_CASE("a checker of words that are lost, doubled, swapped or out of place se
   CHECK_THROWS(check(a + b, false));
   CHECK_THROWS(check(a + b + b + c, false));
   CHECK_THROWS(check(a + b + word(2, 1), false));
+}
+
+TEST_CASE("nobody leaves a barrier before all have come") {
+  for (int p = 1; p <= COLLIGO_TEST_MOST_RANKS; ++p) {
+    std::atomic<int> come = 0;
+    REQUIRE_NOTHROW(colligo::run_threads(p, [&](colligo::thread_communicator& comm) {
+      for (int round = 1; round <= 3; ++round) {
+        ++come;
+        colligo::barrier(comm);
+        if (come < round * p) throw std::runtime_error("rank " + std::to_string(comm.rank()) + " left too early");
+        colligo::barrier(comm, colligo::dissemination{});
+      }
+    }));
+  }
+}
+
+TEST_CASE("the whole family by default, and all_gatherv that finds the counts itself") {
+  for (int const p : {1, 2, 5, 8})
+    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
+      int const me = comm.rank();
+      auto const n = static_cast<std::size_t>(me * me % 5);
+      auto const all = colligo::all_gatherv(comm, laws::words_of(me, n));
+      std::vector<std::size_t> counts;
+      for (int r = 0; r < p; ++r) counts.push_back(static_cast<std::size_t>(r * r % 5));
+      laws::expect(all.counts == counts && all.data == laws::words_of_all(counts), "all_gatherv that finds the counts", p, n);
+      laws::expect(colligo::scan(comm, std::string(1, 'x'), std::plus<>{}).size() == static_cast<std::size_t>(me + 1), "scan", p, 1);
+      std::vector<int> const one{me};
+      std::vector<int> everything(static_cast<std::size_t>(p)), back(1), before(1);
+      colligo::gather(comm, one, everything, p - 1);
+      colligo::scatter(comm, everything, back, p - 1);
+      laws::expect(back == one, "gather and scatter", p, 1);
+      colligo::exclusive_scan(comm, one, before, 1000, std::plus<>{});
+      laws::expect(before[0] == 1000 + me * (me - 1) / 2, "exclusive_scan with an init", p, 1);
+    }));
 }

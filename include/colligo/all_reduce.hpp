@@ -29,9 +29,10 @@ void all_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm co
 template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<R>>
 void all_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
+  using T = std::ranges::range_value_t<R>;
   auto const call = detail::enter<collective::all_reduce>(comm);
   auto const all = call.vector_of(both.elements.size());
-  call.run(algorithm, all, detail::holding(std::span(std::as_const(both).elements), all.whole), detail::holding(both.elements, all.whole), op);
+  call.run(algorithm, all, detail::holding(std::span<T const>(both.elements), all.whole), detail::holding(both.elements, all.whole), op);
 }
 
 /// One value per rank; returns the combination on every rank.

@@ -4,6 +4,7 @@
 
 #include <colligo/algorithm/catalogue.hpp>
 #include <colligo/model/cost.hpp>
+#include <colligo/model/extent.hpp>
 #include <colligo/model/record.hpp>
 
 #include <sstream>
@@ -35,16 +36,32 @@ using Catch::Matchers::Contains;
 
 }  // namespace
 
-TEST_CASE("every algorithm obeys the laws, p = 1..64") {
+TEST_CASE("every algorithm of every collective obeys the laws, p = 1..64") {
   for_each_text([]<class Tag>(Tag tag) {
-    for (int p = 1; p <= 64; ++p)
-      for (std::size_t const n : {0u, 1u, 5u, 64u, 1000u}) {
-        INFO(Tag::name << ", p = " << p << ", n = " << n);
-        if constexpr (offers<Tag, collective::all_reduce, int, int>) CHECK_NOTHROW(record(tag, collective::all_reduce, p, n).verify());
-        if constexpr (offers<Tag, collective::reduce, int, int>)
-          for (int root = 0; root < (p <= 9 ? p : 1); ++root) CHECK_NOTHROW(record(tag, collective::reduce, p, n, root).verify());
-      }
+    for (collective const c : collectives)
+      detail::for_collective(c, [&]<collective C>() {
+        if constexpr (offers<Tag, C, int, int>)
+          for (int p = 1; p <= 64; ++p)
+            for (std::size_t const n : {0u, 1u, 5u, 64u, 1000u})
+              for (int root = 0; root < (has_root(C) && p <= 9 ? p : 1); ++root) {
+                INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);
+                CHECK_NOTHROW(record(tag, C, p, n, root).verify());
+              }
+      });
   });
+}
+
+TEST_CASE("what uneven blocks touch, no other rank needs memory for") {
+  auto const holds = [](auto tag, int rank) {
+    extent e(rank, 8);
+    apply<collective::gatherv>(make_policy<collective::gatherv, decltype(tag), int, int>(tag), e, blocks{{0, 80}, 8}, 0);
+    return e.holds().size();
+  };
+  CHECK(holds(binary_tree{}, 0) == 70);   // all but its own
+  CHECK(holds(binary_tree{}, 4) == 40);
+  CHECK(holds(binary_tree{}, 6) == 20);
+  CHECK(holds(binary_tree{}, 7) == 0);
+  CHECK(holds(linear{}, 4) == 0);
 }
 
 TEST_CASE("rounds, messages and elements are those of the papers") {

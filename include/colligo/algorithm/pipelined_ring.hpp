@@ -56,29 +56,43 @@ struct pipelined_ring {
       std::size_t const bytes = knob.block != 0 ? knob.block : static_cast<std::size_t>(best_block(of_rank, sizeof(T), typical));
       std::size_t const longest = std::max<std::size_t>(1, bytes / sizeof(T));
       auto const order = ring_order(of_rank, knob.hosts);
-      auto const pieces = [&](int rank) { return std::max<std::size_t>(1, (of_rank[rank].size() + longest - 1) / longest); };
+      int const place = static_cast<int>(std::ranges::find(order, step.rank()) - order.begin());
+      auto const rank_at = [&](int at) { return order[static_cast<std::size_t>((at + p) % p)]; };
+      auto const filled = [&](int rank) { return (of_rank[rank].size() + longest - 1) / longest; };
+      auto const empty_before = [&](int at) {
+        std::size_t z = 0;
+        while (z < order.size() && filled(rank_at(at - 1 - static_cast<int>(z))) == 0) ++z;
+        return z;
+      };
+      // Where every rank with data has enough of it to bridge the empty ranks before it, those pass on without a block of their own
+      // (section 2.3); else they take part as if they had one empty block (2.2).
+      int with_data = 0;
+      bool bridged = true;
+      for (int at = 0; at < p; ++at)
+        if (auto const b = filled(rank_at(at)); b != 0) ++with_data, bridged = bridged && b > empty_before(at);
+      bool const dense = bridged || with_data == 1;
+      auto const pieces = [&](int rank) { return dense ? filled(rank) : std::max<std::size_t>(1, filled(rank)); };
       auto const piece = [&](int rank, std::size_t i) {
         range const data = of_rank[rank];
         if (knob.even) return blocks{data, static_cast<int>(pieces(rank))}[static_cast<int>(i)];
         return range{data.first + i * longest, std::min(data.first + (i + 1) * longest, data.last)};
       };
 
-      int const place = static_cast<int>(std::ranges::find(order, step.rank()) - order.begin());
-      auto const rank_at = [&](int at) { return order[static_cast<std::size_t>((at + p) % p)]; };
-      std::size_t total = 0;
-      for (int r = 0; r < p; ++r) total += pieces(r);
-
-      // Walks back along the ring, piece by piece, from the last one of the rank at a place.
+      // Back along the ring, piece by piece, from the last one of the rank at a place.
       struct cursor { int at; std::size_t left; };
       auto const next_of = [&](cursor& c) {
-        if (c.left == 0) c = {c.at - 1, pieces(rank_at(c.at - 1))};
+        while (c.left == 0) c = {c.at - 1, pieces(rank_at(c.at - 1))};
         return piece(rank_at(c.at), --c.left);
       };
       cursor sent{place, pieces(rank_at(place))}, received{place - 1, pieces(rank_at(place - 1))};
+      std::size_t total = 0;
+      for (int r = 0; r < p; ++r) total += pieces(r);
       int const next = rank_at(place + 1), previous = rank_at(place - 1);
       std::size_t const sends = total - pieces(next), receives = total - pieces(step.rank());
-      for (std::size_t i = 0; i < std::max(sends, receives); ++i)
-        step(send{next, i < sends ? next_of(sent) : range{}}, recv{previous, i < receives ? next_of(received) : range{}});
+      std::size_t const first_receive = dense ? empty_before(place) : 0, first_send = pieces(step.rank()) == 0 ? first_receive + 1 : 0;
+      for (std::size_t i = 0; i < std::max(first_send + sends, first_receive + receives); ++i)
+        step(send{next, first_send <= i && i < first_send + sends ? next_of(sent) : range{}},
+             recv{previous, first_receive <= i && i < first_receive + receives ? next_of(received) : range{}});
     }
 
    private:

@@ -139,6 +139,13 @@ constexpr bool keeps_order() {
   else return false;
 }
 
+/// The policy is a text of steps, not a call of somebody else's library.
+template <class Policy>
+constexpr bool has_text() {
+  if constexpr (requires { Policy::has_text; }) return Policy::has_text;
+  else return true;
+}
+
 /// Calls a policy with what its collective asks for: the vector or its blocks, and the root where there is one.
 template <collective C, class Policy, steps Step>
 constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int root = 0) {

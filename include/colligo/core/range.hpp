@@ -48,6 +48,7 @@ struct cyclic_range {
   range tail;
 
   constexpr cyclic_range(range whole = {}, range rest = {}) : head(whole.empty() ? rest : whole), tail(whole.empty() ? range{} : rest) {}
+  constexpr cyclic_range(std::size_t first, std::size_t last) : head{first, last} {}
   constexpr std::size_t size() const { return head.size() + tail.size(); }
   constexpr bool empty() const { return head.empty(); }
   friend constexpr bool operator==(cyclic_range const&, cyclic_range const&) = default;

@@ -195,10 +195,10 @@ constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root)
     recorder step(r, vector.parts);
     if constexpr (!offers<Tag, C, T, any_functor>)
       throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " is no algorithm of this collective");
-    else if constexpr (auto const policy = make_policy<C, Tag, T, any_functor>(tag); requires { apply<C>(policy, step, vector, root); })
-      apply<C>(policy, step, vector, root);
-    else
+    else if constexpr (!has_text<policy_t<C, Tag, T, any_functor>>())
       throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " has no schedule, it is not made of steps");
+    else
+      apply<C>(make_policy<C, Tag, T, any_functor>(tag), step, vector, root);
     ranks.push_back(std::move(step).take());
   }
   return schedule(C, C == collective::barrier ? 2 : vector.whole.size(), std::move(ranks));

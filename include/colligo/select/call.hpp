@@ -147,14 +147,8 @@ class call {
   // Resolves the algorithm and calls run(tag) with a tag that offers C for T and Op and may be given this functor.
   template <class T, class Op, class Algorithm, class Run>
   void with(Algorithm const& algorithm, blocks const& vector, Run run) const {
-    if constexpr (std::is_same_v<Algorithm, automatic>) {
-      std::string const& setting = port.setting(C);
-      if (!setting.empty())
-        visit<T, Op>(parse<C, T, Op>(setting, [&] { return explain() + environment_variable(C) + ": "; }), run);
-      else
-        visit<T, Op>(choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_vendor<T>}), run);
-    } else if constexpr (std::is_same_v<Algorithm, named>) {
-      visit<T, Op>(parse<C, T, Op>(algorithm.text(), [&] { return explain(); }), run);
+    if constexpr (std::is_same_v<Algorithm, automatic> || std::is_same_v<Algorithm, named>) {
+      visit<T, Op>(resolve<T, Op>(algorithm, vector), run);
     } else {
       static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
       if constexpr (offers<Algorithm, C, T, Op>) {
@@ -168,6 +162,18 @@ class call {
     }
   }
 
+
+  template <class T, class Op>
+  any_algorithm resolve(named const& algorithm, blocks const& vector) const {
+    if (algorithm.text() == automatic::name) return resolve<T, Op>(automatic{}, vector);
+    return parse<C, T, Op>(algorithm.text(), [this] { return explain(); });
+  }
+  template <class T, class Op>
+  any_algorithm resolve(automatic, blocks const& vector) const {
+    std::string const& setting = port.setting(C);
+    if (!setting.empty()) return parse<C, T, Op>(setting, [this] { return explain() + environment_variable(C) + ": "; });
+    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_vendor<T>});
+  }
 
   template <class T, class Op, class Run>
   void visit(any_algorithm const& any, Run& run) const {

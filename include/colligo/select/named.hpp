@@ -20,7 +20,7 @@ struct automatic {
   static constexpr std::string_view name = "automatic";
 };
 
-/// An algorithm by name, with knobs after a colon: "name:knob=value,knob=value". Resolved when a collective is called, which
+/// An algorithm by name, with knobs after a colon: "name:knob=value,knob=value"; "automatic" is automatic{}. Resolved when a collective is called, which
 /// throws algorithm_error for a name that it does not have. Holds its text itself: no allocation.
 class named {
  public:

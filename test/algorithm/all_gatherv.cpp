@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSL-1.0
+// The irregular all_gather: rounds on the six distributions of the paper (section 3), p = 2..64, several block sizes.
+#include <catch2/catch.hpp>
+
+#include <colligo/algorithm/catalogue.hpp>
+#include <colligo/model/cost.hpp>
+
+#include <cmath>
+#include <numeric>
+
+#include "../distributions.hpp"
+
+using namespace colligo;
+
+#ifndef COLLIGO_TEST_MOST_RECORDED_RANKS
+#define COLLIGO_TEST_MOST_RECORDED_RANKS 64
+#endif
+
+namespace {
+
+std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+// What section 2 says of these counts and this block size.
+struct expectation {
+  std::size_t with_something, empty, blocks = 0, equation_1, largest_gap = 0;
+  bool bridged = true;   // b_i > z' for all ranks with data, as section 2.3 assumes
+
+  expectation(std::vector<std::size_t> const& counts, std::size_t block) {
+    empty = static_cast<std::size_t>(std::ranges::count(counts, 0u));
+    with_something = counts.size() - empty;
+    if (with_something != 0) largest_gap = ceil_div(empty, with_something);
+    std::size_t all = 0, least = counts.size() * 1000000;
+    for (auto const m : counts) {
+      std::size_t const b = ceil_div(m, block), b_i = std::max<std::size_t>(1, b);
+      blocks += b;
+      all += b_i;
+      least = std::min(least, b_i);
+      if (m != 0 && b <= largest_gap) bridged = with_something == 1;
+    }
+    equation_1 = all - least;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("pipelined ring: equation (1), and the improved count with zeros of section 2.3") {
+  for (auto const& [name, distribution] : distributions::all)
+    for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
+      for (std::size_t const block : {200u, 333u, 1000u, 5000u})
+        for (std::size_t const even : {0u, 1u}) {
+          auto const counts = distribution(p, 1000);
+          auto const s = record(pipelined_ring{.block = block, .even = even}, collective::all_gatherv, p, counts);
+          expectation const e(counts, block);
+          INFO(name << ", p = " << p << ", B = " << block << (even ? ", even blocks" : ""));
+          CHECK_NOTHROW(s.verify());
+          if (e.empty == 0) CHECK(static_cast<std::size_t>(s.rounds()) == e.equation_1);
+          else if (e.bridged) CHECK(static_cast<std::size_t>(s.rounds()) == e.blocks - 1 + e.largest_gap);
+          else CHECK(static_cast<std::size_t>(s.rounds()) <= e.equation_1);
+        }
+}
+
+TEST_CASE("pipelined ring: only actual data is sent, every element once to every other rank") {
+  for (auto const& [name, distribution] : distributions::all) {
+    auto const counts = distribution(13, 1000);
+    auto const s = record(pipelined_ring{.block = 256}, collective::all_gatherv, 13, counts);
+    std::size_t sent = 0;
+    for (message const& m : s.messages_in_order()) sent += m.sent.elements.size();
+    CHECK(sent == 12 * std::reduce(counts.begin(), counts.end()));
+  }
+}
+
+TEST_CASE("pipelined ring: all zeros, one rank alone, one rank with everything") {
+  for (int const p : {1, 2, 7}) {
+    CHECK(record(pipelined_ring{}, collective::all_gatherv, p, std::vector<std::size_t>(static_cast<std::size_t>(p))).rounds() == 0);
+    std::vector<std::size_t> one(static_cast<std::size_t>(p));
+    one[one.size() / 2] = 100;
+    CHECK(record(pipelined_ring{.block = 10}, collective::all_gatherv, p, one).rounds() == (p == 1 ? 0 : 10 + p - 2));
+  }
+}
+
+TEST_CASE("pipelined ring against linear ring, as the paper computes it: 30 ranks, 32 MB from one, B = 1 MB") {
+  machine const m{0, 1, 0};   // bytes alone
+  std::vector<std::size_t> counts(30);
+  counts[0] = 32 << 20;
+  double const linear_time = price(record(linear_ring{}, collective::all_gatherv, 30, counts), m);
+  double const pipelined_time = price(record(pipelined_ring{.block = 1 << 20}, collective::all_gatherv, 30, counts), m);
+  CHECK(linear_time / pipelined_time == Approx(32.0 * 29 / (29 + 31)));
+}
+
+TEST_CASE("equation (2): the best block is a little better than half and twice of it") {
+  for (auto const& [name, distribution] : distributions::all) {
+    int const p = 24;
+    auto const counts = distribution(p, 1 << 16);
+    std::vector<std::size_t> offsets(counts.size() + 1);
+    std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
+    double const best = best_block(blocks{{0, offsets.back()}, p, offsets.data()}, 1, typical);
+    auto const time = [&](double block) { return price(record(pipelined_ring{.block = static_cast<std::size_t>(block)}, collective::all_gatherv, p, counts), typical); };
+    INFO(name << ", B = " << best);
+    CHECK(time(best) <= 1.35 * std::min(time(best / 4), time(best * 4)));
+  }
+}
+
+TEST_CASE("on several hosts each host has one link in and one out, and its last rank has data") {
+  int const p = 12;
+  std::vector<int> hosts;
+  for (int r = 0; r < p; ++r) hosts.push_back(r % 3);   // ranks are dealt out over three hosts
+  auto counts = distributions::half_full(p, 100);
+  counts[4] = 0;
+  auto const s = record(pipelined_ring{.block = 50, .hosts = hosts}, collective::all_gatherv, p, counts);
+  CHECK_NOTHROW(s.verify());
+  std::vector<std::vector<int>> links(3);
+  for (message const& m : s.messages_in_order()) {
+    int const from = hosts[static_cast<std::size_t>(m.from)], to = hosts[static_cast<std::size_t>(m.to)];
+    if (from == to) continue;
+    auto& senders = links[static_cast<std::size_t>(from)];
+    if (std::ranges::find(senders, m.from) == senders.end()) senders.push_back(m.from);
+  }
+  for (auto const& senders : links) {
+    REQUIRE(senders.size() == 1);
+    CHECK(counts[static_cast<std::size_t>(senders[0])] != 0);
+  }
+}
+
+TEST_CASE("circulant all_gatherv: ceil(lg p) rounds for any counts") {
+  for (auto const& [name, distribution] : distributions::all)
+    for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
+      auto const s = record(circulant{}, collective::all_gatherv, p, distribution(p, 1000));
+      CHECK(s.rounds() <= ceil_lg(p));
+    }
+}
