@@ -86,14 +86,16 @@ class forms {
 
   void all_reduce_throws(colligo::named const& algorithm) {
     output<T> out(in_.size(), untouched());
-    expect(refused([&] { colligo::all_reduce(comm_, in_, out.elements(), Op{}, algorithm); }), "refusal of all_reduce", algorithm.text());
-    expect(refused([&] { colligo::all_reduce(comm_, colligo::in_place(out.elements()), Op{}, algorithm); }), "refusal of all_reduce in place", algorithm.text());
-    expect(out.untouched(), "output of a refused all_reduce", algorithm.text());
+    auto const name = algorithm.text();
+    expect(refused([&] { colligo::all_reduce(comm_, in_, out.elements(), Op{}, algorithm); }), "refusal of all_reduce", name);
+    expect(refused([&] { colligo::all_reduce(comm_, colligo::in_place(out.elements()), Op{}, algorithm); }), "refusal in place", name);
+    expect(out.untouched(), "output of a refused all_reduce", name);
   }
   void reduce_throws(colligo::named const& algorithm) {
     output<T> out(in_.size(), untouched());
-    expect(refused([&] { colligo::reduce(comm_, in_, out.elements(), Op{}, 0, algorithm); }), "refusal of reduce", algorithm.text());
-    expect(out.untouched(), "output of a refused reduce", algorithm.text());
+    auto const name = algorithm.text();
+    expect(refused([&] { colligo::reduce(comm_, in_, out.elements(), Op{}, 0, algorithm); }), "refusal of reduce", name);
+    expect(out.untouched(), "output of a refused reduce", name);
   }
 
  private:

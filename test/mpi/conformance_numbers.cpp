@@ -3,6 +3,7 @@
 #include <boost/mpi/operations.hpp>
 
 #include <complex>
+#include <cstdint>
 #include <functional>
 
 #include "conformance.hpp"
@@ -27,6 +28,14 @@ struct minimum_of_int {
   static auto expected(communicator const& comm, std::vector<int> const& in) { return over_mpi::by_mpi(comm, in, MPI_INT, MPI_MIN); }
 };
 
+// Modulo 256, as the functor says; there are MPI libraries whose MPI_SUM of bytes saturates.
+struct sum_of_bytes {
+  using element = std::uint8_t;
+  using functor = std::plus<element>;
+  static element value(int rank, std::size_t i) { return static_cast<element>(small(rank, i) * 5); }
+  static auto expected(communicator const& comm, std::vector<element> const& in) { return over_mpi::in_rank_order(comm, in, functor{}); }
+};
+
 // Whole numbers: their sums are exact in every order.
 struct sum_of_double {
   using element = double;
@@ -46,7 +55,7 @@ struct maximum_of_double {
 struct product_of_complex {
   using element = std::complex<double>;
   using functor = std::multiplies<>;
-  static element value(int rank, std::size_t i) { return {static_cast<double>(small(rank, i) % 3), static_cast<double>(small(rank, i + 1) % 2)}; }
+  static element value(int rank, std::size_t i) { return element(small(rank, i) % 3, small(rank, i + 1) % 2); }
   static auto expected(communicator const& comm, std::vector<element> const& in) {
     return over_mpi::by_mpi(comm, in, MPI_C_DOUBLE_COMPLEX, MPI_PROD);
   }
@@ -57,6 +66,7 @@ struct product_of_complex {
 BOOST_AUTO_TEST_SUITE(numbers)
 
 BOOST_AUTO_TEST_CASE(sums_of_int_are_those_of_mpi) { conformance::conforms<sum_of_int>(); }
+BOOST_AUTO_TEST_CASE(sums_of_bytes_wrap_around_as_the_functor_does) { conformance::conforms<sum_of_bytes>(); }
 BOOST_AUTO_TEST_CASE(minima_of_int_by_the_functor_of_boost_are_those_of_mpi) { conformance::conforms<minimum_of_int>(); }
 BOOST_AUTO_TEST_CASE(sums_of_double_are_those_of_mpi) { conformance::conforms<sum_of_double>(); }
 BOOST_AUTO_TEST_CASE(maxima_of_double_are_those_of_mpi) { conformance::conforms<maximum_of_double>(); }

@@ -44,8 +44,12 @@ struct merge_of_padded {
 struct maxloc_of_double {
   using element = colligo::located<double, int>;
   using functor = colligo::maxloc;
-  static element value(int rank, std::size_t i) { return {static_cast<double>(mixed(rank, i) % 5), static_cast<int>(mixed(rank, i + 3) % 1009)}; }
-  static auto expected(communicator const& comm, std::vector<element> const& in) { return over_mpi::by_mpi(comm, in, MPI_DOUBLE_INT, MPI_MAXLOC); }
+  static element value(int rank, std::size_t i) {
+    return {static_cast<double>(mixed(rank, i) % 5), static_cast<int>(mixed(rank, i + 3) % 1009)};
+  }
+  static auto expected(communicator const& comm, std::vector<element> const& in) {
+    return over_mpi::by_mpi(comm, in, MPI_DOUBLE_INT, MPI_MAXLOC);
+  }
 };
 
 // MPI has no pair with an index of 64 bits.
@@ -64,8 +68,10 @@ struct matrix {
 };
 
 struct product {
-  static constexpr std::uint32_t prime = 65521;   // products of two residues fit 32 bits, sums of two of those do not
-  static std::uint32_t dot(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) { return static_cast<std::uint32_t>((a * b + c * d) % prime); }
+  static constexpr std::uint32_t prime = 65521;
+  static std::uint32_t dot(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) {
+    return static_cast<std::uint32_t>((a * b + c * d) % prime);
+  }
   matrix operator()(matrix const& x, matrix const& y) const {
     return {dot(x.a, y.a, x.b, y.c), dot(x.a, y.b, x.b, y.d), dot(x.c, y.a, x.d, y.c), dot(x.c, y.b, x.d, y.d)};
   }

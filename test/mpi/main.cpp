@@ -37,8 +37,7 @@ bool start() {
   boost::unit_test::framework::register_observer(observer);
   int rank = -1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) boost::unit_test::unit_test_log.set_threshold_level(boost::unit_test::log_messages);
-  else boost::unit_test::results_reporter::set_level(boost::unit_test::NO_REPORT);
+  if (rank != 0) boost::unit_test::results_reporter::set_level(boost::unit_test::NO_REPORT);
   return true;
 }
 

@@ -166,12 +166,12 @@ class call {
   template <class T, class Op>
   any_algorithm resolve(named const& algorithm, blocks const& vector) const {
     if (algorithm.text() == automatic::name) return resolve<T, Op>(automatic{}, vector);
-    return parse<C, T, Op>(algorithm.text(), [this] { return explain(); });
+    return parse<C>(algorithm.text(), [this] { return explain(); });
   }
   template <class T, class Op>
   any_algorithm resolve(automatic, blocks const& vector) const {
     std::string const& setting = port.setting(C);
-    if (!setting.empty()) return parse<C, T, Op>(setting, [this] { return explain() + environment_variable(C) + ": "; });
+    if (!setting.empty()) return parse<C>(setting, [this] { return explain() + environment_variable(C) + ": "; });
     return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_vendor<T>});
   }
 
@@ -179,16 +179,17 @@ class call {
   void visit(any_algorithm const& any, Run& run) const {
     std::visit([&]<class Tag>(Tag const& tag) {
       if constexpr (!offers<Tag, C, T, Op>)
-        throw algorithm_error(explain() + std::string(Tag::name) + " has no form for this collective");
+        refuse(Tag::name, " has no form for this collective");
       else if constexpr (!keeps_order<policy_t<C, Tag, T, Op>>() && !may_reorder<Op, T>())
-        throw algorithm_error(explain() + std::string(Tag::name) + " reorders operands and the functor is not known to commute: wrap it, "
-                              "colligo::as_commutative(op), specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
+        refuse(Tag::name, " reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), specialise "
+                          "colligo::commutative<Op, T>, or choose an algorithm that keeps order");
       else if constexpr (std::is_same_v<Tag, vendor> && !Port::template has_vendor<T>)
-        throw algorithm_error(explain() + "vendor is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
+        refuse(Tag::name, " is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
       else
         run(tag);
     }, any);
   }
+  [[noreturn]] void refuse(std::string_view name, char const* why) const { throw algorithm_error(explain() + std::string(name) + why); }
 
  public:
   Port& port;

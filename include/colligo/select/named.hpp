@@ -5,6 +5,8 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,12 +42,16 @@ class named {
 
 namespace detail {
 
+/// Whether a tag has a form for a collective does not depend on elements and functors.
+template <class Tag, collective C>
+concept has_form = offers<Tag, C, std::byte, void>;
+
 /// Names of the algorithms that a collective has, for messages.
-template <collective C, class T, class Op>
+template <collective C>
 std::string known_names() {
   std::string all;
   for_each_algorithm([&]<class Tag>(Tag) {
-    if constexpr (offers<Tag, C, T, Op>) all += (all.empty() ? "" : ", ") + std::string(Tag::name);
+    if constexpr (has_form<Tag, C>) all += (all.empty() ? "" : ", ") + std::string(Tag::name);
   });
   return all;
 }
@@ -65,24 +71,24 @@ bool turn_knob(Tag& tag, std::string_view setting) {
   return false;
 }
 
-/// The algorithm that a text names for a collective. `explain` makes an error's beginning ("all_reduce on rank 0: ").
-template <collective C, class T, class Op, class Explain>
-any_algorithm parse(std::string_view text, Explain explain) {
+/// The algorithm that a text names for a collective. `where` begins an error ("all_reduce on rank 0: "); it is made only then.
+template <collective C>
+any_algorithm parse(std::string_view text, std::function<std::string()> const& where) {
   auto const colon = text.find(':');
   std::optional<any_algorithm> found;
   for_each_algorithm([&]<class Tag>(Tag tag) {
-    if constexpr (offers<Tag, C, T, Op>) {
+    if constexpr (has_form<Tag, C>) {
       if (Tag::name != text.substr(0, colon)) return;
       for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
         auto const comma = rest.find(',');
         if (!turn_knob(tag, rest.substr(0, comma)))
-          throw algorithm_error(explain() + std::string(Tag::name) + " has no such knob or value: \"" + std::string(rest.substr(0, comma)) + '"');
+          throw algorithm_error(where() + std::string(Tag::name) + " has no such knob or value: \"" + std::string(rest.substr(0, comma)) + '"');
         rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
       }
       found = tag;
     }
   });
-  if (!found) throw algorithm_error(explain() + "no algorithm is named \"" + std::string(text) + "\"; known are " + known_names<C, T, Op>());
+  if (!found) throw algorithm_error(where() + "no algorithm is named \"" + std::string(text) + "\"; known are " + known_names<C>());
   return *found;
 }
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// A collective's algorithms side by side with the MPI library's own and Boost.MPI's, in one run:
+///   mpirun -n 2 compare --collective all_reduce --type double --op sum --bytes 8:8388608 --csv all_reduce.csv
+#include <CLI/CLI.hpp>
+#include <climits>
+#include <sstream>
+
+#include "../report.hpp"
+#include "offers.hpp"
+#include "sizes.hpp"
+
+namespace bench {
+namespace {
+
+struct options {
+  std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv;
+  std::size_t factor = 4;
+  plan how;
+  int root = -1;
+  bool no_pin = false, progress = false;
+};
+
+/// Exit code where the program has nothing left to do. Only rank 0 speaks.
+std::optional<int> parse(int argc, char** argv, int rank, options& o) {
+  CLI::App app("Times a collective's algorithms side by side with the MPI library's own (mpi) and Boost.MPI's (boost_mpi).\n"
+               "Every result is checked before anything is timed; the slowest rank counts.", "compare");
+  app.add_option("--collective", o.collective, "all_reduce or reduce")->capture_default_str();
+  app.add_option("--type", o.type, "double, float, int, located (a double and where it is), struct (40 bytes)")->capture_default_str();
+  app.add_option("--op", o.op, "sum or max of numbers, maxloc of located, merge of struct (default: the first that fits the type)");
+  app.add_option("--bytes", o.bytes, "A:B for A, A * factor, ... up to B, or a list A,B,C; rounded up to whole elements")
+      ->capture_default_str();
+  app.add_option("--factor", o.factor, "from one size to the next")->check(CLI::Range(2, 1 << 20))->capture_default_str();
+  app.add_option("--algorithms", o.algorithms, "all, or a list of names, among them mpi, boost_mpi, automatic")->capture_default_str();
+  app.add_option("--repeats", o.how.repeats, "samples per algorithm and size")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--sample-us", o.how.sample_us, "calls are timed in batches of at least this many microseconds")
+      ->check(CLI::Range(0.0, 1e7))->capture_default_str();
+  app.add_option("--root", o.root, "of reduce; by default calls take turns, so that no rank runs ahead of the others");
+  app.add_option("--csv", o.csv, "write collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us to this file");
+  app.add_flag("--no-pin", o.no_pin, "leave the ranks where the launcher has put them");
+  app.add_flag("--progress", o.progress, "tell on stderr what is being done, even if that is no terminal");
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    std::ostringstream out, error;
+    int const code = app.exit(e, out, error);
+    if (rank == 0) fmt::print(stdout, "{}", out.str()), fmt::print(stderr, "{}", error.str());
+    return code == 0 ? 0 : 1;
+  }
+  return std::nullopt;
+}
+
+colligo::collective collective_named(std::string const& name) {
+  std::string known;
+  for (auto const c : measured) {
+    if (name_of(c) == name) return c;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(c));
+  }
+  throw agreed_error(fmt::format("--collective: \"{}\" is not measured, measured are: {}", name, known));
+}
+
+offer const& offer_for(options const& o) {
+  std::string known;
+  for (auto const& candidate : offers) {
+    if (candidate.type == o.type && (o.op.empty() || candidate.op == o.op)) return candidate;
+    known += fmt::format("\n  --type {} --op {}", candidate.type, candidate.op);
+  }
+  throw agreed_error(fmt::format("--type {} --op {} is not a combination that makes sense, these are:{}", o.type, o.op, known));
+}
+
+int compare(int argc, char** argv) {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  options o;
+  if (auto const code = parse(argc, argv, rank, o)) return *code;
+  auto const what = collective_named(o.collective);
+  auto const& chosen = offer_for(o);
+  if (o.root < -1 || o.root >= ranks) throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
+  auto const contest = chosen.make({what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root)});
+  auto const sizes = element_counts(o.bytes, o.factor, contest->element_size());
+  csv_file csv(o.csv, rank);
+  auto const seats = take_seats(!o.no_pin);
+
+  if (rank == 0) {
+    fmt::print("{}, {} of {}: {}\n", o.collective, chosen.op, chosen.type, mpi_library());
+    fmt::print("{}\n", describe(seats, ranks));
+    fmt::print("{} repetitions, each on fresh input, of batches of at least {} us; microseconds per call of the slowest rank\n",
+               o.how.repeats, o.how.sample_us);
+    if (what == colligo::collective::reduce) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
+  }
+  table report(contest->names());
+  progress_line progress(o.progress, rank == 0 ? static_cast<int>(sizes.size()) * steps_per_size(*contest, o.how) : 0);
+  for (std::size_t const n : sizes) {
+    std::size_t const bytes = n * contest->element_size();
+    auto const results = measure(*contest, n, o.how, [&](std::string const& name) {
+      if (rank == 0) progress.step(bytes, name);
+    });
+    if (rank == 0) progress.clear(), report.print_size(bytes, n, results);
+    csv.write(o.collective, chosen.type, chosen.op, ranks, bytes, o.how.repeats, results);
+  }
+  if (rank == 0) report.print_summary();
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  return bench::run_under_mpi(argc, argv, [&] { return bench::compare(argc, argv); });
+}

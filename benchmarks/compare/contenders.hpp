@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// From the definition of a collective to a contest: the algorithms of the catalogue that offer it, `automatic`, MPI by hand, Boost.MPI.
+///
+/// A definition says what one call is and how much it moves; another collective is another definition (reductions.hpp has two):
+///   element, functor             types
+///   what                         colligo::collective
+///   rooted                       only the root has a result, and calls take turns in being the root
+///   in_size(n, p), out_size(n, p)
+///   ours(arguments, algorithm)   mpi(arguments)   boost(arguments)
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <climits>
+#include <colligo/select/call.hpp>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "../session.hpp"
+#include "offers.hpp"
+
+namespace bench {
+
+/// Of one call.
+template <class T>
+struct arguments {
+  std::span<T const> in;
+  std::span<T> out;
+  int root;
+};
+
+template <class Definition>
+class contest_of final : public contest {
+ public:
+  using T = typename Definition::element;
+  using Op = typename Definition::functor;
+  static_assert(std::is_trivially_copyable_v<T>);
+
+  explicit contest_of(request const& r) : root_(r.root) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    std::string const wanted = r.algorithms == "all" ? known() : r.algorithms;
+    for (std::string const& name : split(wanted)) add(name);
+  }
+
+  std::vector<std::string> const& names() const override { return names_; }
+  std::size_t element_size() const override { return sizeof(T); }
+
+  void resize(std::size_t elements) override {
+    in_size_ = definition_.in_size(elements, size_);
+    out_size_ = definition_.out_size(elements, size_);
+    // Batches of short calls turn through several vectors, as many as a second-level cache holds.
+    constexpr std::size_t room = 1 << 20, most = 16;
+    slots_ = std::clamp<std::size_t>(room / ((in_size_ + out_size_) * sizeof(T)), 1, most);
+    in_.assign(slots_ * in_size_, T{});
+    out_.assign(slots_ * out_size_, T{});
+  }
+
+  void refresh(int calls) override {
+    ++round_;
+    std::size_t const n = std::min(static_cast<std::size_t>(calls), slots_) * in_size_;
+    for (std::size_t i = 0; i < n; ++i) in_[i] = input<T>(round_, rank_, i);
+  }
+
+  void run(std::size_t contender, int calls) override {
+    auto const& f = run_[contender];
+    for (int i = 0; i < calls; ++i) f(call(i));
+  }
+
+  std::string check(std::size_t contender) override {
+    int const calls = Definition::rooted && !root_ ? size_ : 1;
+    std::string wrong;
+    for (int i = 0; i < calls; ++i) {
+      refresh(calls);
+      arguments<T> const asked = call(i);
+      std::vector<T> expected(out_size_);
+      definition_.mpi({asked.in, expected, asked.root});
+      std::memset(static_cast<void*>(asked.out.data()), 0xA5, asked.out.size_bytes());   // what an earlier call left must not pass
+      run_[contender](asked);
+      if (Definition::rooted && rank_ != asked.root) continue;
+      for (std::size_t at = 0; at < out_size_ && wrong.empty(); ++at)
+        if (!agree<Op>(expected[at], asked.out[at], size_))
+          wrong = fmt::format("{}: wrong result for {} bytes on rank {} at index {}: {}, but MPI's own is {}", names_[contender],
+                              out_size_ * sizeof(T), rank_, at, text_of(asked.out[at]), text_of(expected[at]));
+    }
+    return wrong;
+  }
+
+ private:
+  template <class Tag>
+  static constexpr bool offered = colligo::offers<Tag, Definition::what, T, Op>;
+
+  /// Names with commas between; "name:knob=value,knob=value" is one name.
+  static std::vector<std::string> split(std::string const& wanted) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at <= wanted.size();) {
+      std::size_t const comma = std::min(wanted.find(',', at), wanted.size());
+      std::string const part = wanted.substr(at, comma - at);
+      bool const knob = part.find('=') != part.npos && part.find(':') == part.npos;
+      if (knob && !parts.empty()) parts.back() += "," + part;
+      else parts.push_back(part);
+      at = comma + 1;
+    }
+    return parts;
+  }
+
+  static std::string known() {
+    std::string all = "mpi,";
+#ifndef COLLIGO_WITHOUT_BOOST_MPI
+    all += "boost_mpi,";
+#endif
+    all += colligo::automatic::name;
+    colligo::for_each_algorithm([&]<class Tag>(Tag) {
+      if constexpr (offered<Tag>) all += "," + std::string(Tag::name);
+    });
+    return all;
+  }
+
+  void add(std::string const& name) {
+    names_.push_back(name);
+    if (name == "mpi") return run_.push_back([this](auto const& a) { definition_.mpi(a); });
+#ifndef COLLIGO_WITHOUT_BOOST_MPI
+    if (name == "boost_mpi") return run_.push_back([this](auto const& a) { definition_.boost(a); });
+#endif
+    if (name == colligo::automatic::name) return add(colligo::automatic{});
+    try {
+      // Resolved once, so that what is timed is the algorithm and not the look-up of its name.
+      auto const found = colligo::detail::parse<Definition::what, T, Op>(name, [] { return std::string(); });
+      std::visit([&]<class Tag>(Tag const& tag) {
+        if constexpr (applies<Tag>()) add(tag);
+        else add(colligo::named(name));   // says when it is called why it does not apply
+      }, found);
+    } catch (colligo::algorithm_error const& e) {
+      throw agreed_error(fmt::format("--algorithms: {}\nknown here are: all or {}", e.what(), known()));
+    }
+  }
+
+  template <class Algorithm>
+  void add(Algorithm const& algorithm) {
+    run_.push_back([this, algorithm](auto const& a) { definition_.ours(a, algorithm); });
+  }
+
+  template <class Tag>
+  static constexpr bool applies() {
+    if constexpr (!offered<Tag>) return false;
+    else return colligo::keeps_order<colligo::policy_t<Definition::what, Tag, T, Op>>() || colligo::commutative<Op, T>;
+  }
+
+  /// The i-th call since the last refresh.
+  arguments<T> call(int i) {
+    std::size_t const slot = static_cast<std::size_t>(i) % slots_;
+    // A root that takes turns has to wait for the call before; one that stays lets the others run ahead, which times something else.
+    int const root = root_.value_or(static_cast<int>((round_ + static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(size_)));
+    return {std::span<T const>(in_).subspan(slot * in_size_, in_size_), std::span<T>(out_).subspan(slot * out_size_, out_size_), root};
+  }
+
+  Definition definition_;
+  std::optional<int> root_;
+  int rank_ = 0, size_ = 1;
+  std::size_t in_size_ = 0, out_size_ = 0, slots_ = 1;
+  std::uint64_t round_ = 0;
+  std::vector<T> in_, out_;
+  std::vector<std::string> names_;
+  std::vector<std::function<void(arguments<T> const&)>> run_;
+};
+
+}  // namespace bench

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The timing loop, which knows nothing of collectives: contenders side by side in one run, on fresh input in every repetition, the order
+/// turning from one repetition to the next; the slowest rank counts.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <colligo/core/error.hpp>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "session.hpp"
+#include "statistics.hpp"
+
+namespace bench {
+
+/// Several ways of doing the same thing on the same data. Every function is called by all ranks alike.
+class contest {
+ public:
+  virtual ~contest() = default;
+
+  virtual std::vector<std::string> const& names() const = 0;
+  virtual std::size_t element_size() const = 0;
+  virtual void resize(std::size_t elements) = 0;
+
+  /// New input for the next `calls` calls.
+  virtual void refresh(int calls) = 0;
+
+  /// Calls one contender `calls` times.
+  virtual void run(std::size_t contender, int calls) = 0;
+
+  /// Compares a contender's answers on this rank with the MPI library's own: empty, or what is wrong. Throws colligo::algorithm_error
+  /// where a contender is sound but does not apply.
+  virtual std::string check(std::size_t contender) = 0;
+};
+
+struct plan {
+  int repeats = 20;
+  double sample_us = 100;   ///< calls are timed in batches that take at least this long, so that the clock and the start do not count
+};
+
+/// What is known of one contender at one size.
+struct outcome {
+  std::string name;
+  statistics us;
+  std::string skipped;   ///< why it was not measured, empty if it was
+};
+
+namespace detail {
+
+/// Throws the lowest rank's text on all ranks if any rank has one.
+inline void agree_that_right(std::string text) {
+  int rank = 0, none = std::numeric_limits<int>::max(), first = none;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int const mine = text.empty() ? none : rank;
+  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (first == none) return;
+  auto length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, first, MPI_COMM_WORLD);
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), length, MPI_CHAR, first, MPI_COMM_WORLD);
+  throw agreed_error(text);
+}
+
+/// Microseconds of a batch on this rank, from a common start.
+inline double time_batch(contest& c, std::size_t contender, int calls) {
+  c.refresh(calls);
+  MPI_Barrier(MPI_COMM_WORLD);
+  double const start = MPI_Wtime();
+  c.run(contender, calls);
+  return (MPI_Wtime() - start) * 1e6;
+}
+
+/// How many calls make a sample, the same on all ranks.
+inline int batch_for(contest& c, std::size_t contender, double sample_us) {
+  constexpr int most = 1 << 16;
+  for (int calls = 1;; calls *= 2) {
+    // One late rank must not pass for a slow contender: the fastest of three tries counts.
+    double fastest = std::numeric_limits<double>::max();
+    for (int i = 0; i < 3; ++i) {
+      double const mine = time_batch(c, contender, calls);
+      double slowest = 0;
+      MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      fastest = std::min(fastest, slowest);
+    }
+    if (fastest >= sample_us || calls >= most) return calls;
+  }
+}
+
+}  // namespace detail
+
+/// Checks and times all contenders at one size. progress(name) is told of each step; there are steps_per_size of them.
+template <class Progress>
+std::vector<outcome> measure(contest& c, std::size_t elements, plan const& how, Progress progress) {
+  auto const& names = c.names();
+  std::vector<outcome> results;
+  std::vector<int> batches(names.size());
+  c.resize(elements);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    progress(names[i]);
+    results.push_back({names[i], {}, {}});
+    try {
+      detail::agree_that_right(c.check(i));
+      batches[i] = detail::batch_for(c, i, how.sample_us);
+    } catch (colligo::algorithm_error const& e) {
+      results[i].skipped = e.what();
+    }
+  }
+
+  auto const repeats = static_cast<std::size_t>(how.repeats);
+  std::vector<double> samples(names.size() * repeats), slowest(samples.size());
+  for (std::size_t repeat = 0; repeat < repeats; ++repeat)
+    for (std::size_t turn = 0; turn < names.size(); ++turn) {
+      std::size_t const i = (repeat + turn) % names.size();
+      progress(names[i]);
+      if (results[i].skipped.empty()) samples[i * repeats + repeat] = detail::time_batch(c, i, batches[i]) / batches[i];
+    }
+  MPI_Allreduce(samples.data(), slowest.data(), static_cast<int>(samples.size()), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    auto const first = slowest.begin() + static_cast<std::ptrdiff_t>(i * repeats);
+    results[i].us = statistics_of({first, first + how.repeats});
+  }
+  return results;
+}
+
+inline int steps_per_size(contest const& c, plan const& how) { return static_cast<int>(c.names().size()) * (1 + how.repeats); }
+
+}  // namespace bench

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What is told of measurements: a table per size, a summary, a file of comma-separated values, and a line of progress.
+#pragma once
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace bench {
+
+/// median(base) / median(contender): above 1 the contender is faster. None where either was not measured.
+inline std::optional<double> ratio_to(std::vector<outcome> const& results, std::string_view base, outcome const& contender) {
+  auto const found = std::find_if(results.begin(), results.end(), [&](outcome const& o) { return o.name == base && o.skipped.empty(); });
+  if (found == results.end() || !contender.skipped.empty() || contender.us.median <= 0) return std::nullopt;
+  return found->us.median / contender.us.median;
+}
+
+class table {
+ public:
+  explicit table(std::vector<std::string> const& names) : lines_(names.size()) {
+    for (auto const& name : names) width_ = std::max(width_, name.size());
+  }
+
+  void print_size(std::size_t bytes, std::size_t elements, std::vector<outcome> const& results) {
+    fmt::print("\n{} bytes, {} element{}\n", bytes, elements, elements == 1 ? "" : "s");
+    fmt::print("  {:<{}} {:>12} {:>12} {:>12} {:>8}\n", "algorithm", width_, "min us", "median us", "max us", "x mpi");
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      auto const& r = results[i];
+      lines_[i].name = r.name;
+      if (!r.skipped.empty()) {
+        fmt::print("  {:<{}} skipped: {}\n", r.name, width_, r.skipped);
+        continue;
+      }
+      auto const ratio = ratio_to(results, "mpi", r);
+      fmt::print("  {:<{}} {:>12.3f} {:>12.3f} {:>12.3f} {:>8}\n", r.name, width_, r.us.min, r.us.median, r.us.max, text(ratio));
+      if (ratio) lines_[i].add(*ratio);
+    }
+    std::fflush(stdout);
+  }
+
+  void print_summary() const {
+    fmt::print("\nmedian(mpi) / median(algorithm) over all sizes, above 1 is faster than mpi\n");
+    fmt::print("  {:<{}} {:>12} {:>12}\n", "algorithm", width_, "geo mean", "min");
+    for (auto const& l : lines_) fmt::print("  {:<{}} {:>12} {:>12}\n", l.name, width_, text(l.mean()), text(l.least));
+    std::fflush(stdout);
+  }
+
+ private:
+  struct line {
+    std::string name;
+    double logarithms = 0;
+    int count = 0;
+    std::optional<double> least;
+
+    void add(double ratio) {
+      logarithms += std::log(ratio);
+      ++count;
+      least = std::min(least.value_or(ratio), ratio);
+    }
+    std::optional<double> mean() const { return count == 0 ? std::nullopt : std::optional(std::exp(logarithms / count)); }
+  };
+
+  static std::string text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
+
+  std::size_t width_ = std::string_view("algorithm").size();
+  std::vector<line> lines_;
+};
+
+/// Rank 0 writes; all ranks construct it, and learn together whether the file can be written.
+class csv_file {
+ public:
+  csv_file(std::string const& path, int rank) {
+    if (path.empty()) return;
+    int reason = 0;
+    if (rank == 0) {
+      file_.reset(std::fopen(path.c_str(), "w"));
+      reason = file_ ? 0 : errno;
+    }
+    MPI_Bcast(&reason, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (reason != 0) throw agreed_error(fmt::format("cannot write {}: {}", path, std::strerror(reason)));
+    if (file_) fmt::print(file_.get(), "collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us\n");
+  }
+
+  void write(std::string_view collective, std::string_view type, std::string_view op, int ranks, std::size_t bytes, int repeats,
+             std::vector<outcome> const& results) {
+    if (!file_) return;
+    for (auto const& r : results)
+      if (r.skipped.empty())
+        fmt::print(file_.get(), "{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f}\n", collective, field(r.name), type, op, ranks, bytes, repeats,
+                   r.us.min, r.us.median, r.us.max);
+    std::fflush(file_.get());
+  }
+
+ private:
+  static std::string field(std::string const& text) { return text.find(',') == text.npos ? text : '"' + text + '"'; }
+
+  struct close {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+  };
+  std::unique_ptr<std::FILE, close> file_;
+};
+
+/// "[ 12/48] 32768 bytes  ring" on stderr: one line that changes on a terminal, elsewhere (if asked for) one line now and then.
+class progress_line {
+ public:
+  progress_line(bool wanted, int steps) : terminal_(isatty(STDERR_FILENO) == 1), shown_(wanted || terminal_), steps_(steps) {}
+  progress_line(progress_line const&) = delete;
+  progress_line& operator=(progress_line const&) = delete;
+  ~progress_line() { clear(); }
+
+  void step(std::size_t bytes, std::string_view name) {
+    ++done_;
+    auto const now = std::chrono::steady_clock::now();
+    if (!shown_ || (bytes == bytes_ && now - last_ < std::chrono::milliseconds(terminal_ ? 100 : 1000))) return;
+    last_ = now;
+    bytes_ = bytes;
+    auto const width = std::to_string(steps_).size();
+    char const* const before = terminal_ ? "\r\033[K" : "";
+    fmt::print(stderr, "{}[{:>{}}/{}] {} bytes  {}{}", before, done_, width, steps_, bytes, name, terminal_ ? "" : "\n");
+    std::fflush(stderr);
+  }
+  void clear() const {
+    if (shown_ && terminal_) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  bool terminal_, shown_;
+  int steps_, done_ = 0;
+  std::size_t bytes_ = 0;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+}  // namespace bench

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSL-1.0
+# The benchmarks are run for what they check, never for what they time.
+
+function(add_benchmark_test name ranks)
+  add_test(NAME benchmark_${name} COMMAND ${COLLIGO_MPIRUN} ${ranks} ${ARGN})
+  set_tests_properties(benchmark_${name} PROPERTIES LABELS benchmark PROCESSORS ${ranks})
+endfunction()
+
+set(short --bytes 8:4096 --repeats 2 --sample-us 0)
+set(offers double:sum double:max float:sum float:max int:sum int:max located:maxloc struct:merge)
+foreach(collective all_reduce reduce)
+  foreach(offer IN LISTS offers)
+    string(REPLACE ":" ";" words ${offer})
+    list(GET words 0 type)
+    list(GET words 1 op)
+    foreach(ranks 2 3)
+      add_benchmark_test(${collective}_${type}_${op}_p${ranks} ${ranks}
+        $<TARGET_FILE:compare> --collective ${collective} --type ${type} --op ${op} ${short})
+    endforeach()
+  endforeach()
+endforeach()
+add_benchmark_test(overhead 2 $<TARGET_FILE:overhead> --batches 2 --calls 10)
+if(TARGET combine)
+  add_test(NAME benchmark_combine COMMAND combine --benchmark_min_time=0.001)
+  set_tests_properties(benchmark_combine PROPERTIES LABELS benchmark)
+endif()
+
+# What --csv writes.
+set(csv ${CMAKE_CURRENT_BINARY_DIR}/test.csv)
+add_benchmark_test(csv 2 $<TARGET_FILE:compare> ${short} --algorithms mpi,ring --csv ${csv})
+set_tests_properties(benchmark_csv PROPERTIES FIXTURES_SETUP benchmark_csv)
+add_test(NAME benchmark_csv_columns COMMAND ${CMAKE_COMMAND} -DCSV=${csv} -P ${CMAKE_CURRENT_SOURCE_DIR}/csv_columns.cmake)
+set_tests_properties(benchmark_csv_columns PROPERTIES LABELS benchmark FIXTURES_REQUIRED benchmark_csv)
+
+# Wrong options: every rank ends, with a failure and with a sentence that says what to do.
+function(add_refusal name sentence)
+  add_benchmark_test(refuses_${name} 2 $<TARGET_FILE:compare> ${ARGN})
+  set_tests_properties(benchmark_refuses_${name} PROPERTIES WILL_FAIL TRUE TIMEOUT 60)
+  add_benchmark_test(explains_${name} 2 $<TARGET_FILE:compare> ${ARGN})
+  set_tests_properties(benchmark_explains_${name} PROPERTIES PASS_REGULAR_EXPRESSION ${sentence} TIMEOUT 60)
+endfunction()
+add_refusal(algorithm "known here are: all or mpi,boost_mpi,automatic" --algorithms mpi,circle)
+add_refusal(offered "no algorithm is named \"recursive_doubling\"" --collective reduce --algorithms recursive_doubling)
+add_refusal(op "--type located --op maxloc" --type double --op maxloc)
+add_refusal(collective "measured are: all_reduce, reduce" --collective all)
+add_refusal(bytes "not a size" --bytes 8:many)
+add_refusal(range "does not end before it begins" --bytes 64:8)
+add_refusal(root "root: 2 is not a rank" --collective reduce --root 2)
+add_refusal(csv "cannot write /nowhere/a.csv" --csv /nowhere/a.csv)
+add_refusal(option "not expected: --turbo" --turbo)
+
+if(TARGET compare_mpich)
+  add_test(NAME benchmark_mpich_build COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target compare_mpich overhead_mpich)
+  set_tests_properties(benchmark_mpich_build PROPERTIES LABELS benchmark FIXTURES_SETUP benchmark_mpich)
+  foreach(collective all_reduce reduce)
+    add_test(NAME benchmark_mpich_${collective} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2 ${CMAKE_CURRENT_BINARY_DIR}/mpich/compare
+      --collective ${collective} --type struct --op merge ${short})
+    set_tests_properties(benchmark_mpich_${collective} PROPERTIES LABELS benchmark FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
+  endforeach()
+  add_test(NAME benchmark_mpich_overhead COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2 ${CMAKE_CURRENT_BINARY_DIR}/mpich/overhead
+    --batches 2 --calls 10)
+  set_tests_properties(benchmark_mpich_overhead PROPERTIES LABELS benchmark FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
+endif()

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSL-1.0
+// Solves A x = b for a symmetric positive definite matrix in Matrix Market form by the conjugate gradient method with the Jacobi
+// preconditioner (Hestenes and Stiefel, 1952). b = A * ones, so that the error is known. The rows are shared out over the ranks.
+//
+//   mpirun -n 4 conjugate_gradient
+//   mpirun -n 4 conjugate_gradient examples/data/bcsstk13.mtx --tolerance 1e-12
+//
+// A small residual is not a small error: bcsstk13 (condition number 1e10) converges like 1138_bus, but its error stays orders of
+// magnitude above the tolerance.
+#include <CLI/CLI.hpp>
+#include <boost/mpi/communicator.hpp>
+#include <boost/mpi/environment.hpp>
+#include <colligo/all_reduce.hpp>
+#include <colligo/core/range.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mpi = boost::mpi;
+using numbers = std::vector<double>;
+
+// --- the matrix ------------------------------------------------------------------------------------------------------------------
+
+// Row and column count from 0.
+struct entry {
+  std::size_t row, column;
+  double value;
+};
+
+struct matrix {
+  std::size_t n = 0;
+  std::vector<entry> lower;   // the diagonal and what is below it
+
+  std::size_t nonzeros() const {
+    auto const below = std::ranges::count_if(lower, [](entry const& e) { return e.row != e.column; });
+    return lower.size() + static_cast<std::size_t>(below);
+  }
+};
+
+// Matrix Market, "coordinate real symmetric": the lower triangle, indices from 1. Errors say in which line.
+matrix read_matrix(std::string const& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot be opened");
+  std::size_t number = 0;
+  std::string line;
+  auto const fail = [&](std::string const& why) { throw std::runtime_error(fmt::format("line {}: {}", number, why)); };
+  // False at the end of the file; skips comments and empty lines.
+  auto const next = [&] {
+    while (++number, std::getline(file, line))
+      if (!line.starts_with('%') && line.find_first_not_of(" \t\r") != line.npos) return true;
+    return false;
+  };
+  auto const parse = [&](char const* wanted, auto&... values) {
+    std::istringstream in(line);
+    if (!(in >> ... >> values) || !(in >> std::ws).eof()) fail(fmt::format("\"{}\" is not {}", line, wanted));
+  };
+
+  std::string const header = "%%MatrixMarket matrix coordinate real symmetric";
+  ++number;
+  if (!std::getline(file, line) || !line.starts_with(header)) fail("expected the header " + header);
+  std::int64_t rows = 0, columns = 0, entries = 0, diagonal = 0;
+  if (!next()) fail("the file ends, expected the size");
+  parse("a size (rows columns entries)", rows, columns, entries);
+  if (rows < 1 || rows != columns || entries < 0) fail("expected a square matrix");
+
+  matrix a;
+  a.n = static_cast<std::size_t>(rows);
+  for (std::int64_t k = 0; k < entries; ++k) {
+    std::int64_t i = 0, j = 0;
+    double value = 0;
+    if (!next()) fail(fmt::format("the file ends after {} entries, expected {}", k, entries));
+    parse("an entry (row column value)", i, j, value);
+    if (j < 1 || i < j || i > rows) fail(fmt::format("({}, {}) is outside of the lower triangle", i, j));
+    if (i == j && !(value > 0)) fail("a positive definite matrix has a positive diagonal");
+    diagonal += i == j;
+    a.lower.push_back({static_cast<std::size_t>(i - 1), static_cast<std::size_t>(j - 1), value});
+  }
+  if (next()) fail(fmt::format("expected {} entries, here is one more", entries));
+  if (diagonal != rows) fail(fmt::format("{} rows, but {} entries on the diagonal", rows, diagonal));
+  return a;
+}
+
+// One rank's rows, both triangles, row by row.
+class row_block {
+ public:
+  row_block(matrix const& a, colligo::range rows) : rows_(rows), begin_(rows.size() + 1), diagonal_(rows.size()) {
+    auto const mine = [&](std::size_t i) { return rows.first <= i && i < rows.last; };
+    auto const for_each_of_mine = [&](auto f) {
+      for (auto const& [i, j, value] : a.lower) {
+        if (mine(i)) f(i - rows.first, j, value);
+        if (i != j && mine(j)) f(j - rows.first, i, value);
+      }
+    };
+    for_each_of_mine([&](std::size_t row, std::size_t, double) { ++begin_[row + 1]; });
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    columns_.resize(begin_.back());
+    values_.resize(begin_.back());
+    auto free = begin_;
+    for_each_of_mine([&](std::size_t row, std::size_t column, double value) {
+      columns_[free[row]] = column;
+      values_[free[row]++] = value;
+      if (column == row + rows.first) diagonal_[row] += value;
+    });
+  }
+
+  colligo::range rows() const { return rows_; }
+  numbers const& diagonal() const { return diagonal_; }
+
+  // These rows of A x.
+  numbers operator*(numbers const& x) const {
+    numbers product(rows_.size());
+    for (std::size_t row = 0; row < product.size(); ++row)
+      for (std::size_t k = begin_[row]; k < begin_[row + 1]; ++k) product[row] += values_[k] * x[columns_[k]];
+    return product;
+  }
+
+ private:
+  colligo::range rows_;
+  std::vector<std::size_t> begin_, columns_;
+  numbers values_, diagonal_;
+};
+
+// --- the method ------------------------------------------------------------------------------------------------------------------
+
+double dot(numbers const& a, numbers const& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+
+// The whole vector of which every rank has some rows: a sum of vectors that are zero elsewhere. Adding zero is exact, so all ranks
+// get the same bits with any algorithm.
+void gather_vector(mpi::communicator const& comm, numbers const& mine, colligo::range rows, numbers& whole) {
+  std::ranges::fill(whole, 0.0);
+  std::ranges::copy(mine, whole.begin() + static_cast<std::ptrdiff_t>(rows.first));
+  colligo::all_reduce(comm, colligo::in_place(whole), std::plus<>{});
+}
+
+struct solution {
+  numbers mine;   // this rank's rows of x
+  std::int64_t iterations = 0;
+  bool converged = false;
+};
+
+// Until |r| <= tolerance |b|. All ranks must see the same bits in the dot products: a rank that stops an iteration earlier than the
+// others would leave them waiting for ever. Hence an algorithm that promises the same bits.
+template <class Algorithm>
+solution solve(mpi::communicator const& comm, row_block const& a, numbers const& b, std::size_t n, double tolerance, std::int64_t most,
+               Algorithm const& algorithm) {
+  numbers const& diagonal = a.diagonal();
+  auto const precondition = [&](numbers const& r) {
+    numbers z(r.size());
+    std::ranges::transform(r, diagonal, z.begin(), std::divides<>{});
+    return z;
+  };
+  auto const sum = [&](double value) { return colligo::all_reduce(comm, value, std::plus<>{}, algorithm); };
+
+  solution x{numbers(b.size())};
+  numbers r = b, z = precondition(r), direction = z, whole(n);
+  double const goal = tolerance * std::sqrt(sum(dot(b, b)));
+  double rz = sum(dot(r, z)), residual = goal / tolerance;
+  for (; x.iterations < most && residual > goal; ++x.iterations) {
+    gather_vector(comm, direction, a.rows(), whole);
+    numbers const product = a * whole;
+    double const step = rz / sum(dot(direction, product));
+    for (std::size_t i = 0; i < r.size(); ++i) x.mine[i] += step * direction[i], r[i] -= step * product[i];
+    z = precondition(r);
+    // Both products in one message.
+    std::array products{dot(r, z), dot(r, r)};
+    colligo::all_reduce(comm, colligo::in_place(products), std::plus<>{}, algorithm);
+    double const turn = products[0] / rz;
+    rz = products[0];
+    residual = std::sqrt(products[1]);
+    for (std::size_t i = 0; i < r.size(); ++i) direction[i] = z[i] + turn * direction[i];
+  }
+  x.converged = residual <= goal;
+  return x;
+}
+
+// The promise is part of an algorithm's policy: checked by the compiler for the default ...
+template <class Tag>
+constexpr bool same_bits = [] {
+  if constexpr (colligo::offers<Tag, colligo::collective::all_reduce, double, std::plus<>>)
+    return colligo::gives_same_bits<colligo::policy_t<colligo::collective::all_reduce, Tag, double, std::plus<>>>();
+  else
+    return false;
+}();
+static_assert(same_bits<colligo::recursive_doubling>);
+
+// ... and by name for what the command line asks for. Unknown names are left to the library, whose message lists the known ones.
+bool may_differ(std::string_view algorithm) {
+  bool differs = false;
+  colligo::for_each_algorithm([&]<class Tag>(Tag const&) {
+    if (Tag::name == algorithm.substr(0, algorithm.find(':'))) differs = !same_bits<Tag>;
+  });
+  return differs;
+}
+
+int main(int argc, char** argv) {
+  mpi::environment const environment(argc, argv);
+  mpi::communicator const world;
+  bool const speaks = world.rank() == 0;
+
+  std::string path = COLLIGO_EXAMPLE_DATA "/1138_bus.mtx", algorithm;
+  double tolerance = 1e-10;
+  std::int64_t most = 0;
+  CLI::App app("Conjugate gradient method for a Matrix Market matrix, rows shared out over the ranks");
+  app.add_option("file", path, "symmetric positive definite matrix")->capture_default_str();
+  app.add_option("--algorithm", algorithm, "of the dot products, by name (default recursive_doubling, fixed at compile time)");
+  app.add_option("--tolerance", tolerance, "of the residual, relative to b")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--max-iterations", most, "(default: 10 times the number of rows)")->check(CLI::PositiveNumber);
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    return speaks ? app.exit(e) : e.get_exit_code();
+  }
+  if (may_differ(algorithm)) {
+    if (speaks) fmt::print(stderr, "{} does not promise the same bits on all ranks, which could disagree on when to stop\n", algorithm);
+    return 1;
+  }
+
+  matrix a;
+  std::string complaint;
+  try {
+    a = read_matrix(path);
+  } catch (std::exception const& e) {
+    complaint = path + ": " + e.what();
+  }
+  try {
+    // A rank that alone cannot read the file must not leave the others waiting.
+    int const complains = colligo::all_reduce(world, complaint.empty() ? world.size() : world.rank(), colligo::minimum{});
+    if (complains == world.rank()) fmt::print(stderr, "{}\n", complaint);
+    if (complains != world.size()) return 1;
+
+    if (most == 0) most = static_cast<std::int64_t>(10 * a.n);
+    colligo::blocks const shares{{0, a.n}, world.size()};
+    row_block const mine(a, shares[world.rank()]);
+    numbers const b = mine * numbers(a.n, 1.0);
+
+    auto const solve_with = [&](auto const& with) { return solve(world, mine, b, a.n, tolerance, most, with); };
+    solution const x = algorithm.empty() ? solve_with(colligo::recursive_doubling{}) : solve_with(colligo::named(algorithm));
+
+    // The residual of x itself: rounding keeps the one that the method updates from following it, and where the two are far apart
+    // the tolerance is out of reach.
+    numbers whole(a.n);
+    gather_vector(world, x.mine, mine.rows(), whole);
+    numbers rest = mine * whole;
+    std::ranges::transform(b, rest, rest.begin(), std::minus<>{});
+    std::array squares{dot(rest, rest), dot(b, b)};
+    colligo::all_reduce(world, colligo::in_place(squares), std::plus<>{}, colligo::recursive_doubling{});
+    double const residual = std::sqrt(squares[0] / squares[1]);
+    bool const solved = x.converged && residual <= 2 * tolerance;
+    double error = 0;
+    for (double const value : whole) error = std::max(error, std::abs(value - 1));
+
+    if (speaks) {
+      fmt::print("matrix             {}, n = {}, {} nonzeros\n", std::filesystem::path(path).filename().string(), a.n, a.nonzeros());
+      fmt::print("ranks              {}\n", world.size());
+      fmt::print("algorithm          {}\n", algorithm.empty() ? colligo::recursive_doubling::name : algorithm);
+      fmt::print("iterations         {}\n", x.iterations);
+      fmt::print("relative residual  {:.2e}\n", residual);
+      fmt::print("largest error      {:.2e}\n", error);
+      if (!solved) fmt::print(stderr, "not converged: the relative residual is above the tolerance of {:g}\n", tolerance);
+    }
+    return solved ? 0 : 1;
+  } catch (colligo::algorithm_error const& e) {   // the same name, hence the same error, at every rank
+    if (speaks) fmt::print(stderr, "{}\n", e.what());
+    return 1;
+  }
+}

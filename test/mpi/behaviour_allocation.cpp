@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+// No heap allocation per call once a communicator is warm. MPI's own malloc does not count, nor does what vendor makes MPI do.
+#define BOOST_TEST_NO_MAIN
+#include <boost/test/unit_test.hpp>
+
+#include <cstdlib>
+#include <functional>
+#include <new>
+
+#include "over_mpi.hpp"
+
+namespace {
+
+thread_local bool counting = false;
+thread_local int counted = 0;
+
+void* taken(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  if (counting) ++counted;
+  return memory;
+}
+
+template <class Call>
+int allocations_of(Call call) {
+  counted = 0;
+  counting = true;
+  call();
+  counting = false;
+  return counted;
+}
+
+}  // namespace
+
+// The array and nothrow forms call these. Not inline: g++ would take free() for a mismatch of the new that it sees.
+void* operator new(std::size_t bytes) { return taken(std::malloc(bytes ? bytes : 1)); }
+void* operator new(std::size_t bytes, std::align_val_t boundary) {
+  auto const to = static_cast<std::size_t>(boundary);
+  return taken(std::aligned_alloc(to, (bytes + to - 1) / to * to + (bytes ? 0 : to)));
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace {
+
+using colligo::collective;
+
+/// The first call may allocate, later ones must not.
+template <class Call>
+void warm(std::string const& what, Call call) {
+  call();
+  int const later = allocations_of(call) + allocations_of(call);
+  BOOST_CHECK_MESSAGE(later == 0, what << " allocates " << later << " times in two calls");
+}
+
+template <class Comm, class Algorithm>
+void warm_all_reduce(Comm const& comm, std::size_t n, Algorithm const& algorithm, std::string_view name) {
+  std::vector<double> const in(n, comm.rank() + 1.0);
+  std::vector<double> out(n), both(n);
+  auto const what = over_mpi::text("all_reduce by ", name, ", n = ", n);
+  warm(what, [&] { colligo::all_reduce(comm, in, out, std::plus<>{}, algorithm); });
+  warm(what + " in place", [&] { colligo::all_reduce(comm, colligo::in_place(both), std::plus<>{}, algorithm); });
+  warm(what + " of one value", [&] { out[0] = colligo::all_reduce(comm, in[0], std::plus<>{}, algorithm); });
+}
+
+template <class Comm, class Algorithm>
+void warm_reduce(Comm const& comm, std::size_t n, Algorithm const& algorithm, std::string_view name) {
+  std::vector<double> const in(n, comm.rank() + 1.0);
+  std::vector<double> out(n);
+  for (int root = 0; root < comm.size(); ++root) {
+    auto const what = over_mpi::text("reduce by ", name, " to root ", root, ", n = ", n);
+    warm(what, [&] { colligo::reduce(comm, in, out, std::plus<>{}, root, algorithm); });
+    warm(what + " of one value", [&] { out[0] = colligo::reduce(comm, in[0], std::plus<>{}, root, algorithm); });
+  }
+}
+
+template <class Comm>
+void warm_calls(Comm const& comm) {
+  for (std::size_t const n : {1u, 1000u}) {
+    warm_all_reduce(comm, n, colligo::automatic{}, "automatic");
+    warm_reduce(comm, n, colligo::automatic{}, "automatic");
+    over_mpi::for_each_that_takes<collective::all_reduce, double, std::plus<>>([&]<class Tag>(Tag tag) {
+      if constexpr (std::is_same_v<Tag, colligo::vendor>) return;
+      warm_all_reduce(comm, n, tag, Tag::name);
+      warm_all_reduce(comm, n, colligo::named(Tag::name), "the name of " + std::string(Tag::name));
+    });
+    over_mpi::for_each_that_takes<collective::reduce, double, std::plus<>>([&]<class Tag>(Tag tag) {
+      if constexpr (std::is_same_v<Tag, colligo::vendor>) return;
+      warm_reduce(comm, n, tag, Tag::name);
+      warm_reduce(comm, n, colligo::named(Tag::name), "the name of " + std::string(Tag::name));
+    });
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(allocation)
+
+BOOST_AUTO_TEST_CASE(this_program_sees_allocations) {
+  BOOST_CHECK_EQUAL(allocations_of([] { ::operator delete(::operator new(1)); }), 1);
+  BOOST_CHECK_EQUAL(allocations_of([] { ::operator delete(::operator new(64, std::align_val_t(64)), std::align_val_t(64)); }), 1);
+  BOOST_CHECK_EQUAL(allocations_of([] { std::vector<double>(1000).at(7) = 1; }), 1);
+}
+
+BOOST_AUTO_TEST_CASE(calls_on_a_warm_communicator_allocate_nothing) {
+  boost::mpi::communicator const world, fresh(world, boost::mpi::comm_duplicate);
+  warm_calls(fresh);
+  warm_calls(colligo::mpi_communicator(fresh));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+// Messages of more bytes than an int can count, between two ranks. Needs 16 GB of memory.
+#define BOOST_TEST_NO_MAIN
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "over_mpi.hpp"
+
+namespace {
+
+constexpr std::size_t n = (std::size_t{1} << 31) + 1000;
+
+using bytes = std::span<std::uint8_t>;
+
+// Two vectors for all tests, as the library's scratch stays with the communicator: fresh memory is what takes the time here.
+bytes input() {
+  static auto const memory = std::make_unique_for_overwrite<std::uint8_t[]>(n);
+  return {memory.get(), n};
+}
+bytes output() {
+  static auto const memory = std::make_unique_for_overwrite<std::uint8_t[]>(n);
+  return {memory.get(), n};
+}
+
+// Differs from what stands 2^7, 2^15, 2^23, 2^29, 2^30 elements away. Sums of two fit: MPI may combine bytes with saturation.
+std::uint8_t value(int rank, std::size_t i) {
+  std::size_t const mixed = (i ^ i >> 7 ^ i >> 15 ^ i >> 23 ^ i >> 29) * 5 + 3;
+  return static_cast<std::uint8_t>(mixed * (static_cast<std::size_t>(rank) + 1)) & 0x7f;
+}
+
+bytes filled(bytes elements) {
+  int const rank = boost::mpi::communicator().rank();
+  for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = value(rank, i);
+  return elements;
+}
+
+/// The position of the first wrong sum, or the size. In stretches, which compilers vectorise.
+std::size_t first_wrong(bytes sums) {
+  auto const is_wrong = [sums](std::size_t i) { return sums[i] != value(0, i) + value(1, i); };
+  for (std::size_t at = 0, to = 0; at < sums.size(); at = to) {
+    to = std::min(at + 4096, sums.size());
+    bool wrong = false;
+    for (std::size_t i = at; i < to; ++i) wrong |= is_wrong(i);
+    if (!wrong) continue;
+    while (!is_wrong(at)) ++at;
+    return at;
+  }
+  return sums.size();
+}
+
+template <class Algorithm>
+void all_reduces(Algorithm const& algorithm) {
+  boost::mpi::communicator const world;
+  BOOST_REQUIRE_EQUAL(world.size(), 2);
+  bytes const values = filled(input());
+  colligo::all_reduce(world, colligo::in_place(values), std::plus<std::uint8_t>{}, algorithm);
+  BOOST_CHECK_EQUAL(first_wrong(values), n);
+}
+
+template <class Algorithm>
+void reduces(Algorithm const& algorithm) {
+  boost::mpi::communicator const world;
+  BOOST_REQUIRE_EQUAL(world.size(), 2);
+  int const root = 1;
+  bytes const in = filled(input()), out = world.rank() == root ? output() : bytes();
+  std::ranges::fill(out, std::uint8_t{0xff});
+  colligo::reduce(world, in, out, std::plus<std::uint8_t>{}, root, algorithm);
+  BOOST_CHECK_EQUAL(first_wrong(out), out.size());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(large)
+
+BOOST_AUTO_TEST_CASE(all_reduce_exchanges_messages_of_more_than_2_31_bytes) { all_reduces(colligo::recursive_doubling{}); }
+
+BOOST_AUTO_TEST_CASE(vendor_takes_more_than_2_31_elements) { all_reduces(colligo::vendor{}); }
+
+BOOST_AUTO_TEST_CASE(reduce_sends_a_message_of_more_than_2_31_bytes) { reduces(colligo::binary_tree{}); }
+
+// The ring's blocks are halves of the vector: more than the 2^30 bytes that go in one piece.
+BOOST_AUTO_TEST_CASE(reduce_receives_in_pieces_where_a_step_has_a_list_of_operands) { reduces(colligo::ring{}); }
+
+BOOST_AUTO_TEST_SUITE_END()
