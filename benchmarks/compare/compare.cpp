@@ -6,6 +6,7 @@
 #include <climits>
 #include <sstream>
 
+#include "../../test/distributions.hpp"
 #include "../report.hpp"
 #include "offers.hpp"
 #include "sizes.hpp"
@@ -14,7 +15,7 @@ namespace bench {
 namespace {
 
 struct options {
-  std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv;
+  std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv, distribution = "regular";
   std::size_t factor = 4;
   plan how;
   int root = -1;
@@ -25,7 +26,9 @@ struct options {
 std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   CLI::App app("Times a collective's algorithms side by side with the MPI library's own (mpi) and Boost.MPI's (boost_mpi).\n"
                "Every result is checked before anything is timed; the slowest rank counts.", "compare");
-  app.add_option("--collective", o.collective, "all_reduce or reduce")->capture_default_str();
+  app.add_option("--collective", o.collective, "all_reduce, reduce, or any other of the library: sums of double, where they sum")->capture_default_str();
+  app.add_option("--distribution", o.distribution, "of the counts of all_gatherv, gatherv, scatterv, reduce_scatter: regular, broadcast, spike, half_full,\n"
+                 "linearly_decreasing, geometric_curve; --bytes is its base count")->capture_default_str();
   app.add_option("--type", o.type, "double, float, int, located (a double and where it is), struct (40 bytes)")->capture_default_str();
   app.add_option("--op", o.op, "sum or max of numbers, maxloc of located, merge of struct (default: the first that fits the type)");
   app.add_option("--bytes", o.bytes, "A:B for A, A * factor, ... up to B, or a list A,B,C; rounded up to whole elements")
@@ -52,11 +55,20 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
 
 colligo::collective collective_named(std::string const& name) {
   std::string known;
-  for (auto const c : measured) {
+  for (auto const c : colligo::collectives) {
     if (name_of(c) == name) return c;
     known += (known.empty() ? "" : ", ") + std::string(name_of(c));
   }
   throw agreed_error(fmt::format("--collective: \"{}\" is not measured, measured are: {}", name, known));
+}
+
+auto distribution_named(std::string const& name) {
+  std::string known;
+  for (auto const& [candidate, distribution] : distributions::all) {
+    if (candidate == name) return distribution;
+    known += (known.empty() ? "" : ", ") + std::string(candidate);
+  }
+  throw agreed_error(fmt::format("--distribution: there is no \"{}\", known are: {}", name, known));
 }
 
 offer const& offer_for(options const& o) {
@@ -76,8 +88,11 @@ int compare(int argc, char** argv) {
   if (auto const code = parse(argc, argv, rank, o)) return *code;
   auto const what = collective_named(o.collective);
   auto const& chosen = offer_for(o);
+  bool const reduction = what == colligo::collective::all_reduce || what == colligo::collective::reduce;
+  if (!reduction && (chosen.type != "double" || chosen.op != "sum")) throw agreed_error(fmt::format("--collective {} is measured with --type double --op sum", o.collective));
   if (o.root < -1 || o.root >= ranks) throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
-  auto const contest = chosen.make({what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root)});
+  request const asked{what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root), distribution_named(o.distribution)};
+  auto const contest = reduction ? chosen.make(asked) : family_of_double(asked);
   auto const sizes = element_counts(o.bytes, o.factor, contest->element_size());
   csv_file csv(o.csv, rank);
   auto const seats = take_seats(!o.no_pin);
@@ -87,7 +102,7 @@ int compare(int argc, char** argv) {
     fmt::print("{}\n", describe(seats, ranks));
     fmt::print("{} repetitions, each on fresh input, of batches of at least {} us; microseconds per call of the slowest rank\n",
                o.how.repeats, o.how.sample_us);
-    if (what == colligo::collective::reduce) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
+    if (has_root(what)) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
   }
   table report(contest->names());
   progress_line progress(o.progress, rank == 0 ? static_cast<int>(sizes.size()) * steps_per_size(*contest, o.how) : 0);

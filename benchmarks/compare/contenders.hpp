@@ -6,7 +6,7 @@
 ///   element, functor             types
 ///   what                         colligo::collective
 ///   rooted                       only the root has a result, and calls take turns in being the root
-///   in_size(n, p), out_size(n, p)
+///   in_size(n, p), out_size(n, p), asked in this order
 ///   ours(arguments, algorithm)   mpi(arguments)   boost(arguments)
 #pragma once
 
@@ -44,7 +44,7 @@ class contest_of final : public contest {
   using Op = typename Definition::functor;
   static_assert(std::is_trivially_copyable_v<T>);
 
-  explicit contest_of(request const& r) : root_(r.root) {
+  explicit contest_of(request const& r) : definition_(r), root_(r.root) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     std::string const wanted = r.algorithms == "all" ? known() : r.algorithms;
@@ -95,6 +95,8 @@ class contest_of final : public contest {
   }
 
  private:
+  static constexpr bool has_boost = requires(Definition const& d, arguments<T> const& a) { d.boost(a); };
+
   template <class Tag>
   static constexpr bool offered = colligo::offers<Tag, Definition::what, T, Op>;
 
@@ -113,10 +115,7 @@ class contest_of final : public contest {
   }
 
   static std::string known() {
-    std::string all = "mpi,";
-#ifndef COLLIGO_WITHOUT_BOOST_MPI
-    all += "boost_mpi,";
-#endif
+    std::string all = has_boost ? "mpi,boost_mpi," : "mpi,";
     all += colligo::automatic::name;
     colligo::for_each_algorithm([&]<class Tag>(Tag) {
       if constexpr (offered<Tag>) all += "," + std::string(Tag::name);
@@ -127,13 +126,12 @@ class contest_of final : public contest {
   void add(std::string const& name) {
     names_.push_back(name);
     if (name == "mpi") return run_.push_back([this](auto const& a) { definition_.mpi(a); });
-#ifndef COLLIGO_WITHOUT_BOOST_MPI
-    if (name == "boost_mpi") return run_.push_back([this](auto const& a) { definition_.boost(a); });
-#endif
+    if constexpr (has_boost)
+      if (name == "boost_mpi") return run_.push_back([this](auto const& a) { definition_.boost(a); });
     if (name == colligo::automatic::name) return add(colligo::automatic{});
     try {
       // Resolved once, so that what is timed is the algorithm and not the look-up of its name.
-      auto const found = colligo::detail::parse<Definition::what, T, Op>(name, [] { return std::string(); });
+      auto const found = colligo::detail::parse<Definition::what>(name, [] { return std::string(); });
       std::visit([&]<class Tag>(Tag const& tag) {
         if constexpr (applies<Tag>()) add(tag);
         else add(colligo::named(name));   // says when it is called why it does not apply

@@ -9,24 +9,26 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../elements.hpp"
 #include "../measure.hpp"
 
 namespace bench {
 
-/// The collectives that have a definition.
-inline constexpr std::array measured{colligo::collective::all_reduce, colligo::collective::reduce};
-
 struct request {
   colligo::collective what;
   std::string algorithms;     ///< "all" or names with commas between
   std::optional<int> root;    ///< none: the calls take turns
+  std::vector<std::size_t> (*distribution)(int p, std::size_t c) = nullptr;   ///< of the counts of v-collectives
 };
 
 /// The contenders that a request names. Throws agreed_error with the list if it names others.
 template <class T, class Op>
 std::unique_ptr<contest> reduction_of(request const&);
+
+/// The collectives other than all_reduce and reduce: sums of double, where they sum.
+std::unique_ptr<contest> family_of_double(request const&);
 
 /// A type and a functor that fit together.
 struct offer {

@@ -22,6 +22,8 @@ struct reduction {
 
   static std::size_t in_size(std::size_t n, int) { return n; }
   static std::size_t out_size(std::size_t n, int) { return n; }
+  explicit reduction(request const&) {}
+
   static int count(arguments<T> const& a) { return static_cast<int>(a.in.size()); }
 
   communicator comm = world();
@@ -30,6 +32,7 @@ struct reduction {
 
 template <class T, class Op>
 struct all_reduce_of : reduction<T, Op> {
+  using reduction<T, Op>::reduction;
   static constexpr auto what = colligo::collective::all_reduce;
   static constexpr bool rooted = false;
 
@@ -49,6 +52,7 @@ struct all_reduce_of : reduction<T, Op> {
 
 template <class T, class Op>
 struct reduce_of : reduction<T, Op> {
+  using reduction<T, Op>::reduction;
   static constexpr auto what = colligo::collective::reduce;
   static constexpr bool rooted = true;
 

@@ -58,10 +58,11 @@ struct thrown_by_the_functor : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Runs a text to a rank's first fold, where a functor that throws ends it, and counts messages by peer.
-class until_first_fold {
+// Runs a text to where a rank first combines, which is where a functor that throws ends it, and counts messages by peer. What a send
+// combines is combined before the step's messages, what a fold combines after them.
+class until_combined {
  public:
-  until_first_fold(int rank, int size) : sent(static_cast<std::size_t>(size)), received(sent), rank_(rank), size_(size) {}
+  until_combined(int rank, int size) : sent(static_cast<std::size_t>(size)), received(sent), rank_(rank), size_(size) {}
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -69,27 +70,33 @@ class until_first_fold {
   void operator()(Operands... operands) { (*this)(std::array{colligo::operand(operands)...}); }
   template <colligo::operand_list List>
   void operator()(List const& list) {
-    for (std::size_t i = 0; i < list.size() && !folded; ++i)
-      if (colligo::operand const o = list[i]; !o.vanishes()) ++(o.sends() ? sent : received)[static_cast<std::size_t>(o.peer)];
-    for (std::size_t i = 0; i < list.size(); ++i)
-      if (colligo::operand const o = list[i]; !o.vanishes() && o.what == colligo::operand::kind::fold) folded = true;
+    bool send_combines = false, fold_combines = false;
+    auto const each = [&](auto f) {
+      for (std::size_t i = 0; i < list.size(); ++i)
+        if (colligo::operand const o = list[i]; !o.vanishes()) f(o);
+    };
+    each([&](auto const& o) { (o.sends() ? send_combines : fold_combines) |= o.combined() != 0; });
+    combined = combined || send_combines;
+    if (combined) return;
+    each([&](auto const& o) { ++(o.sends() ? sent : received)[static_cast<std::size_t>(o.peer)]; });
+    combined = fold_combines;
   }
 
   std::vector<int> sent, received;
-  bool folded = false;
+  bool combined = false;
 
  private:
   int rank_, size_;
 };
 
-/// Every rank folds, and up to there all messages that are sent are received: if all functors throw, no rank waits and nothing is left.
+/// Every rank combines, and up to there all messages that are sent are received: if all functors throw, no rank waits and nothing is left.
 template <class Policy, class... Root>
 bool all_can_throw(Policy const& policy, int p, Root... root) {
-  std::vector<until_first_fold> ranks;
+  std::vector<until_combined> ranks;
   for (int r = 0; r < p; ++r) policy(ranks.emplace_back(r, p), colligo::range{0, n}, root...);
   for (std::size_t a = 0; a < ranks.size(); ++a)
     for (std::size_t b = 0; b < ranks.size(); ++b)
-      if (!ranks[a].folded || ranks[a].sent[b] != ranks[b].received[a]) return false;
+      if (!ranks[a].combined || ranks[a].sent[b] != ranks[b].received[a]) return false;
   return true;
 }
 

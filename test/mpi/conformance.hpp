@@ -140,6 +140,13 @@ void conforms_on(Comm const& comm, boost::mpi::communicator const& reference) {
       } else {
         run.reduce_throws(by_name);
       }
+      if constexpr (requires { Tag::knobs; })
+        for (auto const& knob : Tag::knobs) {
+          if (n != 64) break;
+          auto const with_knob = text(Tag::name, ":", knob.name, "=24");   // in bytes: a few elements, or less than one
+          if constexpr (takes<collective::all_reduce, Tag, T, Op>()) run.all_reduce(colligo::named(with_knob), with_knob);
+          if constexpr (takes<collective::reduce, Tag, T, Op>()) run.reduce(colligo::named(with_knob), with_knob);
+        }
     });
   }
 }
