@@ -57,7 +57,7 @@ void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::rang
   auto const [from, to] = detail::spans(in, out);
   detail::run_scan<collective::exclusive_scan>(comm, from, to, op, algorithm);
   bool const first = detail::enter<collective::exclusive_scan>(comm).at(0);
-  for (auto& element : to) element = first ? init : op(init, element);
+  for (auto& element : to) element = first ? init : static_cast<std::ranges::range_value_t<Out>>(op(init, element));
 }
 
 }  // namespace colligo

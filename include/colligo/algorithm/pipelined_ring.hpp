@@ -6,7 +6,7 @@
 /// Cost     with b_i = max(1, ceil(m_i / B)): at most sum b_i - min b_i rounds of at most alpha + B beta (equation 1). Where z ranks, but
 ///          not all others, have nothing and are placed evenly between those that have something, and b_i exceeds the number of empty
 ///          ranks before i: sum ceil(m_i / B) - 1 + ceil(z / (p - z)) (the source prints floor, which is the smallest such gap)
-/// Needs    any p, any counts
+/// Needs    any p, any counts; memory for the order of the ring, p ints a call
 /// Order    nothing is combined
 /// Prefer   long uneven blocks.   Avoid: short ones (see circulant)
 /// Source   Traff et al., A Pipelined Algorithm for Large, Irregular All-gather Problems, sections 2.2 to 2.4

@@ -20,6 +20,7 @@ namespace colligo {
 class mpi_communicator {
  public:
   mpi_communicator(MPI_Comm comm) : comm_(comm) {
+    if (comm == MPI_COMM_NULL) throw argument_error("mpi_communicator: made from MPI_COMM_NULL");
     detail::check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
     detail::check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
   }
@@ -77,19 +78,23 @@ class mpi_steps {
   void operator()(List const& list) {
     scratch_sizes const sizes(list);
     room<T> received(port_.received, sizes.received), combined(port_.combined, sizes.combined);
-    T* free = received.data();
-    T* free_to_send = combined.data();
+    // What is sent is made before anything is posted: the functor may throw.
+    port_.sources.clear();
+    T* free = combined.data();
+    for_each_piece(list, [&](piece const& p) {
+      if (!p.sends()) return;
+      port_.sources.push_back(data_.read(p.elements, p.which, free));
+      if (p.combines_first()) free += p.elements.size();
+    });
+    free = received.data();
     auto const target = [&](piece const& p) { return p.folds() ? std::exchange(free, free + p.elements.size()) : data_.write(p.elements); };
-    auto const source = [&](piece const& p) {
-      T* const scratch = p.combines_first() ? std::exchange(free_to_send, free_to_send + p.elements.size()) : nullptr;
-      return data_.read(p.elements, p.which, scratch);
-    };
+    auto const source = [&, next = port_.sources.begin()]() mutable { return static_cast<T const*>(*next++); };
     if constexpr (travels_as_bytes<T>) {
       for_each_piece(list, [&](piece const& p) {
         if (!p.sends()) port_.post_recv(bytes(target(p)), p.elements.size() * sizeof(T), p.peer);
       });
       for_each_piece(list, [&](piece const& p) {
-        if (p.sends()) port_.post_send(bytes(source(p)), p.elements.size() * sizeof(T), p.peer);
+        if (p.sends()) port_.post_send(bytes(source()), p.elements.size() * sizeof(T), p.peer);
       });
       port_.finish();
     } else {

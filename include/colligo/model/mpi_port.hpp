@@ -79,6 +79,8 @@ class mpi_port : public port_base {
     } while (out_bytes != 0 || in_bytes != 0);
   }
 
+  std::vector<void const*> sources;   ///< where the messages of a step begin
+
   /// Several messages at once: post them, then finish().
   void post_send(std::byte const* out, std::size_t bytes, int to) {
     for (std::size_t at = 0; at < bytes; at += longest_piece)
@@ -130,6 +132,7 @@ class mpi_port : public port_base {
     }
     find_hosts();
     requests_.reserve(64);
+    sources.reserve(64);
   }
 
   void find_hosts() {

@@ -51,7 +51,8 @@ MPI_Datatype builtin_type() {
 template <class Op, class T>
 MPI_Op builtin_op() {
   constexpr bool number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-  if constexpr ((number || is_complex<T>::value) && any_of<Op, T, std::plus>) return MPI_SUM;
+  constexpr bool saturates = integer && sizeof(T) < sizeof(int);   // sums in Open MPI 4.1 with AVX, instead of wrapping round as C++ does
+  if constexpr ((number || is_complex<T>::value) && !saturates && any_of<Op, T, std::plus>) return MPI_SUM;
   else if constexpr ((number || is_complex<T>::value) && any_of<Op, T, std::multiplies>) return MPI_PROD;
   else if constexpr (number && (std::is_same_v<Op, maximum> || any_boost<Op, T, boost::mpi::maximum>)) return MPI_MAX;
   else if constexpr (number && (std::is_same_v<Op, minimum> || any_boost<Op, T, boost::mpi::minimum>)) return MPI_MIN;
@@ -138,7 +139,7 @@ class operation {
       if (call.thrown_) return;   // exceptions must not cross MPI
       auto const* left = static_cast<T const*>(in);
       auto* right = static_cast<T*>(in_out);
-      for (int i = 0; i < *n; ++i) right[i] = call.functor_(left[i], right[i]);
+      for (int i = 0; i < *n; ++i) right[i] = static_cast<T>(call.functor_(left[i], right[i]));
     } catch (...) {
       call.thrown_ = std::current_exception();
     }

@@ -101,9 +101,12 @@ struct serialised {
 
   template <operand_list List, class Source, class Target>
   static void perform(mpi_port& port, List const& list, Source source, Target target) {
-    std::vector<std::vector<char>> sent;
+    std::vector<std::vector<char>> sent;   // all written before the first leaves: writing may throw
     for_each_piece(list, [&](piece const& p) {
-      if (p.sends()) post(port, sent.emplace_back(encode(source(p), p.elements.size())), p.peer);
+      if (p.sends()) sent.push_back(encode(source(), p.elements.size()));
+    });
+    for_each_piece(list, [&, next = sent.begin()](piece const& p) mutable {
+      if (p.sends()) post(port, *next++, p.peer);
     });
     for_each_piece(list, [&](piece const& p) {
       if (!p.sends()) receive(port, target(p), p.elements.size(), p.peer);

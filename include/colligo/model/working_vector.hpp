@@ -22,11 +22,11 @@ void combine(T const* left, T const* right, T* out, std::size_t n, Op& op) {
     constexpr std::size_t width = 16;
     for (; i + width <= n; i += width) {
       std::array<T, width> block;
-      for (std::size_t j = 0; j < width; ++j) block[j] = op(left[i + j], right[i + j]);
+      for (std::size_t j = 0; j < width; ++j) block[j] = static_cast<T>(op(left[i + j], right[i + j]));
       std::copy_n(block.data(), width, out + i);
     }
   }
-  for (; i < n; ++i) out[i] = op(left[i], right[i]);
+  for (; i < n; ++i) out[i] = static_cast<T>(op(left[i], right[i]));
 }
 
 /// A few disjoint ranges that do not touch. Algorithms of the papers write at most two at a time (a stretch that wraps round).
