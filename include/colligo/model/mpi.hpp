@@ -88,7 +88,7 @@ class mpi_steps {
     });
     free = received.data();
     auto const target = [&](piece const& p) { return p.folds() ? std::exchange(free, free + p.elements.size()) : data_.write(p.elements); };
-    auto const source = [&, next = port_.sources.begin()]() mutable { return static_cast<T const*>(*next++); };
+    auto source = [&, next = port_.sources.begin()]() mutable { return static_cast<T const*>(*next++); };
     if constexpr (travels_as_bytes<T>) {
       for_each_piece(list, [&](piece const& p) {
         if (!p.sends()) port_.post_recv(bytes(target(p)), p.elements.size() * sizeof(T), p.peer);
