@@ -68,6 +68,7 @@ struct folded {
   template <steps Step>
   constexpr void operator()(Step& step, range all) const {
     int const me = step.rank(), q = floor_power_of_two(step.size()), spare = step.size() - q;
+    if (spare == 0) return inner(step, all);
     bool const paired = me < 2 * spare;
     if (paired && me % 2 == 1) {
       step(send{me - 1, all});

@@ -23,15 +23,17 @@ inline constexpr std::size_t cache_line = 64;
 class buffer {
  public:
   std::byte* of_size(std::size_t bytes) {
-    if (bytes > size_) {
-      memory_.reset();
-      size_ = bytes + bytes / 2;
-      memory_.reset(static_cast<std::byte*>(::operator new(size_, std::align_val_t(cache_line))));
-    }
+    if (bytes > size_) grow(bytes);
     return memory_.get();
   }
 
  private:
+  [[gnu::noinline]] void grow(std::size_t bytes) {
+    memory_.reset();
+    size_ = bytes + bytes / 2;
+    memory_.reset(static_cast<std::byte*>(::operator new(size_, std::align_val_t(cache_line))));
+  }
+
   struct release {
     void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t(cache_line)); }
   };

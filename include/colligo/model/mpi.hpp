@@ -52,23 +52,14 @@ class mpi_steps {
   void operator()(recv r) { (*this)(send{nobody, {}}, r); }
   void operator()(fold f) { (*this)(send{nobody, {}}, f); }
 
-  void operator()(send s, recv r) {
-    drop_if_nobody(s.to, s.what);
-    drop_if_nobody(r.from, r.what);
-    if (s.what.empty() && r.what.empty()) return;
+  void operator()(send const& s, recv const& r) {
     if (in_pieces(s) || !r.what.tail.empty()) return (*this)(std::array{operand(s), operand(r)});
-    T const* const out = data_.read(s.what.head, s.from, nullptr);
-    exchange(out, s, data_.write(r.what.head), r.from, r.what.size());
+    exchange_and_write(unless_nobody(s.to, s.what.head), s.to, s.from, unless_nobody(r.from, r.what.head), r.from);
   }
 
-  void operator()(send s, fold f) {
-    drop_if_nobody(s.to, s.what);
-    drop_if_nobody(f.from, f.what);
-    if (s.what.empty() && f.what.empty()) return;
+  void operator()(send const& s, fold const& f) {
     if (in_pieces(s) || !f.what.tail.empty()) return (*this)(std::array{operand(s), operand(f)});
-    room<T> received(port_.received, f.what.size());
-    exchange(data_.read(s.what.head, s.from, nullptr), s, received.data(), f.from, f.what.size());
-    if (!f.what.empty()) data_.combine(f.what.head, received.data(), f.from < rank(), f.with);
+    exchange_and_combine(unless_nobody(s.to, s.what.head), s.to, s.from, unless_nobody(f.from, f.what.head), f.from, f.with);
   }
 
   template <class... Operands>
@@ -107,17 +98,28 @@ class mpi_steps {
   }
 
  private:
-  static void drop_if_nobody(int peer, cyclic_range& what) {
-    if (peer == nobody) what = {};
-  }
+  static range unless_nobody(int peer, range what) { return peer == nobody ? range{} : what; }
   // Neither one contiguous message nor one that can leave as it is.
   static bool in_pieces(send const& s) { return !s.what.tail.empty() || s.from == own::both; }
   static std::byte* bytes(T* p) { return reinterpret_cast<std::byte*>(p); }
   static std::byte const* bytes(T const* p) { return reinterpret_cast<std::byte const*>(p); }
 
-  void exchange(T const* out, send const& s, T* in, int from, std::size_t n) {
-    if constexpr (travels_as_bytes<T>) port_.exchange(bytes(out), s.what.size() * sizeof(T), s.to, bytes(in), n * sizeof(T), from);
-    else serialised<T>::exchange(port_, out, s.what.size(), s.to, in, n, from);
+  // Ranges by value travel in registers; operands would go through memory, which costs as much as all else here.
+  void exchange_and_write(range out, int to, own which, range in, int from) {
+    if (out.empty() && in.empty()) return;
+    T const* const source = data_.read(out, which, nullptr);
+    exchange(source, out.size(), to, data_.write(in), in.size(), from);
+  }
+  void exchange_and_combine(range out, int to, own which, range in, int from, own with) {
+    if (out.empty() && in.empty()) return;
+    room<T> received(port_.received, in.size());
+    exchange(data_.read(out, which, nullptr), out.size(), to, received.data(), in.size(), from);
+    if (!in.empty()) data_.combine(in, received.data(), from < rank(), with);
+  }
+
+  void exchange(T const* out, std::size_t n_out, int to, T* in, std::size_t n_in, int from) {
+    if constexpr (travels_as_bytes<T>) port_.exchange(bytes(out), n_out * sizeof(T), to, bytes(in), n_in * sizeof(T), from);
+    else serialised<T>::exchange(port_, out, n_out, to, in, n_in, from);
   }
 
   mpi_port& port_;

@@ -22,14 +22,16 @@ namespace colligo {
 namespace detail {
 
 /// Throws mpi_error with MPI's own words unless the call succeeded.
-inline void check_mpi(int code, char const* call) {
-  if (code == MPI_SUCCESS) return;
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_mpi(int code, char const* call) {
   std::string text(MPI_MAX_ERROR_STRING, '\0');
   int length = 0, rank = -1;
   MPI_Error_string(code, text.data(), &length);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   text.resize(static_cast<std::size_t>(length));
   throw mpi_error(std::string(call) + " failed on rank " + std::to_string(rank) + " of MPI_COMM_WORLD: " + text, code);
+}
+inline void check_mpi(int code, char const* call) {
+  if (code != MPI_SUCCESS) throw_mpi(code, call);
 }
 
 template <class T, class Op>
@@ -64,9 +66,21 @@ class mpi_port : public port_base {
 
   template <class T>
   static constexpr bool has_vendor = vendor_takes<T>;
+  /// MPI has a datatype and an operation of its own for them: only then is its reduction likely to be a fast one.
+  template <class T, class Op>
+  static bool has_builtin();
 
   /// One message out and one in, at once; either may be absent (nobody). Bytes.
   void exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from) {
+    bool const one_piece = out_bytes - 1 < longest_piece && in_bytes - 1 < longest_piece;   // 0 - 1 is huge: empty is not one piece
+    if (!one_piece) return exchange_pieces(out, out_bytes, to, in, in_bytes, from);
+    check_mpi(MPI_Sendrecv(out, static_cast<int>(out_bytes), MPI_BYTE, to, tag, in, static_cast<int>(in_bytes), MPI_BYTE, from, tag, comm_,
+                           MPI_STATUS_IGNORE), "MPI_Sendrecv");
+  }
+
+  /// The same if one of them is absent, or longer than MPI counts.
+  [[gnu::noinline]]
+  void exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from) {
     do {
       std::size_t const sent = std::min(out_bytes, longest_piece), got = std::min(in_bytes, longest_piece);
       if (got == 0)

@@ -67,6 +67,9 @@ MPI_Op builtin_op() {
   else return MPI_OP_NULL;
 }
 
+template <class T, class Op>
+bool mpi_port::has_builtin() { return builtin_type<T>() != MPI_DATATYPE_NULL && builtin_op<Op, T>() != MPI_OP_NULL; }
+
 /// MPI counts elements with int.
 inline int count_of(std::size_t n) {
   if (n > static_cast<std::size_t>(INT_MAX)) throw argument_error("vendor: " + std::to_string(n) + " elements are more than MPI's int can count");

@@ -145,6 +145,8 @@ class thread_port : public port_base {
 
   template <class T>
   static constexpr bool has_vendor = false;
+  template <class T, class Op>
+  static bool has_builtin() { return false; }
 
   thread_group& group;
   std::vector<parcel> outgoing;

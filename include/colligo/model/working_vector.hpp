@@ -19,7 +19,8 @@ void combine(T const* left, T const* right, T* out, std::size_t n, Op& op) {
   std::size_t i = 0;
   if constexpr (std::is_arithmetic_v<T>) {
     // Compilers vectorise loops of a constant length into a local even at -O2; for structs that would cost (benchmarks/combine).
-    constexpr std::size_t width = 16;
+    // 32 and not 16, for g++ -O3 unrolls 16 completely before it vectorises, and then does not vectorise maximum any more.
+    constexpr std::size_t width = 32;
     for (; i + width <= n; i += width) {
       std::array<T, width> block;
       for (std::size_t j = 0; j < width; ++j) block[j] = static_cast<T>(op(left[i + j], right[i + j]));
@@ -35,14 +36,24 @@ class written_ranges {
   explicit written_ranges(range first = {}) { add(first); }
 
   bool contain(range r) const {
-    return r.empty() || std::any_of(begin(), end(), [r](range part) { return contains(part, r); });
+    // Nearly every run has one piece: that case stays inline, without loops.
+    return contains(parts_[0], r) || (count_ > 1 && std::any_of(begin() + 1, end(), [r](range part) { return contains(part, r); }));
   }
   bool touch(range r) const {
-    return std::any_of(begin(), end(), [r](range part) { return overlap(part, r); });
+    return overlap(parts_[0], r) || (count_ > 1 && std::any_of(begin() + 1, end(), [r](range part) { return overlap(part, r); }));
   }
   /// False where there are too many pieces to remember.
   bool add(range r) {
-    if (r.empty()) return true;
+    if (contains(parts_[0], r)) return true;
+    if (count_ == 0) return parts_[0] = r, count_ = 1, true;
+    return add_another(r);
+  }
+
+  range const* begin() const { return parts_.data(); }
+  range const* end() const { return parts_.data() + count_; }
+
+ private:
+  [[gnu::noinline]] bool add_another(range r) {
     auto const keep = std::remove_if(parts_.begin(), parts_.begin() + count_, [&r](range part) {
       bool const adjacent = part.first <= r.last && r.first <= part.last;
       if (adjacent) r = joined(part, r);
@@ -54,10 +65,6 @@ class written_ranges {
     return true;
   }
 
-  range const* begin() const { return parts_.data(); }
-  range const* end() const { return parts_.data() + count_; }
-
- private:
   std::array<range, 3> parts_{};
   std::ptrdiff_t count_ = 0;
 };
@@ -83,7 +90,7 @@ class working_vector {
     range const own = common(r, in_.covers);
     if (written_.contain(own)) return out_.at(r);
     if (own == r && !written_.touch(r)) return in_.at(r);
-    complete();
+    copy_rest();
     return out_.at(r);
   }
 
@@ -97,7 +104,7 @@ class working_vector {
 
   /// Where the values of a range are to be put; they count as written from now on.
   T* write(range r) {
-    if (!written_.add(common(r, in_.covers))) complete();
+    if (!written_.add(common(r, in_.covers))) copy_rest();
     return out_.at(r);
   }
 
@@ -111,6 +118,11 @@ class working_vector {
 
   /// Copies to the output what is still in the input alone.
   void complete() {
+    if (!written_.contain(common(in_.covers, out_.covers))) copy_rest();
+  }
+
+ private:
+  [[gnu::noinline]] void copy_rest() {
     range const both = common(in_.covers, out_.covers);
     for (std::size_t at = both.first; at < both.last;) {
       range next{both.last, both.last};   // the next part that is written
@@ -122,7 +134,6 @@ class working_vector {
     written_ = written_ranges(both);
   }
 
- private:
   values<T const> in_;
   values<T> out_;
   Op& op_;

@@ -172,7 +172,7 @@ class call {
   any_algorithm resolve(automatic, blocks const& vector) const {
     std::string const& setting = port.setting(C);
     if (!setting.empty()) return parse<C>(setting, [this] { return explain() + environment_variable(C) + ": "; });
-    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_vendor<T>});
+    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>()});
   }
 
   template <class T, class Op, class Run>

@@ -18,7 +18,7 @@ struct situation {
   std::size_t element_size;   ///< bytes
   bool commutes = true;       ///< the functor is known to
   bool exact = false;         ///< any order of operands is known to give the same bits
-  bool vendor = false;        ///< the MPI library could do it
+  bool vendor = false;        ///< the MPI library has an operation of its own for the elements and the functor
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }
