@@ -50,7 +50,7 @@ class mpi_port : public port_base {
  public:
   /// Made on first use, which is collective.
   static mpi_port& of(MPI_Comm user) {
-    static thread_local struct { MPI_Comm comm; mpi_port* port; unsigned freed; } latest{MPI_COMM_NULL, nullptr, 0};
+    static thread_local struct { MPI_Comm comm; mpi_port* port; unsigned freed; } latest{};   // zeros: no guard to pass
     unsigned const freed = freed_.load(std::memory_order_acquire);
     if (latest.port == nullptr || latest.comm != user || latest.freed != freed) latest = {user, &look_up(user), freed};
     return *latest.port;
