@@ -38,7 +38,7 @@ constexpr bool has_formula = requires(policy_t<C, Tag, double, any> policy) { po
 
 /// Nothing is divided, so the formula is exact for every n.
 template <collective C, class Tag>
-constexpr bool moves_whole_vectors = (C == collective::all_reduce || C == collective::reduce || C == collective::broadcast || C == collective::scan || C == collective::barrier) &&
+constexpr bool moves_whole_vectors = (C == collective::all_reduce || C == collective::reduce || C == collective::broadcast || C == collective::scan || C == collective::exclusive_scan || C == collective::barrier) &&
                                      (std::is_same_v<Tag, binary_tree> || std::is_same_v<Tag, recursive_doubling> || std::is_same_v<Tag, halving_tree> ||
                                       std::is_same_v<Tag, rotating_ring> || std::is_same_v<Tag, census> || std::is_same_v<Tag, dissemination>);
 
@@ -46,7 +46,9 @@ constexpr bool moves_whole_vectors = (C == collective::all_reduce || C == collec
 template <collective C, class Tag>
 bool has_formula_for(int p) {
   bool const blocks_in_a_tree = std::is_same_v<Tag, scatter_all_gather> || ((C == collective::gather || C == collective::scatter) && std::is_same_v<Tag, binary_tree>);
-  return p == floor_power_of_two(p) || !blocks_in_a_tree;
+  bool const spare_ranks_move_blocks = (C == collective::all_gather && std::is_same_v<Tag, recursive_doubling>) ||
+                                       (C == collective::reduce_scatter && (std::is_same_v<Tag, recursive_halving> || std::is_same_v<Tag, halving_doubling>));
+  return p == floor_power_of_two(p) || !(blocks_in_a_tree || spare_ranks_move_blocks);
 }
 template <class Tag>
 bool formula_is_a_bound(int p) { return p != floor_power_of_two(p) && std::is_same_v<Tag, binary_blocks>; }
@@ -100,6 +102,7 @@ TEST_CASE("the rest of the family: every closed formula equals the recorded sche
   formulas_are_exact<collective::scatter>();
   formulas_are_exact<collective::reduce_scatter>();
   formulas_are_exact<collective::scan>();
+  formulas_are_exact<collective::exclusive_scan>();
   formulas_are_exact<collective::barrier>();
 }
 
@@ -129,6 +132,15 @@ TEST_CASE("census: ceil(lg p) rounds for every p, one message a round") {
     CHECK(s.rounds() == ceil_lg(p));
     CHECK(static_cast<int>(s.messages()) == ceil_lg(p));
   }
+}
+
+TEST_CASE("pipelined chain: p - 2 + b rounds for b blocks") {
+  for (int const p : {2, 3, 8, 13})
+    for (std::size_t const b : {1u, 2u, 10u})
+      for (collective const c : {collective::broadcast, collective::reduce, collective::scan, collective::exclusive_scan}) {
+        INFO(name_of(c) << ", p = " << p << ", b = " << b);
+        CHECK(record(pipelined_chain{.block = 100}, c, p, 100 * b).rounds() == p - 2 + static_cast<int>(b));
+      }
 }
 
 TEST_CASE("123-doubling: as few rounds as its author says, and one combination fewer than rounds, but for the second round's") {

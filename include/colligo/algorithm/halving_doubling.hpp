@@ -8,7 +8,7 @@
 ///                       reduce      lg p (alpha + alpha_uni) + n (beta + beta_uni) + n gamma - (n (beta + beta_uni) + n gamma) / p
 ///          else, with p' = 2^floor(lg p), the same of p' and, before it, alpha + alpha_uni + n/2 (beta + beta_uni) + n/2 gamma;
 ///          all_reduce also hands back: alpha_uni + n beta_uni (the source prices this one alpha + n beta: the same where uni = bi).
-///          reduce_scatter  p = 2^k: (lg p + 1) alpha + n beta + (n - n/p) gamma
+///          reduce_scatter  p = 2^k: lg p alpha + (n - n/p) (beta + gamma) and, for p > 2, alpha + n/p beta
 ///          Equal to the recorded schedule where p' divides n/2; else n/p', n/2 ... are rounded to elements.
 /// Needs    any p, any root (a root among the spare ranks swaps roles with its neighbour)
 /// Order    kept (distance doubling merges neighbouring groups); same bits on all ranks
@@ -99,6 +99,13 @@ struct halving_doubling {
         inner(send{owner, ranks.span(block, first, first + 1)}, recv{owner, ranks.span(block, v, v + 1)});
       }
       ranks.give_neighbour_its_block(step, block);
+    }
+
+    /// For p = 2^k.
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      if (n == 0) return 0;
+      double const bytes = static_cast<double>(n * sizeof(T)), block = bytes / p;
+      return floor_lg(p) * m.alpha + (bytes - block) * (m.beta + m.gamma) + (p > 2 ? m.exchange(block) : 0);
     }
   };
 };

@@ -2,7 +2,7 @@
 /// @file
 /// Pipelined binary tree: a broadcast in blocks down a tree in which every rank has at most two children.
 /// Picture  p = 7   0 -> 1 2   1 -> 3 4   2 -> 5 6; every rank receives block i while it sends block i - 1 to both children
-/// Cost     with b blocks and depth d = floor(lg p): about (2 (b - 1) + 2 d) (alpha + n/b beta): a rank sends each block twice
+/// Cost     a rank sends each block twice; it has lg p blocks on its way at a time
 /// Needs    any p, any root
 /// Order    nothing is combined
 /// Prefer   medium vectors on many ranks.   Avoid: few ranks, very long vectors (see pipelined_chain, scatter_all_gather)

@@ -5,7 +5,7 @@
 /// Picture  p = 4   round 1: 0-1 2-3   round 2: 0-2 1-3
 /// Cost     lg p (alpha + n beta + n gamma); for p not a power of two, with p' = 2^floor(lg p),
 ///          lg p' (alpha + n beta + n gamma) + 2 (alpha_uni + n beta_uni) + n gamma, equal to the recorded schedule for every p, n.
-///          all_gather  lg p alpha + (n - n/p) beta; else spare ranks add two one-way messages
+///          all_gather  p = 2^k: lg p alpha + (n - n/p) beta; else spare ranks add two one-way messages
 ///          scan        ceil(lg p) (alpha + n beta + n gamma), the last round one-way; exclusive_scan one round more, without a fold
 ///          The source rounds the second to ceil(lg p) (alpha + n beta + n gamma) + alpha_uni + n beta_uni: the same where uni = bi.
 /// Needs    any p: for all_reduce folded<> supplies what is not 2^k
@@ -63,6 +63,12 @@ struct recursive_doubling {
       }
       if (neighbour != nobody) step(send{neighbour, block.cycle((neighbour + 1) % p, p - 1)});
     }
+
+    /// For p = 2^k.
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return n == 0 ? 0 : floor_lg(p) * m.alpha + (bytes - bytes / p) * m.beta;
+    }
   };
 
   // Rank r knows the d ranks up to itself; the d before those come from rank r - d.
@@ -94,6 +100,12 @@ struct recursive_doubling {
       if (me == 0) return;
       renumbered later(step, me - 1, p - 1, [](int v) { return v + 1; });
       scan<T, Op>{}(later, all);
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      if (n == 0 || p == 1) return 0;
+      return (p == 2 ? m.one_way(bytes) : m.exchange(bytes)) + scan<T, Op>::cost(m, p - 1, n);
     }
   };
 };

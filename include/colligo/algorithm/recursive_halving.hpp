@@ -37,6 +37,12 @@ struct recursive_halving {
       }
       ranks.give_neighbour_its_block(step, block);
     }
+
+    /// For p = 2^k.
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return n == 0 ? 0 : floor_lg(p) * m.alpha + (bytes - bytes / p) * (m.beta + m.gamma);
+    }
   };
 };
 
