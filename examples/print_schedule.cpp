@@ -3,29 +3,24 @@
 //
 //   print_schedule ring 4 8
 //   print_schedule binary_tree 6 1000 reduce 2
+//   print_schedule pipelined_chain:block=8 4 4 broadcast
 #include <CLI/CLI.hpp>
-#include <colligo/algorithm/catalogue.hpp>
-#include <colligo/model/cost.hpp>
-#include <colligo/model/record.hpp>
+#include <colligo/record.hpp>
 
 #include <cstddef>
 #include <iostream>
-#include <optional>
 #include <string>
 
 // A cluster of today, roughly: 2 microseconds a message, 10 GB/s on the wire, 5 GB/s for combining.
 constexpr colligo::machine cluster{.alpha = 2e-6, .beta = 1e-10, .gamma = 2e-10};
 
-// An algorithm is a type, a name is known at run time only: look through the list.
-colligo::schedule record_by_name(std::string const& name, colligo::collective what, int p, std::size_t n, int root) {
-  std::optional<colligo::schedule> found;
+colligo::collective collective_named(std::string const& name) {
   std::string known;
-  colligo::for_each_algorithm([&]<class Tag>(Tag const& tag) {
-    known += (known.empty() ? "" : ", ") + std::string(Tag::name);
-    if (Tag::name == name) found = colligo::record<double>(tag, what, p, n, root);
-  });
-  if (!found) throw colligo::algorithm_error("no algorithm is named \"" + name + "\"; known are " + known);
-  return *found;
+  for (colligo::collective const c : colligo::collectives) {
+    if (name_of(c) == name) return c;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(c));
+  }
+  throw colligo::argument_error("no collective is named \"" + name + "\"; known are " + known);
 }
 
 int main(int argc, char** argv) {
@@ -36,15 +31,14 @@ int main(int argc, char** argv) {
   app.add_option("algorithm", algorithm, "by name")->capture_default_str();
   app.add_option("p", p, "ranks")->capture_default_str()->check(CLI::Range(1, 1024));
   app.add_option("n", n, "elements, of 8 bytes each")->capture_default_str()->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000'000}));
-  app.add_option("collective", collective, "all_reduce or reduce")->capture_default_str()->check(CLI::IsMember({"all_reduce", "reduce"}));
-  app.add_option("root", root, "of reduce")->capture_default_str();
+  app.add_option("collective", collective, "all_reduce, reduce, broadcast ...")->capture_default_str();
+  app.add_option("root", root, "of reduce, broadcast ...")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   try {
     if (root < 0 || root >= p)
       throw colligo::argument_error("root " + std::to_string(root) + " is not a rank, ranks are 0 to " + std::to_string(p - 1));
-    auto const what = collective == "reduce" ? colligo::collective::reduce : colligo::collective::all_reduce;
-    auto const schedule = record_by_name(algorithm, what, p, n, root);
+    auto const schedule = colligo::record<double>(colligo::named(algorithm), collective_named(collective), p, n, root);
     std::cout << algorithm << ", " << schedule;
     schedule.verify();
     std::cout << "every law holds; " << 1e6 * price(schedule, cluster, sizeof(double)) << " us on a machine with " << 1e6 * cluster.alpha

@@ -2,10 +2,8 @@
 // The laws over the whole catalogue, and that the recorder sees each law broken. Compiled without MPI on the include path.
 #include <catch2/catch.hpp>
 
-#include <colligo/algorithm/catalogue.hpp>
-#include <colligo/model/cost.hpp>
 #include <colligo/model/extent.hpp>
-#include <colligo/model/record.hpp>
+#include <colligo/record.hpp>
 
 #include <sstream>
 
@@ -151,4 +149,12 @@ TEST_CASE("a schedule prints its rounds") {
 TEST_CASE("what has no schedule says so") {
   CHECK_THROWS_WITH(record(vendor{}, collective::all_reduce, 2, 1), Contains("vendor has no schedule"));
   CHECK_THROWS_WITH(record(recursive_doubling{}, collective::reduce, 2, 1), Contains("recursive_doubling is no algorithm of this collective"));
+}
+
+TEST_CASE("schedules by name are those of the tags, knobs included") {
+  auto const text = [](schedule const& s) { return (std::ostringstream() << s).str(); };
+  CHECK(text(record(named("halving_doubling"), collective::reduce, 6, 12, 3)) == text(record(halving_doubling{}, collective::reduce, 6, 12, 3)));
+  std::vector<int> const counts{5, 0, 7};
+  CHECK(text(record(named("pipelined_ring:block=2"), collective::all_gatherv, 3, counts)) == text(record(pipelined_ring{.block = 2}, collective::all_gatherv, 3, counts)));
+  CHECK_THROWS_WITH(record(named("rings"), collective::scan, 2, 1), Contains("\"rings\"") && Contains("known are recursive_doubling"));
 }
