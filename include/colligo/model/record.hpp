@@ -33,6 +33,19 @@ struct rounds_clock {
   constexpr double combine(std::size_t) const { return 0; }
 };
 
+// The largest sum over a rank's operands.
+template <class Count>
+constexpr std::size_t most_of_any_rank(std::vector<std::vector<std::vector<operand>>> const& ranks, Count count) {
+  std::size_t most = 0;
+  for (auto const& rank : ranks) {
+    std::size_t sum = 0;
+    for (auto const& operands : rank)
+      for (operand const& o : operands) sum += count(o);
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
 }  // namespace detail
 
 /// All steps of all ranks. Operands that vanish are not in it.
@@ -49,12 +62,12 @@ class schedule {
   /// Rounds on the critical path: the longest chain of steps of which each needs the one before.
   constexpr int rounds() const { return static_cast<int>(play(detail::rounds_clock{})); }
   /// The most messages that any rank sends.
-  constexpr std::size_t messages() const { return largest([](operand const& o) { return std::size_t{o.sends()}; }); }
+  constexpr std::size_t messages() const { return detail::most_of_any_rank(ranks_, [](operand const& o) { return std::size_t{o.sends()}; }); }
   /// The most elements that any rank sends.
-  constexpr std::size_t elements_sent() const { return largest([](operand const& o) { return o.sends() ? o.elements.size() : 0; }); }
+  constexpr std::size_t elements_sent() const { return detail::most_of_any_rank(ranks_, [](operand const& o) { return o.sends() ? o.elements.size() : 0; }); }
   /// The most elements that any rank combines.
   constexpr std::size_t elements_folded() const {
-    return largest([](operand const& o) { return o.combined(); });
+    return detail::most_of_any_rank(ranks_, [](operand const& o) { return o.combined(); });
   }
   /// Messages of all ranks together.
   constexpr std::size_t total_messages() const {
@@ -96,18 +109,6 @@ class schedule {
   }
 
  private:
-  template <class Count>
-  constexpr std::size_t largest(Count count) const {
-    std::size_t most = 0;
-    for (auto const& rank : ranks_) {
-      std::size_t sum = 0;
-      for (auto const& operands : rank)
-        for (operand const& o : operands) sum += count(o);
-      most = std::max(most, sum);
-    }
-    return most;
-  }
-
   [[noreturn]] void fail(int rank, std::string const& why) const {
     throw broken_law(std::string(name_of(what_)) + ", p = " + std::to_string(size()) + ", n = " + std::to_string(n_) + ", rank " +
                      std::to_string(rank) + ": " + why);
