@@ -62,9 +62,10 @@ template <class T>
 void uneven_blocks_move() {
   boost::mpi::communicator const world;
   int const p = world.size(), me = world.rank();
-  for (auto const& [name, distribution] : distributions::all)
+  for (auto const& distribution : distributions::all)
     for (std::size_t const c : {0u, 1u, 60u}) {
-      auto const counts = distribution(p, c);
+      char const* const name = distribution.first;
+      auto const counts = distribution.second(p, c);
       in_bytes<T> const bytes(counts);
       auto const mine = values<T>(me, counts[static_cast<std::size_t>(me)]);
       std::vector<T> expected(std::reduce(counts.begin(), counts.end()));
@@ -107,8 +108,9 @@ BOOST_AUTO_TEST_CASE(structs_in_uneven_blocks_arrive_as_with_mpi) { uneven_block
 BOOST_AUTO_TEST_CASE(blocks_of_sums_are_those_of_mpi) {
   boost::mpi::communicator const world;
   int const p = world.size(), me = world.rank();
-  for (auto const& [name, distribution] : distributions::all) {
-    auto const counts = distribution(p, 50);
+  for (auto const& distribution : distributions::all) {
+    char const* const name = distribution.first;
+    auto const counts = distribution.second(p, 50);
     std::vector<int> const ints(counts.begin(), counts.end());
     auto const in = values<int>(me, std::reduce(counts.begin(), counts.end()));
     std::vector<int> expected(counts[static_cast<std::size_t>(me)]);
