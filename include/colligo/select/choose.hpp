@@ -81,7 +81,7 @@ inline any_algorithm choose(collective what, situation const& s) {
     case reduce: return s.bytes() <= 1024 ? detail::choose_short(s, binary_tree{}) : detail::choose_long(s);
     case broadcast: return detail::choose_broadcast(s);
     case all_gather: return s.bytes() >= 8 * long_vector ? any_algorithm{ring{}} : s.power_of_two() ? any_algorithm{recursive_doubling{}} : circulant{};
-    case all_gatherv: return s.bytes() >= long_vector ? any_algorithm{pipelined_ring{}} : circulant{};
+    case all_gatherv: return s.bytes() >= 64 * long_vector ? any_algorithm{pipelined_ring{}} : circulant{};   // blocks cost start-ups
     case gather: case gatherv: case scatter: case scatterv: return detail::choose_gather(s);
     case reduce_scatter: case reduce_scatter_block: return detail::choose_reduce_scatter(s);
     case scan: return s.bytes() >= long_vector ? any_algorithm{pipelined_chain{}} : recursive_doubling{};
