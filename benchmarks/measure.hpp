@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "session.hpp"
+#include "launch.hpp"
 #include "statistics.hpp"
 
 namespace bench {

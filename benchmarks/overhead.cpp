@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "session.hpp"
+#include "launch.hpp"
 #include "statistics.hpp"
 
 namespace bench {

@@ -24,7 +24,7 @@
 #include <variant>
 #include <vector>
 
-#include "../session.hpp"
+#include "../launch.hpp"
 #include "offers.hpp"
 
 namespace bench {

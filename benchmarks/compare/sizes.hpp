@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../session.hpp"
+#include "../launch.hpp"
 
 namespace bench {
 
