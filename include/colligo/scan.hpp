@@ -10,13 +10,15 @@ namespace colligo {
 
 namespace detail {
 
+// Returns this rank.
 template <collective C, class Comm, class T, class Op, class Algorithm>
-void run_scan(Comm const& comm, std::span<T const> from, std::span<T> to, Op& op, Algorithm const& algorithm) {
+int run_scan(Comm const& comm, std::span<T const> from, std::span<T> to, Op& op, Algorithm const& algorithm) {
   auto const call = enter<C>(comm);
   call.require_size(to.size(), from.size(), "the output");
   call.require_disjoint(from, to);
   auto const all = call.vector_of(from.size());
   call.run(algorithm, all, holding(from, all.whole), holding(to, all.whole), op);
+  return call.rank();
 }
 
 }  // namespace detail
@@ -55,8 +57,7 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op, Algorithm const& algorithm = {}) {
   auto const [from, to] = detail::spans(in, out);
-  detail::run_scan<collective::exclusive_scan>(comm, from, to, op, algorithm);
-  bool const first = detail::enter<collective::exclusive_scan>(comm).at(0);
+  bool const first = detail::run_scan<collective::exclusive_scan>(comm, from, to, op, algorithm) == 0;
   for (auto& element : to) element = first ? init : static_cast<std::ranges::range_value_t<Out>>(op(init, element));
 }
 

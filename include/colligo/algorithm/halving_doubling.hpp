@@ -34,7 +34,7 @@ struct halving_doubling {
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       spare_ranks const ranks{step.size(), 0};
-      int const me = step.rank(), neighbour = ranks.paired(me) ? me ^ 1 : nobody;
+      int const me = step.rank(), neighbour = ranks.neighbour(me);
       ranks.share_with_neighbour(step, all);
       if (ranks.removed(me)) return step(recv{neighbour, all});
       auto inner = ranks.survivors(step);
