@@ -5,14 +5,13 @@
 /// Tells whether the library stays within 5 % of the loop by hand. That is an aim and no test: the exit code does not depend on it.
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <bit>
 #include <colligo/all_reduce.hpp>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "launch.hpp"
+#include "options.hpp"
 #include "statistics.hpp"
 
 namespace bench {
@@ -72,15 +71,7 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   app.add_option("--batches", o.batches, "samples of each way")->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_option("--calls", o.calls, "calls in a sample")->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_flag("--no-pin", o.no_pin, "leave the ranks where the launcher has put them");
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::ParseError const& e) {
-    std::ostringstream out, error;
-    int const code = app.exit(e, out, error);
-    if (rank == 0) fmt::print(stdout, "{}", out.str()), fmt::print(stderr, "{}", error.str());
-    return code == 0 ? 0 : 1;
-  }
-  return std::nullopt;
+  return read_options(app, argc, argv, rank);
 }
 
 /// The samples of each way, the slowest rank of each; the order turns from batch to batch.

@@ -2,11 +2,10 @@
 /// @file
 /// A collective's algorithms side by side with the MPI library's own and Boost.MPI's, in one run:
 ///   mpirun -n 2 compare --collective all_reduce --type double --op sum --bytes 8:8388608 --csv all_reduce.csv
-#include <CLI/CLI.hpp>
 #include <climits>
-#include <sstream>
 
 #include "../../test/distributions.hpp"
+#include "../options.hpp"
 #include "../report.hpp"
 #include "offers.hpp"
 #include "sizes.hpp"
@@ -42,15 +41,7 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   app.add_option("--csv", o.csv, "write collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us to this file");
   app.add_flag("--no-pin", o.no_pin, "leave the ranks where the launcher has put them");
   app.add_flag("--progress", o.progress, "tell on stderr what is being done, even if that is no terminal");
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::ParseError const& e) {
-    std::ostringstream out, error;
-    int const code = app.exit(e, out, error);
-    if (rank == 0) fmt::print(stdout, "{}", out.str()), fmt::print(stderr, "{}", error.str());
-    return code == 0 ? 0 : 1;
-  }
-  return std::nullopt;
+  return read_options(app, argc, argv, rank);
 }
 
 colligo::collective collective_named(std::string const& name) {
