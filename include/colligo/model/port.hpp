@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../core/policy.hpp"
@@ -56,6 +57,35 @@ void for_each_piece(List const& list, F f) {
     f(piece{o.what, o.peer, o.elements.head, o.which});
     if (!o.elements.tail.empty()) f(piece{o.what, o.peer, o.elements.tail, o.which});
   }
+}
+
+/// Calls f(first, count) for the folds of a list, those in a row that combine into one range at once: positions in the list.
+template <operand_list List, class F>
+void for_each_group_of_folds(List const& list, F f) {
+  auto const alone = [](operand const& o) { return !o.elements.tail.empty() || o.which != own::result; };
+  for (std::size_t i = 0, next; i < list.size(); i = next) {
+    operand const first = list[i];
+    next = i + 1;
+    if (!first.folds() || first.vanishes()) continue;
+    while (!alone(first) && next < list.size() && operand(list[next]) == operand(fold{operand(list[next]).peer, first.elements})) ++next;
+    f(i, next - i);
+  }
+}
+
+/// Combines into the vector what a step's folds have received, one after the other from `received` on.
+template <operand_list List, class T, class Data>
+void combine_received(List const& list, T const* received, int me, Data& data) {
+  for_each_group_of_folds(list, [&](std::size_t first, std::size_t count) {
+    operand const o = list[first];
+    range const head = o.elements.head, tail = o.elements.tail;
+    if (count == 1) {
+      data.combine(head, std::exchange(received, received + head.size()), o.peer < me, o.which);
+      if (!tail.empty()) data.combine(tail, std::exchange(received, received + tail.size()), o.peer < me, o.which);
+    } else {
+      data.combine_in_order(head, me, count, [&](std::size_t k) { return std::pair(operand(list[first + k]).peer, received + k * head.size()); });
+      received += count * head.size();
+    }
+  });
 }
 
 /// How many elements of scratch a step needs.
