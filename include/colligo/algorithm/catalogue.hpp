@@ -56,8 +56,10 @@ using any_algorithm = std::variant<   //
     shared_memory,                    //
     vendor>;
 
-/// An algorithm, and how its operands travel.
+/// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a collective as tags do.
 struct choice {
+  static constexpr std::string_view name = "choice";
+
   any_algorithm algorithm;
   transport over = transport::messages;
 

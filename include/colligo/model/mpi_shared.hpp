@@ -100,6 +100,7 @@ class mpi_shared {
     std::vector<std::byte*> segments;
     for (int r = 0; r < ranks_; ++r) segments.push_back(static_cast<std::byte*>(memory_) + segment() * static_cast<std::size_t>(r));
     host_ = std::make_unique<shared_host>(me_, segments, places(node), surroundings{this, has_cores(node), &wait, can_read(node) ? &read : nullptr});
+    if (host_->can_read() && host_->spins()) host_->announce_from(768 * 1024);
   }
 
   // Of every rank of the communicator; empty where all are here.

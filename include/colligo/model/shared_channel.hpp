@@ -20,8 +20,8 @@
 namespace colligo::detail {
 
 inline constexpr std::size_t line_payload = 56;                       // bytes; the other 8 of the line are its stamp
-inline constexpr std::uint32_t channel_lines = 64;                    // of which a message may take:
-inline constexpr std::size_t longest_in_lines = 36 * line_payload;    // bytes: above, one flag for many lines is cheaper
+inline constexpr std::uint32_t channel_lines = 128;                    // of which a message may take:
+inline constexpr std::size_t longest_in_lines = 37 * line_payload;    // bytes: above, one flag for many lines is cheaper
 inline constexpr std::uint32_t lines_reported = 16;                   // a reader that never writes back says how far it is this often
 
 constexpr std::uint32_t lines_for(std::size_t bytes) { return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload); }
@@ -104,22 +104,24 @@ class outlet {
 
   /// A message of 1 .. longest_in_lines bytes. Precondition: there is room.
   void put_lines(std::byte const* from, std::size_t bytes) {
-    std::uint64_t const acknowledgement = reverse_taken_ ? *reverse_taken_ : 0;
-    for (;; from += line_payload, bytes -= line_payload) {
-      stamped_line& line = front_->lines[put_ % channel_lines];
-      bool const last = bytes <= line_payload;
-      if (last) std::memcpy(line.payload, from, bytes);
-      else std::memcpy(line.payload, from, line_payload);
-      line.stamp.store(std::uint64_t{++put_} << 32 | acknowledgement, std::memory_order_release);
-      if (last) return;
+    std::uint64_t const acknowledgement = acknowledged();
+    std::uint32_t number = put_;
+    for (; bytes > line_payload; from += line_payload, bytes -= line_payload) {
+      stamped_line& line = front_->lines[number % channel_lines];
+      std::memcpy(line.payload, from, line_payload);
+      line.stamp.store(std::uint64_t{++number} << 32 | acknowledgement, std::memory_order_release);
     }
+    stamped_line& line = front_->lines[number % channel_lines];
+    std::memcpy(line.payload, from, bytes);
+    line.stamp.store(std::uint64_t{++number} << 32 | acknowledgement, std::memory_order_release);
+    put_ = number;
   }
   /// The same for a length that the compiler knows.
   template <std::size_t Bytes>
   void put_line(std::byte const* from) {
     stamped_line& line = front_->lines[put_ % channel_lines];
     std::memcpy(line.payload, from, Bytes);
-    line.stamp.store(std::uint64_t{++put_} << 32 | (reverse_taken_ ? *reverse_taken_ : 0), std::memory_order_release);
+    line.stamp.store(std::uint64_t{++put_} << 32 | acknowledged(), std::memory_order_release);
   }
 
   /// Where the next chunk goes; null as long as the ring has no room. Precondition: bytes is at most half of the ring.
@@ -144,6 +146,7 @@ class outlet {
  private:
   friend class shared_host;
 
+  std::uint64_t acknowledged() const { return reverse_taken_ ? *reverse_taken_ : 0; }
   template <class Counter>
   std::uint64_t least(Counter counter) const {
     std::uint64_t smallest = counter(*backs_[0]).load(std::memory_order_acquire);
@@ -171,10 +174,23 @@ class inlet {
 
   /// Copies `bytes` <= line_payload of the next line. Precondition: it has come.
   void take_line(std::byte* into, std::size_t bytes) {
-    stamped_line const& line = front_->lines[taken_ % channel_lines];
-    std::memcpy(into, line.payload, bytes);
-    if (reverse_) reverse_->taken_ = static_cast<std::uint32_t>(line.stamp.load(std::memory_order_relaxed));
-    if (++taken_ % lines_reported == 0) back_->lines.store(taken_, std::memory_order_release);
+    std::memcpy(into, front_->lines[taken_ % channel_lines].payload, bytes);
+    took(1);
+  }
+
+  /// Copies whole lines, at least one, that hold a message of so many bytes; waits for each with wait().
+  template <class Wait>
+  void take_lines(std::byte* into, std::size_t bytes, Wait wait) {
+    std::uint32_t number = taken_;
+    std::uint32_t const end = number + lines_for(bytes);
+    do {
+      stamped_line const& line = front_->lines[number % channel_lines];
+      ++number;
+      while (line.stamp.load(std::memory_order_acquire) >> 32 != number) wait();
+      std::memcpy(into, line.payload, line_payload);
+      into += line_payload;
+    } while (number != end);
+    took(end - taken_);
   }
 
   /// The next chunk; null as long as it has not come.
@@ -197,6 +213,13 @@ class inlet {
 
  private:
   friend class shared_host;
+
+  void took(std::uint32_t lines) {
+    std::uint32_t const before = taken_;
+    taken_ += lines;
+    if (reverse_) reverse_->taken_ = static_cast<std::uint32_t>(front_->lines[(taken_ - 1) % channel_lines].stamp.load(std::memory_order_relaxed));
+    if ((before ^ taken_) >= lines_reported) back_->lines.store(taken_, std::memory_order_release);
+  }
 
   channel_front const* front_;
   std::byte const* ring_;
@@ -251,7 +274,7 @@ class shared_host {
     }
     if (readers.empty()) readers.push_back(&back(me, me, true));
     out_.emplace_back(front(me, q), at(me) + layout.ring(q), layout.capacity(q), std::move(readers));
-    largest_chunk_ = std::min<std::size_t>(16 * 1024, layout.capacity(0) / 4);
+    largest_chunk_ = std::min<std::size_t>(32 * 1024, layout.capacity(0) / 4);
   }
   shared_host(shared_host const&) = delete;
   shared_host& operator=(shared_host const&) = delete;
@@ -265,7 +288,7 @@ class shared_host {
 
   /// Elements in a chunk of a message of so many bytes. At least one; see fits().
   std::size_t chunk_of(std::size_t element_size, std::size_t bytes) const {
-    std::size_t const wanted = std::min(largest_chunk_, bytes <= 32 * 1024 ? 8 * 1024 : largest_chunk_);
+    std::size_t const wanted = std::min(largest_chunk_, bytes <= 16 * 1024 ? 8 * 1024 : largest_chunk_);
     return std::max<std::size_t>(1, wanted / element_size);
   }
   /// Whether elements of this size go through the rings.

@@ -75,13 +75,21 @@ class shared_steps {
   template <operand_list List>
   void perform(List const& list, bool published) {
     T* free = room<T>(port_.combined, scratch_sizes(list).combined).data();
+    bool all_short = true, sent = false;
     for_each_piece(list, [&](piece const& p) {
-      if (!p.sends() || (published && !traffic_.out.empty())) return;
-      add_out(published ? host_.to_all() : host_.to(p.peer), data_.read(p.elements, p.which, free), p.elements.size() * sizeof(T));
+      std::size_t const bytes = p.elements.size() * sizeof(T);
+      all_short &= bytes <= longest_in_lines;
+      if (!p.sends() || (published && std::exchange(sent, true))) return;
+      outlet& to = published ? host_.to_all() : host_.to(p.peer);
+      T const* const from = data_.read(p.elements, p.which, free);
       if (p.combines_first()) free += p.elements.size();
+      if (bytes <= longest_in_lines && traffic_.out.empty() && to.has_room_for(lines_for(bytes))) put_short(to, from, bytes);
+      else add_out(to, from, bytes);
     });
+    auto const from = [&](int peer) -> inlet& { return published ? host_.from_all(peer) : host_.from(peer); };
+    if (all_short && traffic_.out.empty()) return take_all_short(list, from);
     for_each_piece(list, [&](piece const& p) {
-      if (!p.sends()) add_in(published ? host_.from_all(p.peer) : host_.from(p.peer), p);
+      if (!p.sends()) add_in(from(p.peer), p);
     });
     run();
   }
@@ -147,17 +155,36 @@ class shared_steps {
   }
   void take_short(inlet& from, piece const& p) {
     std::size_t const bytes = p.elements.size() * sizeof(T);
-    if (!p.folds()) return take_lines(from, reinterpret_cast<std::byte*>(data_.write(p.elements)), bytes, bytes);
+    unsigned polls = 0;
+    auto const wait = [&] { host_.wait(polls); };
+    if (!p.folds() && bytes % line_payload == 0) return from.take_lines(reinterpret_cast<std::byte*>(data_.write(p.elements)), bytes, wait);
     struct alignas(cache_line) { std::byte bytes[longest_in_lines]; } local;   // room for the whole last line: copies of a constant size
-    take_lines(from, local.bytes, bytes, longest_in_lines);
-    data_.combine(p.elements, elements_at(local.bytes), p.peer < port_.rank(), p.which);
+    from.take_lines(local.bytes, bytes, wait);
+    if (p.folds()) data_.combine(p.elements, elements_at(local.bytes), p.peer < port_.rank(), p.which);
+    else std::copy_n(elements_at(local.bytes), p.elements.size(), data_.write(p.elements));
   }
-  void take_lines(inlet& from, std::byte* into, std::size_t bytes, std::size_t space) {
-    for (std::size_t at = 0; at < bytes; at += line_payload) {
-      for (unsigned polls = 0; !from.has_line();) host_.wait(polls);
-      if (space - at >= line_payload) from.take_line(into + at, line_payload);
-      else from.take_line(into + at, space - at);
+
+  // All that a step's messages are short: those sent have left, so one after the other will do.
+  template <operand_list List, class From>
+  void take_all_short(List const& list, From from) {
+    for (std::size_t i = 0, count; i < list.size(); i += count) {
+      operand const o = list[i];
+      count = 1;
+      if (o.vanishes() || o.sends()) continue;
+      if (o.folds()) count = group_of_folds(list, i);
+      if (count > 1) take_group(list, i, count, from);
+      else for (range const r : {o.elements.head, o.elements.tail})
+        if (!r.empty()) take_short(from(o.peer), {o.what, o.peer, r, o.which});
     }
+  }
+  template <operand_list List, class From>
+  void take_group(List const& list, std::size_t first, std::size_t count, From from) {
+    range const all = operand(list[first]).elements.head;
+    std::size_t const bytes = all.size() * sizeof(T), slot = lines_for(bytes) * cache_line;   // aligned, and with room for the whole last line
+    std::byte* const slots = port_.received.of_size(count * slot);
+    unsigned polls = 0;
+    for (std::size_t k = 0; k < count; ++k) from(operand(list[first + k]).peer).take_lines(slots + k * slot, bytes, [&] { host_.wait(polls); });
+    data_.combine_in_order(all, port_.rank(), count, [&](std::size_t k) { return std::pair(operand(list[first + k]).peer, elements_at(slots + k * slot)); });
   }
 
   // Any messages, all at once.

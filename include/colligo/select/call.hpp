@@ -149,6 +149,8 @@ class call {
   void with(Algorithm const& algorithm, blocks const& vector, Run run) const {
     if constexpr (std::is_same_v<Algorithm, automatic> || std::is_same_v<Algorithm, named>) {
       visit<T, Op>(resolve<T, Op>(algorithm, vector), run);
+    } else if constexpr (std::is_same_v<Algorithm, choice>) {
+      visit<T, Op>(algorithm, run);
     } else {
       static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
       if constexpr (offers<Algorithm, C, T, Op>) {
