@@ -65,9 +65,15 @@ struct no_functor {
 template <class Op, class T>
 constexpr bool may_reorder() { return commutative<Op, T> || std::is_same_v<Op, no_functor>; }
 
+template <class Text, class Step>
+[[gnu::noinline, gnu::cold]] void run_traced(Text const& text, Step& step, traced_call const& traces) {
+  traced each(step, traces);
+  text(each);
+}
+
 /// Runs a text on this rank. Memory beside the user's is needed only for what the text touches outside of `out`.
 template <class Port, class T, class Op, class Text>
-void execute(Port& port, range whole, values<T const> in, values<T> out, Op& op, bool keeps_input, Text text) {
+void execute(Port& port, range whole, values<T const> in, values<T> out, Op& op, bool keeps_input, Text text, traced_call const& traces) {
   range holds = out.covers;
   if (out.covers != whole) {
     extent needed(port.rank(), port.size());
@@ -79,7 +85,8 @@ void execute(Port& port, range whole, values<T const> in, values<T> out, Op& op,
   if (copy) in.data = std::copy_n(in.data, in.covers.size(), input.data()) - in.covers.size();
   working_vector<T, Op> data(in, direct ? out : values<T>{result.data(), holds}, op);
   auto step = port.steps(data);
-  text(step);
+  if (!traces) text(step);
+  else run_traced(text, step, traces);
   if (direct) data.complete();
   else std::copy_n(data.read(out.covers), out.covers.size(), out.data);
 }
@@ -130,6 +137,7 @@ class call {
   void run(Algorithm const& algorithm, blocks const& vector, values<T const> in, values<T> out, Op& op, int root = 0) const {
     using functor = std::remove_cv_t<Op>;
     with<T, functor>(algorithm, vector, [&]<class Tag>(Tag const& tag) {
+      traced_call const traces(port.trace.get(), C, Tag::name, vector.whole.size(), sizeof(T));
       if constexpr (std::is_same_v<Tag, vendor>) {
         run_vendor<C>(tag, port, vector, in, out, op, root);
       } else {
@@ -138,7 +146,7 @@ class call {
           if (with_hosts.hosts.empty()) with_hosts.hosts = port.hosts;
         auto const policy = make_policy<C, Tag, T, functor>(with_hosts);
         auto const text = [&](auto& step) { apply<C>(policy, step, vector, root); };
-        execute(port, vector.whole, in, out, op, keeps_input<decltype(policy)>(), text);
+        execute(port, vector.whole, in, out, op, keeps_input<decltype(policy)>(), text, traces);
       }
     });
   }
