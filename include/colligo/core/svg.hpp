@@ -4,24 +4,26 @@
 #pragma once
 
 #include <cmath>
-#include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace colligo {
 
-/// A picture, written while it is made; its end is written when it goes. Attributes are SVG's own: "fill='red'".
+/// A picture while it is made; str() ends it. Attributes are SVG's own: "fill='red'".
 class svg {
  public:
-  svg(std::ostream& out, double width, double height) : out_(out) {
+  svg(double width, double height) {
     out_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << width << "' height='" << height << "' viewBox='0 0 " << width << ' ' << height
          << "' font-family='DejaVu Sans, Verdana, sans-serif' font-size='12' fill='#222'>\n"
             "<style>.title{font-size:14px;font-weight:bold} .small{font-size:10px} .light{fill:#fff} [stroke]:hover{stroke-width:3}</style>\n"
             "<rect width='100%' height='100%' fill='#fff'/>\n";
   }
-  ~svg() { out_ << "</svg>\n"; }
-  svg(svg const&) = delete;
-  svg& operator=(svg const&) = delete;
+  std::string str() && {
+    out_ << "</svg>\n";
+    return std::move(out_).str();
+  }
 
   void text(double x, double y, std::string_view words, std::string_view attributes = {}) {
     out_ << "<text x='" << x << "' y='" << y << "' " << attributes << '>' << escaped(words) << "</text>\n";
@@ -36,6 +38,12 @@ class svg {
   }
   void line(double x1, double y1, double x2, double y2, std::string_view attributes, std::string_view tip = {}) {
     out_ << "<path d='M" << x1 << ' ' << y1 << 'L' << x2 << ' ' << y2 << "' fill='none' " << attributes;
+    close("path", tip);
+  }
+  /// Leaves and arrives vertically.
+  void curve(double x1, double y1, double x2, double y2, std::string_view attributes, std::string_view tip = {}) {
+    double const middle = (y1 + y2) / 2;
+    out_ << "<path d='M" << x1 << ' ' << y1 << 'C' << x1 << ' ' << middle << ' ' << x2 << ' ' << middle << ' ' << x2 << ' ' << y2 << "' fill='none' " << attributes;
     close("path", tip);
   }
   /// A line with a head at (x2, y2).
@@ -62,7 +70,7 @@ class svg {
     return out;
   }
 
-  std::ostream& out_;
+  std::ostringstream out_;
 };
 
 }  // namespace colligo

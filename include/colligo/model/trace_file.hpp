@@ -157,7 +157,7 @@ inline void write_timeline(std::ostream& out, std::span<trace_log const> logs) {
   double const scale = width / static_cast<double>(std::max<std::int64_t>(1, times.last - times.first));
   auto const x = [&](std::int64_t t) { return left + static_cast<double>(t - times.first) * scale; };
 
-  svg picture(out, left + width + 24, bottom + 30);
+  svg picture(left + width + 24, bottom + 30);
   picture.text(left, 20, std::to_string(logs.size()) + " ranks, " + times.us(times.last) + " us" + (times.dropped ? ", " + std::to_string(times.dropped) + " later events dropped" : ""), "class='title'");
   double at = left;
   for (auto const& [colour, what] : {std::pair("#4e79a7", "step that sends"), {"#59a14f", "receives"}, {"#f28e2b", "receives and combines"}, {"#d7dee8", "call"}}) {
@@ -202,6 +202,7 @@ inline void write_timeline(std::ostream& out, std::span<trace_log const> logs) {
                   "stroke='#444' stroke-opacity='.55'",
                   "rank " + std::to_string(m.from) + " to " + std::to_string(m.to) + ": " + std::to_string(m.sent.bytes) + " bytes\n" + times.us(m.sent.begin) + " us to " + times.us(m.received.end) + " us");
   }
+  out << std::move(picture).str();
 }
 
 namespace detail {
