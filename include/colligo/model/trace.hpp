@@ -96,32 +96,24 @@ struct tracer {
   int row_of(int rank) const { return rows.empty() || rank < 0 ? rank : rows[static_cast<std::size_t>(rank)]; }
 };
 
-/// One call, from here to the end of the scope. Nothing if there is no tracer.
+/// One call, from here to the end of the scope.
 class traced_call {
  public:
-  traced_call(tracer* t, collective c, std::string_view algorithm, std::size_t elements, std::size_t bytes_per_element)
-      : tracer_(t), bytes_per_element_(bytes_per_element) {
-    if (t != nullptr) [[unlikely]] begin(c, algorithm, elements);
+  traced_call(tracer& t, collective c, std::string_view algorithm, std::size_t elements, std::size_t bytes_per_element) : tracer_(t), bytes_per_element_(bytes_per_element) {
+    trace_event e{.what = trace_event::kind::call, .call_of = c, .communicator = t.communicator, .elements = elements, .bytes = elements * bytes_per_element};
+    std::copy_n(algorithm.data(), std::min(algorithm.size(), e.algorithm.size()), e.algorithm.data());
+    which_ = t.log.begin_call(e);
   }
-  ~traced_call() {
-    if (tracer_ != nullptr) [[unlikely]] tracer_->log.end_call(which_);
-  }
+  ~traced_call() { tracer_.log.end_call(which_); }
   traced_call(traced_call const&) = delete;
   traced_call& operator=(traced_call const&) = delete;
 
-  explicit operator bool() const { return tracer_ != nullptr; }
-  tracer& to() const { return *tracer_; }
+  tracer& to() const { return tracer_; }
   std::size_t bytes_per_element() const { return bytes_per_element_; }
 
  private:
-  [[gnu::noinline, gnu::cold]] void begin(collective c, std::string_view algorithm, std::size_t elements) {
-    trace_event e{.what = trace_event::kind::call, .call_of = c, .communicator = tracer_->communicator, .elements = elements, .bytes = elements * bytes_per_element_};
-    std::copy_n(algorithm.data(), std::min(algorithm.size(), e.algorithm.size()), e.algorithm.data());
-    which_ = tracer_->log.begin_call(e);
-  }
-
-  tracer* tracer_;
-  std::size_t bytes_per_element_, which_ = trace_log::npos;
+  tracer& tracer_;
+  std::size_t bytes_per_element_, which_ = 0;
 };
 
 /// The steps of a call over some model, logged. A step that throws is logged too: its messages may have left.
