@@ -247,7 +247,7 @@ class trace_file {
   }
 
  private:
-  void complain(char const* why) const { std::fprintf(stderr, "colligo: COLLIGO_TRACE=%s can not be written: %s\n", path_.c_str(), why); }
+  void complain(char const* why) const { std::fprintf(stderr, "colligo: COLLIGO_TRACE: %s can not be written: %s\n", path_.c_str(), why); }
 
   std::string path_;
   std::ofstream out_;
