@@ -88,6 +88,10 @@ TEST_CASE("a log that is full drops what comes later, and says how much") {
   CHECK(trace.dropped == missing);
   CHECK(trace.sends == 12);
   CHECK(trace.arrows == 12);
+  trace_log log(0, 4);
+  for (std::size_t const events : {2u, 3u, 2u}) log.add_step(std::vector<trace_event>(events));
+  CHECK(log.events().size() == 2);   // the third step would fit, but its messages would be taken for the second's
+  CHECK(log.dropped() == 5);
 }
 
 TEST_CASE("messages match within their communicator, in order, and only if both ends are there") {

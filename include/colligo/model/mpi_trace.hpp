@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "mpi_error.hpp"
-#include "trace_file.hpp"
+#include "traced_program.hpp"
 
 namespace colligo::detail {
 

@@ -21,7 +21,7 @@
 #include "../core/transport.hpp"
 #include "port.hpp"
 #include "shared_memory.hpp"
-#include "trace_file.hpp"
+#include "traced_program.hpp"
 #include "working_vector.hpp"
 
 namespace colligo {
