@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -116,36 +117,57 @@ class traced_call {
   std::size_t bytes_per_element_, which_ = 0;
 };
 
-/// The steps of a call over some model, logged. A step that throws is logged too: its messages may have left.
-template <class Step>
+/// The steps of a call over any model, logged. A step that throws is logged too: its messages may have left. The model's type is left behind,
+/// so that compilers see few of its steps twice: a pair as it was, everything else as a list.
 class traced {
  public:
-  traced(Step& step, traced_call const& call) : step_(step), to_(call.to()), bytes_per_element_(call.bytes_per_element()) {}
+  template <class Step>
+  traced(Step& step, traced_call const& call)
+      : step_(&step), rank_(step.rank()), size_(step.size()), to_(call.to()), bytes_per_element_(call.bytes_per_element()),
+        send_recv_([](void* its, send const& s, recv const& r) { (*static_cast<Step*>(its))(s, r); }),
+        send_fold_([](void* its, send const& s, fold const& f) { (*static_cast<Step*>(its))(s, f); }),
+        list_([](void* its, std::span<operand const> list) { (*static_cast<Step*>(its))(list); }),
+        published_([](void* its, std::span<operand const> list) { (*static_cast<Step*>(its))(published{list}); }) {}
 
-  int rank() const { return step_.rank(); }
-  int size() const { return step_.size(); }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
 
+  void operator()(send s) { (*this)(s, recv{nobody, {}}); }
+  void operator()(recv r) { (*this)(send{nobody, {}}, r); }
+  void operator()(fold f) { (*this)(send{nobody, {}}, f); }
+  void operator()(send const& s, recv const& r) {
+    operands_.assign({operand(s), operand(r)});
+    perform([&] { send_recv_(step_, s, r); });
+  }
+  void operator()(send const& s, fold const& f) {
+    operands_.assign({operand(s), operand(f)});
+    perform([&] { send_fold_(step_, s, f); });
+  }
   template <class... Operands>
-  void operator()(Operands const&... operands) {
-    auto const begin = trace_log::now();
-    try {
-      step_(operands...);
-    } catch (...) {
-      add(begin, operands...);
-      throw;
-    }
-    add(begin, operands...);
+  void operator()(Operands... operands) { (*this)(std::array{operand(operands)...}); }
+  template <operand_list List>
+  void operator()(List const& list) {
+    operands_.clear();
+    for (std::size_t i = 0; i < list.size(); ++i) operands_.push_back(list[i]);
+    perform([this] { (published_list<List> ? published_ : list_)(step_, operands_); });
   }
 
  private:
-  template <class... Operands>
-  void add(std::int64_t begin, Operands const&... operands) { add(begin, std::array{operand(operands)...}); }
-  template <operand_list List>
-  void add(std::int64_t begin, List const& list) {
+  template <class Run>
+  void perform(Run run) {
+    auto const begin = trace_log::now();
+    try {
+      run();
+    } catch (...) {
+      add(begin);
+      throw;
+    }
+    add(begin);
+  }
+  void add(std::int64_t begin) {
     trace_event e{.what = trace_event::kind::step, .number = steps_, .communicator = to_.communicator, .begin = begin, .end = trace_log::now()};
     said_.assign(1, e);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      operand const o = list[i];
+    for (operand const& o : operands_) {
       if (o.vanishes()) continue;
       e.what = o.sends() ? trace_event::kind::send : o.folds() ? trace_event::kind::fold : trace_event::kind::recv;
       e.peer = to_.row_of(o.peer);
@@ -157,11 +179,19 @@ class traced {
     to_.log.add_step(said_);
   }
 
-  Step& step_;
+  void* step_;
+  int rank_, size_;
   tracer& to_;
   std::size_t bytes_per_element_;
+  void (*send_recv_)(void*, send const&, recv const&);
+  void (*send_fold_)(void*, send const&, fold const&);
+  void (*list_)(void*, std::span<operand const>);
+  void (*published_)(void*, std::span<operand const>);
   std::uint32_t steps_ = 0;
+  std::vector<operand> operands_;
   std::vector<trace_event> said_;
 };
+
+static_assert(steps<traced>);
 
 }  // namespace colligo
