@@ -7,12 +7,14 @@
 #include <array>
 #include <concepts>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../core/policy.hpp"
 #include "memory.hpp"
+#include "trace.hpp"
 
 namespace colligo {
 
@@ -120,6 +122,7 @@ class port_base {
   buffer input;      ///< the input where an in-place run needs it to the end
   std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
+  std::unique_ptr<tracer> trace;      ///< none: its calls are not traced
 
  protected:
   int rank_ = 0, size_ = 1;

@@ -128,8 +128,25 @@ class call {
   /// Runs the algorithm on this rank's share: `in` is what it contributes, `out` what it wants, each a stretch of `vector`.
   template <class T, class Op, class Algorithm>
   void run(Algorithm const& algorithm, blocks const& vector, values<T const> in, values<T> out, Op& op, int root = 0) const {
+    if (port.trace) [[unlikely]] run_traced(algorithm, vector, in, out, op, root);
+    else run<false>(algorithm, vector, in, out, op, root);
+  }
+
+ private:
+  // A copy of the vector: if the untraced way had its address taken here, the vector would go through memory.
+  template <class T, class Op, class Algorithm>
+  [[gnu::noinline, gnu::cold]] void run_traced(Algorithm const& algorithm, blocks vector, values<T const> in, values<T> out, Op& op, int root) const {
+    run<true>(algorithm, vector, in, out, op, root);
+  }
+
+  template <bool Traced, class T, class Op, class Algorithm>
+  void run(Algorithm const& algorithm, blocks const& vector, values<T const> in, values<T> out, Op& op, int root) const {
     using functor = std::remove_cv_t<Op>;
-    with<T, functor>(algorithm, vector, [&]<class Tag>(Tag const& tag, transport over) {
+    with<T, functor>(algorithm, vector, [&]<class Tag>(Tag const& tag, [[maybe_unused]] transport over) {
+      [[maybe_unused]] auto const log = [&] {
+        if constexpr (Traced) return traced_call(*port.trace, C, Tag::name, vector.whole.size(), sizeof(T));
+        else return 0;
+      }();
       if constexpr (std::is_same_v<Tag, vendor>) {
         run_vendor<C>(tag, port, vector, in, out, op, root);
       } else {
@@ -137,13 +154,19 @@ class call {
         if constexpr (requires { with_hosts.hosts; })
           if (with_hosts.hosts.empty()) with_hosts.hosts = port.hosts;
         auto const policy = make_policy<C, Tag, T, functor>(with_hosts);
-        auto const text = [&](auto& step) { apply<C>(policy, step, vector, root); };
+        auto const text = [&]<class Step>(Step& step) {
+          if constexpr (Traced && !std::is_same_v<Step, extent>) {
+            traced each(step, log);
+            apply<C>(policy, each, vector, root);
+          } else {
+            apply<C>(policy, step, vector, root);
+          }
+        };
         execute(port, over, vector.whole, in, out, op, keeps_input<decltype(policy)>(), text);
       }
     });
   }
 
- private:
   // Resolves the algorithm and calls run(tag) with a tag that offers C for T and Op and may be given this functor.
   template <class T, class Op, class Algorithm, class Run>
   void with(Algorithm const& algorithm, blocks const& vector, Run run) const {
