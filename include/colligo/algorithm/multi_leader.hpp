@@ -46,7 +46,7 @@ struct multi_leader {
       host_map const map{tag.hosts, step.size()};
       auto host = map.within(step);
       int const mine = host.rank(), slices = map.fewest();
-      blocks const slice{all, host.size(), nullptr, slices};
+      blocks const slice{all, host.size(), nullptr, host.size() - slices};
       detail::apply_part<collective::reduce_scatter>(cut, host, slice);
       if (mine < slices) {
         auto leaders = map.across(step, [map, mine](int h) { return map.member(map.lowest(h), mine); });
