@@ -47,7 +47,7 @@ TEST_CASE("good tree files are read, and what is written of them reads back") {
 }
 
 TEST_CASE("bad tree files are refused with file, line and reason") {
-  CHECK(29 == for_each_file("bad", [](std::string const& text, int p, std::string const& name, std::string const& expected) {
+  CHECK(30 == for_each_file("bad", [](std::string const& text, int p, std::string const& name, std::string const& expected) {
     REQUIRE_FALSE(expected.empty());
     CHECK_THROWS_AS(parse_tree(text, p, name), argument_error);
     CHECK_THROWS_WITH(parse_tree(text, p, name), Contains(name + ':' + expected));
