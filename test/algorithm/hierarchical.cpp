@@ -181,7 +181,7 @@ TEST_CASE("maps and trees that are made for other ranks are refused on all of th
     });
     CHECK(refused == 4 * p);
   }
-  CHECK_THROWS_WITH(record(hierarchical<configured>{.within = {trees::flat(3)}}, collective::all_reduce, 4, 1), Contains("is made for 3 ranks, but has 4"));
+  CHECK_THROWS_WITH(record(hierarchical<configured>{.within = {trees::flat(3)}}, collective::all_reduce, 4, 1), Contains("is made for 3 ranks, but has 4 to run on"));
 }
 
 TEST_CASE("every tree over p = 1..5 ranks, and random ones, over threads") {
