@@ -7,11 +7,15 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <cctype>
 #include <colligo/model/models.hpp>
 #include <cstdio>
 #include <exception>
-#include <stdexcept>
+#include <sstream>
 #include <string>
+
+#include "agreed_error.hpp"
 
 namespace bench {
 
@@ -22,12 +26,6 @@ inline communicator world() { return {MPI_COMM_WORLD}; }
 using communicator = boost::mpi::communicator;
 inline communicator world() { return {MPI_COMM_WORLD, boost::mpi::comm_attach}; }
 #endif
-
-/// An error that every rank finds alike, so that all of them can leave in order. Any other exception aborts the job, since the other
-/// ranks may be waiting.
-struct agreed_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// Runs body() between MPI_Init and MPI_Finalize and returns its exit code, 1 after an error.
 template <class Body>
@@ -59,6 +57,19 @@ inline std::string mpi_library() {
   for (char& c : text)
     if (c == '\t' || c == '\0') c = ' ';
   return text;
+}
+
+/// "Open MPI 4.1.4", "MPICH 4.0.2": name and version alone, as a column of a table has room for.
+inline std::string mpi_name() {
+  std::string const text = mpi_library();
+  std::istringstream words(text.substr(0, text.find(',')));
+  std::string name;
+  for (std::string word; words >> word;) {
+    if (word == "Version:") continue;
+    if (word.size() > 1 && word[0] == 'v' && std::isdigit(static_cast<unsigned char>(word[1])) != 0) word.erase(0, 1);
+    name += (name.empty() ? "" : " ") + word;
+  }
+  return name;
 }
 
 /// Where the ranks sit.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <colligo/core/error.hpp>
@@ -27,10 +28,13 @@ class contest {
   virtual std::size_t element_size() const = 0;
   virtual void resize(std::size_t elements) = 0;
 
-  /// New input for the next `calls` calls.
+  /// How many calls there can be input for.
+  virtual int calls_per_input() const = 0;
+
+  /// New input for the next `calls` calls, calls_per_input() at most.
   virtual void refresh(int calls) = 0;
 
-  /// Calls one contender `calls` times.
+  /// Calls one contender `calls` times, each on an input of its own.
   virtual void run(std::size_t contender, int calls) = 0;
 
   /// Compares a contender's answers on this rank with the MPI library's own: empty, or what is wrong. Throws colligo::algorithm_error
@@ -41,6 +45,7 @@ class contest {
 struct plan {
   int repeats = 20;
   double sample_us = 100;   ///< calls are timed in batches that take at least this long, so that the clock and the start do not count
+  bool crowded = false;     ///< more ranks than cores
 };
 
 /// What is known of one contender at one size.
@@ -66,28 +71,50 @@ inline void agree_that_right(std::string text) {
   throw agreed_error(text);
 }
 
-/// Microseconds of a batch on this rank, from a common start.
-inline double time_batch(contest& c, std::size_t contender, int calls) {
-  c.refresh(calls);
-  MPI_Barrier(MPI_COMM_WORLD);
-  double const start = MPI_Wtime();
-  c.run(contender, calls);
-  return (MPI_Wtime() - start) * 1e6;
+/// A rank that spins in a barrier would hold up those that share its core by whole time slices.
+inline void start_together(bool crowded) {
+  if (!crowded) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    return;
+  }
+  MPI_Request all = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all);
+  for (int there = 0; MPI_Test(&all, &there, MPI_STATUS_IGNORE), there == 0;) sched_yield();
+}
+
+/// Calls are timed `calls` in a row, as many as there is new input for, `passes` times.
+struct batch {
+  int passes = 1, calls = 1;
+
+  void double_up(int most_calls) { calls < most_calls ? calls = std::min(2 * calls, most_calls) : passes *= 2; }
+};
+
+/// Microseconds of a batch on this rank, each pass from a common start. Writing the input is not timed.
+inline double time_batch(contest& c, std::size_t contender, batch const& b, bool crowded) {
+  double seconds = 0;
+  for (int pass = 0; pass < b.passes; ++pass) {
+    c.refresh(b.calls);
+    start_together(crowded);
+    double const start = MPI_Wtime();
+    c.run(contender, b.calls);
+    seconds += MPI_Wtime() - start;
+  }
+  return seconds * 1e6;
 }
 
 /// How many calls make a sample, the same on all ranks.
-inline int batch_for(contest& c, std::size_t contender, double sample_us) {
+inline batch batch_for(contest& c, std::size_t contender, plan const& how) {
   constexpr int most = 1 << 16;
-  for (int calls = 1;; calls *= 2) {
+  for (batch b;; b.double_up(c.calls_per_input())) {
     // One late rank must not pass for a slow contender: the fastest of three tries counts.
     double fastest = std::numeric_limits<double>::max();
     for (int i = 0; i < 3; ++i) {
-      double const mine = time_batch(c, contender, calls);
+      double const mine = time_batch(c, contender, b, how.crowded);
       double slowest = 0;
       MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
       fastest = std::min(fastest, slowest);
     }
-    if (fastest >= sample_us || calls >= most) return calls;
+    if (fastest >= how.sample_us || b.passes * b.calls >= most) return b;
   }
 }
 
@@ -98,14 +125,14 @@ template <class Progress>
 std::vector<outcome> measure(contest& c, std::size_t elements, plan const& how, Progress progress) {
   auto const& names = c.names();
   std::vector<outcome> results;
-  std::vector<int> batches(names.size());
+  std::vector<detail::batch> batches(names.size());
   c.resize(elements);
   for (std::size_t i = 0; i < names.size(); ++i) {
     progress(names[i]);
     results.push_back({names[i], {}, {}});
     try {
       detail::agree_that_right(c.check(i));
-      batches[i] = detail::batch_for(c, i, how.sample_us);
+      batches[i] = detail::batch_for(c, i, how);
     } catch (colligo::algorithm_error const& e) {
       results[i].skipped = e.what();
     }
@@ -117,7 +144,8 @@ std::vector<outcome> measure(contest& c, std::size_t elements, plan const& how, 
     for (std::size_t turn = 0; turn < names.size(); ++turn) {
       std::size_t const i = (repeat + turn) % names.size();
       progress(names[i]);
-      if (results[i].skipped.empty()) samples[i * repeats + repeat] = detail::time_batch(c, i, batches[i]) / batches[i];
+      if (results[i].skipped.empty())
+        samples[i * repeats + repeat] = detail::time_batch(c, i, batches[i], how.crowded) / (batches[i].passes * batches[i].calls);
     }
   MPI_Allreduce(samples.data(), slowest.data(), static_cast<int>(samples.size()), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   for (std::size_t i = 0; i < names.size(); ++i) {

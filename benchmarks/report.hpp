@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "csv.hpp"
 #include "measure.hpp"
 
 namespace bench {
@@ -92,16 +93,17 @@ class csv_file {
     }
     MPI_Bcast(&reason, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (reason != 0) throw agreed_error(fmt::format("cannot write {}: {}", path, std::strerror(reason)));
-    if (file_) fmt::print(file_.get(), "collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us\n");
+    if (file_) fmt::print(file_.get(), "{}\n", csv_header);
   }
 
-  void write(std::string_view collective, std::string_view type, std::string_view op, int ranks, std::size_t bytes, int repeats,
-             std::vector<outcome> const& results) {
+  void write(std::string_view collective, std::string_view type, std::string_view op, std::string_view distribution, int ranks,
+             std::size_t bytes, int repeats, std::vector<outcome> const& results) {
     if (!file_) return;
+    std::string const mpi = field(mpi_name());
     for (auto const& r : results)
       if (r.skipped.empty())
-        fmt::print(file_.get(), "{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f}\n", collective, field(r.name), type, op, ranks, bytes, repeats,
-                   r.us.min, r.us.median, r.us.max);
+        fmt::print(file_.get(), "{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{},{}\n", collective, field(r.name), type, op, ranks, bytes,
+                   repeats, r.us.min, r.us.median, r.us.max, distribution, mpi);
     std::fflush(file_.get());
   }
 

@@ -42,6 +42,12 @@ set_tests_properties(benchmark_csv PROPERTIES FIXTURES_SETUP benchmark_csv)
 add_test(NAME benchmark_csv_columns COMMAND ${CMAKE_COMMAND} -DCSV=${csv} -P ${CMAKE_CURRENT_SOURCE_DIR}/csv_columns.cmake)
 set_tests_properties(benchmark_csv_columns PROPERTIES LABELS benchmark FIXTURES_REQUIRED benchmark_csv)
 
+add_test(NAME benchmark_summary COMMAND ${CMAKE_COMMAND} -DSUMMARY=$<TARGET_FILE:summary> -DOUT=${CMAKE_CURRENT_BINARY_DIR}
+  -P ${CMAKE_CURRENT_SOURCE_DIR}/summary.cmake)
+add_test(NAME benchmark_summary_of_compare COMMAND summary --all ${csv})
+set_tests_properties(benchmark_summary_of_compare PROPERTIES PASS_REGULAR_EXPRESSION "regular +Open MPI [0-9.]+ +ring +5 " FIXTURES_REQUIRED benchmark_csv)
+set_tests_properties(benchmark_summary benchmark_summary_of_compare PROPERTIES LABELS benchmark)
+
 # Wrong options: every rank ends, with a failure and with a sentence that says what to do.
 function(add_refusal name sentence)
   add_benchmark_test(refuses_${name} 2 $<TARGET_FILE:compare> ${ARGN})
@@ -54,6 +60,7 @@ add_refusal(offered "no algorithm is named \"recursive_doubling\"" --collective 
 add_refusal(op "--type located --op maxloc" --type double --op maxloc)
 add_refusal(collective "measured are: all_reduce, reduce" --collective all)
 add_refusal(distribution "known are: regular, broadcast" --collective all_gatherv --distribution flat)
+add_refusal(counts "all_reduce has no counts" --distribution spike)
 add_refusal(bytes "not a size" --bytes 8:many)
 add_refusal(range "does not end before it begins" --bytes 64:8)
 add_refusal(root "root: 2 is not a rank" --collective reduce --root 2)

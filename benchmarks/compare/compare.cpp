@@ -16,6 +16,7 @@ namespace {
 struct options {
   std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv, distribution = "regular";
   std::size_t factor = 4;
+  std::optional<double> sample_us;
   plan how;
   int root = -1;
   bool no_pin = false, progress = false;
@@ -35,10 +36,10 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   app.add_option("--factor", o.factor, "from one size to the next")->check(CLI::Range(2, 1 << 20))->capture_default_str();
   app.add_option("--algorithms", o.algorithms, "all, or a list of names, among them mpi, boost_mpi, automatic")->capture_default_str();
   app.add_option("--repeats", o.how.repeats, "samples per algorithm and size")->check(CLI::Range(1, 1000000))->capture_default_str();
-  app.add_option("--sample-us", o.how.sample_us, "calls are timed in batches of at least this many microseconds")
+  app.add_option("--sample-us", o.sample_us, "calls are timed in batches of at least this many microseconds (default: 100; with more ranks than cores 5000)")
       ->check(CLI::Range(0.0, 1e7))->capture_default_str();
   app.add_option("--root", o.root, "of reduce; by default calls take turns, so that no rank runs ahead of the others");
-  app.add_option("--csv", o.csv, "write collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us to this file");
+  app.add_option("--csv", o.csv, fmt::format("write {} to this file", csv_header));
   app.add_flag("--no-pin", o.no_pin, "leave the ranks where the launcher has put them");
   app.add_flag("--progress", o.progress, "tell on stderr what is being done, even if that is no terminal");
   return read_options(app, argc, argv, rank);
@@ -62,6 +63,11 @@ auto distribution_named(std::string const& name) {
   throw agreed_error(fmt::format("--distribution: there is no \"{}\", known are: {}", name, known));
 }
 
+bool has_counts(colligo::collective c) {
+  using enum colligo::collective;
+  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter;
+}
+
 offer const& offer_for(options const& o) {
   std::string known;
   for (auto const& candidate : offers) {
@@ -81,17 +87,21 @@ int compare(int argc, char** argv) {
   auto const& chosen = offer_for(o);
   bool const reduction = what == colligo::collective::all_reduce || what == colligo::collective::reduce;
   if (!reduction && (chosen.type != "double" || chosen.op != "sum")) throw agreed_error(fmt::format("--collective {} is measured with --type double --op sum", o.collective));
+  if (o.distribution != "regular" && !has_counts(what)) throw agreed_error(fmt::format("--distribution: {} has no counts", o.collective));
   if (o.root < -1 || o.root >= ranks) throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
   request const asked{what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root), distribution_named(o.distribution)};
   auto const contest = reduction ? chosen.make(asked) : family_of_double(asked);
-  auto const sizes = element_counts(o.bytes, o.factor, contest->element_size());
+  // A barrier has no size.
+  auto const sizes = what == colligo::collective::barrier ? std::vector<std::size_t>{1} : element_counts(o.bytes, o.factor, contest->element_size());
   csv_file csv(o.csv, rank);
   auto const seats = take_seats(!o.no_pin);
+  o.how.crowded = seats.crowded;
+  o.how.sample_us = o.sample_us.value_or(seats.crowded ? 5000 : 100);
 
   if (rank == 0) {
     fmt::print("{}, {} of {}: {}\n", o.collective, chosen.op, chosen.type, mpi_library());
     fmt::print("{}\n", describe(seats, ranks));
-    fmt::print("{} repetitions, each on fresh input, of batches of at least {} us; microseconds per call of the slowest rank\n",
+    fmt::print("{} repetitions of batches of at least {} us, each call on fresh input; microseconds per call of the slowest rank\n",
                o.how.repeats, o.how.sample_us);
     if (has_root(what)) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
   }
@@ -103,7 +113,7 @@ int compare(int argc, char** argv) {
       if (rank == 0) progress.step(bytes, name);
     });
     if (rank == 0) progress.clear(), report.print_size(bytes, n, results);
-    csv.write(o.collective, chosen.type, chosen.op, ranks, bytes, o.how.repeats, results);
+    csv.write(o.collective, chosen.type, chosen.op, o.distribution, ranks, bytes, o.how.repeats, results);
   }
   if (rank == 0) report.print_summary();
   return 0;

@@ -5,7 +5,8 @@
 /// A definition says what one call is and how much it moves; another collective is another definition (reductions.hpp has two):
 ///   element, functor             types
 ///   what                         colligo::collective
-///   rooted                       only the root has a result, and calls take turns in being the root
+///   rooted                       only the root has a result
+///   in_place                     the input lies where the result is wanted
 ///   in_size(n, p), out_size(n, p), asked in this order
 ///   ours(arguments, algorithm)   mpi(arguments)   boost(arguments)
 #pragma once
@@ -57,34 +58,36 @@ class contest_of final : public contest {
   void resize(std::size_t elements) override {
     in_size_ = definition_.in_size(elements, size_);
     out_size_ = definition_.out_size(elements, size_);
-    // Batches of short calls turn through several vectors, as many as a second-level cache holds.
-    constexpr std::size_t room = 1 << 20, most = 16;
-    slots_ = std::clamp<std::size_t>(room / ((in_size_ + out_size_) * sizeof(T)), 1, most);
+    // Every call has an input of its own, written before the row of calls is timed: as many as a first-level cache holds, at least 16 if a
+    // second-level cache holds those. A row is long against its start, and no call pays for its input to be written.
+    constexpr std::size_t first_level = 1 << 15, second_level = 1 << 20, most = 1024;
+    std::size_t const bytes = std::max<std::size_t>(1, (in_size_ + out_size_) * sizeof(T));
+    slots_ = std::clamp<std::size_t>(first_level / bytes, std::clamp<std::size_t>(second_level / bytes, 1, 16), most);
     in_.assign(slots_ * in_size_, T{});
     out_.assign(slots_ * out_size_, T{});
   }
 
+  int calls_per_input() const override { return static_cast<int>(slots_); }
+
   void refresh(int calls) override {
     ++round_;
-    std::size_t const n = std::min(static_cast<std::size_t>(calls), slots_) * in_size_;
-    for (std::size_t i = 0; i < n; ++i) in_[i] = input<T>(round_, rank_, i);
+    auto& written = Definition::in_place ? out_ : in_;
+    std::size_t const n = static_cast<std::size_t>(calls) * (written.size() / slots_);
+    for (std::size_t i = 0; i < n; ++i) written[i] = input<T>(round_, rank_, i);
   }
 
-  void run(std::size_t contender, int calls) override {
-    auto const& f = run_[contender];
-    for (int i = 0; i < calls; ++i) f(call(i));
-  }
+  void run(std::size_t contender, int calls) override { run_[contender](turn_[contender], calls); }
 
   std::string check(std::size_t contender) override {
     int const calls = Definition::rooted && !root_ ? size_ : 1;
     std::string wrong;
     for (int i = 0; i < calls; ++i) {
-      refresh(calls);
-      arguments<T> const asked = call(i);
-      std::vector<T> expected(out_size_);
+      refresh(1);
+      arguments<T> const asked = call(0, turn_[contender]);
+      std::vector<T> expected(asked.out.begin(), asked.out.end());
       definition_.mpi({asked.in, expected, asked.root});
-      std::memset(static_cast<void*>(asked.out.data()), 0xA5, asked.out.size_bytes());   // what an earlier call left must not pass
-      run_[contender](asked);
+      if (!Definition::in_place) std::memset(static_cast<void*>(asked.out.data()), 0xA5, asked.out.size_bytes());   // what an earlier call left must not pass
+      run(contender, 1);
       if (Definition::rooted && rank_ != asked.root) continue;
       for (std::size_t at = 0; at < out_size_ && wrong.empty(); ++at)
         if (!agree<Op>(expected[at], asked.out[at], size_))
@@ -125,17 +128,19 @@ class contest_of final : public contest {
 
   void add(std::string const& name) {
     names_.push_back(name);
-    if (name == "mpi") return run_.push_back([this](auto const& a) { definition_.mpi(a); });
+    turn_.push_back(root_.value_or(0));
+    if (name == "mpi") return add_row([this](auto const& a) { definition_.mpi(a); });
     if constexpr (has_boost)
-      if (name == "boost_mpi") return run_.push_back([this](auto const& a) { definition_.boost(a); });
+      if (name == "boost_mpi") return add_row([this](auto const& a) { definition_.boost(a); });
     if (name == colligo::automatic::name) return add(colligo::automatic{});
     try {
       // Resolved once, so that what is timed is the algorithm and not the look-up of its name.
       auto const found = colligo::detail::parse<Definition::what>(name, [] { return std::string(); });
       std::visit([&]<class Tag>(Tag const& tag) {
-        if constexpr (applies<Tag>()) add(tag);
+        if (found.over != colligo::transport::messages) add(found);
+        else if constexpr (applies<Tag>()) add(tag);
         else add(colligo::named(name));   // says when it is called why it does not apply
-      }, found);
+      }, found.algorithm);
     } catch (colligo::algorithm_error const& e) {
       throw agreed_error(fmt::format("--algorithms: {}\nknown here are: all or {}", e.what(), known()));
     }
@@ -143,7 +148,19 @@ class contest_of final : public contest {
 
   template <class Algorithm>
   void add(Algorithm const& algorithm) {
-    run_.push_back([this, algorithm](auto const& a) { definition_.ours(a, algorithm); });
+    add_row([this, algorithm](auto const& a) { definition_.ours(a, algorithm); });
+  }
+
+  /// The loop lies inside of what is stored, so that a call costs here what it costs in a user's loop.
+  template <class Call>
+  void add_row(Call const& one) {
+    run_.push_back([this, one](int& root, int calls) {
+      for (int i = 0; i < calls; ++i) {
+        one(call(static_cast<std::size_t>(i), root));
+        // A root that takes turns has to wait for the call before; one that stays lets the others run ahead, which times something else.
+        if (!root_ && ++root == size_) root = 0;
+      }
+    });
   }
 
   template <class Tag>
@@ -152,11 +169,8 @@ class contest_of final : public contest {
     else return colligo::keeps_order<colligo::policy_t<Definition::what, Tag, T, Op>>() || colligo::commutative<Op, T>;
   }
 
-  /// The i-th call since the last refresh.
-  arguments<T> call(int i) {
-    std::size_t const slot = static_cast<std::size_t>(i) % slots_;
-    // A root that takes turns has to wait for the call before; one that stays lets the others run ahead, which times something else.
-    int const root = root_.value_or(static_cast<int>((round_ + static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(size_)));
+  /// The call on the input of that slot.
+  arguments<T> call(std::size_t slot, int root) {
     return {std::span<T const>(in_).subspan(slot * in_size_, in_size_), std::span<T>(out_).subspan(slot * out_size_, out_size_), root};
   }
 
@@ -167,7 +181,8 @@ class contest_of final : public contest {
   std::uint64_t round_ = 0;
   std::vector<T> in_, out_;
   std::vector<std::string> names_;
-  std::vector<std::function<void(arguments<T> const&)>> run_;
+  std::vector<int> turn_;   // the next root, of each contender
+  std::vector<std::function<void(int& root, int calls)>> run_;
 };
 
 }  // namespace bench

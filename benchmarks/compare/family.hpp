@@ -24,7 +24,7 @@ template <class T, times P, times Q>
 struct moved {
   using element = T;
   using functor = sum;
-  static constexpr bool rooted = false;
+  static constexpr bool rooted = false, in_place = false;
 
   moved() = default;
   explicit moved(request const&) {}
@@ -42,18 +42,13 @@ template <class T>
 struct broadcast_of : moved<T, times::one, times::one> {
   using moved<T, times::one, times::one>::moved;
   static constexpr auto what = colligo::collective::broadcast;
+  static constexpr bool in_place = true;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::broadcast(this->comm, filled(a), a.root, algorithm); }
-  void mpi(arguments<T> const& a) const { MPI_Bcast(filled(a).data(), this->count(), this->words.type, a.root, MPI_COMM_WORLD); }
+  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::broadcast(this->comm, a.out, a.root, algorithm); }
+  void mpi(arguments<T> const& a) const { MPI_Bcast(a.out.data(), this->count(), this->words.type, a.root, MPI_COMM_WORLD); }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
-  void boost(arguments<T> const& a) const { boost::mpi::broadcast(this->comm, filled(a).data(), this->count(), a.root); }
+  void boost(arguments<T> const& a) const { boost::mpi::broadcast(this->comm, a.out.data(), this->count(), a.root); }
 #endif
-
- private:
-  std::span<T> filled(arguments<T> const& a) const {
-    if (this->comm.rank() == a.root) std::ranges::copy(a.in, a.out.begin());
-    return a.out;
-  }
 };
 
 template <class T>

@@ -34,7 +34,7 @@ template <class T, class Op>
 struct all_reduce_of : reduction<T, Op> {
   using reduction<T, Op>::reduction;
   static constexpr auto what = colligo::collective::all_reduce;
-  static constexpr bool rooted = false;
+  static constexpr bool rooted = false, in_place = false;
 
   template <class Algorithm>
   void ours(arguments<T> const& a, Algorithm const& algorithm) const {
@@ -54,7 +54,7 @@ template <class T, class Op>
 struct reduce_of : reduction<T, Op> {
   using reduction<T, Op>::reduction;
   static constexpr auto what = colligo::collective::reduce;
-  static constexpr bool rooted = true;
+  static constexpr bool rooted = true, in_place = false;
 
   template <class Algorithm>
   void ours(arguments<T> const& a, Algorithm const& algorithm) const {

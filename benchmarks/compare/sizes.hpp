@@ -3,6 +3,8 @@
 /// The sizes that --bytes asks for.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <climits>
@@ -11,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../launch.hpp"
+#include "../agreed_error.hpp"
 
 namespace bench {
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What compare writes and other programs read.
+#pragma once
+
+#include <string_view>
+
+namespace bench {
+
+/// The columns, in order. Programs rely on them: new ones come at the end.
+inline constexpr std::string_view csv_header = "collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us,distribution,mpi";
+
+}  // namespace bench
