@@ -81,6 +81,9 @@ class mpi_port : public port_base {
     shared_host* const host = shared();
     return host && host->fits(sizeof(T)) ? host : nullptr;
   }
+  /// Where `automatic` may go.
+  template <class T>
+  shared_host* automatic_memory() { return size_ > 1 ? shared_for<T>() : nullptr; }
   shared_traffic traffic;   ///< what is under way there
 
   template <class T>

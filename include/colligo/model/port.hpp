@@ -99,13 +99,18 @@ void for_each_piece(List const& list, F f) {
   }
 }
 
+/// Whether an operand is one more fold into the same range.
+inline bool joins(operand const& next, operand const& first) {
+  return next.folds() && next.peer != nobody && next.which == own::result && next.elements == first.elements;
+}
+
 /// How many folds in a row, from the i-th operand on, combine into one range at once.
 template <operand_list List>
 std::size_t group_of_folds(List const& list, std::size_t i) {
   operand const first = list[i];
   std::size_t count = 1;
   if (first.elements.tail.empty() && first.which == own::result)
-    while (i + count < list.size() && operand(list[i + count]) == operand(fold{operand(list[i + count]).peer, first.elements})) ++count;
+    while (i + count < list.size() && joins(list[i + count], first)) ++count;
   return count;
 }
 

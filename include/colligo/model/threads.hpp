@@ -174,6 +174,9 @@ class thread_port : public port_base {
   }
   template <class T>
   shared_host* shared_for() { return travels_as_bytes<T> && shared()->fits(sizeof(T)) ? shared() : nullptr; }
+  /// Messages there, which tell who waits for whom when ranks make different calls.
+  template <class T>
+  static shared_host* automatic_memory() { return nullptr; }
   shared_traffic traffic;
 
   template <class T>

@@ -165,7 +165,7 @@ class call {
   void with(Algorithm const& algorithm, blocks const& vector, Run run) const {
     if constexpr (std::is_same_v<Algorithm, automatic> || std::is_same_v<Algorithm, named>) {
       visit<T, Op>(resolve<T, Op>(algorithm, vector), run);
-    } else if constexpr (std::is_same_v<Algorithm, choice>) {
+    } else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>) {
       visit<T, Op>(algorithm, run);
     } else {
       static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
@@ -182,20 +182,22 @@ class call {
 
 
   template <class T, class Op>
-  choice resolve(named const& algorithm, blocks const& vector) const {
+  chosen_algorithm resolve(named const& algorithm, blocks const& vector) const {
     if (algorithm.text() == automatic::name) return resolve<T, Op>(automatic{}, vector);
     return parse<C>(algorithm.text(), [this] { return explain(); });
   }
   template <class T, class Op>
-  choice resolve(automatic, blocks const& vector) const {
+  chosen_algorithm resolve(automatic, blocks const& vector) const {
     std::string const& setting = port.setting(C);
     if (!setting.empty()) return parse<C>(setting, [this] { return explain() + environment_variable(C) + ": "; });
     if (has_tree_setting(port, C)) return along_trees{};
-    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>()});
+    shared_host const* const memory = port.template automatic_memory<T>();
+    bool const shared = memory && memory->whole();
+    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>(), shared, shared && memory->spins()});
   }
 
   template <class T, class Op, class Run>
-  void visit(choice const& chosen, Run& run) const {
+  void visit(chosen_algorithm const& chosen, Run& run) const {
     std::visit([&]<class Tag>(Tag const& tag) {
       if constexpr (!offers<Tag, C, T, Op>)
         refuse(Tag::name, " has no form for this collective");
