@@ -16,6 +16,7 @@
 
 #include "../core/policy.hpp"
 #include "memory.hpp"
+#include "trace.hpp"
 
 namespace colligo {
 
@@ -163,6 +164,7 @@ class port_base {
   std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::shared_ptr<void> trees;        ///< what select/known_trees.hpp has made of hosts and settings
+  std::unique_ptr<tracer> trace;      ///< none: its calls are not traced
 
  protected:
   int rank_ = 0, size_ = 1;
