@@ -16,3 +16,4 @@
 #include "scan.hpp"
 #include "scatter.hpp"
 #include "trace.hpp"
+#include "trees.hpp"

@@ -13,13 +13,16 @@
 #include "binary_tree.hpp"
 #include "census.hpp"
 #include "circulant.hpp"
+#include "configured.hpp"
 #include "direct.hpp"
 #include "dissemination.hpp"
 #include "doubling_123.hpp"
 #include "halving_doubling.hpp"
 #include "halving_tree.hpp"
+#include "hierarchical.hpp"
 #include "linear.hpp"
 #include "linear_ring.hpp"
+#include "multi_leader.hpp"
 #include "pipelined_chain.hpp"
 #include "pipelined_ring.hpp"
 #include "pipelined_tree.hpp"
@@ -52,9 +55,14 @@ using any_algorithm = std::variant<   //
     linear,                           //
     doubling_123,                     //
     dissemination,                    //
+    along_trees,                      //
+    hierarchical<>,                   //
+    multi_leader<>,                   //
     direct,                           //
     shared_memory,                    //
     vendor>;
+
+static_assert(std::is_trivially_copyable_v<any_algorithm>, "choosing one would cost more than a short message: let a tag refer to what it needs");
 
 /// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a collective as tags do.
 struct chosen_algorithm {

@@ -20,6 +20,8 @@ constexpr int ceil_lg(int p) { return p <= 1 ? 0 : floor_lg(p - 1) + 1; }
 template <steps Step, class Real>
 class renumbered {
  public:
+  static constexpr bool tells_arrival = in_order_of_arrival<Step>;
+
   constexpr renumbered(Step& step, int rank, int size, Real real) : step_(step), rank_(rank), size_(size), real_(real) {}
 
   constexpr int rank() const { return rank_; }
@@ -29,15 +31,19 @@ class renumbered {
   constexpr void operator()(Operands... operands) { step_(renamed(operands)...); }
 
   template <operand_list List>
-  constexpr void operator()(List const& list) {
-    step_(listed{static_cast<int>(list.size()), [&](int i) {
-                   operand o = list[static_cast<std::size_t>(i)];
-                   o.peer = peer(o.peer);
-                   return o;
-                 }});
-  }
+  constexpr void operator()(List const& list) { step_(renamed(list)); }
+  template <operand_list List>
+  constexpr void operator()(as_they_come<List> const& folds) { step_(as_they_come(renamed(folds.list))); }
 
  private:
+  template <operand_list List>
+  constexpr auto renamed(List const& list) const {
+    return listed{static_cast<int>(list.size()), [this, &list](int i) {
+                    operand o = list[static_cast<std::size_t>(i)];
+                    o.peer = peer(o.peer);
+                    return o;
+                  }};
+  }
   constexpr int peer(int v) const { return v == nobody ? nobody : real_(v); }
   constexpr send renamed(send s) const { return {peer(s.to), s.what, s.from}; }
   constexpr recv renamed(recv r) const { return {peer(r.from), r.what}; }

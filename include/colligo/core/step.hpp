@@ -100,6 +100,17 @@ published(List) -> published<List>;
 template <class List>
 concept published_list = requires { List::is_published; };
 
+/// Folds that a model may combine in any order, as they come: only for functors that commute, and two runs may differ in the bits. Only models that
+/// can tell take them, those that say `static constexpr bool tells_arrival = true`.
+template <operand_list List>
+struct as_they_come {
+  List list;
+
+  constexpr explicit as_they_come(List const& folds) : list(folds) {}
+};
+template <class Step>
+concept in_order_of_arrival = requires { requires Step::tells_arrival; };
+
 /// What an algorithm is written against. Every model (MPI, threads, recorder, cost) is one of these.
 template <class Step>
 concept steps = requires(Step& step, send s, recv r, fold f, std::array<operand, 1> const& list) {

@@ -105,6 +105,35 @@ class mpi_steps {
     combine_received(list, received.data(), rank(), data_);
   }
 
+  static constexpr bool tells_arrival = travels_as_bytes<T>;   // how long a serialised message is shows only when it is there
+
+  /// In order of arrival; but in the order listed where they come through shared memory or in several pieces.
+  template <operand_list List>
+  void operator()(as_they_come<List> const& folds) {
+    room<T> received(port_.received, scratch_sizes(folds.list).received);
+    T* free = received.data();
+    bool one_by_one = host_ != nullptr;
+    port_.arriving.clear();
+    for_each_piece(folds.list, [&](piece const& p) {
+      port_.arriving.emplace_back(p, std::exchange(free, free + p.elements.size()));
+      one_by_one = one_by_one || p.elements.size() * sizeof(T) > longest_piece;
+    });
+    if (one_by_one) {
+      for (auto const& [p, values] : port_.arriving) (*this)(fold{p.peer, p.elements, p.which});
+      return;
+    }
+    for (auto const& [p, values] : port_.arriving) port_.post_recv(static_cast<std::byte*>(values), p.elements.size() * sizeof(T), p.peer);
+    try {
+      for (int i = port_.finish_any(); i != nobody; i = port_.finish_any()) {
+        auto const& [p, values] = port_.arriving[static_cast<std::size_t>(i)];
+        data_.combine(p.elements, static_cast<T const*>(values), p.peer < rank(), p.which);
+      }
+    } catch (...) {   // the functor's: no receive may stay behind
+      port_.finish();
+      throw;
+    }
+  }
+
  private:
   static range unless_nobody(int peer, range what) { return peer == nobody ? range{} : what; }
   // Neither one contiguous message nor one that can leave as it is.

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../core/step.hpp"
@@ -103,6 +104,7 @@ class mpi_port : public port_base {
   }
 
   std::vector<void const*> sources;   ///< where the messages of a step begin
+  std::vector<std::pair<piece, void*>> arriving;   ///< what is folded in order of arrival, and where it is received
 
   /// Several messages at once: post them, then finish().
   void post_send(std::byte const* out, std::size_t bytes, int to) {
@@ -117,6 +119,15 @@ class mpi_port : public port_base {
     int const code = MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     requests_.clear();
     check_mpi(code, "MPI_Waitall");
+  }
+
+  /// Waits for any message that is under way: its number in the order of posting, nobody if there is none.
+  int finish_any() {
+    int which = MPI_UNDEFINED;
+    check_mpi(MPI_Waitany(static_cast<int>(requests_.size()), requests_.data(), &which, MPI_STATUS_IGNORE), "MPI_Waitany");
+    if (which != MPI_UNDEFINED) return which;
+    requests_.clear();
+    return nobody;
   }
 
   /// A message whose length only the sender knows (serialised elements): its first 8 bytes say how long it is in all.
@@ -146,17 +157,19 @@ class mpi_port : public port_base {
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
-    settings_ = settings_of_environment();
-    for (std::string& value : settings_) {   // launchers do not always pass the environment on, so that ranks could disagree
-      auto length = static_cast<int>(value.size());
+    if (rank_ == 0) settings_ = settings_of_environment();
+    settings_.for_each_text([this](std::string& text) {   // launchers do not always pass the environment on, so that ranks could disagree
+      auto length = static_cast<int>(text.size());
       check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm_), "MPI_Bcast");
-      value.resize(static_cast<std::size_t>(length));
-      check_mpi(MPI_Bcast(value.data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
-    }
+      if (length == 0) return text.clear();
+      text.resize(static_cast<std::size_t>(length));
+      check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
+    });
     find_hosts();
     trace = mpi_trace::follow(comm_, hosts);
     requests_.reserve(64);
     sources.reserve(64);
+    arriving.reserve(64);
   }
 
   void find_hosts() {

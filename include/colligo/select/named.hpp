@@ -17,7 +17,8 @@
 
 namespace colligo {
 
-/// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...) overrides it.
+/// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...) overrides it,
+/// for reduce, broadcast and all_reduce a tree file too (COLLIGO_TREE, COLLIGO_REDUCE_TREE, COLLIGO_BROADCAST_TREE), which is less specific.
 struct automatic {
   static constexpr std::string_view name = "automatic";
 };

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Hierarchical: any two algorithms, one within each host and one between the hosts, whose lowest ranks (or the root) speak for them.
+/// Picture  hosts 0-3 and 4-7, binary_tree and recursive_doubling   within: 1->0 3->2 5->4 7->6   2->0 6->4   between: 0-4   within: back
+/// Cost     the sum of its parts, equal to the recorded schedule where all hosts have as many ranks: with m ranks on each of h hosts, all_reduce is
+///          reduce over m, all_reduce over h, broadcast over m. By default 2 ceil(lg m) one-way messages and recursive_doubling's over h
+/// Needs    any p, any root. Between hosts an algorithm that does not look back at a rank's own contribution (not rotating_ring, not census).
+///          Where Within has no reduce or broadcast, and Between none for reduce and broadcast, binary_tree's is taken
+/// Order    kept where the parts keep it and hosts hold consecutive ranks, otherwise the functor must commute; same bits on all ranks if Between gives them
+/// Prefer   several hosts, short vectors.   Avoid: long vectors, one rank per host moves all of it (see multi_leader)
+/// Source   Bjorndalen et al. on LAM-MPI, section 5 (reduction within each node first); with an all_reduce between leaders instead of a root
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "../shape/host_map.hpp"
+#include "binary_tree.hpp"
+#include "part.hpp"
+#include "recursive_doubling.hpp"
+
+namespace colligo {
+
+template <class Within = binary_tree, class Between = recursive_doubling>
+struct hierarchical {
+  static constexpr std::string_view name = "hierarchical";
+
+  Within within{};
+  Between between{};
+  std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
+
+  template <class T, class Op>
+  struct all_reduce {
+    hierarchical const& tag;
+    detail::part<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
+    detail::later_part<collective::all_reduce, Between, void, T, Op> across{tag.between};
+    detail::part<collective::broadcast, Within, binary_tree, T, Op> down{tag.within};
+
+    static constexpr bool ordered = decltype(up)::ordered && decltype(across)::ordered;
+    static constexpr bool same_bits = decltype(across)::same_bits;
+    static constexpr bool keeps_input = decltype(up)::keeps_input;
+
+    constexpr int made_for(int p) const { return tag.made_for(p); }
+    constexpr bool in_order(int p) const { return up.in_order(p) && across.in_order(p) && tag.map(p).consecutive(); }
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const {
+      host_map const map = tag.map(step.size());
+      auto host = map.within(step);
+      up(host, all);
+      if (host.rank() == 0) {
+        auto leaders = map.across(step, [map](int h) { return map.lowest(h); });
+        across(leaders, all);
+      }
+      down(host, all);
+    }
+
+    /// For hosts of as many ranks each.
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      host_map const map = tag.map(p);
+      int const here = map.ranks_with(0);
+      return up.cost(m, here, n) + across.cost(m, map.host_count(), n) + down.cost(m, here, n);
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce {
+    hierarchical const& tag;
+    detail::part<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
+    detail::later_part<collective::reduce, Between, binary_tree, T, Op> across{tag.between};
+
+    static constexpr bool ordered = decltype(up)::ordered && decltype(across)::ordered;
+    static constexpr bool keeps_input = decltype(up)::keeps_input;
+
+    constexpr int made_for(int p) const { return tag.made_for(p); }
+    constexpr bool in_order(int p) const { return up.in_order(p) && across.in_order(p) && tag.map(p).consecutive(); }
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      host_map const map = tag.map(step.size());
+      auto host = map.within(step);
+      int const speaker = map.together(step.rank(), root) ? map.place(root) : 0;
+      up(host, all, speaker);
+      if (host.rank() != speaker) return;
+      auto speakers = map.across(step, map.speakers(root));
+      across(speakers, all, map.host_of(root));
+    }
+
+    /// For hosts of as many ranks each.
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      return up.cost(m, tag.map(p).ranks_with(0), n) + across.cost(m, tag.map(p).host_count(), n);
+    }
+  };
+
+  template <class T>
+  struct broadcast {
+    hierarchical const& tag;
+    detail::part<collective::broadcast, Between, binary_tree, T, void> across{tag.between};
+    detail::part<collective::broadcast, Within, binary_tree, T, void> down{tag.within};
+
+    constexpr int made_for(int p) const { return tag.made_for(p); }
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      host_map const map = tag.map(step.size());
+      auto host = map.within(step);
+      int const speaker = map.together(step.rank(), root) ? map.place(root) : 0;
+      if (host.rank() == speaker) {
+        auto speakers = map.across(step, map.speakers(root));
+        across(speakers, all, map.host_of(root));
+      }
+      down(host, all, speaker);
+    }
+
+    /// For hosts of as many ranks each.
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      return across.cost(m, tag.map(p).host_count(), n) + down.cost(m, tag.map(p).ranks_with(0), n);
+    }
+  };
+
+  constexpr host_map map(int p) const { return {hosts, p}; }
+  constexpr int made_for(int p) const { return hosts.empty() ? p : static_cast<int>(hosts.size()); }
+};
+
+}  // namespace colligo
