@@ -125,6 +125,23 @@ TEST_CASE("circulant all_reduce: 2 ceil(lg p) rounds and 2 (p-1)/p n elements fo
   }
 }
 
+TEST_CASE("direct: one round of short vectors, two for each window of long ones") {
+  for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
+    auto const others = static_cast<std::size_t>(p - 1), n = static_cast<std::size_t>(100 * p);
+    auto const whole = record(direct{.slices = n}, collective::all_reduce, p, n);
+    auto const sliced = record(direct{.slices = 0, .window = 20}, collective::all_reduce, p, n);
+    INFO("p = " << p);
+    CHECK(whole.rounds() == 1);
+    CHECK(whole.messages() == others);
+    CHECK(whole.elements_sent() == others * n);
+    CHECK(whole.elements_folded() == others * n);
+    CHECK(sliced.rounds() == 2 * 5);
+    CHECK(sliced.messages() == 2 * 5 * others);
+    CHECK(sliced.elements_sent() == 2 * others * 100);
+    CHECK(sliced.elements_folded() == others * 100);
+  }
+}
+
 TEST_CASE("census: ceil(lg p) rounds for every p, one message a round") {
   for (int p = 2; p <= 8 * COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 16) {
     auto const s = record(census{}, collective::all_reduce, p, 3);

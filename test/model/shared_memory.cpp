@@ -140,6 +140,16 @@ void over_memory(thread_communicator& comm, Tag const& algorithm, std::size_t n)
   if constexpr (offers<Tag, barrier, letters, joining>) colligo::barrier(comm, tag);
 }
 
+void over_memory_all(thread_communicator& comm, std::size_t n) {
+#ifdef COLLIGO_TEST_ALGORITHMS
+  [&]<class... Tags>(std::variant<Tags...>*) { (over_memory(comm, Tags{}, n), ...); }(static_cast<std::variant<COLLIGO_TEST_ALGORITHMS>*>(nullptr));
+#else
+  for_each_algorithm([&]<class Tag>(Tag tag) {
+    if constexpr (laws::has_text<Tag>) over_memory(comm, tag, n);
+  });
+#endif
+}
+
 // Lengths in elements at which messages of `letters` change their way, and beside them.
 std::vector<std::size_t> lengths() {
   std::size_t const in_lines = detail::longest_in_lines / sizeof(letters);
@@ -152,14 +162,7 @@ TEST_CASE("over shared memory every algorithm combines each rank's word exactly 
   for (int const p : {1, 2, 3, 4, 5, 8, 9}) {
     if (p > COLLIGO_TEST_MOST_RANKS) continue;
     REQUIRE_NOTHROW(run_threads(p, [](thread_communicator& comm) {
-      for (std::size_t const n : lengths())
-#ifdef COLLIGO_TEST_ALGORITHMS
-        [&]<class... Tags>(std::variant<Tags...>*) { (over_memory(comm, Tags{}, n), ...); }(static_cast<std::variant<COLLIGO_TEST_ALGORITHMS>*>(nullptr));
-#else
-        for_each_algorithm([&]<class Tag>(Tag tag) {
-          if constexpr (laws::has_text<Tag>) over_memory(comm, tag, n);
-        });
-#endif
+      for (std::size_t const n : lengths()) over_memory_all(comm, n);
     }));
   }
 }
@@ -170,12 +173,7 @@ TEST_CASE("messages longer than a ring, and those read from their sender's memor
       REQUIRE_NOTHROW(run_threads(p, [announced](thread_communicator& comm) {
         if (announced) port_of<thread_communicator>::open(comm).shared()->announce_from(4096);
         std::size_t const n = 2 * detail::segment_layout(comm.size()).capacity(0) / sizeof(letters) + 5;
-        over_memory(comm, recursive_doubling{}, n);
-        over_memory(comm, halving_doubling{}, n);
-        over_memory(comm, direct{}, n);
-        over_memory(comm, ring{}, n);
-        over_memory(comm, circulant{}, n);
-        over_memory(comm, pipelined_chain{}, n);
+        over_memory_all(comm, n);
       }));
 }
 

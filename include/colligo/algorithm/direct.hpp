@@ -2,8 +2,8 @@
 /// @file
 /// Direct: everybody reads everybody, in one round; of long vectors each rank combines one slice from everybody, then everybody collects the slices.
 /// Picture  all_reduce, p = 3   short: 0->+1,2  1->+0,2  2->+0,1     long: the slice of 0: 1->+0 2->+0, of 1: ..., then 0->1,2  1->0,2  2->0,1
-/// Cost     all_reduce short  one round of p - 1 messages each way, (p-1) (alpha + n beta + n gamma)
-///          long   two rounds for each window: 2 (p-1) alpha + 2 (p-1)/p n beta + (p-1)/p n gamma         both equal the recorded schedule where p divides n
+/// Cost     all_reduce  short: one round, p - 1 messages and (p-1) n elements sent and combined by each rank
+///          long: two rounds for each window, 2 (p-1)/p n elements sent and (p-1)/p n combined by each rank, where p divides n
 /// Needs    any p, any root, any associative functor
 /// Order    kept; same bits on all ranks (all combine in the order of ranks)
 /// Prefer   ranks that share memory, where a vector is published once and read by all.   Avoid: messages on many ranks, p - 1 start-ups each
@@ -43,15 +43,6 @@ struct direct {
         exchange_slices(step, slice);
         step(published{to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
       });
-    }
-
-    constexpr double cost(machine const& m, int p, std::size_t n) const {
-      double const bytes = static_cast<double>(n * sizeof(T));
-      if (p == 1 || n == 0) return 0;
-      if (n * sizeof(T) <= knob.slices) return (p - 1) * (m.exchange(bytes) + m.combine(bytes));
-      double windows = 0;
-      for_each_window(knob, p, {0, n}, sizeof(T), [&](blocks const&) { ++windows; });
-      return 2 * (p - 1) * (windows * m.alpha + bytes / p * m.beta) + (p - 1) * m.combine(bytes / p);
     }
   };
 

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <span>
 
 #include "../algorithm/catalogue.hpp"
 
@@ -21,6 +23,7 @@ struct situation {
   bool vendor = false;        ///< the MPI library has an operation of its own for the elements and the functor
   bool shared = false;        ///< all ranks share memory, and the elements go through it
   bool cores = false;         ///< and every rank has a core for itself
+  std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }
@@ -87,9 +90,19 @@ inline any_algorithm choose_shared(collective what, situation const& s) {
   }
 }
 
+// Ranks of several hosts, some of which share memory: between hosts few messages, long vectors over all of a host's ranks.
+inline std::optional<any_algorithm> choose_on_hosts(collective what, situation const& s) {
+  host_map const map(s.hosts, s.p());
+  if (s.hosts.empty() || map.host_count() == s.p() || !(s.commutes || map.consecutive())) return std::nullopt;
+  if (what == collective::all_reduce && s.bytes() >= 32768) return multi_leader{};
+  if (what == collective::all_reduce || what == collective::reduce || what == collective::broadcast) return hierarchical{};
+  return std::nullopt;
+}
+
 }  // namespace detail
 
 inline chosen_algorithm choose(collective what, situation const& s) {
+  if (auto const on_hosts = detail::choose_on_hosts(what, s)) return {*on_hosts, transport::shared_memory};
   if (s.shared) return {detail::choose_shared(what, s), transport::shared_memory};
   using enum collective;
   constexpr std::size_t long_vector = 65536;   // bytes from which on moving them outweighs a few start-ups
