@@ -14,3 +14,4 @@
 #include "reduce_scatter.hpp"
 #include "scan.hpp"
 #include "scatter.hpp"
+#include "trees.hpp"

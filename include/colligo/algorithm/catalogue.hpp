@@ -12,6 +12,7 @@
 #include "binary_tree.hpp"
 #include "census.hpp"
 #include "circulant.hpp"
+#include "configured.hpp"
 #include "dissemination.hpp"
 #include "doubling_123.hpp"
 #include "halving_doubling.hpp"
@@ -50,6 +51,7 @@ using any_algorithm = std::variant<   //
     linear,                           //
     doubling_123,                     //
     dissemination,                    //
+    along_trees,                      //
     vendor>;
 
 /// Calls f(Tag{}) for every algorithm of the catalogue.

@@ -139,6 +139,20 @@ constexpr bool keeps_order() {
   else return false;
 }
 
+/// A policy may keep order under a condition that is known at run time only, for example of its tree: `bool in_order(int p) const` beside `ordered`.
+template <class Policy>
+constexpr bool keeps_order_over(Policy const& policy, int p) {
+  if constexpr (requires { policy.in_order(p); }) return policy.in_order(p);
+  else return keeps_order<Policy>();
+}
+
+/// A policy may hold something that is made for so many ranks, such as a tree: `int made_for(int p) const` gives p, or what it is made for instead.
+template <class Policy>
+constexpr int made_for(Policy const& policy, int p) {
+  if constexpr (requires { policy.made_for(p); }) return policy.made_for(p);
+  else return p;
+}
+
 /// The policy is a text of steps, not a call of somebody else's library.
 template <class Policy>
 constexpr bool has_text() {

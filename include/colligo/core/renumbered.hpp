@@ -29,15 +29,19 @@ class renumbered {
   constexpr void operator()(Operands... operands) { step_(renamed(operands)...); }
 
   template <operand_list List>
-  constexpr void operator()(List const& list) {
-    step_(listed{static_cast<int>(list.size()), [&](int i) {
-                   operand o = list[static_cast<std::size_t>(i)];
-                   o.peer = peer(o.peer);
-                   return o;
-                 }});
-  }
+  constexpr void operator()(List const& list) { step_(renamed(list)); }
+  template <operand_list List>
+  constexpr void operator()(as_they_come<List> const& folds) { step_(as_they_come(renamed(folds))); }
 
  private:
+  template <operand_list List>
+  constexpr auto renamed(List const& list) const {
+    return listed{static_cast<int>(list.size()), [this, &list](int i) {
+                    operand o = list[static_cast<std::size_t>(i)];
+                    o.peer = peer(o.peer);
+                    return o;
+                  }};
+  }
   constexpr int peer(int v) const { return v == nobody ? nobody : real_(v); }
   constexpr send renamed(send s) const { return {peer(s.to), s.what, s.from}; }
   constexpr recv renamed(recv r) const { return {peer(r.from), r.what}; }

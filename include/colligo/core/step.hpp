@@ -88,6 +88,17 @@ struct listed {
 template <class At>
 listed(int, At) -> listed<At>;
 
+/// A list of folds that may be combined in any order, as a model that can tell hands them over when they come. To others it is the list that it is.
+/// Only for functors that commute, and two runs may differ in the bits.
+template <operand_list List>
+struct as_they_come {
+  List list;
+
+  constexpr explicit as_they_come(List const& folds) : list(folds) {}
+  constexpr std::size_t size() const { return list.size(); }
+  constexpr operand operator[](std::size_t i) const { return list[i]; }
+};
+
 /// What an algorithm is written against. Every model (MPI, threads, recorder, cost) is one of these.
 template <class Step>
 concept steps = requires(Step& step, send s, recv r, fold f, std::array<operand, 1> const& list) {

@@ -137,13 +137,14 @@ class mpi_port : public port_base {
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
-    settings_ = settings_of_environment();
-    for (std::string& value : settings_) {   // launchers do not always pass the environment on, so that ranks could disagree
-      auto length = static_cast<int>(value.size());
+    if (rank_ == 0) settings_ = settings_of_environment();
+    settings_.for_each_text([this](std::string& text) {   // launchers do not always pass the environment on, so that ranks could disagree
+      auto length = static_cast<int>(text.size());
       check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm_), "MPI_Bcast");
-      value.resize(static_cast<std::size_t>(length));
-      check_mpi(MPI_Bcast(value.data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
-    }
+      if (length == 0) return text.clear();
+      text.resize(static_cast<std::size_t>(length));
+      check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
+    });
     find_hosts();
     requests_.reserve(64);
     sources.reserve(64);

@@ -7,6 +7,9 @@
 #include <array>
 #include <concepts>
 #include <cstdlib>
+#include <fstream>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,13 +28,50 @@ concept communicator = requires(Comm const& comm) { port_of<Comm>::open(comm); }
 
 namespace detail {
 
-/// The value of each collective's environment variable, empty where it is not set.
-using settings = std::array<std::string, collectives.size()>;
+/// A tree file that the environment names: who named it, what it holds or why it can not be read. Not set: all empty.
+struct tree_setting {
+  std::string where, text, trouble;
+
+  bool is_set() const { return !where.empty(); }
+};
+
+/// What the environment sets: the value of each collective's variable, empty where it is not set, and the trees of reductions and broadcasts.
+struct settings {
+  std::array<std::string, collectives.size()> algorithm;
+  tree_setting reduce_tree, broadcast_tree;
+
+  /// All of it, for those who hand it on.
+  template <class F>
+  void for_each_text(F f) {
+    for (std::string& value : algorithm) f(value);
+    for (tree_setting* t : {&reduce_tree, &broadcast_tree}) f(t->where), f(t->text), f(t->trouble);
+  }
+};
+
+/// The file that the first of these variables that is set names.
+inline tree_setting tree_of_environment(std::initializer_list<char const*> variables) {
+  constexpr std::size_t longest = std::size_t{1} << 26;   // bytes; a million ranks need an eighth
+  for (char const* const variable : variables) {
+    char const* const path = std::getenv(variable);
+    if (path == nullptr || *path == '\0') continue;
+    tree_setting t{std::string(variable) + '=' + path, {}, {}};
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return t.trouble = "cannot be opened", t;
+    std::array<char, 4096> part;
+    while (t.text.size() <= longest && file.read(part.data(), part.size()).gcount() > 0) t.text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) t.trouble = "cannot be read";
+    if (t.text.size() > longest) t.trouble = "is too long for a tree, more than " + std::to_string(longest) + " bytes", t.text.clear();
+    return t;
+  }
+  return {};
+}
 
 inline settings settings_of_environment() {
   settings all;
   for (collective const c : collectives)
-    if (char const* value = std::getenv(std::string(environment_variable(c)).c_str())) all[static_cast<std::size_t>(c)] = value;
+    if (char const* value = std::getenv(std::string(environment_variable(c)).c_str())) all.algorithm[static_cast<std::size_t>(c)] = value;
+  all.reduce_tree = tree_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
+  all.broadcast_tree = tree_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   return all;
 }
 
@@ -77,7 +117,9 @@ class port_base {
  public:
   int rank() const { return rank_; }
   int size() const { return size_; }
-  std::string const& setting(collective c) const { return settings_[static_cast<std::size_t>(c)]; }
+  std::string const& setting(collective c) const { return settings_.algorithm[static_cast<std::size_t>(c)]; }
+  tree_setting const& reduce_tree_setting() const { return settings_.reduce_tree; }
+  tree_setting const& broadcast_tree_setting() const { return settings_.broadcast_tree; }
 
   buffer received;   ///< what folds receive
   buffer combined;   ///< what sends combine before they leave
@@ -85,6 +127,7 @@ class port_base {
   buffer input;      ///< the input where an in-place run needs it to the end
   std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
+  std::shared_ptr<void> trees;        ///< what select/known_trees.hpp has made of hosts and settings
 
  protected:
   int rank_ = 0, size_ = 1;

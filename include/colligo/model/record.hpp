@@ -198,8 +198,12 @@ constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root)
       throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " is no algorithm of this collective");
     else if constexpr (!has_text<policy_t<C, Tag, T, any_functor>>())
       throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " has no schedule, it is not made of steps");
-    else
-      apply<C>(make_policy<C, Tag, T, any_functor>(tag), step, vector, root);
+    else {
+      auto const policy = make_policy<C, Tag, T, any_functor>(tag);
+      if (int const p = made_for(policy, vector.parts); p != vector.parts)
+        throw argument_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " is made for " + std::to_string(p) + " ranks, not for " + std::to_string(vector.parts));
+      apply<C>(policy, step, vector, root);
+    }
     ranks.push_back(std::move(step).take());
   }
   return schedule(C, C == collective::barrier ? 2 : vector.whole.size(), std::move(ranks));

@@ -17,6 +17,7 @@
 #include "../model/port.hpp"
 #include "../model/working_vector.hpp"
 #include "choose.hpp"
+#include "known_trees.hpp"
 #include "named.hpp"
 
 namespace colligo {
@@ -133,10 +134,12 @@ class call {
       if constexpr (std::is_same_v<Tag, vendor>) {
         run_vendor<C>(tag, port, vector, in, out, op, root);
       } else {
-        Tag with_hosts = tag;
-        if constexpr (requires { with_hosts.hosts; })
-          if (with_hosts.hosts.empty()) with_hosts.hosts = port.hosts;
-        auto const policy = make_policy<C, Tag, T, functor>(with_hosts);
+        auto const known = with_what_is_known(tag);
+        auto const policy = make_policy<C, std::remove_const_t<decltype(known)>, T, functor>(known);
+        if (int const p = made_for(policy, size()); p != size())
+          refuse_arguments(Tag::name, " is made for " + std::to_string(p) + " ranks, the communicator has " + std::to_string(size()));
+        if constexpr (!may_reorder<functor, T>())
+          if (!keeps_order_over(policy, size())) refuse(Tag::name, reorders);
         auto const text = [&](auto& step) { apply<C>(policy, step, vector, root); };
         execute(port, vector.whole, in, out, op, keeps_input<decltype(policy)>(), text);
       }
@@ -144,6 +147,19 @@ class call {
   }
 
  private:
+  // What the tag leaves open and the communicator knows: trees, hosts.
+  template <class Tag>
+  auto with_what_is_known(Tag const& tag) const {
+    if constexpr (std::is_convertible_v<Tag const&, along_trees>) {
+      return with_known_trees(tag, port, C, [this] { return explain(); });
+    } else {
+      Tag known = tag;
+      if constexpr (requires { known.hosts; })
+        if (known.hosts.empty()) known.hosts = port.hosts;
+      return known;
+    }
+  }
+
   // Resolves the algorithm and calls run(tag) with a tag that offers C for T and Op and may be given this functor.
   template <class T, class Op, class Algorithm, class Run>
   void with(Algorithm const& algorithm, blocks const& vector, Run run) const {
@@ -172,6 +188,7 @@ class call {
   any_algorithm resolve(automatic, blocks const& vector) const {
     std::string const& setting = port.setting(C);
     if (!setting.empty()) return parse<C>(setting, [this] { return explain() + environment_variable(C) + ": "; });
+    if (has_tree_setting(port, C)) return along_trees{};
     return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>()});
   }
 
@@ -181,14 +198,16 @@ class call {
       if constexpr (!offers<Tag, C, T, Op>)
         refuse(Tag::name, " has no form for this collective");
       else if constexpr (!keeps_order<policy_t<C, Tag, T, Op>>() && !may_reorder<Op, T>())
-        refuse(Tag::name, " reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), specialise "
-                          "colligo::commutative<Op, T>, or choose an algorithm that keeps order");
+        refuse(Tag::name, reorders);
       else if constexpr (std::is_same_v<Tag, vendor> && !Port::template has_vendor<T>)
         refuse(Tag::name, " is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
       else
         run(tag);
     }, any);
   }
+  static constexpr char const* reorders = " reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), specialise "
+                                          "colligo::commutative<Op, T>, or choose an algorithm that keeps order";
+  [[noreturn]] void refuse_arguments(std::string_view name, std::string const& why) const { throw argument_error(explain() + std::string(name) + why); }
   [[noreturn]] void refuse(std::string_view name, char const* why) const { throw algorithm_error(explain() + std::string(name) + why); }
 
  public:

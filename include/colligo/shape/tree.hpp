@@ -59,10 +59,17 @@ struct halving_shape {
   constexpr int left(int round) const { return (p + (1 << round) - 1) >> round; }   // ranks that still hold a value
 };
 
+/// As many children as r can have: a shape may know it of each rank.
+template <class Tree>
+constexpr int child_count(Tree const& tree, int r) {
+  if constexpr (requires { tree.child_count(r); }) return tree.child_count(r);
+  else return tree.most_children();
+}
+
 /// From the leaves to the root: whole vectors, children in order.
 template <steps Step, class Tree>
 constexpr void reduce_along(Step& step, Tree const& tree, range all) {
-  for (int i = 0; i < tree.most_children(); ++i) step(fold{tree.child(step.rank(), i), all});
+  for (int i = 0, count = child_count(tree, step.rank()); i < count; ++i) step(fold{tree.child(step.rank(), i), all});
   step(send{tree.parent(step.rank()), all});
 }
 
@@ -70,7 +77,7 @@ constexpr void reduce_along(Step& step, Tree const& tree, range all) {
 template <steps Step, class Tree>
 constexpr void broadcast_along(Step& step, Tree const& tree, range all) {
   step(recv{tree.parent(step.rank()), all});
-  for (int i = tree.most_children() - 1; i >= 0; --i) step(send{tree.child(step.rank(), i), all});
+  for (int i = child_count(tree, step.rank()) - 1; i >= 0; --i) step(send{tree.child(step.rank(), i), all});
 }
 
 }  // namespace colligo

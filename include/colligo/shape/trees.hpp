@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Trees to choose from: by shape, LAM-MPI's own, and from the hosts of the ranks.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ranked_tree.hpp"
+
+/// All throw argument_error for p < 1, and for sizes or roots that do not fit.
+namespace colligo::trees {
+
+/// Every rank has up to k children, whose subtrees are as even as can be; ranks stay in order.
+///   p = 8, k = 2:  0 <- 1 5    1 <- 2 4    2 <- 3    5 <- 6 7
+constexpr tree kary(int p, int k);
+/// Everybody reports to rank 0.
+constexpr tree flat(int p) { return kary(p, p); }
+/// Rank r reports to r - 1.
+constexpr tree chain(int p) { return kary(p, 1); }
+/// The tree of binary_tree.
+constexpr tree binomial(int p, int root);
+constexpr tree binomial(int p) { return binomial(p, 0); }
+
+/// LAM-MPI 6.5's reduce: flat up to 4 ranks; above, r without its lowest set bit is the parent.
+///   p = 32:  0 <- 1 2 4 8 16    12 <- 13 14        Source  Bjorndalen et al. on LAM-MPI, section 3 and figure 2
+constexpr tree lam_reduce(int p);
+/// LAM-MPI 6.5's broadcast: flat up to 4 ranks; above, r without its highest set bit is the parent. Served in ascending order, so listed in descending order.
+///   p = 32:  0 -> 1 2 4 8 16    3 -> 7 11 19
+constexpr tree lam_broadcast(int p);
+
+/// A shape for any number of ranks, led by the first: flat, chain, binomial, or {kary, k}.
+class shape {
+ public:
+  constexpr shape(tree (*make)(int p)) : of_p_(make) {}
+  constexpr shape(tree (*make)(int p, int k), int k) : of_p_and_k_(make), k_(k) {}
+  constexpr tree operator()(int p) const { return of_p_ ? of_p_(p) : of_p_and_k_(p, k_); }
+
+ private:
+  tree (*of_p_)(int) = nullptr;
+  tree (*of_p_and_k_)(int, int) = nullptr;
+  int k_ = 0;
+};
+
+struct by_host_options {
+  shape within = binomial;             ///< of the ranks of a group
+  int groups = 1;                      ///< per host, of even sizes; each reports to the other hosts by itself (the paper's best for 8-way nodes: 2)
+  shape between = binomial;            ///< of the groups' leaders
+  std::span<int const> clusters = {};  ///< the cluster of each rank; empty: all hosts are in one
+  shape between_clusters = flat;       ///< of the clusters' leaders
+  int root = 0;
+};
+
+/// A tree in levels: within groups of ranks of one host, between these groups, between clusters. Children of the inner levels report first.
+/// Leaders are the lowest ranks, but the root leads wherever it is. In order where hosts and clusters hold consecutive ranks, the shapes
+/// are in order, and the root is rank 0.
+/// @param hosts  the host of each rank, any numbers; its size is p
+/// Throws argument_error where sizes, the root or groups do not fit.
+constexpr tree by_host(std::span<int const> hosts, by_host_options const& options = {});
+
+}  // namespace colligo::trees
+
+namespace colligo::trees {
+
+namespace detail {
+
+constexpr void require_ranks(int p) {
+  if (p < 1) throw argument_error("trees: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
+}
+
+template <class ParentOf>
+constexpr tree with_parents(int p, ParentOf parent_of) {
+  require_ranks(p);
+  std::vector<int> parents;
+  for (int r = 0; r < p; ++r) parents.push_back(parent_of(r));
+  return tree::of_parents(parents);
+}
+
+}  // namespace detail
+
+constexpr tree kary(int p, int k) {
+  detail::require_ranks(p);
+  if (k < 1) throw argument_error("trees::kary: k is " + std::to_string(k) + ", at least 1 is needed");
+  std::vector<std::vector<int>> children(static_cast<std::size_t>(p));
+  std::vector<int> last(children.size(), p);   // r has ranks r .. last[r] - 1 below it
+  for (std::size_t r = 0; r < children.size(); ++r) {
+    int const first = static_cast<int>(r) + 1, below = last[r] - first;
+    blocks const parts{{static_cast<std::size_t>(first), static_cast<std::size_t>(last[r])}, std::min(k, below)};
+    for (int i = 0; i < parts.parts; ++i) {
+      children[r].push_back(static_cast<int>(parts[i].first));
+      last[parts[i].first] = static_cast<int>(parts[i].last);
+    }
+  }
+  return tree::of_children(children);
+}
+
+constexpr tree binomial(int p, int root) {
+  detail::require_ranks(p);
+  if (root < 0 || root >= p) throw argument_error("trees::binomial: root " + std::to_string(root) + " is not a rank, ranks are 0 to " + std::to_string(p - 1));
+  return binomial_tree{p, root};
+}
+
+constexpr tree lam_reduce(int p) {
+  return detail::with_parents(p, [p](int r) { return r == 0 ? nobody : p <= 4 ? 0 : r & (r - 1); });
+}
+
+constexpr tree lam_broadcast(int p) {
+  tree const ascending = detail::with_parents(p, [p](int r) { return r == 0 ? nobody : p <= 4 ? 0 : r - floor_power_of_two(r); });
+  std::vector<std::vector<int>> children;
+  for (int r = 0; r < p; ++r) {
+    auto const of_rank = ascending.children(r);
+    children.emplace_back(of_rank.rbegin(), of_rank.rend());
+  }
+  return tree::of_children(children);
+}
+
+namespace detail {
+
+// What the recursion over levels knows: which part of a level each rank is in, and the shape that joins the parts.
+struct level {
+  std::vector<int> part;
+  shape join;
+};
+
+// Builds the tree of some ranks, the first of which leads, from the given level inwards; innermost every rank is a part of its own.
+constexpr void join_levels(std::vector<int> const& ranks, std::span<level const> levels, shape within, std::vector<std::vector<int>>& children) {
+  std::vector<int> leaders = ranks;
+  if (!levels.empty()) {
+    auto const part_of = [&](int r) { return levels[0].part[static_cast<std::size_t>(r)]; };
+    leaders.clear();
+    for (int const r : ranks)
+      if (std::ranges::none_of(leaders, [&](int l) { return part_of(l) == part_of(r); })) leaders.push_back(r);
+    for (int const leader : leaders) {
+      std::vector<int> part;
+      for (int const r : ranks)
+        if (part_of(r) == part_of(leader)) part.push_back(r);
+      join_levels(part, levels.subspan(1), within, children);
+    }
+  }
+  tree const joined = (levels.empty() ? within : levels[0].join)(static_cast<int>(leaders.size()));
+  for (int r = 0; r < joined.size(); ++r)
+    for (int const c : joined.children(r)) children[static_cast<std::size_t>(leaders[static_cast<std::size_t>(r)])].push_back(leaders[static_cast<std::size_t>(c)]);
+}
+
+// Each host's ranks in `groups` even groups, numbered by their lowest ranks.
+constexpr std::vector<int> groups_of(std::span<int const> hosts, int groups) {
+  std::vector<int> part(hosts.size(), 0);
+  for (std::size_t r = 0; r < hosts.size(); ++r) {
+    if (std::ranges::find(hosts.first(r), hosts[r]) != hosts.first(r).end()) continue;
+    std::vector<std::size_t> host;
+    for (std::size_t s = r; s < hosts.size(); ++s)
+      if (hosts[s] == hosts[r]) host.push_back(s);
+    blocks const even{{0, host.size()}, groups};
+    for (int g = 0; g < groups; ++g)
+      for (std::size_t i = even[g].first; i < even[g].last; ++i) part[host[i]] = static_cast<int>(host[even[g].first]);
+  }
+  return part;
+}
+
+}  // namespace detail
+
+constexpr tree by_host(std::span<int const> hosts, by_host_options const& options) {
+  int const p = static_cast<int>(hosts.size());
+  detail::require_ranks(p);
+  if (options.groups < 1) throw argument_error("trees::by_host: " + std::to_string(options.groups) + " groups per host were asked for, at least 1 is needed");
+  if (options.root < 0 || options.root >= p)
+    throw argument_error("trees::by_host: root " + std::to_string(options.root) + " is not a rank, ranks are 0 to " + std::to_string(p - 1));
+  if (!options.clusters.empty() && options.clusters.size() != hosts.size())
+    throw argument_error("trees::by_host: clusters of " + std::to_string(options.clusters.size()) + " ranks were given and hosts of " + std::to_string(p));
+  std::vector<detail::level> levels;
+  if (!options.clusters.empty()) levels.push_back({{options.clusters.begin(), options.clusters.end()}, options.between_clusters});
+  levels.push_back({detail::groups_of(hosts, options.groups), options.between});
+  std::vector<int> ranks;
+  ranks.push_back(options.root);
+  for (int r = 0; r < p; ++r)
+    if (r != options.root) ranks.push_back(r);
+  std::vector<std::vector<int>> children(hosts.size());
+  detail::join_levels(ranks, levels, options.within, children);
+  return tree::of_children(children);
+}
+
+}  // namespace colligo::trees
