@@ -17,8 +17,10 @@
 #include "doubling_123.hpp"
 #include "halving_doubling.hpp"
 #include "halving_tree.hpp"
+#include "hierarchical.hpp"
 #include "linear.hpp"
 #include "linear_ring.hpp"
+#include "multi_leader.hpp"
 #include "pipelined_chain.hpp"
 #include "pipelined_ring.hpp"
 #include "pipelined_tree.hpp"
@@ -52,6 +54,8 @@ using any_algorithm = std::variant<   //
     doubling_123,                     //
     dissemination,                    //
     along_trees,                      //
+    hierarchical<>,                   //
+    multi_leader<>,                   //
     vendor>;
 
 /// Calls f(Tag{}) for every algorithm of the catalogue.

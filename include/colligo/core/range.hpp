@@ -59,11 +59,12 @@ constexpr bool overlap(cyclic_range const& a, cyclic_range const& b) {
 }
 
 /// The vector in `parts` blocks, one after the other: an even split, whose sizes differ by at most one element with the longer ones
-/// first, or, by counts, at the given offsets (parts + 1 of them, which the blocks do not own).
+/// first, or, by counts, at the given offsets (parts + 1 of them, which the blocks do not own). An even split may leave the last blocks empty.
 struct blocks {
   range whole;
   int parts;
   std::size_t const* offsets = nullptr;
+  int filled = parts;   ///< blocks that an even split is made of
 
   constexpr range operator[](int i) const { return span(i, i + 1); }
 
@@ -78,8 +79,9 @@ struct blocks {
 
  private:
   constexpr std::size_t begin_of(int i) const {
-    auto const p = static_cast<std::size_t>(parts), k = static_cast<std::size_t>(i);
-    return offsets ? offsets[k] : whole.first + whole.size() / p * k + std::min(k, whole.size() % p);
+    if (offsets) return offsets[static_cast<std::size_t>(i)];
+    auto const p = static_cast<std::size_t>(filled), k = static_cast<std::size_t>(std::min(i, filled));
+    return whole.first + whole.size() / p * k + std::min(k, whole.size() % p);
   }
 };
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Multi-leader: the vector is cut into one slice per rank of a host; each rank leads its slice: reduce_scatter within each host, all_reduce of
+/// a slice between the ranks that lead it, all_gather within each host. All ranks of a host use the network at once.
+/// Picture  hosts 0-1 and 2-3, vector AB   within: 0-1 2-3   between: 0-2 A, 1-3 B   within: 0-1 2-3
+/// Cost     the sum of its parts, equal to the recorded schedule where all hosts have as many ranks and these divide n: with m ranks on each of h hosts,
+///          reduce_scatter over m, all_reduce of n/m over h, all_gather over m
+/// Needs    any p. Where hosts have different numbers of ranks there are as many slices as the smallest has, and other ranks lead none. Between hosts an
+///          algorithm that does not look back at a rank's own contribution (not rotating_ring, not census). Where Within has no reduce_scatter
+///          halving_doubling's is taken, where it has no all_gatherv recursive_doubling's
+/// Order    kept where the parts keep it and hosts hold consecutive ranks, otherwise the functor must commute; same bits on all ranks if Between gives them
+/// Prefer   several hosts, long vectors.   Avoid: short ones, three algorithms' start-ups (see hierarchical)
+/// Source   none that is printed: the hierarchical scheme of hierarchical.hpp, with a leader per slice
+#pragma once
+
+#include "halving_doubling.hpp"
+#include "hierarchical.hpp"
+
+namespace colligo {
+
+template <class Within = halving_doubling, class Between = halving_doubling>
+struct multi_leader {
+  static constexpr std::string_view name = "multi_leader";
+
+  Within within{};
+  Between between{};
+  std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
+
+  template <class T, class Op>
+  struct all_reduce {
+    multi_leader const& tag;
+    detail::part_t<collective::reduce_scatter, T, Op, halving_doubling, Within> cut = detail::part_of<collective::reduce_scatter, T, Op, halving_doubling>(tag.within);
+    policy_t<collective::all_reduce, Between, T, Op> across = make_policy<collective::all_reduce, Between, T, Op>(tag.between);
+    detail::part_t<collective::all_gatherv, T, Op, recursive_doubling, Within> join = detail::part_of<collective::all_gatherv, T, Op, recursive_doubling>(tag.within);
+
+    static constexpr bool ordered = keeps_order<decltype(cut)>() && keeps_order<decltype(across)>();
+    static constexpr bool same_bits = gives_same_bits<decltype(across)>();
+    static constexpr bool keeps_input = colligo::keeps_input<decltype(cut)>();
+    static_assert(!colligo::keeps_input<decltype(across)>(), "colligo: between hosts no algorithm that looks back at a rank's own contribution, as rotating_ring and census do");
+
+    constexpr int made_for(int p) const { return tag.hosts.empty() ? p : static_cast<int>(tag.hosts.size()); }
+    constexpr bool in_order(int p) const { return keeps_order_over(cut, p) && keeps_order_over(across, p) && host_map{tag.hosts, p}.consecutive(); }
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const {
+      host_map const map{tag.hosts, step.size()};
+      auto host = map.within(step);
+      int const mine = host.rank(), slices = map.fewest();
+      blocks const slice{all, host.size(), nullptr, slices};
+      detail::apply_part<collective::reduce_scatter>(cut, host, slice);
+      if (mine < slices) {
+        auto leaders = map.across(step, [map, mine](int h) { return map.member(map.lowest(h), mine); });
+        detail::apply_part<collective::all_reduce>(across, leaders, slice[mine]);
+      }
+      detail::apply_part<collective::all_gatherv>(join, host, slice);
+    }
+
+    /// For hosts of as many ranks each, which divide n.
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      host_map const map{tag.hosts, p};
+      int const here = map.ranks_with(0);
+      return cut.cost(m, here, n) + across.cost(m, map.host_count(), n / static_cast<std::size_t>(here)) + join.cost(m, here, n);
+    }
+  };
+};
+
+}  // namespace colligo

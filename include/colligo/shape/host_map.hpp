@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Who shares a host with whom, and views of a step under the ranks of one host, or one rank of each.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "../core/renumbered.hpp"
+
+namespace colligo {
+
+/// The host of each of p ranks, any numbers; empty: all are on one host. Hosts count in the order of their lowest ranks. Nothing is kept: every answer
+/// takes a look over the ranks, at worst one per host.
+struct host_map {
+  std::span<int const> hosts;
+  int p;
+
+  constexpr bool together(int a, int b) const { return hosts.empty() || hosts[index(a)] == hosts[index(b)]; }
+  /// The i-th rank of r's host.
+  constexpr int member(int r, int i) const {
+    if (hosts.empty()) return i;
+    int s = 0;
+    while (!together(s, r) || i-- > 0) ++s;
+    return s;
+  }
+  constexpr int place(int r) const { return hosts.empty() ? r : count_together(r, 0, r); }           ///< r is member(r, place(r))
+  constexpr int ranks_with(int r) const { return hosts.empty() ? p : count_together(r, 0, p); }      ///< on r's host
+  constexpr bool is_lowest(int r) const {
+    if (hosts.empty()) return r == 0;
+    for (int s = r - 1; s >= 0; --s)
+      if (together(s, r)) return false;
+    return true;
+  }
+  constexpr int host_count() const { return lowest_before(p); }
+  /// The lowest rank of host h.
+  constexpr int lowest(int h) const {
+    int r = 0;
+    while (!is_lowest(r) || h-- > 0) ++r;
+    return r;
+  }
+  constexpr int host_of(int r) const { return lowest_before(member(r, 0)); }
+  /// Every host has ranks that follow each other.
+  constexpr bool consecutive() const {
+    for (int r = 1; r < static_cast<int>(hosts.size()); ++r)
+      if (!together(r - 1, r) && !is_lowest(r)) return false;
+    return true;
+  }
+  /// Ranks of the smallest host.
+  constexpr int fewest() const {
+    int least = p;
+    for (int r = 0; r < p && !hosts.empty(); ++r)
+      if (is_lowest(r)) least = std::min(least, ranks_with(r));
+    return least;
+  }
+
+  /// The text sees the ranks of this one's host, in order.
+  template <steps Step>
+  constexpr auto within(Step& step) const {
+    int const me = step.rank();
+    return renumbered(step, place(me), ranks_with(me), [*this, me](int i) { return member(me, i); });
+  }
+  /// The text sees one rank of each host, speaker(h) of host h.
+  template <steps Step, class Speaker>
+  constexpr auto across(Step& step, Speaker speaker) const {
+    return renumbered(step, host_of(step.rank()), host_count(), speaker);
+  }
+  /// Who speaks for host h: the root, otherwise the lowest rank.
+  constexpr auto speakers(int root) const {
+    return [*this, root](int h) {
+      int const r = lowest(h);
+      return together(r, root) ? root : r;
+    };
+  }
+
+ private:
+  static constexpr std::size_t index(int r) { return static_cast<std::size_t>(r); }
+  constexpr int count_together(int with, int from, int to) const {
+    int n = 0;
+    for (int r = from; r < to; ++r) n += together(r, with);
+    return n;
+  }
+  constexpr int lowest_before(int end) const {
+    if (hosts.empty()) return end > 0;
+    int n = 0;
+    for (int r = 0; r < end; ++r) n += is_lowest(r);
+    return n;
+  }
+};
+
+}  // namespace colligo
