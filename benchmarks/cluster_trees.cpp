@@ -95,8 +95,7 @@ placement place(std::string name, std::vector<int> const& order, std::vector<int
 }
 
 std::vector<placement> placements_of(options const& o) {
-  auto hosts = hosts_of({MPI_COMM_WORLD});
-  for (std::size_t r = 0; r < hosts.size() && o.pretended != 0; ++r) hosts[r] = static_cast<int>(r) / o.pretended;
+  auto const hosts = hosts_of({MPI_COMM_WORLD}, o.pretended);
   colligo::host_map const map{hosts, static_cast<int>(hosts.size())};
   std::vector<int> clusters(hosts.size());
   std::vector<placement> all;
@@ -140,7 +139,9 @@ std::vector<contender> contenders_on(placement const& where, int elements) {
   add("by_host flat, two groups", by_host({.within = trees::flat, .groups = 2, .between = trees::flat}));
   add("by_host binomial, flat", by_host({.within = trees::binomial, .between = trees::flat}));
   add("by_host binomial", by_host({.within = trees::binomial, .between = trees::binomial}));
+  int const hosts = colligo::host_map{where.hosts, p}.host_count();
   add("hierarchical", colligo::hierarchical<>{.hosts = where.hosts});
+  add("hierarchical flat between", colligo::hierarchical<colligo::binary_tree, colligo::configured>{.between = {trees::flat(hosts)}, .hosts = where.hosts});
   add("multi_leader", colligo::multi_leader<>{.hosts = where.hosts});
   add("binary_tree", colligo::binary_tree{});
   add("recursive_doubling", colligo::recursive_doubling{});
@@ -155,23 +156,6 @@ std::vector<contender> contenders_on(placement const& where, int elements) {
   return all;
 }
 
-/// One loop of a contender on this rank. Throws std::runtime_error if a result is wrong.
-double time_loop(scene const& s, contender const& c, options const& o) {
-  if (s.where.comm == MPI_COMM_NULL) return 0;
-  int rank = 0, p = 0, call = 0;
-  MPI_Comm_rank(s.where.comm, &rank);
-  MPI_Comm_size(s.where.comm, &p);
-  std::vector<int> in(static_cast<std::size_t>(o.elements)), out(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) in[i] = rank + static_cast<int>(i);
-  return back_to_back([&] {
-    ++in[static_cast<std::size_t>(call++) % in.size()];
-    c.call(in, out);
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (int const expected = p * (in[i] - rank) + p * (p - 1) / 2; out[i] != expected)
-        throw std::runtime_error(fmt::format("{}, {}: {} instead of {} at index {}", c.name, s.where.name, out[i], expected, i));
-  }, o.calls);
-}
-
 /// The slowest rank of each loop, of each contender.
 void time_all(std::vector<scene>& scenes, options const& o, int rank) {
   for (int round = 0; round < o.rounds; ++round) {
@@ -179,7 +163,8 @@ void time_all(std::vector<scene>& scenes, options const& o, int rank) {
     for (auto& s : scenes)
       for (std::size_t turn = 0; turn < s.contenders.size(); ++turn) {
         auto& c = s.contenders[(static_cast<std::size_t>(round) + turn) % s.contenders.size()];
-        c.us.push_back(time_loop(s, c, o));
+        // A rank that has no part in it waits for the others at the end.
+        c.us.push_back(s.where.comm == MPI_COMM_NULL ? 0 : back_to_back(s.where.comm, o.elements, o.calls, c.call, s.where.name + ": " + c.name));
       }
   }
   for (auto& s : scenes)

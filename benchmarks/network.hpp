@@ -3,6 +3,7 @@
 /// What a schedule asks of a network between hosts, counted; and how calls are timed on one.
 #pragma once
 
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -10,14 +11,19 @@
 #include <colligo/model/record.hpp>
 #include <cstddef>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace bench {
 
-/// The host of each rank, as the lowest rank there.
-inline std::vector<int> hosts_of(colligo::mpi_communicator const& comm) {
+/// The host of each rank; with `pretended`, so many ranks in a row are taken for a host.
+inline std::vector<int> hosts_of(colligo::mpi_communicator const& comm, int pretended) {
   auto const& port = colligo::port_of<colligo::mpi_communicator>::open(comm);
-  return port.hosts.empty() ? std::vector<int>(static_cast<std::size_t>(port.size())) : port.hosts;
+  auto hosts = port.hosts;
+  hosts.resize(static_cast<std::size_t>(port.size()));   // none are told where there is one
+  for (std::size_t r = 0; r < hosts.size() && pretended != 0; ++r) hosts[r] = static_cast<int>(r) / pretended;
+  return hosts;
 }
 
 struct crossings {
@@ -49,10 +55,23 @@ inline crossings crossings_of(colligo::schedule const& s, std::span<int const> w
   return all;
 }
 
-/// Microseconds per call on this rank, of calls back to back. One call goes before them and is not timed: a barrier's ranks would leave it by as
-/// much apart as a call takes here, while those of a collective that all ranks wait for run in step with each other.
-template <class Call>
-double back_to_back(Call const& call, int calls) {
+/// Microseconds per call on this rank of all_reduce(in, out), sums of ints, called back to back. Throws std::runtime_error if a sum is wrong.
+/// One call goes before the others and is not timed: the ranks leave a barrier by as much apart as a call takes here, while those of a collective
+/// that all of them wait for run in step with each other.
+template <class AllReduce>
+double back_to_back(MPI_Comm comm, int elements, int calls, AllReduce const& all_reduce, std::string const& name) {
+  int rank = 0, p = 0, done = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &p);
+  std::vector<int> in(static_cast<std::size_t>(elements)), out(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = rank + static_cast<int>(i % 1024);
+  auto const call = [&] {
+    ++in[static_cast<std::size_t>(done++) % in.size()];
+    all_reduce(std::span<int const>(in), std::span(out));
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (int const expected = p * (in[i] - rank) + p * (p - 1) / 2; out[i] != expected)
+        throw std::runtime_error(fmt::format("{}: {} instead of {} at index {}", name, out[i], expected, i));
+  };
   call();
   double const start = MPI_Wtime();
   for (int i = 0; i < calls; ++i) call();
