@@ -25,7 +25,7 @@ namespace {
 
 struct options {
   double seconds = 60;
-  int elements = 1, calls = 3, pretended = 0;
+  int elements = 1, calls = 0, pretended = 0;
   unsigned seed = 1;
   std::string out = "best.tree";
   bool apart = false, progress = false;
@@ -37,7 +37,7 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   app.add_option("--out", o.out, "file that is written; if reduce and broadcast take different trees this is reduce's, and FILE.broadcast the other")->capture_default_str();
   app.add_flag("--apart", o.apart, "try trees that differ for reduce and broadcast");
   app.add_option("--elements", o.elements, "ints")->check(CLI::Range(1, 1 << 24))->capture_default_str();
-  app.add_option("--calls", o.calls, "in a loop that is timed")->check(CLI::Range(1, 100000))->capture_default_str();
+  app.add_option("--calls", o.calls, "in a loop that is timed (default: at least 3, and as many as take 5 ms at the start)")->check(CLI::Range(1, 100000));
   app.add_option("--pretend", o.pretended, "take so many ranks in a row for a host, whatever hosts there are")->check(CLI::Range(1, 100000));
   app.add_option("--seed", o.seed, "of the moves")->capture_default_str();
   app.add_flag("--progress", o.progress, "tell on stderr how it stands, even if that is no terminal");
@@ -71,11 +71,14 @@ class search {
 
   void run() {
     is_new(start_);
+    calls_ = o_.calls != 0 ? o_.calls : 3;
     agreed_pair(start_, start_);   // connections are made
-    double const connected = elapsed_;
-    agreed_pair(start_, start_);
-    reserve_ = pairs * (elapsed_ - connected);
-    longest_ = elapsed_ - connected;
+    for (int i = 0; i < pairs; ++i) agreed_pair(start_, start_);
+    if (double const us = statistics_of(of_best_).min; o_.calls == 0) calls_ = std::max(calls_, static_cast<int>(5000 / us));
+    std::vector<double> seconds;
+    for (int i = 0; i < 3; ++i) seconds.push_back(-elapsed_), agreed_pair(start_, start_), seconds.back() += elapsed_;
+    reserve_ = pairs * statistics_of(seconds).median;
+    of_best_.clear();
     try_shapes();
     try_moves();
     for (int i = 0; i < pairs; ++i) against_start_.push_back(agreed_pair(start_, best_));
@@ -107,21 +110,21 @@ class search {
   double loop(candidate const& c) const {
     colligo::mpi_communicator const comm(comm_);
     auto const call = [&](std::span<int const> in, std::span<int> out) { colligo::all_reduce(comm, in, out, std::plus<>(), c.along); };
-    return back_to_back(comm_, o_.elements, o_.calls, call, c.made);
+    return back_to_back(comm_, o_.elements, calls_, call, c.made);
   }
 
   /// time(a) / time(b), one after the other, the slowest rank of each; elapsed_ goes on.
   double agreed_pair(candidate const& a, candidate const& b) {
     double mine[]{loop(a), loop(b), MPI_Wtime() - began_}, all[3];
     MPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_MAX, comm_);
-    longest_ = std::max(longest_, all[2] - elapsed_);
+    expected_ = std::max(0.9 * expected_, all[2] - elapsed_);   // not for ever what the slowest tree took
     elapsed_ = all[2];
     of_best_.push_back(all[1]);
     return all[0] / all[1];
   }
 
   /// Time for one more pair of loops besides those at the end.
-  bool time_left() const { return elapsed_ + longest_ + reserve_ < o_.seconds; }
+  bool time_left() const { return elapsed_ + expected_ + reserve_ < o_.seconds; }
 
   /// Several pairs decide, of which each may refuse; a gain within the noise is none. Returns time(c) / time(best), 1 if it was known.
   double try_out(candidate const& c) {
@@ -210,7 +213,8 @@ class search {
   std::vector<int> hosts_;
   std::mt19937 random_;
   progress_line progress_;
-  double began_ = MPI_Wtime(), elapsed_ = 0, longest_ = 0, reserve_ = 0;   // seconds; of a pair; for the pairs at the end
+  int calls_ = 0;
+  double began_ = MPI_Wtime(), elapsed_ = 0, expected_ = 0, reserve_ = 0;   // seconds; of the next pair; for the pairs at the end
   candidate start_, best_;
   std::set<std::string> tried_;
   std::vector<double> of_best_, against_start_;   // microseconds of the best one's loops; time(start) / time(best)
