@@ -40,13 +40,13 @@ constexpr bool has_formula = requires(policy_t<C, Tag, double, any> policy) { po
 template <collective C, class Tag>
 constexpr bool moves_whole_vectors = (C == collective::all_reduce || C == collective::reduce || C == collective::broadcast || C == collective::scan || C == collective::exclusive_scan || C == collective::barrier) &&
                                      (std::is_same_v<Tag, binary_tree> || std::is_same_v<Tag, recursive_doubling> || std::is_same_v<Tag, halving_tree> ||
-                                      std::is_same_v<Tag, rotating_ring> || std::is_same_v<Tag, census> || std::is_same_v<Tag, dissemination>);
+                                      std::is_same_v<Tag, rotating_ring> || std::is_same_v<Tag, census> || std::is_same_v<Tag, dissemination> || std::is_same_v<Tag, hierarchical<>>);
 
 /// For p not a power of two some cards give no formula, and that of binary blocks says "at most".
 template <collective C, class Tag>
 bool has_formula_for(int p) {
   bool const blocks_in_a_tree = std::is_same_v<Tag, scatter_all_gather> || ((C == collective::gather || C == collective::scatter) && std::is_same_v<Tag, binary_tree>);
-  bool const spare_ranks_move_blocks = (C == collective::all_gather && std::is_same_v<Tag, recursive_doubling>) ||
+  bool const spare_ranks_move_blocks = std::is_same_v<Tag, multi_leader<>> || (C == collective::all_gather && std::is_same_v<Tag, recursive_doubling>) ||
                                        (C == collective::reduce_scatter && (std::is_same_v<Tag, recursive_halving> || std::is_same_v<Tag, halving_doubling>));
   return p == floor_power_of_two(p) || !(blocks_in_a_tree || spare_ranks_move_blocks);
 }

@@ -3,7 +3,11 @@
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 
+#include <colligo/trees.hpp>
+
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <new>
 
@@ -107,6 +111,27 @@ BOOST_AUTO_TEST_CASE(calls_on_a_warm_communicator_allocate_nothing) {
   boost::mpi::communicator const world, fresh(world, boost::mpi::comm_duplicate);
   warm_calls(fresh);
   warm_calls(colligo::mpi_communicator(fresh));
+}
+
+BOOST_AUTO_TEST_CASE(nor_do_calls_along_trees_and_over_hosts) {
+  boost::mpi::communicator const world;
+  std::vector<int> hosts;
+  for (int r = 0; r < world.size(); ++r) hosts.push_back(r / 2);
+  auto const tree = colligo::trees::by_host(hosts);
+  for (std::size_t const n : {1u, 1000u}) {
+    warm_all_reduce(world, n, colligo::configured{tree}, "a tree");
+    warm_all_reduce(world, n, colligo::configured{tree, tree, true}, "a tree in order of arrival");
+    warm_all_reduce(world, n, colligo::hierarchical<>{.hosts = hosts}, "hierarchical");
+    warm_all_reduce(world, n, colligo::multi_leader<>{.hosts = hosts}, "multi_leader");
+    warm_reduce(world, n, colligo::configured{tree}, "a tree");
+    warm_reduce(world, n, colligo::hierarchical<>{.hosts = hosts}, "hierarchical");
+  }
+  std::string const path = "tree_of_the_allocation_test";
+  if (world.rank() == 0) std::ofstream(path) << colligo::trees::flat(world.size());
+  if (world.rank() == 0) setenv("COLLIGO_TREE", path.c_str(), 1);
+  boost::mpi::communicator const remapped(world, boost::mpi::comm_duplicate);
+  warm_all_reduce(remapped, 1, colligo::automatic{}, "a tree that the environment names");
+  if (world.rank() == 0) std::remove(path.c_str()), unsetenv("COLLIGO_TREE");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -58,6 +58,8 @@ using any_algorithm = std::variant<   //
     multi_leader<>,                   //
     vendor>;
 
+static_assert(std::is_trivially_copyable_v<any_algorithm>, "choosing one would cost more than a short message: let a tag refer to what it needs");
+
 /// Calls f(Tag{}) for every algorithm of the catalogue.
 template <class F>
 constexpr void for_each_algorithm(F&& f) {

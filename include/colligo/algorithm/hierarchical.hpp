@@ -12,46 +12,14 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
 
-#include "../core/error.hpp"
-#include "../core/policy.hpp"
 #include "../shape/host_map.hpp"
 #include "binary_tree.hpp"
+#include "part.hpp"
 #include "recursive_doubling.hpp"
 
 namespace colligo {
-
-namespace detail {
-
-template <class Tag>
-inline constexpr Tag instead{};
-
-/// The tag's policy for C or, if it has no form for that, the other tag's.
-template <collective C, class T, class Op, class Other, class Tag>
-constexpr auto part_of(Tag const& tag) {
-  if constexpr (offers<Tag, C, T, Op>) {
-    static_assert(has_text<policy_t<C, Tag, T, Op>>(), "colligo: vendor is not made of steps, so nothing can be composed of it");
-    return make_policy<C, Tag, T, Op>(tag);
-  } else {
-    return make_policy<C, Other, T, Op>(instead<Other>);
-  }
-}
-template <collective C, class T, class Op, class Other, class Tag>
-using part_t = decltype(part_of<C, T, Op, Other>(std::declval<Tag const&>()));
-
-/// Runs one part on some of the ranks.
-template <collective C, class Part, steps Step>
-constexpr void apply_part(Part const& part, Step& step, blocks const& vector, int root = 0) {
-  if (int const p = made_for(part, step.size()); p != step.size())
-    throw argument_error("a part of a hierarchical " + std::string(name_of(C)) + " is made for " + std::to_string(p) + " ranks, but has " + std::to_string(step.size()) + " of them to run on");
-  apply<C>(part, step, vector, root);
-}
-template <collective C, class Part, steps Step>
-constexpr void apply_part(Part const& part, Step& step, range all, int root = 0) { apply_part<C>(part, step, blocks{all, step.size()}, root); }
-
-}  // namespace detail
 
 template <class Within = binary_tree, class Between = recursive_doubling>
 struct hierarchical {
@@ -64,28 +32,27 @@ struct hierarchical {
   template <class T, class Op>
   struct all_reduce {
     hierarchical const& tag;
-    detail::part_t<collective::reduce, T, Op, binary_tree, Within> up = detail::part_of<collective::reduce, T, Op, binary_tree>(tag.within);
-    policy_t<collective::all_reduce, Between, T, Op> across = make_policy<collective::all_reduce, Between, T, Op>(tag.between);
-    detail::part_t<collective::broadcast, T, Op, binary_tree, Within> down = detail::part_of<collective::broadcast, T, Op, binary_tree>(tag.within);
+    detail::part<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
+    detail::later_part<collective::all_reduce, Between, void, T, Op> across{tag.between};
+    detail::part<collective::broadcast, Within, binary_tree, T, Op> down{tag.within};
 
-    static constexpr bool ordered = keeps_order<decltype(up)>() && keeps_order<decltype(across)>();
-    static constexpr bool same_bits = gives_same_bits<decltype(across)>();
-    static constexpr bool keeps_input = colligo::keeps_input<decltype(up)>();
-    static_assert(!colligo::keeps_input<decltype(across)>(), "colligo: between hosts no algorithm that looks back at a rank's own contribution, as rotating_ring and census do");
+    static constexpr bool ordered = decltype(up)::ordered && decltype(across)::ordered;
+    static constexpr bool same_bits = decltype(across)::same_bits;
+    static constexpr bool keeps_input = decltype(up)::keeps_input;
 
     constexpr int made_for(int p) const { return tag.made_for(p); }
-    constexpr bool in_order(int p) const { return keeps_order_over(up, p) && keeps_order_over(across, p) && tag.map(p).consecutive(); }
+    constexpr bool in_order(int p) const { return up.in_order(p) && across.in_order(p) && tag.map(p).consecutive(); }
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       host_map const map = tag.map(step.size());
       auto host = map.within(step);
-      detail::apply_part<collective::reduce>(up, host, all);
+      up(host, all);
       if (host.rank() == 0) {
         auto leaders = map.across(step, [map](int h) { return map.lowest(h); });
-        detail::apply_part<collective::all_reduce>(across, leaders, all);
+        across(leaders, all);
       }
-      detail::apply_part<collective::broadcast>(down, host, all);
+      down(host, all);
     }
 
     /// For hosts of as many ranks each.
@@ -99,25 +66,24 @@ struct hierarchical {
   template <class T, class Op>
   struct reduce {
     hierarchical const& tag;
-    detail::part_t<collective::reduce, T, Op, binary_tree, Within> up = detail::part_of<collective::reduce, T, Op, binary_tree>(tag.within);
-    detail::part_t<collective::reduce, T, Op, binary_tree, Between> across = detail::part_of<collective::reduce, T, Op, binary_tree>(tag.between);
+    detail::part<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
+    detail::later_part<collective::reduce, Between, binary_tree, T, Op> across{tag.between};
 
-    static constexpr bool ordered = keeps_order<decltype(up)>() && keeps_order<decltype(across)>();
-    static constexpr bool keeps_input = colligo::keeps_input<decltype(up)>();
-    static_assert(!colligo::keeps_input<decltype(across)>(), "colligo: between hosts no algorithm that looks back at a rank's own contribution, as rotating_ring and census do");
+    static constexpr bool ordered = decltype(up)::ordered && decltype(across)::ordered;
+    static constexpr bool keeps_input = decltype(up)::keeps_input;
 
     constexpr int made_for(int p) const { return tag.made_for(p); }
-    constexpr bool in_order(int p) const { return keeps_order_over(up, p) && keeps_order_over(across, p) && tag.map(p).consecutive(); }
+    constexpr bool in_order(int p) const { return up.in_order(p) && across.in_order(p) && tag.map(p).consecutive(); }
 
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
       host_map const map = tag.map(step.size());
       auto host = map.within(step);
       int const speaker = map.together(step.rank(), root) ? map.place(root) : 0;
-      detail::apply_part<collective::reduce>(up, host, all, speaker);
+      up(host, all, speaker);
       if (host.rank() != speaker) return;
       auto speakers = map.across(step, map.speakers(root));
-      detail::apply_part<collective::reduce>(across, speakers, all, map.host_of(root));
+      across(speakers, all, map.host_of(root));
     }
 
     /// For hosts of as many ranks each.
@@ -129,8 +95,8 @@ struct hierarchical {
   template <class T>
   struct broadcast {
     hierarchical const& tag;
-    detail::part_t<collective::broadcast, T, void, binary_tree, Between> across = detail::part_of<collective::broadcast, T, void, binary_tree>(tag.between);
-    detail::part_t<collective::broadcast, T, void, binary_tree, Within> down = detail::part_of<collective::broadcast, T, void, binary_tree>(tag.within);
+    detail::part<collective::broadcast, Between, binary_tree, T, void> across{tag.between};
+    detail::part<collective::broadcast, Within, binary_tree, T, void> down{tag.within};
 
     constexpr int made_for(int p) const { return tag.made_for(p); }
 
@@ -141,9 +107,9 @@ struct hierarchical {
       int const speaker = map.together(step.rank(), root) ? map.place(root) : 0;
       if (host.rank() == speaker) {
         auto speakers = map.across(step, map.speakers(root));
-        detail::apply_part<collective::broadcast>(across, speakers, all, map.host_of(root));
+        across(speakers, all, map.host_of(root));
       }
-      detail::apply_part<collective::broadcast>(down, host, all, speaker);
+      down(host, all, speaker);
     }
 
     /// For hosts of as many ranks each.

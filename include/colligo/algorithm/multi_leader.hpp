@@ -29,30 +29,29 @@ struct multi_leader {
   template <class T, class Op>
   struct all_reduce {
     multi_leader const& tag;
-    detail::part_t<collective::reduce_scatter, T, Op, halving_doubling, Within> cut = detail::part_of<collective::reduce_scatter, T, Op, halving_doubling>(tag.within);
-    policy_t<collective::all_reduce, Between, T, Op> across = make_policy<collective::all_reduce, Between, T, Op>(tag.between);
-    detail::part_t<collective::all_gatherv, T, Op, recursive_doubling, Within> join = detail::part_of<collective::all_gatherv, T, Op, recursive_doubling>(tag.within);
+    detail::part<collective::reduce_scatter, Within, halving_doubling, T, Op> cut{tag.within};
+    detail::later_part<collective::all_reduce, Between, void, T, Op> across{tag.between};
+    detail::part<collective::all_gatherv, Within, recursive_doubling, T, Op> join{tag.within};
 
-    static constexpr bool ordered = keeps_order<decltype(cut)>() && keeps_order<decltype(across)>();
-    static constexpr bool same_bits = gives_same_bits<decltype(across)>();
-    static constexpr bool keeps_input = colligo::keeps_input<decltype(cut)>();
-    static_assert(!colligo::keeps_input<decltype(across)>(), "colligo: between hosts no algorithm that looks back at a rank's own contribution, as rotating_ring and census do");
+    static constexpr bool ordered = decltype(cut)::ordered && decltype(across)::ordered;
+    static constexpr bool same_bits = decltype(across)::same_bits;
+    static constexpr bool keeps_input = decltype(cut)::keeps_input;
 
     constexpr int made_for(int p) const { return tag.hosts.empty() ? p : static_cast<int>(tag.hosts.size()); }
-    constexpr bool in_order(int p) const { return keeps_order_over(cut, p) && keeps_order_over(across, p) && host_map{tag.hosts, p}.consecutive(); }
+    constexpr bool in_order(int p) const { return cut.in_order(p) && across.in_order(p) && host_map{tag.hosts, p}.consecutive(); }
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       host_map const map{tag.hosts, step.size()};
       auto host = map.within(step);
       int const mine = host.rank(), slices = map.fewest();
-      blocks const slice{all, host.size(), nullptr, slices};
-      detail::apply_part<collective::reduce_scatter>(cut, host, slice);
+      blocks const slice{all, host.size(), nullptr, host.size() - slices};
+      cut(host, slice);
       if (mine < slices) {
         auto leaders = map.across(step, [map, mine](int h) { return map.member(map.lowest(h), mine); });
-        detail::apply_part<collective::all_reduce>(across, leaders, slice[mine]);
+        across(leaders, slice[mine]);
       }
-      detail::apply_part<collective::all_gatherv>(join, host, slice);
+      join(host, slice);
     }
 
     /// For hosts of as many ranks each, which divide n.

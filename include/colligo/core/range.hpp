@@ -64,7 +64,7 @@ struct blocks {
   range whole;
   int parts;
   std::size_t const* offsets = nullptr;
-  int filled = parts;   ///< blocks that an even split is made of
+  int idle = 0;   ///< of an even split, so many at the end are empty
 
   constexpr range operator[](int i) const { return span(i, i + 1); }
 
@@ -80,7 +80,7 @@ struct blocks {
  private:
   constexpr std::size_t begin_of(int i) const {
     if (offsets) return offsets[static_cast<std::size_t>(i)];
-    auto const p = static_cast<std::size_t>(filled), k = static_cast<std::size_t>(std::min(i, filled));
+    auto const p = static_cast<std::size_t>(parts - idle), k = std::min(static_cast<std::size_t>(i), p);
     return whole.first + whole.size() / p * k + std::min(k, whole.size() % p);
   }
 };

@@ -97,6 +97,28 @@ class mpi_steps {
     });
   }
 
+  /// In order of arrival. Serialised elements, of which a message's length is not known before it comes, and messages in several pieces in the order listed.
+  template <operand_list List>
+    requires travels_as_bytes<T>
+  void operator()(as_they_come<List> const& folds) {
+    room<T> received(port_.received, scratch_sizes(folds).received);
+    T* free = received.data();
+    port_.arriving.clear();
+    for_each_piece(folds, [&](piece const& p) { port_.arriving.emplace_back(p, std::exchange(free, free + p.elements.size())); });
+    for (auto const& [p, values] : port_.arriving)
+      if (p.elements.size() * sizeof(T) > longest_piece) return (*this)(folds.list);
+    for (auto const& [p, values] : port_.arriving) port_.post_recv(static_cast<std::byte*>(values), p.elements.size() * sizeof(T), p.peer);
+    try {
+      for (int i = port_.finish_any(); i != nobody; i = port_.finish_any()) {
+        auto const& [p, values] = port_.arriving[static_cast<std::size_t>(i)];
+        data_.combine(p.elements, static_cast<T const*>(values), p.peer < rank(), p.which);
+      }
+    } catch (...) {   // the functor's: no receive may stay behind
+      port_.finish();
+      throw;
+    }
+  }
+
  private:
   static range unless_nobody(int peer, range what) { return peer == nobody ? range{} : what; }
   // Neither one contiguous message nor one that can leave as it is.

@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../core/error.hpp"
@@ -94,6 +95,7 @@ class mpi_port : public port_base {
   }
 
   std::vector<void const*> sources;   ///< where the messages of a step begin
+  std::vector<std::pair<piece, void*>> arriving;   ///< what is folded in order of arrival, and where it is received
 
   /// Several messages at once: post them, then finish().
   void post_send(std::byte const* out, std::size_t bytes, int to) {
@@ -108,6 +110,15 @@ class mpi_port : public port_base {
     int const code = MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     requests_.clear();
     check_mpi(code, "MPI_Waitall");
+  }
+
+  /// Waits for any message that is under way: its number in the order of posting, nobody if there is none.
+  int finish_any() {
+    int which = MPI_UNDEFINED;
+    check_mpi(MPI_Waitany(static_cast<int>(requests_.size()), requests_.data(), &which, MPI_STATUS_IGNORE), "MPI_Waitany");
+    if (which != MPI_UNDEFINED) return which;
+    requests_.clear();
+    return nobody;
   }
 
   /// A message whose length only the sender knows (serialised elements): its first 8 bytes say how long it is in all.
@@ -148,6 +159,7 @@ class mpi_port : public port_base {
     find_hosts();
     requests_.reserve(64);
     sources.reserve(64);
+    arriving.reserve(64);
   }
 
   void find_hosts() {

@@ -53,7 +53,8 @@ class tree_parser {
       read(text.substr(0, std::min(end, text.find('#'))));
       text.remove_prefix(std::min(text.size(), end + 1));
     }
-    auto const fault = fault_of(children_);
+    bool const said_nothing = p_ == 1 && line_of_[0] == 0;
+    auto const fault = said_nothing ? tree_fault{tree_fault::kind::absent, 0} : fault_of(children_);
     if (fault.what == tree_fault::kind::none) return tree::of_children(children_);
     std::size_t const line = line_of_[static_cast<std::size_t>(fault.rank)];
     refuse(line != 0 ? line : std::max<std::size_t>(1, line_), fault.reason());

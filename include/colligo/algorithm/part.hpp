@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What composed algorithms (hierarchical, multi_leader) are made of: other algorithms, each run on some of the ranks.
+#pragma once
+
+#include <string>
+
+#include "../core/error.hpp"
+#include "../core/policy.hpp"
+
+namespace colligo::detail {
+
+template <class Tag>
+inline constexpr Tag instead{};
+
+/// Tag's algorithm for C or, if it has no form for that, Other's.
+template <collective C, class Tag, class Other, class T, class Op>
+class part {
+  static constexpr auto make(Tag const& tag) {
+    if constexpr (offers<Tag, C, T, Op>) return make_policy<C, Tag, T, Op>(tag);
+    else return make_policy<C, Other, T, Op>(instead<Other>);
+  }
+  using policy = decltype(make(std::declval<Tag const&>()));
+  static_assert(has_text<policy>(), "colligo: vendor is not made of steps, so nothing can be composed of it");
+
+ public:
+  static constexpr bool ordered = keeps_order<policy>();
+  static constexpr bool same_bits = gives_same_bits<policy>();
+  static constexpr bool keeps_input = colligo::keeps_input<policy>();
+
+  constexpr part(Tag const& tag) : policy_(make(tag)) {}
+
+  constexpr bool in_order(int p) const { return keeps_order_over(policy_, p); }
+  constexpr double cost(machine const& m, int p, std::size_t n) const { return policy_.cost(m, p, n); }
+
+  template <steps Step>
+  constexpr void operator()(Step& step, blocks const& vector, int root = 0) const {
+    if (int const p = made_for(policy_, step.size()); p != step.size())
+      throw argument_error("a part of a composed " + std::string(name_of(C)) + " is made for " + std::to_string(p) + " ranks, but has " + std::to_string(step.size()) + " to run on");
+    apply<C>(policy_, step, vector, root);
+  }
+  template <steps Step>
+  constexpr void operator()(Step& step, range all, int root = 0) const { (*this)(step, blocks{all, step.size()}, root); }
+
+ private:
+  policy policy_;
+};
+
+/// A part that begins with the results of one before.
+template <collective C, class Tag, class Other, class T, class Op>
+struct later_part : part<C, Tag, Other, T, Op> {
+  using part<C, Tag, Other, T, Op>::part;
+  static_assert(!later_part::keeps_input, "colligo: rotating_ring and census look back at a rank's own contribution, so they can not combine what others have begun");
+};
+
+}  // namespace colligo::detail
