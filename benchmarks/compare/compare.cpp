@@ -3,6 +3,7 @@
 /// A collective's algorithms side by side with the MPI library's own and Boost.MPI's, in one run:
 ///   mpirun -n 2 compare --collective all_reduce --type double --op sum --bytes 8:8388608 --csv all_reduce.csv
 #include <climits>
+#include <utility>
 
 #include "../../test/distributions.hpp"
 #include "../options.hpp"
