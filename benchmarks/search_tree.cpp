@@ -73,15 +73,18 @@ class search {
     is_new(start_);
     calls_ = o_.calls != 0 ? o_.calls : 3;
     agreed_pair(start_, start_);   // connections are made
-    for (int i = 0; i < pairs; ++i) agreed_pair(start_, start_);
-    if (double const us = statistics_of(of_best_).min; o_.calls == 0) calls_ = std::max(calls_, static_cast<int>(5000 / us));
+    of_best_ = {agreed_pair(start_, start_).second};
+    if (o_.calls == 0) calls_ = std::max(calls_, static_cast<int>(5000 / of_best_.front()));
     std::vector<double> seconds;
     for (int i = 0; i < 3; ++i) seconds.push_back(-elapsed_), agreed_pair(start_, start_), seconds.back() += elapsed_;
     reserve_ = pairs * statistics_of(seconds).median;
-    of_best_.clear();
     try_shapes();
     try_moves();
-    for (int i = 0; i < pairs; ++i) against_start_.push_back(agreed_pair(start_, best_));
+    for (int i = 0; i < pairs; ++i) {
+      auto const [start, best] = agreed_pair(start_, best_);
+      of_best_.push_back(best);
+      against_start_.push_back(start / best);
+    }
     progress_.clear();
   }
 
@@ -113,14 +116,13 @@ class search {
     return back_to_back(comm_, o_.elements, calls_, call, c.made);
   }
 
-  /// time(a) / time(b), one after the other, the slowest rank of each; elapsed_ goes on.
-  double agreed_pair(candidate const& a, candidate const& b) {
+  /// Microseconds a call of a and of b, one after the other, the slowest rank of each; elapsed_ goes on.
+  std::pair<double, double> agreed_pair(candidate const& a, candidate const& b) {
     double mine[]{loop(a), loop(b), MPI_Wtime() - began_}, all[3];
     MPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_MAX, comm_);
     expected_ = std::max(0.9 * expected_, all[2] - elapsed_);   // not for ever what the slowest tree took
     elapsed_ = all[2];
-    of_best_.push_back(all[1]);
-    return all[0] / all[1];
+    return {all[0], all[1]};
   }
 
   /// Time for one more pair of loops besides those at the end.
@@ -131,16 +133,20 @@ class search {
     if (!time_left() || !is_new(c)) return 1;
     if (rank_ == 0)
       progress_.show([&] {
-        return fmt::format("{:.0f} of {:.0f} s, {}, best {:.1f} us: {}", elapsed_, o_.seconds, shapes(), of_best_.empty() ? 0 : of_best_.back(), best_.made);
+        return fmt::format("{:.0f} of {:.0f} s, {}, best {:.1f} us: {}", elapsed_, o_.seconds, shapes(), statistics_of(of_best_).median, best_.made);
       });
     constexpr double hopeless = 1.05, better = 0.98;
-    std::vector<double> ratios;
-    do ratios.push_back(agreed_pair(c, best_));
-    while (ratios.back() < hopeless && static_cast<int>(ratios.size()) < pairs && time_left());
+    std::vector<double> ratios, of_candidate;
+    do {
+      auto const [mine, best] = agreed_pair(c, best_);
+      ratios.push_back(mine / best);
+      of_candidate.push_back(mine);
+      of_best_.push_back(best);
+    } while (ratios.back() < hopeless && static_cast<int>(ratios.size()) < pairs && time_left());
     double const ratio = statistics_of(ratios).median;
     if (static_cast<int>(ratios.size()) == pairs && ratio <= better) {
       best_ = c;
-      of_best_.clear();
+      of_best_ = of_candidate;
     }
     return ratio;
   }
@@ -148,7 +154,7 @@ class search {
   void try_shapes() {
     namespace trees = colligo::trees;
     struct named_shape { char const* name; trees::shape shape; };
-    named_shape const shapes[]{{"flat", trees::flat}, {"binomial", trees::binomial}, {"binary", {trees::kary, 2}}, {"4-ary", {trees::kary, 4}}, {"chain", trees::chain}};
+    named_shape const shapes[]{{"flat", trees::flat}, {"binomial", trees::binomial}, {"binary", {trees::kary, 2}}, {"4-ary", {trees::kary, 4}}, {"8-ary", {trees::kary, 8}}, {"chain", trees::chain}};
     colligo::host_map const map{hosts_, static_cast<int>(hosts_.size())};
     constexpr double out_of_the_question = 2;
     for (auto const& between : shapes) {
@@ -217,7 +223,7 @@ class search {
   double began_ = MPI_Wtime(), elapsed_ = 0, expected_ = 0, reserve_ = 0;   // seconds; of the next pair; for the pairs at the end
   candidate start_, best_;
   std::set<std::string> tried_;
-  std::vector<double> of_best_, against_start_;   // microseconds of the best one's loops; time(start) / time(best)
+  std::vector<double> of_best_, against_start_;   // microseconds a call of the best one; time(start) / time(best)
 };
 
 void write(std::string const& path, colligo::tree const& t, std::string const& comment) {
