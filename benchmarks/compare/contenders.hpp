@@ -137,9 +137,10 @@ class contest_of final : public contest {
       // Resolved once, so that what is timed is the algorithm and not the look-up of its name.
       auto const found = colligo::detail::parse<Definition::what>(name, [] { return std::string(); });
       std::visit([&]<class Tag>(Tag const& tag) {
-        if constexpr (applies<Tag>()) add(tag);
+        if (found.over != colligo::transport::messages) add(found);
+        else if constexpr (applies<Tag>()) add(tag);
         else add(colligo::named(name));   // says when it is called why it does not apply
-      }, found);
+      }, found.algorithm);
     } catch (colligo::algorithm_error const& e) {
       throw agreed_error(fmt::format("--algorithms: {}\nknown here are: all or {}", e.what(), known()));
     }

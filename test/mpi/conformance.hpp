@@ -118,6 +118,12 @@ class forms {
   std::vector<T> in_, expected_;
 };
 
+/// A knob may decide whether order is kept.
+template <collective C, class T, class Op, class Tag>
+bool keeps_or_may_reorder(Tag const& tag, int p) {
+  return colligo::commutative<Op, T> || colligo::keeps_order_over(colligo::make_policy<C, Tag, T, Op>(tag), p);
+}
+
 template <class Case, class Comm>
 void conforms_on(Comm const& comm, boost::mpi::communicator const& reference) {
   using T = typename Case::element;
@@ -144,8 +150,13 @@ void conforms_on(Comm const& comm, boost::mpi::communicator const& reference) {
         for (auto const& knob : Tag::knobs) {
           if (n != 64) break;
           auto const with_knob = text(Tag::name, ":", knob.name, "=24");   // in bytes: a few elements, or less than one
-          if constexpr (takes<collective::all_reduce, Tag, T, Op>()) run.all_reduce(colligo::named(with_knob), with_knob);
-          if constexpr (takes<collective::reduce, Tag, T, Op>()) run.reduce(colligo::named(with_knob), with_knob);
+          Tag turned = tag;
+          turned.*knob.member = 24;
+          colligo::named const by_knob(with_knob);
+          if constexpr (takes<collective::all_reduce, Tag, T, Op>())
+            keeps_or_may_reorder<collective::all_reduce, T, Op>(turned, comm.size()) ? run.all_reduce(by_knob, with_knob) : run.all_reduce_throws(by_knob);
+          if constexpr (takes<collective::reduce, Tag, T, Op>())
+            keeps_or_may_reorder<collective::reduce, T, Op>(turned, comm.size()) ? run.reduce(by_knob, with_knob) : run.reduce_throws(by_knob);
         }
     });
   }

@@ -8,7 +8,7 @@ using namespace colligo;
 
 namespace {
 std::string_view choice(collective what, int p, std::size_t bytes, bool commutes = true, bool vendor = true, bool exact = false) {
-  return std::visit([](auto const& tag) { return tag.name; }, choose(what, {blocks{{0, bytes}, p}, 1, commutes, exact, vendor}));
+  return std::visit([](auto const& tag) { return tag.name; }, choose(what, {blocks{{0, bytes}, p}, 1, commutes, exact, vendor}).algorithm);
 }
 std::string_view all(int p, std::size_t bytes, bool commutes = true, bool vendor = true) { return choice(collective::all_reduce, p, bytes, commutes, vendor); }
 std::string_view reduced(int p, std::size_t bytes, bool commutes = true) { return choice(collective::reduce, p, bytes, commutes); }

@@ -201,6 +201,7 @@ TEST_CASE("by_host sends as many messages between hosts as there are groups to r
   CHECK(by_host(std::vector{7}) == trees::flat(1));
   CHECK(by_host(std::vector{3, 3, 3}, {.groups = 5, .between = trees::chain}) == trees::chain(3));
   CHECK_THROWS_WITH(by_host(std::vector<int>{}), Contains("0 ranks"));
+  CHECK_THROWS_WITH(by_host(eight, {.within = {trees::binomial, 3}}), Contains("a shape for 4 ranks gave 4 with root 3; rank 0 must lead"));
   CHECK_THROWS_WITH(by_host(eight, {.groups = 0}), Contains("0 groups"));
   CHECK_THROWS_WITH(by_host(eight, {.root = 32}), Contains("root 32"));
   CHECK_THROWS_WITH(by_host(eight, {.clusters = std::span(four).first(3)}), Contains("clusters of 3 ranks"));

@@ -8,11 +8,13 @@
 #include <variant>
 
 #include "../core/policy.hpp"
+#include "../core/transport.hpp"
 #include "binary_blocks.hpp"
 #include "binary_tree.hpp"
 #include "census.hpp"
 #include "circulant.hpp"
 #include "configured.hpp"
+#include "direct.hpp"
 #include "dissemination.hpp"
 #include "doubling_123.hpp"
 #include "halving_doubling.hpp"
@@ -56,9 +58,23 @@ using any_algorithm = std::variant<   //
     along_trees,                      //
     hierarchical<>,                   //
     multi_leader<>,                   //
+    direct,                           //
+    shared_memory,                    //
     vendor>;
 
 static_assert(std::is_trivially_copyable_v<any_algorithm>, "choosing one would cost more than a short message: let a tag refer to what it needs");
+
+/// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a collective as tags do.
+struct choice {
+  static constexpr std::string_view name = "choice";
+
+  any_algorithm algorithm;
+  transport over = transport::messages;
+
+  template <class Tag>
+    requires std::is_constructible_v<any_algorithm, Tag>
+  choice(Tag const& tag, transport way = transport::messages) : algorithm(tag), over(way) {}
+};
 
 /// Calls f(Tag{}) for every algorithm of the catalogue.
 template <class F>

@@ -42,10 +42,13 @@ struct tree_walk {
   }
   template <steps Step, class Tree>
   constexpr void climb(Step& step, Tree const& t, range all) const {
-    int const me = step.rank();
-    if (arrival == 0) return reduce_along(step, t, all);
-    step(as_they_come(listed{child_count(t, me), [&t, me, all](int i) { return operand(fold{t.child(me, i), all}); }}));
-    step(send{t.parent(me), all});
+    [[maybe_unused]] int const me = step.rank();
+    if constexpr (in_order_of_arrival<Step>)
+      if (arrival != 0) {
+        step(as_they_come(listed{child_count(t, me), [&t, me, all](int i) { return operand(fold{t.child(me, i), all}); }}));
+        return step(send{t.parent(me), all});
+      }
+    reduce_along(step, t, all);
   }
 
   template <steps Step>

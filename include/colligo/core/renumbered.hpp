@@ -20,6 +20,8 @@ constexpr int ceil_lg(int p) { return p <= 1 ? 0 : floor_lg(p - 1) + 1; }
 template <steps Step, class Real>
 class renumbered {
  public:
+  static constexpr bool tells_arrival = in_order_of_arrival<Step>;
+
   constexpr renumbered(Step& step, int rank, int size, Real real) : step_(step), rank_(rank), size_(size), real_(real) {}
 
   constexpr int rank() const { return rank_; }
@@ -31,7 +33,7 @@ class renumbered {
   template <operand_list List>
   constexpr void operator()(List const& list) { step_(renamed(list)); }
   template <operand_list List>
-  constexpr void operator()(as_they_come<List> const& folds) { step_(as_they_come(renamed(folds))); }
+  constexpr void operator()(as_they_come<List> const& folds) { step_(as_they_come(renamed(folds.list))); }
 
  private:
   template <operand_list List>

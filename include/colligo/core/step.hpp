@@ -6,7 +6,8 @@
 ///
 /// A step performs its operands together and returns nothing. The laws, each checked by model/record.hpp:
 ///  1. Oblivious: control flow depends on rank, p, root, n and counts only, so a schedule is a value.
-///  2. Within a step, what recv writes overlaps nothing else; folds are applied after the sends have left, in the order listed.
+///  2. Within a step, what recv writes overlaps nothing else; folds are applied after the sends have left, in the order listed. Several folds in a row
+///     into one range are listed from the lowest rank to the highest and combined in that order, the rank's own values at their place among them.
 ///  3. fold keeps the lower rank as the left operand.
 ///  4. nobody as peer, or an empty range, makes an operand vanish: no special cases at borders.
 ///  5. Messages between two ranks match in order.
@@ -88,16 +89,27 @@ struct listed {
 template <class At>
 listed(int, At) -> listed<At>;
 
-/// A list of folds that may be combined in any order, as a model that can tell hands them over when they come. To others it is the list that it is.
-/// Only for functors that commute, and two runs may differ in the bits.
+/// A list in which what a rank sends is one range, and goes to every other rank: memory that all can read holds it once. Every rank's list of the
+/// step is a published one; to a model that sends messages it is a list like any other.
+template <operand_list List>
+struct published : List {
+  static constexpr bool is_published = true;
+};
+template <class List>
+published(List) -> published<List>;
+template <class List>
+concept published_list = requires { List::is_published; };
+
+/// Folds that a model may combine in any order, as they come: only for functors that commute, and two runs may differ in the bits. Only models that
+/// can tell take them, those that say `static constexpr bool tells_arrival = true`.
 template <operand_list List>
 struct as_they_come {
   List list;
 
   constexpr explicit as_they_come(List const& folds) : list(folds) {}
-  constexpr std::size_t size() const { return list.size(); }
-  constexpr operand operator[](std::size_t i) const { return list[i]; }
 };
+template <class Step>
+concept in_order_of_arrival = requires { requires Step::tells_arrival; };
 
 /// What an algorithm is written against. Every model (MPI, threads, recorder, cost) is one of these.
 template <class Step>

@@ -22,6 +22,7 @@ inline constexpr std::size_t cache_line = 64;
 /// Uninitialised bytes at a cache line's boundary. Grows, never shrinks; growing forgets the contents.
 class buffer {
  public:
+  bool empty() const { return size_ == 0; }
   std::byte* of_size(std::size_t bytes) {
     if (bytes > size_) grow(bytes);
     return memory_.get();
@@ -63,6 +64,25 @@ class room {
   };
   std::conditional_t<travels_as_bytes<T>, nothing, std::vector<T>> objects_;
   T* data_;
+};
+
+/// Room for N elements on the stack, uninitialised if they are bytes.
+template <class T, std::size_t N>
+class local_room {
+ public:
+  T* data() { return reinterpret_cast<T*>(memory_); }
+
+ private:
+  alignas(cache_line) std::byte memory_[N * sizeof(T)];
+};
+template <class T, std::size_t N>
+  requires(!travels_as_bytes<T>)
+class local_room<T, N> {
+ public:
+  T* data() { return objects_.data(); }
+
+ private:
+  std::vector<T> objects_{std::vector<T>(N)};
 };
 
 }  // namespace detail

@@ -43,7 +43,8 @@ struct serialised;
 template <class T, class Op>
 class mpi_steps {
  public:
-  mpi_steps(mpi_port& port, working_vector<T, Op>& data) : port_(port), data_(data) {}
+  /// `host`: the memory through which messages within a host go; null: all go over MPI.
+  mpi_steps(mpi_port& port, working_vector<T, Op>& data, shared_host* host) : port_(port), data_(data), host_(host) {}
 
   int rank() const { return port_.rank(); }
   int size() const { return port_.size(); }
@@ -53,12 +54,14 @@ class mpi_steps {
   void operator()(fold f) { (*this)(send{nobody, {}}, f); }
 
   void operator()(send const& s, recv const& r) {
-    if (in_pieces(s) || !r.what.tail.empty()) return (*this)(std::array{operand(s), operand(r)});
+    if (in_pieces(s) || !r.what.tail.empty() || several_hosts()) return (*this)(std::array{operand(s), operand(r)});
+    if (host_) return shared_exchange(s, {operand::kind::recv, r.from, unless_nobody(r.from, r.what.head), own::result});
     exchange_and_write(unless_nobody(s.to, s.what.head), s.to, s.from, unless_nobody(r.from, r.what.head), r.from);
   }
 
   void operator()(send const& s, fold const& f) {
-    if (in_pieces(s) || !f.what.tail.empty()) return (*this)(std::array{operand(s), operand(f)});
+    if (in_pieces(s) || !f.what.tail.empty() || several_hosts()) return (*this)(std::array{operand(s), operand(f)});
+    if (host_) return shared_exchange(s, {operand::kind::fold, f.from, unless_nobody(f.from, f.what.head), f.with});
     exchange_and_combine(unless_nobody(s.to, s.what.head), s.to, s.from, unless_nobody(f.from, f.what.head), f.from, f.with);
   }
 
@@ -67,6 +70,8 @@ class mpi_steps {
 
   template <operand_list List>
   void operator()(List const& list) {
+    if constexpr (travels_as_bytes<T>)
+      if (host_ && all_here(list)) return shared_steps<T, Op>(*host_, port_.traffic, port_, data_).perform(list, published_list<List> && host_->whole());
     scratch_sizes const sizes(list);
     room<T> received(port_.received, sizes.received), combined(port_.combined, sizes.combined);
     // What is sent is made before anything is posted: the functor may throw.
@@ -81,32 +86,42 @@ class mpi_steps {
     auto const target = [&](piece const& p) { return p.folds() ? std::exchange(free, free + p.elements.size()) : data_.write(p.elements); };
     auto source = [&, next = port_.sources.begin()]() mutable { return static_cast<T const*>(*next++); };
     if constexpr (travels_as_bytes<T>) {
+      shared_steps<T, Op> here(*host_, port_.traffic, port_, data_);
       for_each_piece(list, [&](piece const& p) {
-        if (!p.sends()) port_.post_recv(bytes(target(p)), p.elements.size() * sizeof(T), p.peer);
+        if (p.sends()) return;
+        if (host_ && host_->has(p.peer)) here.add_in(host_->from(p.peer), {operand::kind::recv, p.peer, p.elements, own::result}, target(p));
+        else port_.post_recv(bytes(target(p)), p.elements.size() * sizeof(T), p.peer);
       });
       for_each_piece(list, [&](piece const& p) {
-        if (p.sends()) port_.post_send(bytes(source()), p.elements.size() * sizeof(T), p.peer);
+        if (!p.sends()) return;
+        if (host_ && host_->has(p.peer)) here.add_out(host_->to(p.peer), source(), p.elements.size() * sizeof(T));
+        else port_.post_send(bytes(source()), p.elements.size() * sizeof(T), p.peer);
       });
+      if (host_) here.run();
       port_.finish();
     } else {
       serialised<T>::perform(port_, list, source, target);
     }
-    free = received.data();
-    for_each_piece(list, [&](piece const& p) {
-      if (p.folds()) data_.combine(p.elements, std::exchange(free, free + p.elements.size()), p.peer < rank(), p.which);
-    });
+    combine_received(list, received.data(), rank(), data_);
   }
 
-  /// In order of arrival. Serialised elements, of which a message's length is not known before it comes, and messages in several pieces in the order listed.
+  static constexpr bool tells_arrival = travels_as_bytes<T>;   // how long a serialised message is shows only when it is there
+
+  /// In order of arrival; but in the order listed where they come through shared memory or in several pieces.
   template <operand_list List>
-    requires travels_as_bytes<T>
   void operator()(as_they_come<List> const& folds) {
-    room<T> received(port_.received, scratch_sizes(folds).received);
+    room<T> received(port_.received, scratch_sizes(folds.list).received);
     T* free = received.data();
+    bool one_by_one = host_ != nullptr;
     port_.arriving.clear();
-    for_each_piece(folds, [&](piece const& p) { port_.arriving.emplace_back(p, std::exchange(free, free + p.elements.size())); });
-    for (auto const& [p, values] : port_.arriving)
-      if (p.elements.size() * sizeof(T) > longest_piece) return (*this)(folds.list);
+    for_each_piece(folds.list, [&](piece const& p) {
+      port_.arriving.emplace_back(p, std::exchange(free, free + p.elements.size()));
+      one_by_one = one_by_one || p.elements.size() * sizeof(T) > longest_piece;
+    });
+    if (one_by_one) {
+      for (auto const& [p, values] : port_.arriving) (*this)(fold{p.peer, p.elements, p.which});
+      return;
+    }
     for (auto const& [p, values] : port_.arriving) port_.post_recv(static_cast<std::byte*>(values), p.elements.size() * sizeof(T), p.peer);
     try {
       for (int i = port_.finish_any(); i != nobody; i = port_.finish_any()) {
@@ -144,8 +159,20 @@ class mpi_steps {
     else serialised<T>::exchange(port_, out, n_out, to, in, n_in, from);
   }
 
+  bool several_hosts() const { return host_ && !host_->whole(); }
+  template <operand_list List>
+  bool all_here(List const& list) const {
+    for (std::size_t i = 0; !host_->whole() && i < list.size(); ++i)
+      if (operand const o = list[i]; !o.vanishes() && !host_->has(o.peer)) return false;
+    return true;
+  }
+  void shared_exchange(send const& s, piece const& in) {
+    if constexpr (travels_as_bytes<T>) shared_steps<T, Op>(*host_, port_.traffic, port_, data_).exchange(unless_nobody(s.to, s.what.head), s.to, s.from, in);
+  }
+
   mpi_port& port_;
   working_vector<T, Op>& data_;
+  shared_host* host_;
 };
 
 }  // namespace detail

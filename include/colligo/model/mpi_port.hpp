@@ -10,13 +10,17 @@
 #include <atomic>
 #include <climits>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../core/error.hpp"
 #include "../core/step.hpp"
+#include "../core/transport.hpp"
+#include "mpi_shared.hpp"
 #include "port.hpp"
+#include "shared_memory.hpp"
 
 namespace colligo {
 
@@ -63,7 +67,21 @@ class mpi_port : public port_base {
   MPI_Comm comm() const { return comm_; }
 
   template <class T, class Op>
-  auto steps(working_vector<T, Op>& data) { return mpi_steps<T, Op>(*this, data); }
+  auto steps(working_vector<T, Op>& data, transport over) { return mpi_steps<T, Op>(*this, data, over == transport::shared_memory ? shared_for<T>() : nullptr); }
+
+  /// The memory that the ranks of this host share, null where that can not be had: the same on all ranks. Made on first use, which is collective.
+  shared_host* shared() {
+    if (!shared_) shared_ = std::make_unique<mpi_shared>(comm_);
+    return shared_->host();
+  }
+  /// The same, null for elements that do not go through it.
+  template <class T>
+  shared_host* shared_for() {
+    if constexpr (!travels_as_bytes<T>) return nullptr;
+    shared_host* const host = shared();
+    return host && host->fits(sizeof(T)) ? host : nullptr;
+  }
+  shared_traffic traffic;   ///< what is under way there
 
   template <class T>
   static constexpr bool has_vendor = vendor_takes<T>;
@@ -206,6 +224,7 @@ class mpi_port : public port_base {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<MPI_Request> requests_;
+  std::unique_ptr<mpi_shared> shared_;
 };
 
 }  // namespace detail

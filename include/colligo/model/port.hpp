@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../core/policy.hpp"
@@ -95,6 +96,35 @@ void for_each_piece(List const& list, F f) {
     if (o.vanishes()) continue;
     f(piece{o.what, o.peer, o.elements.head, o.which});
     if (!o.elements.tail.empty()) f(piece{o.what, o.peer, o.elements.tail, o.which});
+  }
+}
+
+/// How many folds in a row, from the i-th operand on, combine into one range at once.
+template <operand_list List>
+std::size_t group_of_folds(List const& list, std::size_t i) {
+  operand const first = list[i];
+  std::size_t count = 1;
+  if (first.elements.tail.empty() && first.which == own::result)
+    while (i + count < list.size() && operand(list[i + count]) == operand(fold{operand(list[i + count]).peer, first.elements})) ++count;
+  return count;
+}
+
+/// Combines into the vector what a step's folds have received, one after the other from `received` on.
+template <operand_list List, class T, class Data>
+void combine_received(List const& list, T const* received, int me, Data& data) {
+  for (std::size_t i = 0, count; i < list.size(); i += count) {
+    operand const o = list[i];
+    count = 1;
+    if (o.vanishes() || !o.folds()) continue;
+    count = group_of_folds(list, i);
+    range const head = o.elements.head, tail = o.elements.tail;
+    if (count == 1) {
+      data.combine(head, std::exchange(received, received + head.size()), o.peer < me, o.which);
+      if (!tail.empty()) data.combine(tail, std::exchange(received, received + tail.size()), o.peer < me, o.which);
+    } else {
+      data.combine_in_order(head, me, count, [&](std::size_t k) { return std::pair(operand(list[i + k]).peer, received + k * head.size()); });
+      received += count * head.size();
+    }
   }
 }
 

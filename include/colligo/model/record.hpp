@@ -121,6 +121,8 @@ class schedule {
       if (a.peer == r) fail(r, "sends to itself");
       for (range const piece : {a.elements.head, a.elements.tail})
         if (piece.first > piece.last || piece.last > n_) fail(r, "names elements outside of the vector");
+      bool const grouped = i > 0 && a.folds() && operands[i - 1].folds() && a.elements == operands[i - 1].elements;
+      if (grouped && a.peer < operands[i - 1].peer) fail(r, "folds into one range from ranks that are not listed in ascending order (law 2)");
       if (a.what != operand::kind::recv) continue;
       for (std::size_t j = 0; j < operands.size(); ++j)
         if (i != j && operands[j].which != own::input && overlap(a.elements, operands[j].elements)) fail(r, "receives over elements that the same step uses (law 2)");

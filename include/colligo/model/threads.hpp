@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -17,7 +18,9 @@
 #include <vector>
 
 #include "../core/error.hpp"
+#include "../core/transport.hpp"
 #include "port.hpp"
+#include "shared_memory.hpp"
 #include "working_vector.hpp"
 
 namespace colligo {
@@ -89,7 +92,7 @@ class thread_group {
   void leave(int rank, std::exception_ptr error) {
     std::lock_guard const lock(state_);
     at(rank).gone = true;
-    if (error && !first_) first_ = error;
+    if (error && !first_) first_ = error, failed_ = true;
     for (auto& d : ranks_) {
       std::lock_guard const wake(d.mutex);
       d.changed.notify_all();
@@ -97,6 +100,25 @@ class thread_group {
   }
 
   std::exception_ptr first_error() const { return first_; }
+
+  /// One per rank, for shared_host; made when the first rank asks.
+  std::vector<std::byte*> segments() {
+    std::lock_guard const lock(state_);
+    std::size_t const bytes = segment_layout(static_cast<int>(ranks_.size())).bytes();
+    std::vector<std::byte*> begins;
+    segments_.resize(ranks_.size());
+    for (buffer& segment : segments_) {
+      bool const fresh = segment.empty();
+      begins.push_back(segment.of_size(bytes));
+      if (fresh) std::memset(begins.back(), 0, bytes);
+    }
+    return begins;
+  }
+  static void wait_in_memory(void* self) {
+    if (static_cast<thread_group*>(self)->failed_) throw abandoned{};
+    std::this_thread::yield();
+  }
+  static void read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) { std::memcpy(into, address, bytes); }
 
  private:
   struct queue {
@@ -127,6 +149,8 @@ class thread_group {
   std::vector<desk> ranks_;
   std::mutex state_;
   std::exception_ptr first_;
+  std::atomic<bool> failed_ = false;
+  std::vector<buffer> segments_;
 };
 
 template <class T, class Op>
@@ -141,7 +165,16 @@ class thread_port : public port_base {
   }
 
   template <class T, class Op>
-  auto steps(working_vector<T, Op>& data) { return thread_steps<T, Op>(*this, data); }
+  auto steps(working_vector<T, Op>& data, transport over) { return thread_steps<T, Op>(*this, data, over == transport::shared_memory ? shared_for<T>() : nullptr); }
+
+  /// The same protocol as between processes, over memory of this one.
+  shared_host* shared() {
+    if (!shared_) shared_ = std::make_unique<shared_host>(rank_, group.segments(), std::vector<int>{}, surroundings{&group, false, &thread_group::wait_in_memory, &thread_group::read});
+    return shared_.get();
+  }
+  template <class T>
+  shared_host* shared_for() { return travels_as_bytes<T> && shared()->fits(sizeof(T)) ? shared() : nullptr; }
+  shared_traffic traffic;
 
   template <class T>
   static constexpr bool has_vendor = false;
@@ -150,12 +183,15 @@ class thread_port : public port_base {
 
   thread_group& group;
   std::vector<parcel> outgoing;
+
+ private:
+  std::unique_ptr<shared_host> shared_;
 };
 
 template <class T, class Op>
 class thread_steps {
  public:
-  thread_steps(thread_port& port, working_vector<T, Op>& data) : port_(port), data_(data) {}
+  thread_steps(thread_port& port, working_vector<T, Op>& data, shared_host* host) : port_(port), data_(data), host_(host) {}
 
   int rank() const { return port_.rank(); }
   int size() const { return port_.size(); }
@@ -165,6 +201,8 @@ class thread_steps {
 
   template <operand_list List>
   void operator()(List const& list) {
+    if constexpr (travels_as_bytes<T>)
+      if (host_) return shared_steps<T, Op>(*host_, port_.traffic, port_, data_).perform(list, published_list<List>);
     scratch_sizes const sizes(list);
     room<T> received(port_.received, sizes.received), combined(port_.combined, sizes.combined);
     T* free = combined.data();
@@ -183,12 +221,7 @@ class thread_steps {
       if (p.folds()) free += p.elements.size();
     });
     for (parcel const& p : port_.outgoing) port_.group.wait_until_taken(rank(), p);
-    free = received.data();
-    for_each_piece(list, [&](piece const& p) {
-      if (!p.folds()) return;
-      data_.combine(p.elements, free, p.peer < rank(), p.which);
-      free += p.elements.size();
-    });
+    combine_received(list, received.data(), rank(), data_);
   }
 
  private:
@@ -223,6 +256,7 @@ class thread_steps {
 
   thread_port& port_;
   working_vector<T, Op>& data_;
+  shared_host* host_;
 };
 
 }  // namespace detail

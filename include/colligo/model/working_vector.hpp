@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "../core/step.hpp"
+#include "memory.hpp"
 
 namespace colligo::detail {
 
@@ -115,6 +116,37 @@ class working_vector {
     if (from_lower) detail::combine(received, mine, into, r.size(), op_);
     else detail::combine(mine, received, into, r.size(), op_);
   }
+
+  /// Combines what came from several ranks, from(0) to from(n - 1) as pairs of rank and values from the lowest rank to the highest, with the rank's own
+  /// values at their place among them: the same grouping, and so the same bits, on every rank.
+  template <class From>
+  void combine_in_order(range r, int me, std::size_t n, From from) {
+    constexpr std::size_t stretch = std::max<std::size_t>(1, 8192 / sizeof(T));   // stays in a first-level cache
+    for (std::size_t at = r.first; at < r.last; at += std::min(stretch, r.last - at)) {
+      range const part{at, std::min(r.last, at + stretch)};
+      T const* const own = read(part);
+      T* const into = write(part);
+      T const* left = nullptr;
+      std::size_t operands = 0;
+      auto const take = [&](T const* right) {
+        if (left) detail::combine(left, right, into, part.size(), op_);
+        left = ++operands == 1 ? right : into;
+      };
+      local_room<T, stretch> kept;   // own values, where they are overwritten before their turn
+      bool const late = own == into && n > 1 && from(1).first < me;
+      if (late) std::copy_n(own, part.size(), kept.data());
+      bool own_taken = false;
+      for (std::size_t k = 0; k < n; ++k) {
+        auto const [rank, theirs] = from(k);
+        if (!own_taken && rank > me) take(late ? kept.data() : own), own_taken = true;
+        take(theirs + (at - r.first));
+      }
+      if (!own_taken) take(late ? kept.data() : own);
+    }
+  }
+
+  /// Where the values of a range would be written.
+  T* place(range r) const { return out_.at(r); }
 
   /// Copies to the output what is still in the input alone.
   void complete() {

@@ -68,7 +68,7 @@ constexpr bool may_reorder() { return commutative<Op, T> || std::is_same_v<Op, n
 
 /// Runs a text on this rank. Memory beside the user's is needed only for what the text touches outside of `out`.
 template <class Port, class T, class Op, class Text>
-void execute(Port& port, range whole, values<T const> in, values<T> out, Op& op, bool keeps_input, Text text) {
+void execute(Port& port, transport over, range whole, values<T const> in, values<T> out, Op& op, bool keeps_input, Text text) {
   range holds = out.covers;
   if (out.covers != whole) {
     extent needed(port.rank(), port.size());
@@ -79,7 +79,7 @@ void execute(Port& port, range whole, values<T const> in, values<T> out, Op& op,
   room<T> result(port.result, direct ? 0 : holds.size()), input(port.input, copy ? in.covers.size() : 0);
   if (copy) in.data = std::copy_n(in.data, in.covers.size(), input.data()) - in.covers.size();
   working_vector<T, Op> data(in, direct ? out : values<T>{result.data(), holds}, op);
-  auto step = port.steps(data);
+  auto step = port.steps(data, over);
   text(step);
   if (direct) data.complete();
   else std::copy_n(data.read(out.covers), out.covers.size(), out.data);
@@ -130,7 +130,7 @@ class call {
   template <class T, class Op, class Algorithm>
   void run(Algorithm const& algorithm, blocks const& vector, values<T const> in, values<T> out, Op& op, int root = 0) const {
     using functor = std::remove_cv_t<Op>;
-    with<T, functor>(algorithm, vector, [&]<class Tag>(Tag const& tag) {
+    with<T, functor>(algorithm, vector, [&]<class Tag>(Tag const& tag, transport over) {
       if constexpr (std::is_same_v<Tag, vendor>) {
         run_vendor<C>(tag, port, vector, in, out, op, root);
       } else {
@@ -141,7 +141,7 @@ class call {
         if constexpr (!may_reorder<functor, T>())
           if (!keeps_order_over(policy, size())) refuse(Tag::name, reorders);
         auto const text = [&](auto& step) { apply<C>(policy, step, vector, root); };
-        execute(port, vector.whole, in, out, op, keeps_input<decltype(policy)>(), text);
+        execute(port, over, vector.whole, in, out, op, keeps_input<decltype(policy)>(), text);
       }
     });
   }
@@ -165,6 +165,8 @@ class call {
   void with(Algorithm const& algorithm, blocks const& vector, Run run) const {
     if constexpr (std::is_same_v<Algorithm, automatic> || std::is_same_v<Algorithm, named>) {
       visit<T, Op>(resolve<T, Op>(algorithm, vector), run);
+    } else if constexpr (std::is_same_v<Algorithm, choice>) {
+      visit<T, Op>(algorithm, run);
     } else {
       static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
       if constexpr (offers<Algorithm, C, T, Op>) {
@@ -173,19 +175,19 @@ class call {
                       "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
         static_assert(!std::is_same_v<Algorithm, vendor> || Port::template has_vendor<T>,
                       "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
-        run(algorithm);
+        run(algorithm, transport_of<Algorithm>());
       }
     }
   }
 
 
   template <class T, class Op>
-  any_algorithm resolve(named const& algorithm, blocks const& vector) const {
+  choice resolve(named const& algorithm, blocks const& vector) const {
     if (algorithm.text() == automatic::name) return resolve<T, Op>(automatic{}, vector);
     return parse<C>(algorithm.text(), [this] { return explain(); });
   }
   template <class T, class Op>
-  any_algorithm resolve(automatic, blocks const& vector) const {
+  choice resolve(automatic, blocks const& vector) const {
     std::string const& setting = port.setting(C);
     if (!setting.empty()) return parse<C>(setting, [this] { return explain() + environment_variable(C) + ": "; });
     if (has_tree_setting(port, C)) return along_trees{};
@@ -193,7 +195,7 @@ class call {
   }
 
   template <class T, class Op, class Run>
-  void visit(any_algorithm const& any, Run& run) const {
+  void visit(choice const& chosen, Run& run) const {
     std::visit([&]<class Tag>(Tag const& tag) {
       if constexpr (!offers<Tag, C, T, Op>)
         refuse(Tag::name, " has no form for this collective");
@@ -202,8 +204,8 @@ class call {
       else if constexpr (std::is_same_v<Tag, vendor> && !Port::template has_vendor<T>)
         refuse(Tag::name, " is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
       else
-        run(tag);
-    }, any);
+        run(tag, chosen.over == transport::messages ? transport_of<Tag>() : chosen.over);
+    }, chosen.algorithm);
   }
   static constexpr char const* reorders = " reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), specialise "
                                           "colligo::commutative<Op, T>, or choose an algorithm that keeps order";

@@ -73,7 +73,7 @@ inline any_algorithm choose_gather(situation const& s) {
 
 }  // namespace detail
 
-inline any_algorithm choose(collective what, situation const& s) {
+inline choice choose(collective what, situation const& s) {
   using enum collective;
   constexpr std::size_t long_vector = 65536;   // bytes from which on moving them outweighs a few start-ups
   switch (what) {

@@ -17,13 +17,14 @@
 
 namespace colligo {
 
-/// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...) overrides it.
+/// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...) overrides it,
+/// for reduce, broadcast and all_reduce a tree file too (COLLIGO_TREE, COLLIGO_REDUCE_TREE, COLLIGO_BROADCAST_TREE), which is less specific.
 struct automatic {
   static constexpr std::string_view name = "automatic";
 };
 
 /// An algorithm by name, with knobs after a colon: "name:knob=value,knob=value"; "automatic" is automatic{}. Resolved when a collective is called, which
-/// throws algorithm_error for a name that it does not have. Holds its text itself: no allocation.
+/// throws algorithm_error for a name that it does not have. "ring@shared_memory" is over_shared_memory{ring{}}. Holds its text itself: no allocation.
 class named {
  public:
   static constexpr std::string_view name = "named";
@@ -71,9 +72,12 @@ bool turn_knob(Tag& tag, std::string_view setting) {
   return false;
 }
 
-/// The algorithm that a text names for a collective. `where` begins an error ("all_reduce on rank 0: "); it is made only then.
+/// The algorithm that a text names for a collective, "ring" or "ring@shared_memory". `where` begins an error ("all_reduce on rank 0: "); it is made only then.
 template <collective C>
-any_algorithm parse(std::string_view text, std::function<std::string()> const& where) {
+choice parse(std::string_view whole, std::function<std::string()> const& where) {
+  auto const at = whole.find('@');
+  auto const text = whole.substr(0, at), way = at == whole.npos ? std::string_view() : whole.substr(at + 1);
+  if (at != whole.npos && way != shared_memory::name) throw algorithm_error(where() + "algorithms run @shared_memory, not @" + std::string(way));
   auto const colon = text.find(':');
   std::optional<any_algorithm> found;
   for_each_algorithm([&]<class Tag>(Tag tag) {
@@ -89,7 +93,7 @@ any_algorithm parse(std::string_view text, std::function<std::string()> const& w
     }
   });
   if (!found) throw algorithm_error(where() + "no algorithm is named \"" + std::string(text) + "\"; known are " + known_names<C>());
-  return *found;
+  return {*found, way.empty() ? transport::messages : transport::shared_memory};
 }
 
 }  // namespace detail

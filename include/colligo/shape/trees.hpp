@@ -55,7 +55,7 @@ struct by_host_options {
 /// Leaders are the lowest ranks, but the root leads wherever it is. In order where hosts and clusters hold consecutive ranks, the shapes
 /// are in order, and the root is rank 0.
 /// @param hosts  the host of each rank, any numbers; its size is p
-/// Throws argument_error where sizes, the root or groups do not fit.
+/// Throws argument_error where sizes, the root, groups or shapes do not fit.
 constexpr tree by_host(std::span<int const> hosts, by_host_options const& options = {});
 
 }  // namespace colligo::trees
@@ -138,6 +138,8 @@ constexpr void join_levels(std::vector<int> const& ranks, std::span<level const>
     }
   }
   tree const joined = (levels.empty() ? within : levels[0].join)(static_cast<int>(leaders.size()));
+  if (joined.size() != static_cast<int>(leaders.size()) || joined.root() != 0)
+    throw argument_error("trees::by_host: a shape for " + std::to_string(leaders.size()) + " ranks gave " + std::to_string(joined.size()) + " with root " + std::to_string(joined.root()) + "; rank 0 must lead");
   for (int r = 0; r < joined.size(); ++r)
     for (int const c : joined.children(r)) children[static_cast<std::size_t>(leaders[static_cast<std::size_t>(r)])].push_back(leaders[static_cast<std::size_t>(c)]);
 }

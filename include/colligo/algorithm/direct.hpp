@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Direct: everybody reads everybody, in one round; of long vectors each rank combines one slice from everybody, then everybody collects the slices.
+/// Picture  all_reduce, p = 3   short: 0->+1,2  1->+0,2  2->+0,1     long: the slice of 0: 1->+0 2->+0, of 1: ..., then 0->1,2  1->0,2  2->0,1
+/// Cost     all_reduce short  one round of p - 1 messages each way, (p-1) (alpha + n beta + n gamma)
+///          long   two rounds for each window: 2 (p-1) alpha + 2 (p-1)/p n beta + (p-1)/p n gamma         both equal the recorded schedule where p divides n
+/// Needs    any p, any root, any associative functor
+/// Order    kept; same bits on all ranks (all combine in the order of ranks)
+/// Prefer   ranks that share memory, where a vector is published once and read by all.   Avoid: messages on many ranks, p - 1 start-ups each
+/// Source   folklore; the flat and the sliced scheme of shared-memory collectives
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "../core/knob.hpp"
+#include "../core/renumbered.hpp"
+#include "../core/transport.hpp"
+
+namespace colligo {
+
+struct direct {
+  static constexpr std::string_view name = "direct";
+
+  std::size_t slices = 4096;          ///< bytes: longer vectors are combined in slices
+  std::size_t window = 64 * 1024;     ///< bytes of a slice: longer ones are combined one window after the other, which bounds what is under way
+
+  static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};
+
+  template <class T, class Op>
+  struct all_reduce {
+    direct const& knob;
+    static constexpr bool ordered = true;
+    static constexpr bool same_bits = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const {
+      int const p = step.size(), me = step.rank();
+      if (all.size() * sizeof(T) <= knob.slices) return step(published{to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
+      for_each_window(knob, p, all, sizeof(T), [&](blocks const& slice) {
+        exchange_slices(step, slice);
+        step(published{to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
+      });
+    }
+
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      if (p == 1 || n == 0) return 0;
+      if (n * sizeof(T) <= knob.slices) return (p - 1) * (m.exchange(bytes) + m.combine(bytes));
+      double windows = 0;
+      for_each_window(knob, p, {0, n}, sizeof(T), [&](blocks const&) { ++windows; });
+      return 2 * (p - 1) * (windows * m.alpha + bytes / p * m.beta) + (p - 1) * m.combine(bytes / p);
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce {
+    direct const& knob;
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      int const p = step.size(), me = step.rank();
+      if (all.size() * sizeof(T) <= knob.slices) {
+        if (me != root) return step(send{root, all});
+        return step(listed{p - 1, [=](int i) { return fold{other(i, me), all}; }});
+      }
+      for_each_window(knob, p, all, sizeof(T), [&](blocks const& slice) {
+        exchange_slices(step, slice);
+        if (me != root) return step(send{root, slice[me]});
+        step(listed{p - 1, [=](int i) { return recv{other(i, me), slice[other(i, me)]}; }});
+      });
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce_scatter {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& block) const { exchange_slices(step, block); }
+  };
+
+  template <class T>
+  struct broadcast {
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      int const me = step.rank();
+      step(published{listed{me == root ? step.size() - 1 : 1, [=](int i) { return me == root ? operand(send{other(i, me), all}) : operand(recv{root, all}); }}});
+    }
+  };
+
+  template <class T>
+  struct all_gatherv {
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& block) const {
+      step(published{to_and_from_others(step.rank(), step.size(), block[step.rank()], [=](int r) { return recv{r, block[r]}; })});
+    }
+  };
+
+  struct barrier {
+    template <steps Step>
+    constexpr void operator()(Step& step) const {
+      int const me = step.rank();
+      if (step.size() > 1) step(published{to_and_from_others(me, step.size(), range{0, 1}, [=](int r) { return fold{r, range{1, 2}}; })});   // a fold, for all of them come to the same place
+    }
+  };
+
+ private:
+  // The i-th of the ranks that are not this one.
+  static constexpr int other(int i, int me) { return i < me ? i : i + 1; }
+
+  template <class Take>
+  static constexpr auto to_and_from_others(int me, int p, range out, Take take) {
+    return listed{2 * (p - 1), [=](int i) { return i < p - 1 ? operand(send{other(i, me), out}) : operand(take(other(i - (p - 1), me))); }};
+  }
+
+  // Each rank gets its slice from all others and combines it.
+  template <steps Step>
+  static constexpr void exchange_slices(Step& step, blocks const& slice) {
+    int const p = step.size(), me = step.rank();
+    step(listed{2 * (p - 1), [=](int i) {
+                  int const r = other(i % (p - 1), me);
+                  return i < p - 1 ? operand(send{r, slice[r]}) : operand(fold{r, slice[me]});
+                }});
+  }
+
+  // Windows of p slices each, as even as can be.
+  template <class F>
+  static constexpr void for_each_window(direct const& knob, int p, range all, std::size_t element_size, F f) {
+    std::size_t const longest = std::max<std::size_t>(1, knob.window / element_size) * static_cast<std::size_t>(p);
+    blocks const windows{all, static_cast<int>((all.size() + longest - 1) / longest)};
+    for (int w = 0; w < windows.parts; ++w) f(blocks{windows[w], p});
+  }
+};
+
+/// Direct over the memory that the ranks of a host share; where they do not, over messages. See over_shared_memory for other algorithms.
+struct shared_memory : direct {
+  static constexpr std::string_view name = "shared_memory";
+  static constexpr transport over = transport::shared_memory;
+  static constexpr std::array knobs{knob<shared_memory>{"slices", &shared_memory::slices}, knob<shared_memory>{"window", &shared_memory::window}};
+};
+
+}  // namespace colligo
