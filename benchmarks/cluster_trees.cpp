@@ -142,6 +142,7 @@ std::vector<contender> contenders_on(placement const& where, int elements) {
   int const hosts = colligo::host_map{where.hosts, p}.host_count();
   add("hierarchical", colligo::hierarchical<>{.hosts = where.hosts});
   add("hierarchical flat between", colligo::hierarchical<colligo::binary_tree, colligo::configured>{.between = {trees::flat(hosts)}, .hosts = where.hosts});
+  add("hierarchical direct between", colligo::hierarchical<colligo::binary_tree, colligo::direct>{.hosts = where.hosts});
   add("multi_leader", colligo::multi_leader<>{.hosts = where.hosts});
   add("binary_tree", colligo::binary_tree{});
   add("recursive_doubling", colligo::recursive_doubling{});
@@ -183,12 +184,12 @@ void report(std::vector<scene> const& scenes, options const& o, std::FILE* csv) 
     };
     int const p = static_cast<int>(s.where.hosts.size()), hosts = colligo::host_map{s.where.hosts, p}.host_count();
     fmt::print("\n{}: {} ranks on {} hosts\n", s.where.name, p, hosts);
-    fmt::print("  {:<26} {:>10} {:>10} {:>10} {:>7} {:>7}   {:>13} {:>5}{}\n", "algorithm", "min ms", "median ms", "max ms", "x lam", "x mpi", "between hosts", "hops",
+    fmt::print("  {:<28} {:>10} {:>10} {:>10} {:>7} {:>7}   {:>13} {:>5}{}\n", "algorithm", "min ms", "median ms", "max ms", "x lam", "x mpi", "between hosts", "hops",
                o.clusters != 0 ? "   between clusters  hops" : "");
     for (auto const& c : s.contenders) {
       auto const us = statistics_of(c.us);
       double const over_lam = median("lam") / us.median, over_mpi = median("mpi") / us.median;
-      fmt::print("  {:<26} {:>10.2f} {:>10.2f} {:>10.2f} {:>7.2f} {:>7.2f}", c.name, us.min / 1e3, us.median / 1e3, us.max / 1e3, over_lam, over_mpi);
+      fmt::print("  {:<28} {:>10.2f} {:>10.2f} {:>10.2f} {:>7.2f} {:>7.2f}", c.name, us.min / 1e3, us.median / 1e3, us.max / 1e3, over_lam, over_mpi);
       std::string counts = ",,,";
       if (c.schedule) {
         auto const h = crossings_of(*c.schedule, s.where.hosts), w = crossings_of(*c.schedule, s.where.clusters);
