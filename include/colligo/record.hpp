@@ -11,7 +11,7 @@ namespace colligo {
 
 namespace detail {
 
-inline choice parse_for(collective what, named const& algorithm) {
+inline chosen_algorithm parse_for(collective what, named const& algorithm) {
   return for_collective(what, [&]<collective C>() { return parse<C>(algorithm.text(), [] { return std::string(name_of(C)) + ": "; }); });
 }
 

@@ -202,3 +202,20 @@ TEST_CASE("every tree over p = 1..5 ranks, and random ones, over threads") {
     }));
   }
 }
+
+TEST_CASE("what is left open is filled in with the hosts that the communicator knows") {
+  for (int const p : {2, 5, 8})
+    REQUIRE_NOTHROW(run_threads(p, [p](thread_communicator& comm) {
+      auto& port = port_of<thread_communicator>::open(comm);
+      port.hosts = hosts_by(p, [](int r) { return r % 2; });   // as if they were dealt out over two hosts
+      auto const combined = [&](auto const& tag) { return colligo::all_reduce(comm, laws::word(comm.rank(), 0), as_commutative(laws::concatenation{}), tag); };
+      laws::expect(combined(configured{}) == combined(configured{trees::by_host(port.hosts)}), "configured by the hosts", p, 1);
+      laws::expect(combined(named("configured")) == combined(configured{}), "configured by name", p, 1);
+      laws::expect(combined(hierarchical<>{}) == combined(hierarchical<>{.hosts = port.hosts}), "hierarchical", p, 1);
+      laws::expect(combined(named("multi_leader")) == combined(multi_leader<>{.hosts = port.hosts}), "multi_leader by name", p, 1);
+      laws::expect((combined(configured{}) == combined(binary_tree{})) == (p == 2), "an order of its own", p, 1);
+      laws::expect(trees::by_host(comm) == trees::by_host(port.hosts), "by_host of a communicator", p, 1);
+      words(comm, configured{trees::by_host(comm)}, 3);
+      words(comm, hierarchical<>{.hosts = port.hosts}, 3);
+    }));
+}

@@ -65,15 +65,16 @@ using any_algorithm = std::variant<   //
 static_assert(std::is_trivially_copyable_v<any_algorithm>, "choosing one would cost more than a short message: let a tag refer to what it needs");
 
 /// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a collective as tags do.
-struct choice {
-  static constexpr std::string_view name = "choice";
+struct chosen_algorithm {
+  static constexpr std::string_view name = "chosen_algorithm";
 
   any_algorithm algorithm;
   transport over = transport::messages;
 
   template <class Tag>
     requires std::is_constructible_v<any_algorithm, Tag>
-  choice(Tag const& tag, transport way = transport::messages) : algorithm(tag), over(way) {}
+  chosen_algorithm(Tag const& tag, transport way = transport::messages) : algorithm(tag), over(way) {}
+  chosen_algorithm(any_algorithm const& tag, transport way = transport::messages) : algorithm(tag), over(way) {}
 };
 
 /// Calls f(Tag{}) for every algorithm of the catalogue.

@@ -15,29 +15,17 @@
 #include <utility>
 #include <vector>
 
-#include "../core/error.hpp"
 #include "../core/step.hpp"
 #include "../core/transport.hpp"
+#include "mpi_error.hpp"
 #include "mpi_shared.hpp"
+#include "mpi_trace.hpp"
 #include "port.hpp"
 #include "shared_memory.hpp"
 
 namespace colligo {
 
 namespace detail {
-
-/// Throws mpi_error with MPI's own words unless the call succeeded.
-[[noreturn, gnu::noinline, gnu::cold]] inline void throw_mpi(int code, char const* call) {
-  std::string text(MPI_MAX_ERROR_STRING, '\0');
-  int length = 0, rank = -1;
-  MPI_Error_string(code, text.data(), &length);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  text.resize(static_cast<std::size_t>(length));
-  throw mpi_error(std::string(call) + " failed on rank " + std::to_string(rank) + " of MPI_COMM_WORLD: " + text, code);
-}
-inline void check_mpi(int code, char const* call) {
-  if (code != MPI_SUCCESS) throw_mpi(code, call);
-}
 
 template <class T, class Op>
 class working_vector;
@@ -81,6 +69,9 @@ class mpi_port : public port_base {
     shared_host* const host = shared();
     return host && host->fits(sizeof(T)) ? host : nullptr;
   }
+  /// Where `automatic` may go.
+  template <class T>
+  shared_host* automatic_memory() { return size_ > 1 ? shared_for<T>() : nullptr; }
   shared_traffic traffic;   ///< what is under way there
 
   template <class T>
@@ -175,6 +166,7 @@ class mpi_port : public port_base {
       check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
     });
     find_hosts();
+    trace = mpi_trace::follow(comm_, hosts);
     requests_.reserve(64);
     sources.reserve(64);
     arriving.reserve(64);

@@ -21,12 +21,10 @@
 #include <string_view>
 #include <vector>
 
-#include "../core/error.hpp"
+#include "mpi_error.hpp"
 #include "shared_channel.hpp"
 
 namespace colligo::detail {
-
-void check_mpi(int code, char const* call);
 
 /// The ranks of one host, and their segments one after the other.
 class mpi_shared {

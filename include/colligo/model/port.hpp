@@ -16,6 +16,7 @@
 
 #include "../core/policy.hpp"
 #include "memory.hpp"
+#include "trace.hpp"
 
 namespace colligo {
 
@@ -99,13 +100,18 @@ void for_each_piece(List const& list, F f) {
   }
 }
 
+/// Whether an operand is one more fold into the same range.
+inline bool joins(operand const& next, operand const& first) {
+  return next.folds() && next.peer != nobody && next.which == own::result && next.elements == first.elements;
+}
+
 /// How many folds in a row, from the i-th operand on, combine into one range at once.
 template <operand_list List>
 std::size_t group_of_folds(List const& list, std::size_t i) {
   operand const first = list[i];
   std::size_t count = 1;
   if (first.elements.tail.empty() && first.which == own::result)
-    while (i + count < list.size() && operand(list[i + count]) == operand(fold{operand(list[i + count]).peer, first.elements})) ++count;
+    while (i + count < list.size() && joins(list[i + count], first)) ++count;
   return count;
 }
 
@@ -158,6 +164,7 @@ class port_base {
   std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::shared_ptr<void> trees;        ///< what select/known_trees.hpp has made of hosts and settings
+  std::unique_ptr<tracer> trace;      ///< none: its calls are not traced
 
  protected:
   int rank_ = 0, size_ = 1;

@@ -55,6 +55,7 @@ class schedule {
 
   constexpr schedule(collective what, std::size_t n, std::vector<std::vector<step>> ranks) : what_(what), n_(n), ranks_(std::move(ranks)) {}
 
+  constexpr collective what() const { return what_; }
   constexpr int size() const { return static_cast<int>(ranks_.size()); }                          ///< p
   constexpr std::size_t elements() const { return n_; }                                           ///< n
   constexpr std::vector<step> const& steps_of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }

@@ -21,6 +21,7 @@
 #include "../core/transport.hpp"
 #include "port.hpp"
 #include "shared_memory.hpp"
+#include "traced_program.hpp"
 #include "working_vector.hpp"
 
 namespace colligo {
@@ -174,6 +175,9 @@ class thread_port : public port_base {
   }
   template <class T>
   shared_host* shared_for() { return travels_as_bytes<T> && shared()->fits(sizeof(T)) ? shared() : nullptr; }
+  /// Messages there, which tell who waits for whom when ranks make different calls.
+  template <class T>
+  static shared_host* automatic_memory() { return nullptr; }
   shared_traffic traffic;
 
   template <class T>
@@ -288,10 +292,12 @@ void run_threads(int p, F f) {
   if (p < 1) throw argument_error("run_threads: " + std::to_string(p) + " ranks asked for, at least 1 is needed");
   detail::thread_group group(p);
   auto const environment = detail::settings_of_environment();
+  detail::thread_trace trace(p);
   auto const run = [&](int rank) {
     std::exception_ptr error;
     try {
       detail::thread_port port(group, rank, p, environment);
+      port.trace = trace.of(rank);
       thread_communicator comm(port);
       f(comm);
     } catch (detail::abandoned const&) {   // the cause is kept already
@@ -305,6 +311,7 @@ void run_threads(int p, F f) {
     for (int rank = 1; rank < p; ++rank) others.emplace_back(run, rank);
     run(0);
   }
+  trace.write();
   if (auto const error = group.first_error()) std::rethrow_exception(error);
 }
 

@@ -129,8 +129,25 @@ class call {
   /// Runs the algorithm on this rank's share: `in` is what it contributes, `out` what it wants, each a stretch of `vector`.
   template <class T, class Op, class Algorithm>
   void run(Algorithm const& algorithm, blocks const& vector, values<T const> in, values<T> out, Op& op, int root = 0) const {
+    if (port.trace) [[unlikely]] run_traced(algorithm, vector, in, out, op, root);
+    else run<false>(algorithm, vector, in, out, op, root);
+  }
+
+ private:
+  // A copy of the vector: if the untraced way had its address taken here, the vector would go through memory.
+  template <class T, class Op, class Algorithm>
+  [[gnu::noinline, gnu::cold]] void run_traced(Algorithm const& algorithm, blocks vector, values<T const> in, values<T> out, Op& op, int root) const {
+    run<true>(algorithm, vector, in, out, op, root);
+  }
+
+  template <bool Traced, class T, class Op, class Algorithm>
+  void run(Algorithm const& algorithm, blocks const& vector, values<T const> in, values<T> out, Op& op, int root) const {
     using functor = std::remove_cv_t<Op>;
-    with<T, functor>(algorithm, vector, [&]<class Tag>(Tag const& tag, transport over) {
+    with<T, functor>(algorithm, vector, [&]<class Tag>(Tag const& tag, [[maybe_unused]] transport over) {
+      [[maybe_unused]] auto const log = [&] {
+        if constexpr (Traced) return traced_call(*port.trace, C, Tag::name, vector.whole.size(), sizeof(T));
+        else return 0;
+      }();
       if constexpr (std::is_same_v<Tag, vendor>) {
         run_vendor<C>(tag, port, vector, in, out, op, root);
       } else {
@@ -140,13 +157,19 @@ class call {
           refuse_arguments(Tag::name, " is made for " + std::to_string(p) + " ranks, the communicator has " + std::to_string(size()));
         if constexpr (!may_reorder<functor, T>())
           if (!keeps_order_over(policy, size())) refuse(Tag::name, reorders);
-        auto const text = [&](auto& step) { apply<C>(policy, step, vector, root); };
+        auto const text = [&]<class Step>(Step& step) {
+          if constexpr (Traced && !std::is_same_v<Step, extent>) {
+            traced each(step, log);
+            apply<C>(policy, each, vector, root);
+          } else {
+            apply<C>(policy, step, vector, root);
+          }
+        };
         execute(port, over, vector.whole, in, out, op, keeps_input<decltype(policy)>(), text);
       }
     });
   }
 
- private:
   // What the tag leaves open and the communicator knows: trees, hosts.
   template <class Tag>
   auto with_what_is_known(Tag const& tag) const {
@@ -165,7 +188,7 @@ class call {
   void with(Algorithm const& algorithm, blocks const& vector, Run run) const {
     if constexpr (std::is_same_v<Algorithm, automatic> || std::is_same_v<Algorithm, named>) {
       visit<T, Op>(resolve<T, Op>(algorithm, vector), run);
-    } else if constexpr (std::is_same_v<Algorithm, choice>) {
+    } else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>) {
       visit<T, Op>(algorithm, run);
     } else {
       static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
@@ -182,20 +205,22 @@ class call {
 
 
   template <class T, class Op>
-  choice resolve(named const& algorithm, blocks const& vector) const {
+  chosen_algorithm resolve(named const& algorithm, blocks const& vector) const {
     if (algorithm.text() == automatic::name) return resolve<T, Op>(automatic{}, vector);
     return parse<C>(algorithm.text(), [this] { return explain(); });
   }
   template <class T, class Op>
-  choice resolve(automatic, blocks const& vector) const {
+  chosen_algorithm resolve(automatic, blocks const& vector) const {
     std::string const& setting = port.setting(C);
     if (!setting.empty()) return parse<C>(setting, [this] { return explain() + environment_variable(C) + ": "; });
     if (has_tree_setting(port, C)) return along_trees{};
-    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>()});
+    shared_host const* const memory = port.template automatic_memory<T>();
+    bool const shared = memory && memory->whole();
+    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>(), shared, shared && memory->spins()});
   }
 
   template <class T, class Op, class Run>
-  void visit(choice const& chosen, Run& run) const {
+  void visit(chosen_algorithm const& chosen, Run& run) const {
     std::visit([&]<class Tag>(Tag const& tag) {
       if constexpr (!offers<Tag, C, T, Op>)
         refuse(Tag::name, " has no form for this collective");

@@ -19,6 +19,8 @@ struct situation {
   bool commutes = true;       ///< the functor is known to
   bool exact = false;         ///< any order of operands is known to give the same bits
   bool vendor = false;        ///< the MPI library has an operation of its own for the elements and the functor
+  bool shared = false;        ///< all ranks share memory, and the elements go through it
+  bool cores = false;         ///< and every rank has a core for itself
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }
@@ -71,9 +73,24 @@ inline any_algorithm choose_gather(situation const& s) {
   return s.bytes() / static_cast<std::size_t>(s.p()) <= 2048 ? any_algorithm{binary_tree{}} : linear{};
 }
 
+// Over shared memory a vector is published once and read by all, so that rounds count and messages do not.
+inline any_algorithm choose_shared(collective what, situation const& s) {
+  using enum collective;
+  bool const two = s.p() == 2;
+  switch (what) {
+    case all_reduce: return !two ? any_algorithm{direct{}} : s.bytes() <= 49152 ? any_algorithm{recursive_doubling{}} : halving_doubling{};
+    case reduce: return two && s.bytes() <= 49152 ? any_algorithm{binary_tree{}} : two ? any_algorithm{halving_doubling{}} : direct{};
+    case scan: return recursive_doubling{};
+    case exclusive_scan: return doubling_123{};
+    case gather: case gatherv: case scatter: case scatterv: return linear{};
+    default: return direct{};
+  }
+}
+
 }  // namespace detail
 
-inline choice choose(collective what, situation const& s) {
+inline chosen_algorithm choose(collective what, situation const& s) {
+  if (s.shared) return {detail::choose_shared(what, s), transport::shared_memory};
   using enum collective;
   constexpr std::size_t long_vector = 65536;   // bytes from which on moving them outweighs a few start-ups
   switch (what) {

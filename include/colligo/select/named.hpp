@@ -74,7 +74,7 @@ bool turn_knob(Tag& tag, std::string_view setting) {
 
 /// The algorithm that a text names for a collective, "ring" or "ring@shared_memory". `where` begins an error ("all_reduce on rank 0: "); it is made only then.
 template <collective C>
-choice parse(std::string_view whole, std::function<std::string()> const& where) {
+chosen_algorithm parse(std::string_view whole, std::function<std::string()> const& where) {
   auto const at = whole.find('@');
   auto const text = whole.substr(0, at), way = at == whole.npos ? std::string_view() : whole.substr(at + 1);
   if (at != whole.npos && way != shared_memory::name) throw algorithm_error(where() + "algorithms run @shared_memory, not @" + std::string(way));

@@ -35,12 +35,6 @@ inline tree parse_tree(std::string_view text, int p, std::string const& where = 
 
 namespace detail {
 
-inline std::string quoted(std::string_view text) {
-  std::string q = "\"";
-  for (char const c : text.substr(0, 24)) q += c >= ' ' && c <= '~' ? c : '?';
-  return q + (text.size() > 24 ? "...\"" : "\"");
-}
-
 class tree_parser {
  public:
   tree_parser(int p, std::string const& where) : p_(p), where_(where), children_(static_cast<std::size_t>(p)), line_of_(children_.size()) {}
@@ -64,6 +58,12 @@ class tree_parser {
   [[noreturn]] void refuse(std::size_t line, std::string const& reason) const { throw argument_error(where_ + ':' + std::to_string(line) + ": " + reason); }
 
   static constexpr std::string_view blanks = " \t\r";
+
+  static std::string quoted(std::string_view text) {
+    std::string q = "\"";
+    for (char const c : text.substr(0, 24)) q += c >= ' ' && c <= '~' ? c : '?';
+    return q + (text.size() > 24 ? "...\"" : "\"");
+  }
 
   void read(std::string_view line) {
     if (line.find_first_not_of(blanks) == line.npos) return;

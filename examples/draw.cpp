@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+// Draws who sends what to whom, or a tree over the ranks, as SVG. Hosts are dealt the ranks out in turn or in blocks. Needs neither MPI nor mpirun.
+//
+//   draw schedule halving_doubling 8 16 > schedule.svg
+//   draw schedule binary_tree 16 1000 --collective reduce --hosts 4 > reduce.svg
+//   draw tree binomial 32 --hosts 8 > tree.svg       # LAM-MPI's tree on 8 hosts: 28 of the 31 edges are between hosts
+#include <CLI/CLI.hpp>
+#include <colligo/model/draw.hpp>
+#include <colligo/record.hpp>
+#include <colligo/shape/tree.hpp>
+
+#include <cstddef>
+#include <iostream>
+#include <string>
+#include <vector>
+
+colligo::collective collective_named(std::string const& name) {
+  std::string known;
+  for (colligo::collective const c : colligo::collectives) {
+    if (name_of(c) == name) return c;
+    known += (known.empty() ? "" : ", ") + std::string(name_of(c));
+  }
+  throw colligo::argument_error("no collective is named \"" + name + "\"; known are " + known);
+}
+
+std::string drawn_tree(std::string const& name, int p, int root, std::vector<int> const& hosts) {
+  if (name == "binomial") return draw(colligo::binomial_tree{p, root}, hosts);
+  if (name == "halving" && root == 0) return draw(colligo::halving_shape{p}, hosts);
+  throw colligo::argument_error("no tree is named \"" + name + "\" with root " + std::to_string(root) + "; known are binomial, and halving with root 0");
+}
+
+int main(int argc, char** argv) {
+  std::string name, collective = "all_reduce";
+  int p = 8, root = 0, hosts = 0;
+  std::size_t n = 16;
+  bool blocks = false;
+  CLI::App app("Draws schedules and trees of the colligo library as SVG");
+  app.require_subcommand(1);
+  auto* const schedule = app.add_subcommand("schedule", "a row per rank, a column per round");
+  auto* const tree = app.add_subcommand("tree", "the root on top");
+  for (auto* const command : {schedule, tree}) {
+    command->add_option("name", name, command == tree ? "binomial, halving" : "an algorithm")->required();
+    command->add_option("p", p, "ranks")->capture_default_str()->check(CLI::Range(1, 1024));
+    command->add_option("--root", root, "of the tree, of reduce, broadcast ...")->capture_default_str();
+    command->add_option("--hosts", hosts, "number of hosts, 0: not shown")->capture_default_str()->check(CLI::Range(0, 1024));
+    command->add_flag("--blocks", blocks, "neighbouring ranks share a host; without, ranks are dealt out in turn");
+  }
+  schedule->add_option("n", n, "elements, of 8 bytes each")->capture_default_str();
+  schedule->add_option("--collective", collective, "all_reduce, reduce, broadcast ...")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  try {
+    if (root < 0 || root >= p) throw colligo::argument_error("root " + std::to_string(root) + " is not a rank, ranks are 0 to " + std::to_string(p - 1));
+    std::vector<int> host_of;
+    for (int r = 0; r < p && hosts > 0; ++r) host_of.push_back(blocks ? r * hosts / p : r % hosts);
+    std::cout << (*tree ? drawn_tree(name, p, root, host_of)
+                        : draw(colligo::record<double>(colligo::named(name), collective_named(collective), p, n, root), host_of));
+  } catch (colligo::error const& e) {
+    std::cerr << e.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// tracing: logs this rank's calls over a communicator for a while. For whole programs, set COLLIGO_TRACE=file.json or file.svg instead.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "model/port.hpp"
+#include "model/trace_file.hpp"
+
+namespace colligo {
+
+/// While it lives, this rank's calls over comm go to `log`, which is nobody else's: gather the logs and hand them to write_chrome_trace or
+/// write_timeline. Preconditions: comm and log outlive it; no call is under way.
+template <communicator Comm>
+class tracing {
+ public:
+  tracing(Comm const& comm, trace_log& log) : now_(port_of<Comm>::open(comm).trace), before_(std::exchange(now_, std::unique_ptr<tracer>(new tracer{log}))) {}
+  ~tracing() { now_ = std::move(before_); }
+  tracing(tracing const&) = delete;
+  tracing& operator=(tracing const&) = delete;
+
+ private:
+  std::unique_ptr<tracer>& now_;
+  std::unique_ptr<tracer> before_;
+};
+
+}  // namespace colligo
