@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSL-1.0
+// Ranks that share memory, as processes: agreement where it can not be had, many communicators, late ranks, peers that need MPI's progress, a soak.
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <colligo/colligo.hpp>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "over_mpi.hpp"
+
+namespace {
+
+using namespace colligo;
+
+detail::shared_host* memory_of(MPI_Comm comm) { return detail::mpi_port::of(comm).shared(); }
+
+/// A duplicate of MPI_COMM_WORLD that frees itself.
+class own_comm {
+ public:
+  own_comm() { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
+  explicit own_comm(MPI_Comm comm) : comm_(comm) {}
+  own_comm(own_comm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
+  ~own_comm() {
+    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  }
+  operator MPI_Comm() const { return comm_; }
+  mpi_communicator over() const { return {comm_}; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+void expect_sum(mpi_communicator const& comm, std::size_t n, char const* algorithm, int round = 0) {
+  std::vector<int> in(n), out(n);
+  for (std::size_t i = 0; i < n; ++i) in[i] = comm.rank() + round + static_cast<int>(i % 100);
+  all_reduce(comm, in, out, std::plus<>{}, named(algorithm));
+  int const p = comm.size();
+  for (std::size_t i = 0; i < n; ++i)
+    if (out[i] != p * (p - 1) / 2 + p * (round + static_cast<int>(i % 100))) throw std::runtime_error(over_mpi::text("wrong sum at ", i, " of ", n, " by ", algorithm));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(shared)
+
+BOOST_AUTO_TEST_CASE(all_share_or_none_and_results_are_right_either_way) {
+  own_comm const with, without;
+  BOOST_TEST((memory_of(with) != nullptr));
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == size - 1) setenv("COLLIGO_SHARED_MEMORY", "off", 1);   // one rank alone
+  BOOST_TEST((memory_of(without) == nullptr));
+  unsetenv("COLLIGO_SHARED_MEMORY");
+  for (std::size_t const n : {1u, 1000u, 300000u}) {
+    expect_sum(with.over(), n, "shared_memory");
+    expect_sum(without.over(), n, "shared_memory");
+    expect_sum(without.over(), n, "automatic");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(many_communicators_freed_in_any_order_and_after_a_split) {
+  std::vector<own_comm> all(12);
+  std::mt19937 random(3);   // the same on all ranks
+  for (std::size_t i = 0; i < all.size(); ++i) expect_sum(all[i].over(), 1000 << i % 5, "shared_memory", static_cast<int>(i));
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(all[3], rank % 2, -rank, &half);   // and in another order
+  own_comm const split(half);
+  while (!all.empty()) {
+    auto const which = static_cast<std::ptrdiff_t>(random() % all.size());
+    all.erase(all.begin() + which);
+    for (auto const& comm : all) expect_sum(comm.over(), 100, "shared_memory");
+    expect_sum(split.over(), 50000, "shared_memory");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_that_comes_seconds_late_finds_what_it_should) {
+  own_comm const comm;
+  auto const over = comm.over();
+  expect_sum(over, 10, "shared_memory");
+  for (std::size_t const n : {3u, 100000u}) {
+    if (over.rank() == over.size() - 1) std::this_thread::sleep_for(std::chrono::seconds(1));
+    for (int i = 0; i < 50; ++i) expect_sum(over, n, "shared_memory", i);
+    std::vector<int> both(n, over.rank() == 0 ? 7 : 0);
+    broadcast(over, both, 0, shared_memory{});
+    BOOST_TEST((both == std::vector<int>(n, 7)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_in_a_send_that_needs_our_progress_does_not_hold_us_up_for_ever) {
+  own_comm const comm;
+  auto const over = comm.over();
+  if (over.size() < 2) return;
+  expect_sum(over, 1, "shared_memory");
+  constexpr int n = 1 << 20;   // a rendezvous
+  std::vector<double> data(n, 1.0);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (over.rank() == 0) MPI_Irecv(data.data(), n, MPI_DOUBLE, 1, 5, comm, &request);
+  if (over.rank() == 1) MPI_Ssend(data.data(), n, MPI_DOUBLE, 0, 5, comm);
+  expect_sum(over, 1, "shared_memory");   // rank 0 waits here while rank 1 is still sending
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+BOOST_AUTO_TEST_CASE(unaligned_vectors_and_vectors_in_place) {
+  own_comm const comm;
+  auto const over = comm.over();
+  int const p = over.size();
+  for (char const* algorithm : {"shared_memory", "ring@shared_memory", "halving_doubling@shared_memory", "recursive_doubling@shared_memory"})
+    for (std::size_t const n : {5u, 1001u, 40001u, 600001u}) {
+      std::vector<char> memory(n * 2 + 1), result(n * 2 + 1);
+      auto const unaligned = [](std::vector<char>& m, std::size_t count) { return std::span(m).subspan(1, count); };
+      for (char& c : unaligned(memory, n)) c = 1;
+      all_reduce(over, unaligned(memory, n), unaligned(result, n), std::plus<>{}, named(algorithm));
+      BOOST_TEST(std::ranges::all_of(unaligned(result, n), [p](char c) { return c == p; }), algorithm << ", n = " << n);
+      all_reduce(over, in_place(unaligned(memory, n)), std::plus<>{}, named(algorithm));
+      BOOST_TEST(std::ranges::all_of(unaligned(memory, n), [p](char c) { return c == p; }), algorithm << " in place, n = " << n);
+    }
+}
+
+// Calls of all kinds and sizes without barriers between them, on two communicators.
+BOOST_AUTO_TEST_CASE(soak) {
+  own_comm const first, second;
+  mpi_communicator const over[]{first.over(), second.over()};
+  int const p = over[0].size(), me = over[0].rank();
+  std::mt19937 random(11);   // the same on all ranks
+  char const* const sums[]{"shared_memory", "recursive_doubling@shared_memory", "halving_doubling@shared_memory", "ring@shared_memory",
+                           "circulant@shared_memory", "binary_tree@shared_memory", "automatic", "recursive_doubling"};
+  char const* const value = std::getenv("COLLIGO_TEST_SOAK");
+  int const calls = value ? std::atoi(value) : p <= 2 ? 100000 : 20000;
+  std::vector<std::int64_t> in(1 << 16), out(in.size() * static_cast<std::size_t>(p));
+  int wrong = 0;
+  for (int call = 0; call < calls; ++call) {
+    auto const& comm = over[random() % 2];
+    auto const kind = random() % 8;
+    auto const most = random() % 50 == 0 ? 16u : random() % 10 == 0 ? 12u : 8u;
+    std::size_t const n = 1 + random() % (1u << most);
+    int const root = static_cast<int>(random() % static_cast<unsigned>(p));
+    auto const from = std::span(in).first(n);
+    auto const to = std::span(out).first(n);
+    for (std::size_t i = 0; i < n; i += std::max<std::size_t>(1, n / 7)) from[i] = call + me + static_cast<std::int64_t>(i);
+    auto const check = [&](auto expected, std::span<std::int64_t> got) {
+      for (std::size_t i = 0; i < n; i += std::max<std::size_t>(1, n / 7)) wrong += got[i] != expected(static_cast<std::int64_t>(i));
+    };
+    std::int64_t const ranks = p, sum = ranks * (ranks - 1) / 2;
+    switch (kind) {
+      case 0: case 1: case 2:
+        all_reduce(comm, from, to, std::plus<>{}, named(sums[random() % std::size(sums)]));
+        check([&](std::int64_t i) { return sum + ranks * (call + i); }, to);
+        break;
+      case 3:
+        reduce(comm, from, to, maximum{}, root, shared_memory{});
+        if (me == root) check([&](std::int64_t i) { return call + ranks - 1 + i; }, to);
+        break;
+      case 4:
+        if (me == root) std::ranges::copy(from, to.begin());
+        broadcast(comm, to, root);
+        check([&](std::int64_t i) { return call + root + i; }, to);
+        break;
+      case 5: {
+        auto const all = std::span(out).first(n * static_cast<std::size_t>(p));
+        all_gather(comm, from, all);
+        for (int r = 0; r < p; ++r) check([&](std::int64_t i) { return call + r + i; }, all.subspan(n * static_cast<std::size_t>(r), n));
+        break;
+      }
+      case 6:
+        scan(comm, from, to, std::plus<>{});
+        check([&](std::int64_t i) { return std::int64_t{me} * (me + 1) / 2 + (me + 1) * (call + i); }, to);
+        break;
+      default: barrier(comm);
+    }
+  }
+  BOOST_TEST(wrong == 0, wrong << " wrong elements in " << calls << " calls");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
