@@ -116,23 +116,21 @@ class csv_file {
   std::unique_ptr<std::FILE, close> file_;
 };
 
-/// "[ 12/48] 32768 bytes  ring" on stderr: one line that changes on a terminal, elsewhere (if asked for) one line now and then.
+/// Progress on stderr: one line that changes on a terminal, elsewhere (if asked for) one line now and then.
 class progress_line {
  public:
-  progress_line(bool wanted, int steps) : terminal_(isatty(STDERR_FILENO) == 1), shown_(wanted || terminal_), steps_(steps) {}
+  explicit progress_line(bool wanted) : terminal_(isatty(STDERR_FILENO) == 1), shown_(wanted || terminal_) {}
   progress_line(progress_line const&) = delete;
   progress_line& operator=(progress_line const&) = delete;
   ~progress_line() { clear(); }
 
-  void step(std::size_t bytes, std::string_view name) {
-    ++done_;
+  /// Shows what text() makes, unless the last one has not stood long enough and this is nothing new.
+  template <class Text>
+  void show(Text text, bool is_new = false) {
     auto const now = std::chrono::steady_clock::now();
-    if (!shown_ || (bytes == bytes_ && now - last_ < std::chrono::milliseconds(terminal_ ? 100 : 1000))) return;
+    if (!shown_ || (!is_new && now - last_ < std::chrono::milliseconds(terminal_ ? 100 : 1000))) return;
     last_ = now;
-    bytes_ = bytes;
-    auto const width = std::to_string(steps_).size();
-    char const* const before = terminal_ ? "\r\033[K" : "";
-    fmt::print(stderr, "{}[{:>{}}/{}] {} bytes  {}{}", before, done_, width, steps_, bytes, name, terminal_ ? "" : "\n");
+    fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text(), terminal_ ? "" : "\n");
     std::fflush(stderr);
   }
   void clear() const {
@@ -141,8 +139,6 @@ class progress_line {
 
  private:
   bool terminal_, shown_;
-  int steps_, done_ = 0;
-  std::size_t bytes_ = 0;
   std::chrono::steady_clock::time_point last_{};
 };
 

@@ -48,6 +48,21 @@ add_test(NAME benchmark_summary_of_compare COMMAND summary --all ${csv})
 set_tests_properties(benchmark_summary_of_compare PROPERTIES PASS_REGULAR_EXPRESSION "regular +Open MPI [0-9.]+ +ring +5 " FIXTURES_REQUIRED benchmark_csv)
 set_tests_properties(benchmark_summary benchmark_summary_of_compare PROPERTIES LABELS benchmark)
 
+# Trees on pretended hosts: what is counted is known, whatever the times are. LAM-MPI's trees over 8 ranks dealt out over 4 hosts send 6 + 3 messages
+# between hosts, by_host 3 each way.
+add_benchmark_test(cluster_trees 8 $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1 --csv ${CMAKE_CURRENT_BINARY_DIR}/cluster_trees.csv)
+set_tests_properties(benchmark_cluster_trees PROPERTIES PASS_REGULAR_EXPRESSION "cyclic: 8 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 9     4\n  by_host flat, flat [^\n]* 6     2\n([^\n]+\n)*  recursive_doubling [^\n]* 16     2\n")
+add_benchmark_test(cluster_trees_wan 8 $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1 --clusters 2 --elements 10)
+set_tests_properties(benchmark_cluster_trees_wan PROPERTIES PASS_REGULAR_EXPRESSION "7 ranks: 7 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 8     4 +8     4\n")
+# The emulated cluster itself: two hosts that the library tells apart. Exit code 2: this machine or user can not have network namespaces.
+add_test(NAME benchmark_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/cluster --hosts 2 --ranks-per-host 2 --delay 1ms --timeout 60 --
+  $<TARGET_FILE:cluster_trees> --calls 1 --rounds 1 --placement in-order)
+set_tests_properties(benchmark_cluster PROPERTIES LABELS benchmark PROCESSORS 4 SKIP_RETURN_CODE 2
+  PASS_REGULAR_EXPRESSION "in-order: 4 ranks on 2 hosts\n[^\n]*\n  lam [^\n]* 4     2\n  by_host flat, flat [^\n]* 2     2\n")
+add_test(NAME benchmark_search_tree COMMAND ${CMAKE_COMMAND} "-DRUN=${COLLIGO_MPIRUN}" -DSEARCH_TREE=$<TARGET_FILE:search_tree> -DCOMPARE=$<TARGET_FILE:compare>
+  -DOUT=${CMAKE_CURRENT_BINARY_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/search_tree.cmake)
+set_tests_properties(benchmark_search_tree PROPERTIES LABELS benchmark PROCESSORS 4)
+
 # Wrong options: every rank ends, with a failure and with a sentence that says what to do.
 function(add_refusal name sentence)
   add_benchmark_test(refuses_${name} 2 $<TARGET_FILE:compare> ${ARGN})

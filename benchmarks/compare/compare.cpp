@@ -3,6 +3,7 @@
 /// A collective's algorithms side by side with the MPI library's own and Boost.MPI's, in one run:
 ///   mpirun -n 2 compare --collective all_reduce --type double --op sum --bytes 8:8388608 --csv all_reduce.csv
 #include <climits>
+#include <utility>
 
 #include "../../test/distributions.hpp"
 #include "../options.hpp"
@@ -106,11 +107,15 @@ int compare(int argc, char** argv) {
     if (has_root(what)) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
   }
   table report(contest->names());
-  progress_line progress(o.progress, rank == 0 ? static_cast<int>(sizes.size()) * steps_per_size(*contest, o.how) : 0);
+  progress_line progress(o.progress);
+  int const steps = static_cast<int>(sizes.size()) * steps_per_size(*contest, o.how);
+  int done = 0;
   for (std::size_t const n : sizes) {
     std::size_t const bytes = n * contest->element_size();
+    bool new_size = true;
     auto const results = measure(*contest, n, o.how, [&](std::string const& name) {
-      if (rank == 0) progress.step(bytes, name);
+      ++done;
+      if (rank == 0) progress.show([&] { return fmt::format("[{}/{}] {} bytes  {}", done, steps, bytes, name); }, std::exchange(new_size, false));
     });
     if (rank == 0) progress.clear(), report.print_size(bytes, n, results);
     csv.write(o.collective, chosen.type, chosen.op, o.distribution, ranks, bytes, o.how.repeats, results);
