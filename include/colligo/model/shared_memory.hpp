@@ -110,6 +110,9 @@ class shared_steps {
   void run() {
     form_groups();
     for (incoming& i : traffic_.in) guard(i);
+    // A rank that has nothing to do but to send had better copy, for that goes on while its readers combine.
+    if (traffic_.in.empty())
+      for (outgoing& o : traffic_.out) o.stays = false;
     give_slots();
     for (unsigned polls = 0;;) {
       bool open = false, moved = false;
