@@ -4,6 +4,8 @@
 
 #include <colligo/select/choose.hpp>
 
+#include <vector>
+
 using namespace colligo;
 
 namespace {
@@ -78,4 +80,39 @@ TEST_CASE("the rest of the family: few start-ups for short vectors, few bytes fo
   CHECK(choice(exclusive_scan, 7, 100) == "doubling_123");
   CHECK(choice(exclusive_scan, 7, 8 << 20) == "pipelined_chain");
   CHECK(choice(barrier, 7, 0) == "dissemination");
+}
+
+TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks and bytes") {
+  auto const shared = [](collective what, int p, std::size_t bytes) {
+    auto const chosen = choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .shared = true});
+    CHECK(chosen.over == transport::shared_memory);
+    return std::visit([](auto const& tag) { return tag.name; }, chosen.algorithm);
+  };
+  CHECK(shared(collective::all_reduce, 2, 8) == "recursive_doubling");
+  CHECK(shared(collective::all_reduce, 2, 49153) == "halving_doubling");
+  CHECK(shared(collective::all_reduce, 3, 8) == "direct");
+  CHECK(shared(collective::reduce, 2, 4097) == "binary_tree");
+  CHECK(shared(collective::reduce, 8, 4097) == "direct");
+  CHECK(shared(collective::scan, 8, 8) == "recursive_doubling");
+  CHECK(shared(collective::gatherv, 8, 8) == "linear");
+  CHECK(shared(collective::barrier, 8, 0) == "direct");
+}
+
+TEST_CASE("several hosts: their leaders all to all where they are few, all ranks as leaders for long vectors; as elsewhere where nothing is to be gained") {
+  auto const over = [](collective what, int p, int per_host, std::size_t bytes, bool commutes = true, bool dealt = false) {
+    std::vector<int> hosts;
+    for (int r = 0; r < p; ++r) hosts.push_back(dealt ? r % (p / per_host) : r / per_host);
+    auto const chosen = choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes, .hosts = hosts});
+    return std::visit([](auto const& tag) { return tag.name; }, chosen.algorithm);
+  };
+  CHECK(over(collective::all_reduce, 32, 4, 8) == "hierarchical_direct");
+  CHECK(over(collective::all_reduce, 32, 4, 1 << 20) == "multi_leader");
+  CHECK(over(collective::all_reduce, 128, 4, 8) == "hierarchical");
+  CHECK(over(collective::all_reduce, 128, 4, 1 << 15) == "multi_leader");
+  CHECK(over(collective::reduce, 32, 4, 8) == "hierarchical");
+  CHECK(over(collective::broadcast, 32, 4, 8, false, true) == "hierarchical");
+  CHECK(over(collective::all_reduce, 32, 4, 8, false) == "hierarchical_direct");
+  CHECK(over(collective::all_reduce, 32, 4, 8, false, true) == "recursive_doubling");
+  CHECK(over(collective::all_reduce, 32, 1, 8) == "recursive_doubling");
+  CHECK(over(collective::all_gather, 32, 4, 8) == "recursive_doubling");
 }

@@ -57,6 +57,7 @@ using any_algorithm = std::variant<   //
     dissemination,                    //
     along_trees,                      //
     hierarchical<>,                   //
+    hierarchical<binary_tree, direct>,  //
     multi_leader<>,                   //
     direct,                           //
     shared_memory,                    //

@@ -24,7 +24,7 @@ namespace colligo {
 struct direct {
   static constexpr std::string_view name = "direct";
 
-  std::size_t slices = 4096;          ///< bytes: longer vectors are combined in slices
+  std::size_t slices = 8192;          ///< bytes: longer vectors are combined in slices
   std::size_t window = 64 * 1024;     ///< bytes of a slice: longer ones are combined one window after the other, which bounds what is under way
 
   static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};

@@ -13,9 +13,11 @@
 
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "../shape/host_map.hpp"
 #include "binary_tree.hpp"
+#include "direct.hpp"
 #include "part.hpp"
 #include "recursive_doubling.hpp"
 
@@ -23,7 +25,8 @@ namespace colligo {
 
 template <class Within = binary_tree, class Between = recursive_doubling>
 struct hierarchical {
-  static constexpr std::string_view name = "hierarchical";
+  /// The two of the catalogue are told apart by name; another composition is known by its type alone.
+  static constexpr std::string_view name = std::is_same_v<Between, direct> ? "hierarchical_direct" : "hierarchical";
 
   Within within{};
   Between between{};
@@ -56,7 +59,9 @@ struct hierarchical {
     }
 
     /// For hosts of as many ranks each.
-    constexpr double cost(machine const& m, int p, std::size_t n) const {
+    constexpr double cost(machine const& m, int p, std::size_t n) const
+      requires detail::priced<decltype(up), decltype(across), decltype(down)>
+    {
       host_map const map = tag.map(p);
       int const here = map.ranks_with(0);
       return up.cost(m, here, n) + across.cost(m, map.host_count(), n) + down.cost(m, here, n);
@@ -87,7 +92,9 @@ struct hierarchical {
     }
 
     /// For hosts of as many ranks each.
-    constexpr double cost(machine const& m, int p, std::size_t n) const {
+    constexpr double cost(machine const& m, int p, std::size_t n) const
+      requires detail::priced<decltype(up), decltype(across)>
+    {
       return up.cost(m, tag.map(p).ranks_with(0), n) + across.cost(m, tag.map(p).host_count(), n);
     }
   };
@@ -113,7 +120,9 @@ struct hierarchical {
     }
 
     /// For hosts of as many ranks each.
-    constexpr double cost(machine const& m, int p, std::size_t n) const {
+    constexpr double cost(machine const& m, int p, std::size_t n) const
+      requires detail::priced<decltype(across), decltype(down)>
+    {
       return across.cost(m, tag.map(p).host_count(), n) + down.cost(m, tag.map(p).ranks_with(0), n);
     }
   };

@@ -31,7 +31,11 @@ class part {
   constexpr part(Tag const& tag) : policy_(make(tag)) {}
 
   constexpr bool in_order(int p) const { return keeps_order_over(policy_, p); }
-  constexpr double cost(machine const& m, int p, std::size_t n) const { return policy_.cost(m, p, n); }
+  constexpr double cost(machine const& m, int p, std::size_t n) const
+    requires requires(policy const& its) { its.cost(m, p, n); }
+  {
+    return policy_.cost(m, p, n);
+  }
 
   template <steps Step>
   constexpr void operator()(Step& step, blocks const& vector, int root = 0) const {
@@ -45,6 +49,10 @@ class part {
  private:
   policy policy_;
 };
+
+/// Every part has a formula.
+template <class... Parts>
+concept priced = (requires(Parts const& part, machine const& m) { part.cost(m, 1, std::size_t{}); } && ...);
 
 /// A part that begins with the results of one before.
 template <collective C, class Tag, class Other, class T, class Op>

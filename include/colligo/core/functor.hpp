@@ -61,11 +61,11 @@ namespace detail {
 // so maxloc and minloc commute and the result is the same for every algorithm and every number of ranks.
 template <class Located, class Better>
 constexpr Located better_of(Located const& a, Located const& b, Better better) {
-  if (better(a.value, b.value)) return a;
-  if (better(b.value, a.value)) return b;
-  bool const a_is_nan = unordered(a.value), b_is_nan = unordered(b.value);
-  if (a_is_nan != b_is_nan) return a_is_nan ? b : a;
-  return b.index < a.index ? b : a;
+  // Without branches, for which of two values is the larger can not be foretold.
+  bool const a_is_nan = unordered(a.value), b_is_nan = unordered(b.value), alike = !better(a.value, b.value) & (a_is_nan == b_is_nan);
+  bool const take_b = better(b.value, a.value) | (a_is_nan & !b_is_nan) | (alike & (b.index < a.index));
+  if constexpr (std::is_arithmetic_v<decltype(a.value)>) return {take_b ? b.value : a.value, take_b ? b.index : a.index};
+  else return take_b ? b : a;
 }
 
 }  // namespace detail

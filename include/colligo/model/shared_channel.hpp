@@ -48,13 +48,14 @@ struct alignas(cache_line) channel_back {
 /// Where a chunk begins that follows `head` bytes of a ring and must not wrap, and the head after it.
 struct ring_place {
   std::size_t at;
-  std::uint64_t end;
+  std::uint64_t begin, end;
 
   ring_place(std::uint64_t head, std::size_t bytes, std::size_t capacity) {
     std::size_t const whole = (bytes + cache_line - 1) / cache_line * cache_line, used = head % capacity;
     bool const wraps = used + whole > capacity;
     at = wraps ? 0 : used;
-    end = head + (wraps ? capacity - used : 0) + whole;
+    begin = head + (wraps ? capacity - used : 0);
+    end = begin + whole;
   }
 };
 
@@ -133,6 +134,10 @@ class outlet {
     }
     return ring_ + place.at;
   }
+  /// The beginning of the chunk is there, before all of its `bytes` are.
+  void put_part(std::size_t bytes, std::size_t part) {
+    front_->put.store(ring_place(head_, bytes, capacity_).begin + part, std::memory_order_release);
+  }
   /// The chunk is there.
   void put(std::size_t bytes) {
     head_ = ring_place(head_, bytes, capacity_).end;
@@ -193,12 +198,13 @@ class inlet {
     took(end - taken_);
   }
 
-  /// The next chunk; null as long as it has not come.
-  std::byte const* chunk(std::size_t bytes) {
+  /// The next chunk; null as long as its beginning, so many bytes, has not come.
+  std::byte const* chunk(std::size_t bytes, std::size_t beginning) {
     ring_place const place(tail_, bytes, capacity_);
-    if (head_ < place.end) {
+    std::uint64_t const needed = place.begin + beginning;
+    if (head_ < needed) {
       head_ = front_->put.load(std::memory_order_acquire);
-      if (head_ < place.end) return nullptr;
+      if (head_ < needed) return nullptr;
     }
     return ring_ + place.at;
   }

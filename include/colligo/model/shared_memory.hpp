@@ -134,6 +134,7 @@ class shared_steps {
   using incoming = shared_traffic::incoming;
 
   static constexpr std::size_t longest_read = 256 * 1024;   // bytes at once from another rank's memory: what a second-level cache keeps
+  static constexpr std::size_t part_size = std::max<std::size_t>(1, 4096 / sizeof(T)) * sizeof(T);   // bytes, whole elements
 
   static std::byte const* bytes_at(T const* p) { return reinterpret_cast<std::byte const*>(p); }
   static T const* elements_at(std::byte const* p) { return reinterpret_cast<T const*>(p); }
@@ -250,7 +251,12 @@ class shared_steps {
     std::size_t const n = std::min(o.bytes - o.done, chunk_of(o.bytes));
     std::byte* const place = o.to->room_for(n);
     if (!place) return false;
-    std::copy_n(o.rest(), n, place);
+    // With nothing to receive, a chunk is told of in parts, so that its reader works while it is copied.
+    std::size_t const part = traffic_.in.empty() ? part_size : n;
+    for (std::size_t at = 0; at < n; at += part) {
+      std::copy_n(o.rest() + at, std::min(part, n - at), place + at);
+      if (at + part < n) o.to->put_part(n, at + part);
+    }
     o.to->put(n);
     o.done += n;
     return true;
@@ -260,7 +266,7 @@ class shared_steps {
 
   // The next n bytes of a message, null as long as they have not come. What is received, not folded, is then at its place already.
   std::byte const* fetch(incoming& i, std::size_t n) {
-    if (i.by == way::ring) return i.from->chunk(n);
+    if (i.by == way::ring) return i.from->chunk(n, part_of(i, n));
     std::byte* const into = i.what.folds() ? i.slot : i.into + i.done;
     if (i.by == way::memory) {
       if (i.fetched < i.done + n) host_.read(i.what.peer, into, i.address + i.done, n), i.fetched = i.done + n;
@@ -271,6 +277,10 @@ class shared_steps {
       i.from->take_line(into + i.fetched, std::min(line_payload, i.bytes - i.fetched));
     }
     return into;
+  }
+  // Of a chunk of n bytes, what is used at once: with nothing to send, one part after the other as they come.
+  std::size_t part_of(incoming const& i, std::size_t n) const {
+    return i.by == way::ring && i.members == 1 && traffic_.out.empty() ? std::min(n, part_size) : n;
   }
   void release(incoming& i, std::size_t n) {
     i.done += n;
@@ -291,7 +301,7 @@ class shared_steps {
     bool all_heard = true, in_ring = false;
     for (incoming* i = first; i != last; ++i) all_heard &= has_turn(traffic_.in, i->after) && hears_announcement(*i), in_ring |= i->by == way::ring;
     if (!all_heard) return false;
-    std::size_t const longest = first->by == way::lines ? first->bytes : in_ring ? chunk_of(first->bytes) : longest_read / sizeof(T) * sizeof(T);
+    std::size_t const longest = first->by == way::lines ? first->bytes : in_ring ? chunk_of(first->bytes) : first->what.folds() ? longest_read / sizeof(T) * sizeof(T) : first->bytes;
     std::size_t const n = std::min(first->bytes - first->done, longest);
     if (blocked(*first, n)) return false;
     for (incoming* i = first; i != last; ++i)
@@ -302,14 +312,21 @@ class shared_steps {
   }
 
   void use(incoming* first, std::size_t n) {
-    if (!first->what.folds()) {
-      if (first->by == way::ring) std::copy_n(first->from->chunk(n), n, first->into + first->done);
-      return;
+    std::size_t const part = part_of(*first, n);
+    for (std::size_t at = 0; at < n; at += part) {
+      std::size_t const now = std::min(part, n - at);
+      for (unsigned polls = 0; part != n && !first->from->chunk(n, at + now);) host_.wait(polls);   // on its way
+      if (first->what.folds()) combine(first, n, at, now);
+      else if (first->by == way::ring) std::copy_n(first->from->chunk(n, at + now) + at, now, first->into + first->done + at);
     }
+  }
+
+  // Bytes at .. at + now - 1 of the n that the members of a group are about to combine.
+  void combine(incoming* first, std::size_t n, std::size_t at, std::size_t now) {
     if (failed_) return;
-    std::size_t const at = first->what.elements.first + first->done / sizeof(T);
-    range const part{at, at + n / sizeof(T)};
-    auto const source = [&](incoming const& i) { return elements_at(i.by == way::ring ? i.from->chunk(n) : i.slot); };
+    std::size_t const begin = first->what.elements.first + (first->done + at) / sizeof(T);
+    range const part{begin, begin + now / sizeof(T)};
+    auto const source = [&](incoming const& i) { return elements_at((i.by == way::ring ? i.from->chunk(n, at + now) : i.slot) + at); };
     try {   // a step ends for all its ranks, so what a functor throws has to wait
       if (first->members == 1) return data_.combine(part, source(*first), first->what.peer < port_.rank(), first->what.which);
       data_.combine_in_order(part, port_.rank(), first->members, [&](std::size_t k) { return std::pair(first[k].what.peer, source(first[k])); });

@@ -216,7 +216,7 @@ class call {
     if (has_tree_setting(port, C)) return along_trees{};
     shared_host const* const memory = port.template automatic_memory<T>();
     bool const shared = memory && memory->whole();
-    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>(), shared, shared && memory->spins(), port.hosts});
+    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>(), shared, port.hosts});
   }
 
   template <class T, class Op, class Run>
