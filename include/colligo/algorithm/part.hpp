@@ -50,9 +50,11 @@ class part {
   policy policy_;
 };
 
-/// Every part has a formula.
+/// The part has a formula; all of them have.
+template <class Part>
+concept priced_part = requires(Part const& part, machine const& m) { part.cost(m, 1, std::size_t{}); };
 template <class... Parts>
-concept priced = (requires(Parts const& part, machine const& m) { part.cost(m, 1, std::size_t{}); } && ...);
+concept priced = (priced_part<Parts> && ...);
 
 /// A part that begins with the results of one before.
 template <collective C, class Tag, class Other, class T, class Op>

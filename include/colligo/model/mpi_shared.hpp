@@ -49,6 +49,8 @@ class mpi_shared {
   shared_host* host() { return host_.get(); }
 
  private:
+  static constexpr std::size_t most = std::size_t{256} << 20;   // bytes of a host: a communicator of more than some 110 of its ranks goes over messages
+
   // Whole pages, so that each rank's segment comes from its own part of the machine; one more, or segments of many ranks would compete for the same
   // lines of a cache.
   std::size_t segment() const {
@@ -73,7 +75,7 @@ class mpi_shared {
   bool map(MPI_Comm node) {
     std::array<char, 64> name{};
     int file = -1;
-    if (me_ == 0 && wanted())
+    if (me_ == 0 && wanted() && bytes() <= most)
       for (int attempt = 0; file < 0 && attempt < 1000; ++attempt) {
         std::snprintf(name.data(), name.size(), "/colligo.%ld.%d", static_cast<long>(getpid()), attempt);
         file = shm_open(name.data(), O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);

@@ -108,6 +108,10 @@ class shared_steps {
 
   /// Performs what has been added, all of it together.
   void run() {
+    struct end_of_step {
+      shared_traffic& all;
+      ~end_of_step() { all.out.clear(), all.in.clear(), all.copies.clear(); }
+    } const end{traffic_};
     form_groups();
     for (incoming& i : traffic_.in) guard(i);
     // A rank that has nothing to do but to send had better copy, for that goes on while its readers combine.
@@ -124,7 +128,6 @@ class shared_steps {
       if (moved) polls = 0;
       else host_.wait(polls);
     }
-    traffic_.out.clear(), traffic_.in.clear(), traffic_.copies.clear();
     if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
   }
 

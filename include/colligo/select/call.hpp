@@ -214,7 +214,7 @@ class call {
     std::string const& setting = port.setting(C);
     if (!setting.empty()) return parse<C>(setting, [this] { return explain() + environment_variable(C) + ": "; });
     if (has_tree_setting(port, C)) return along_trees{};
-    shared_host const* const memory = port.template automatic_memory<T>();
+    auto const* const memory = port.template automatic_memory<T>();
     bool const shared = memory && memory->whole();
     return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>(), shared, port.hosts});
   }
