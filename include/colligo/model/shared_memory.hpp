@@ -267,9 +267,9 @@ class shared_steps {
 
   std::size_t chunk_of(std::size_t bytes) const { return host_.chunk_of(sizeof(T), bytes) * sizeof(T); }
 
-  // The next n bytes of a message, null as long as they have not come. What is received, not folded, is then at its place already.
-  std::byte const* fetch(incoming& i, std::size_t n) {
-    if (i.by == way::ring) return i.from->chunk(n, part_of(i, n));
+  // The next n bytes of a message, of a chunk its beginning; null as long as they have not come. What is received, not folded, is then at its place already.
+  std::byte const* fetch(incoming& i, std::size_t n, std::size_t beginning) {
+    if (i.by == way::ring) return i.from->chunk(n, beginning);
     std::byte* const into = i.what.folds() ? i.slot : i.into + i.done;
     if (i.by == way::memory) {
       if (i.fetched < i.done + n) host_.read(i.what.peer, into, i.address + i.done, n), i.fetched = i.done + n;
@@ -281,9 +281,9 @@ class shared_steps {
     }
     return into;
   }
-  // Of a chunk of n bytes, what is used at once: with nothing to send, one part after the other as they come.
-  std::size_t part_of(incoming const& i, std::size_t n) const {
-    return i.by == way::ring && i.members == 1 && traffic_.out.empty() ? std::min(n, part_size) : n;
+  // Of a chunk of n bytes for a group, what is used at once: with nothing to send, one part after the other as they come.
+  std::size_t part_of(incoming const& first, std::size_t n) const {
+    return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_size) : n;
   }
   void release(incoming& i, std::size_t n) {
     i.done += n;
@@ -308,7 +308,7 @@ class shared_steps {
     std::size_t const n = std::min(first->bytes - first->done, longest);
     if (blocked(*first, n)) return false;
     for (incoming* i = first; i != last; ++i)
-      if (!fetch(*i, n)) return false;
+      if (!fetch(*i, n, part_of(*first, n))) return false;
     use(first, n);
     for (incoming* i = first; i != last; ++i) release(*i, n);
     return true;
