@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(all_share_or_none_and_results_are_right_either_way) {
 BOOST_AUTO_TEST_CASE(many_communicators_freed_in_any_order_and_after_a_split) {
   std::vector<own_comm> all(12);
   std::mt19937 random(3);   // the same on all ranks
-  for (std::size_t i = 0; i < all.size(); ++i) expect_sum(all[i].over(), 1000 << i % 5, "shared_memory", static_cast<int>(i));
+  for (std::size_t i = 0; i < all.size(); ++i) expect_sum(all[i].over(), std::size_t{1000} << i % 5, "shared_memory", static_cast<int>(i));
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm half = MPI_COMM_NULL;

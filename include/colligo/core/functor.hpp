@@ -61,9 +61,10 @@ namespace detail {
 // so maxloc and minloc commute and the result is the same for every algorithm and every number of ranks.
 template <class Located, class Better>
 constexpr Located better_of(Located const& a, Located const& b, Better better) {
-  // Without branches, for which of two values is the larger can not be foretold.
-  bool const a_is_nan = unordered(a.value), b_is_nan = unordered(b.value), alike = !better(a.value, b.value) & (a_is_nan == b_is_nan);
-  bool const take_b = better(b.value, a.value) | (a_is_nan & !b_is_nan) | (alike & (b.index < a.index));
+  // Without branches, for which of two values is the larger can not be foretold; as numbers, or compilers warn of it.
+  bool const a_is_nan = unordered(a.value), b_is_nan = unordered(b.value), a_wins = better(a.value, b.value), b_wins = better(b.value, a.value);
+  bool const lower = b.index < a.index, alike = (int{!a_wins} & int{a_is_nan == b_is_nan}) != 0;
+  bool const take_b = (int{b_wins} | (int{a_is_nan} & int{!b_is_nan}) | (int{alike} & int{lower})) != 0;
   if constexpr (std::is_arithmetic_v<decltype(a.value)>) return {take_b ? b.value : a.value, take_b ? b.index : a.index};
   else return take_b ? b : a;
 }
