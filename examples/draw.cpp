@@ -14,14 +14,7 @@
 #include <string>
 #include <vector>
 
-colligo::collective collective_named(std::string const& name) {
-  std::string known;
-  for (colligo::collective const c : colligo::collectives) {
-    if (name_of(c) == name) return c;
-    known += (known.empty() ? "" : ", ") + std::string(name_of(c));
-  }
-  throw colligo::argument_error("no collective is named \"" + name + "\"; known are " + known);
-}
+#include "collective_named.hpp"
 
 std::string drawn_tree(std::string const& name, int p, int root, std::vector<int> const& hosts) {
   if (name == "binomial") return draw(colligo::binomial_tree{p, root}, hosts);

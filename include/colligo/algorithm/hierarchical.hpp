@@ -15,10 +15,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include "../core/part.hpp"
 #include "../shape/host_map.hpp"
 #include "binary_tree.hpp"
 #include "direct.hpp"
-#include "part.hpp"
 #include "recursive_doubling.hpp"
 
 namespace colligo {

@@ -13,6 +13,7 @@
 /// Source   none that is printed: the hierarchical scheme of hierarchical.hpp, with a leader per slice
 #pragma once
 
+#include "../core/part.hpp"
 #include "halving_doubling.hpp"
 #include "hierarchical.hpp"
 

@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "memory.hpp"
@@ -86,18 +87,19 @@ class mpi_steps {
     auto const target = [&](piece const& p) { return p.folds() ? std::exchange(free, free + p.elements.size()) : data_.write(p.elements); };
     auto source = [&, next = port_.sources.begin()]() mutable { return static_cast<T const*>(*next++); };
     if constexpr (travels_as_bytes<T>) {
-      shared_steps<T, Op> here(*host_, port_.traffic, port_, data_);
+      std::optional<shared_steps<T, Op>> here;
+      if (host_) here.emplace(*host_, port_.traffic, port_, data_);
       for_each_piece(list, [&](piece const& p) {
         if (p.sends()) return;
-        if (host_ && host_->has(p.peer)) here.add_in(host_->from(p.peer), {operand::kind::recv, p.peer, p.elements, own::result}, target(p));
+        if (here && host_->has(p.peer)) here->add_in(host_->from(p.peer), {operand::kind::recv, p.peer, p.elements, own::result}, target(p));
         else port_.post_recv(bytes(target(p)), p.elements.size() * sizeof(T), p.peer);
       });
       for_each_piece(list, [&](piece const& p) {
         if (!p.sends()) return;
-        if (host_ && host_->has(p.peer)) here.add_out(host_->to(p.peer), source(), p.elements.size() * sizeof(T));
+        if (here && host_->has(p.peer)) here->add_out(host_->to(p.peer), source(), p.elements.size() * sizeof(T));
         else port_.post_send(bytes(source()), p.elements.size() * sizeof(T), p.peer);
       });
-      if (host_) here.run();
+      if (here) here->run();
       port_.finish();
     } else {
       serialised<T>::perform(port_, list, source, target);

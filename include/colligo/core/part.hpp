@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "../core/error.hpp"
-#include "../core/policy.hpp"
+#include "error.hpp"
+#include "policy.hpp"
 
 namespace colligo::detail {
 
