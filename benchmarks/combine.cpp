@@ -5,8 +5,8 @@
 #include <benchmark/benchmark.h>
 
 #include <colligo/core/functor.hpp>
-#include <colligo/model/memory.hpp>
-#include <colligo/model/working_vector.hpp>
+#include <colligo/transport/memory.hpp>
+#include <colligo/transport/working_vector.hpp>
 #include <cstring>
 
 #include "elements.hpp"

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <colligo/model/models.hpp>
+#include <colligo/transport/models.hpp>
 #include <cstdio>
 #include <exception>
 #include <sstream>

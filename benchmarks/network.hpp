@@ -7,8 +7,8 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <colligo/model/mpi.hpp>
-#include <colligo/model/record.hpp>
+#include <colligo/transport/mpi.hpp>
+#include <colligo/plan/record.hpp>
 #include <cstddef>
 #include <span>
 #include <stdexcept>

@@ -5,7 +5,7 @@
 //   draw schedule binary_tree 16 1000 --collective reduce --hosts 4 > reduce.svg
 //   draw tree binomial 32 --hosts 8 > tree.svg       # LAM-MPI's tree on 8 hosts: 28 of the 31 edges are between hosts
 #include <CLI/CLI.hpp>
-#include <colligo/model/draw.hpp>
+#include <colligo/plan/draw.hpp>
 #include <colligo/record.hpp>
 #include <colligo/shape/tree.hpp>
 

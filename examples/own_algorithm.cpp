@@ -6,7 +6,7 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
-#include <colligo/model/record.hpp>
+#include <colligo/plan/record.hpp>
 
 #include <functional>
 #include <iostream>

@@ -3,10 +3,10 @@
 /// all_gather: every rank gets the vectors of all ranks, one after the other; all of the same length.
 #pragma once
 
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "select/call.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Puts rank i's `in` at out[i n] .. out[(i + 1) n - 1] of every rank.
 /// @param in         contiguous range of n elements, the same n on every rank

@@ -8,7 +8,7 @@
 
 #include "all_gather.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Puts the ranks' `in` one after the other into every rank's `out`.
 /// @param in         contiguous range of counts[rank] elements

@@ -3,10 +3,10 @@
 /// all_reduce: every rank gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "select/call.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Combines the ranks' `in`, element by element, into every rank's `out`.
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap

@@ -3,10 +3,10 @@
 /// barrier: no rank goes on before all have come.
 #pragma once
 
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "select/call.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Returns when every rank of comm has called it.
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}

@@ -3,10 +3,10 @@
 /// broadcast: every rank gets the root's vector.
 #pragma once
 
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "select/call.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Copies the root's `both` to every rank's.
 /// @param both       contiguous range of n elements, the same n on every rank

@@ -9,7 +9,7 @@
 #include "barrier.hpp"
 #include "broadcast.hpp"
 #include "gather.hpp"
-#include "model/draw.hpp"
+#include "plan/draw.hpp"
 #include "record.hpp"
 #include "reduce.hpp"
 #include "reduce_scatter.hpp"

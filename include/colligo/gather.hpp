@@ -3,10 +3,10 @@
 /// gather and gatherv: the root gets the vectors of all ranks, one after the other.
 #pragma once
 
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "select/call.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// record: the schedule of an algorithm as a value, for tags (model/record.hpp) and for names. Needs no MPI.
+/// record: the schedule of an algorithm as a value, for tags (plan/record.hpp) and for names. Needs no MPI.
 #pragma once
 
-#include "model/cost.hpp"
-#include "model/record.hpp"
+#include "plan/price.hpp"
+#include "plan/record.hpp"
 #include "select/named.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

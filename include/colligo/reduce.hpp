@@ -3,10 +3,10 @@
 /// reduce: one rank, the root, gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "select/call.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Combines the ranks' `in`, element by element, into the root's `out`.
 /// @param in         contiguous range of n elements, the same n on every rank

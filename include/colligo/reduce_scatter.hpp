@@ -3,10 +3,10 @@
 /// reduce_scatter: the ranks' vectors are combined, element by element, and each rank gets its block of the result.
 #pragma once
 
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "select/call.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

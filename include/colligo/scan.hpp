@@ -3,10 +3,10 @@
 /// scan and exclusive_scan: every rank gets the combination of the vectors of the ranks up to it, or before it.
 #pragma once
 
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "select/call.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

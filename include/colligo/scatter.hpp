@@ -3,10 +3,10 @@
 /// scatter and scatterv: every rank gets its block of the root's vector.
 #pragma once
 
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "select/call.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <utility>
 
-#include "model/port.hpp"
-#include "model/trace_file.hpp"
+#include "transport/port.hpp"
+#include "trace/trace_file.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// While it lives, this rank's calls over comm go to `log`, which is nobody else's: gather the logs and hand them to write_chrome_trace or
 /// write_timeline. Preconditions: comm and log outlive it; no call is under way.

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "algorithm/configured.hpp"
-#include "model/models.hpp"
+#include "transport/models.hpp"
 #include "shape/tree_file.hpp"
 #include "shape/trees.hpp"
 
-namespace colligo::trees {
+namespace colligo::inline COLLIGO_MODE::trees {
 
 /// trees::by_host over the hosts of comm's ranks, as MPI_COMM_TYPE_SHARED tells them apart. Throws as that does. Collective over comm where it
 /// has not been used before.

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <colligo/algorithm/catalogue.hpp>
-#include <colligo/model/cost.hpp>
+#include <colligo/plan/price.hpp>
 
 #include <cmath>
 #include <numeric>

@@ -2,7 +2,7 @@
 // Trees as values: every one over few ranks, LAM's, those from hosts. Compiled without MPI on the include path.
 #include <catch2/catch.hpp>
 
-#include <colligo/model/record.hpp>
+#include <colligo/plan/record.hpp>
 #include <colligo/algorithm/configured.hpp>
 #include <colligo/shape/tree_file.hpp>
 #include <colligo/shape/trees.hpp>

@@ -18,7 +18,7 @@
 #include "../shape/binary_blocks.hpp"
 #include "halving_doubling.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

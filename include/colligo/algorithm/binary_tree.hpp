@@ -16,7 +16,7 @@
 
 #include "../shape/tree.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct binary_tree {
   static constexpr std::string_view name = "binary_tree";

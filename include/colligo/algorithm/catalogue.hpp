@@ -33,7 +33,7 @@
 #include "scatter_all_gather.hpp"
 #include "vendor.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Any algorithm of the library as a value, with its knobs.
 using any_algorithm = std::variant<   //

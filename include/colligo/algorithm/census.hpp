@@ -15,7 +15,7 @@
 
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct census {
   static constexpr std::string_view name = "census";

@@ -16,7 +16,7 @@
 
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

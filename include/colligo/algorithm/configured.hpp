@@ -18,7 +18,7 @@
 #include "../core/knob.hpp"
 #include "../shape/ranked_tree.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

@@ -19,7 +19,7 @@
 #include "../core/renumbered.hpp"
 #include "../core/transport.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct direct {
   static constexpr std::string_view name = "direct";

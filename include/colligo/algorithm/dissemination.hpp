@@ -13,7 +13,7 @@
 
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct dissemination {
   static constexpr std::string_view name = "dissemination";

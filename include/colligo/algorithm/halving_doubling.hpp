@@ -21,7 +21,7 @@
 #include "../shape/spare_ranks.hpp"
 #include "../shape/vector_halving.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct halving_doubling {
   static constexpr std::string_view name = "halving_doubling";

@@ -15,7 +15,7 @@
 
 #include "binary_tree.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct halving_tree {
   static constexpr std::string_view name = "halving_tree";

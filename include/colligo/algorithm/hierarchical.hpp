@@ -21,7 +21,7 @@
 #include "direct.hpp"
 #include "recursive_doubling.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 template <class Within = binary_tree, class Between = recursive_doubling>
 struct hierarchical {

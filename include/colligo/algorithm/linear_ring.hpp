@@ -12,7 +12,7 @@
 
 #include "ring.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct linear_ring {
   static constexpr std::string_view name = "linear_ring";

@@ -17,7 +17,7 @@
 #include "halving_doubling.hpp"
 #include "hierarchical.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 template <class Within = halving_doubling, class Between = halving_doubling>
 struct multi_leader {

@@ -17,7 +17,7 @@
 #include "../core/knob.hpp"
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// The vector in blocks of at most so many bytes (0: as many as balance filling the pipeline of `depth` ranks against start-ups). A
 /// pipeline asks for the block before the first and the one after the last too: those are empty.

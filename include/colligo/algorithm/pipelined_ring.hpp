@@ -22,7 +22,7 @@
 #include "../core/renumbered.hpp"
 #include "../core/knob.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Block size of equation 2, in bytes, for a machine; the whole contribution where all are even; the best of a pipeline where one rank
 /// has everything.

@@ -13,7 +13,7 @@
 
 #include "pipelined_chain.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct pipelined_tree {
   static constexpr std::string_view name = "pipelined_tree";

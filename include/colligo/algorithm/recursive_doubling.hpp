@@ -18,7 +18,7 @@
 
 #include "../shape/spare_ranks.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct recursive_doubling {
   static constexpr std::string_view name = "recursive_doubling";

@@ -14,7 +14,7 @@
 
 #include "../shape/spare_ranks.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct recursive_halving {
   static constexpr std::string_view name = "recursive_halving";

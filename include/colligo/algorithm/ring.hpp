@@ -18,7 +18,7 @@
 
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

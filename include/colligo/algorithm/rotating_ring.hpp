@@ -14,7 +14,7 @@
 
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct rotating_ring {
   static constexpr std::string_view name = "rotating_ring";

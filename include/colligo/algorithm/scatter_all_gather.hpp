@@ -14,7 +14,7 @@
 #include "binary_tree.hpp"
 #include "circulant.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct scatter_all_gather {
   static constexpr std::string_view name = "scatter_all_gather";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Vendor: the MPI library's own collective. It has no text here; models over MPI call it (model/mpi_vendor.hpp).
+/// Vendor: the MPI library's own collective. It has no text here; models over MPI call it (transport/mpi_vendor.hpp).
 /// Picture  none, the library decides
 /// Cost     unknown, measure it: benchmarks/compare
 /// Needs    a communicator over MPI and an element type that travels as bytes
@@ -9,9 +9,11 @@
 /// Source   MPI-3.1, section 5.9
 #pragma once
 
+#include "../core/mode.hpp"
+
 #include <string_view>
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct vendor {
   static constexpr std::string_view name = "vendor";

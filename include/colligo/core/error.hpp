@@ -3,10 +3,12 @@
 /// What the library throws. Every message says the call, the rank and what was wrong.
 #pragma once
 
+#include "mode.hpp"
+
 #include <stdexcept>
 #include <string>
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Base of all exceptions of the library.
 class error : public std::runtime_error {

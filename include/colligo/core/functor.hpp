@@ -5,6 +5,8 @@
 /// A functor is any callable T(T const&, T const&), stateful ones included. It must be associative.
 #pragma once
 
+#include "mode.hpp"
+
 #include <complex>
 #include <concepts>
 #include <cstdint>
@@ -22,7 +24,7 @@ template <class T> struct bitwise_xor;
 template <class T> struct logical_xor;
 }  // namespace boost::mpi
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

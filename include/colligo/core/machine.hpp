@@ -3,7 +3,9 @@
 /// The cost model of the Rabenseifner papers (section 3.1), as a value.
 #pragma once
 
-namespace colligo {
+#include "mode.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
 
 /// A message of n bytes takes alpha + n beta; combining two operands of n bytes takes n gamma. Where a pair of ranks
 /// communicates in one direction only, alpha and beta shrink by f_alpha and f_beta (0.5 simplex .. 1 full duplex).

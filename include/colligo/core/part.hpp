@@ -8,7 +8,7 @@
 #include "error.hpp"
 #include "policy.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 template <class Tag>
 inline constexpr Tag instead{};

@@ -13,7 +13,7 @@
 
 #include "renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// The collectives of the library.
 enum class collective {

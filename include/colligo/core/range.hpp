@@ -3,10 +3,12 @@
 /// Half-open index ranges of "the vector", and the ways in which the papers cut it.
 #pragma once
 
+#include "mode.hpp"
+
 #include <algorithm>
 #include <cstddef>
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Elements first .. last - 1 of the vector. Everything that an algorithm says about data is said with this.
 struct range {

@@ -8,7 +8,7 @@
 #include "machine.hpp"
 #include "step.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// The largest power of two that is not above p, and the logarithms of the papers.
 constexpr int floor_power_of_two(int p) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(p))); }

@@ -4,7 +4,7 @@
 ///
 ///   step(send{to, range})     step(recv{from, range})     step(fold{from, range})     step(send{...}, fold{...}) ...
 ///
-/// A step performs its operands together and returns nothing. The laws, each checked by model/record.hpp:
+/// A step performs its operands together and returns nothing. The laws, each checked by plan/record.hpp:
 ///  1. Oblivious: control flow depends on rank, p, root, n and counts only, so a schedule is a value.
 ///  2. Within a step, what recv writes overlaps nothing else; folds are applied after the sends have left, in the order listed. Several folds in a row
 ///     into one range are listed from the lowest rank to the highest and combined in that order, the rank's own values at their place among them.
@@ -19,7 +19,7 @@
 
 #include "range.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// A peer that is not there: operands that name it vanish, like MPI_PROC_NULL.
 inline constexpr int nobody = -1;

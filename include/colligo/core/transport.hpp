@@ -3,9 +3,11 @@
 /// How operands travel: a model may have more than one way, and every algorithm runs over each of them.
 #pragma once
 
+#include "mode.hpp"
+
 #include <cstdint>
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Messages, or memory that the ranks of one host share; between hosts always messages.
 enum class transport : std::uint8_t { messages, shared_memory };

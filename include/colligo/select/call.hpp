@@ -13,14 +13,14 @@
 
 #include "../core/error.hpp"
 #include "../core/functor.hpp"
-#include "../model/extent.hpp"
-#include "../model/port.hpp"
-#include "../model/working_vector.hpp"
+#include "../plan/extent.hpp"
+#include "../transport/port.hpp"
+#include "../transport/working_vector.hpp"
 #include "choose.hpp"
 #include "known_trees.hpp"
 #include "named.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// A contiguous, sized range: std::vector, std::span, std::array ...
 template <class R>

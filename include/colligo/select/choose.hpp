@@ -12,7 +12,7 @@
 
 #include "table.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// What a decision may depend on: nothing that could differ between ranks.
 struct situation {

@@ -9,11 +9,11 @@
 
 #include "../algorithm/configured.hpp"
 #include "../core/policy.hpp"
-#include "../model/port.hpp"
+#include "../transport/port.hpp"
 #include "../shape/tree_file.hpp"
 #include "../shape/trees.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 struct known_trees {
   tree reduce_tree, broadcast_tree;

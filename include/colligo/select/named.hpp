@@ -15,7 +15,7 @@
 #include "../core/error.hpp"
 #include "../core/knob.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...) overrides it,
 /// for reduce, broadcast and all_reduce a tree file too (COLLIGO_TREE, COLLIGO_REDUCE_TREE, COLLIGO_BROADCAST_TREE), which is less specific.

@@ -12,7 +12,7 @@
 
 #include "../algorithm/catalogue.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// For least_ranks .. most_ranks ranks and vectors of up to `up_to` bytes.
 struct table_line {

@@ -8,7 +8,7 @@
 
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// One block of the decomposition: ranks first .. first + size - 1.
 struct binary_block {

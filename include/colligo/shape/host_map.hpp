@@ -8,7 +8,7 @@
 
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// The host of each of p ranks, any numbers; empty: all are on one host. Hosts count in the order of their lowest ranks. Nothing is kept: every answer
 /// takes a look over the ranks, at worst one per host.

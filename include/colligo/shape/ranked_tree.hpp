@@ -14,7 +14,7 @@
 #include "../core/error.hpp"
 #include "tree.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Something like binomial_tree: p ranks of which each knows its parent and its children.
 template <class Shape>

@@ -6,7 +6,7 @@
 
 #include "vector_halving.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 struct spare_ranks {
   int p, root = 0;

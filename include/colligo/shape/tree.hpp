@@ -8,7 +8,7 @@
 
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// The binomial tree of recursive distance doubling, drawn so that ranks stay in order for every root: at distance d, neighbouring groups
 /// of d ranks merge, and the group that holds the root (otherwise the lower one) takes the other's value.

@@ -17,7 +17,7 @@
 
 #include "ranked_tree.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Writes the tree as parse_tree reads it, from the root downwards.
 inline std::ostream& operator<<(std::ostream& out, tree const& t) {

@@ -9,7 +9,7 @@
 #include "ranked_tree.hpp"
 
 /// All throw argument_error for p < 1, and for sizes or roots that do not fit.
-namespace colligo::trees {
+namespace colligo::inline COLLIGO_MODE::trees {
 
 /// Every rank has up to k children, whose subtrees are as even as can be; ranks stay in order.
 ///   p = 8, k = 2:  0 <- 1 5    1 <- 2 4    2 <- 3    5 <- 6 7
@@ -60,7 +60,7 @@ constexpr tree by_host(std::span<int const> hosts, by_host_options const& option
 
 }  // namespace colligo::trees
 
-namespace colligo::trees {
+namespace colligo::inline COLLIGO_MODE::trees {
 
 namespace detail {
 

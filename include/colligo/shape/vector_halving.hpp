@@ -6,7 +6,7 @@
 
 #include "../core/renumbered.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// What rank v holds when the distances below `ranks` are done.
 constexpr range segment(range all, int v, int ranks) {

@@ -12,7 +12,7 @@
 #include "../core/step.hpp"
 #include "memory.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// out[i] = op(left[i], right[i]). out may be left or right.
 template <class T, class Op>

@@ -21,11 +21,11 @@
 #include "mpi_port.hpp"
 #include "working_vector.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 struct vendor;
 }
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// MPI's name of an element type, MPI_DATATYPE_NULL where it has none. The pairs are those of MPI_MAXLOC.
 template <class T>

@@ -14,7 +14,7 @@
 #include "../core/error.hpp"
 #include "../core/policy.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// One message of a schedule: the `from_step`th step of rank `from` meets the `to_step`th of rank `to`.
 struct message {
@@ -81,7 +81,7 @@ class schedule {
   /// Every message with its round, in an order in which they can happen when sends do not buffer. Throws as verify() does.
   constexpr std::vector<message> messages_in_order() const;
 
-  /// When the last rank is done, by this clock (see model/cost.hpp for seconds). Throws as verify() does.
+  /// When the last rank is done, by this clock (see plan/price.hpp for seconds). Throws as verify() does.
   template <class Clock>
   constexpr double play(Clock const& clock, std::vector<message>* happened = nullptr) const;
 

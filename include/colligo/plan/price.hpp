@@ -8,7 +8,7 @@
 
 #include "record.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// What one rank does. Elements, not bytes.
 class counter {

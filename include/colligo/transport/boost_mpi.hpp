@@ -9,7 +9,7 @@
 #include "mpi.hpp"
 #include "serialised.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 template <>
 struct port_of<boost::mpi::communicator> {

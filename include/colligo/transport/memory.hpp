@@ -3,13 +3,15 @@
 /// Scratch memory that models keep with their communicator, so that a call allocates nothing once it is warm.
 #pragma once
 
+#include "../core/mode.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <vector>
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// The element travels as the bytes that it is.
 template <class T>

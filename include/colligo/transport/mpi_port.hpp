@@ -19,11 +19,11 @@
 #include "../core/transport.hpp"
 #include "mpi_error.hpp"
 #include "mpi_shared.hpp"
-#include "mpi_trace.hpp"
+#include "../trace/mpi_trace.hpp"
 #include "port.hpp"
 #include "shared_memory.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

@@ -2,7 +2,7 @@
 // The laws over the whole catalogue, and that the recorder sees each law broken. Compiled without MPI on the include path.
 #include <catch2/catch.hpp>
 
-#include <colligo/model/extent.hpp>
+#include <colligo/plan/extent.hpp>
 #include <colligo/record.hpp>
 
 #include <sstream>

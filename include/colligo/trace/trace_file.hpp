@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "../core/svg.hpp"
+#include "../plan/svg.hpp"
 #include "trace.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// A message that was sent in one row's step and received in another's.
 struct traced_message {

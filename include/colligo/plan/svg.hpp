@@ -3,13 +3,15 @@
 /// As much of SVG as the pictures of this library take: boxes, discs, lines, arrows, text, each with a tooltip.
 #pragma once
 
+#include "../core/mode.hpp"
+
 #include <cmath>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// A picture while it is made; str() ends it. Attributes are SVG's own: "fill='red'".
 class svg {

@@ -17,7 +17,7 @@
 
 #include "memory.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t line_payload = 56;                       // bytes; the other 8 of the line are its stamp
 inline constexpr std::uint32_t channel_lines = 128;                    // of which a message may take:

@@ -18,7 +18,7 @@
 
 #include "mpi.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace probe {
 

@@ -15,7 +15,7 @@
 #include "mpi_vendor.hpp"
 #include "working_vector.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// An MPI_Comm as this library's communicator. Does not own it. Precondition: MPI is initialised, not an intercommunicator.
 class mpi_communicator {

@@ -2,7 +2,7 @@
 // Pictures: everything is in them once, and what goes between hosts is counted. Compiled without MPI on the include path.
 #include <catch2/catch.hpp>
 
-#include <colligo/model/draw.hpp>
+#include <colligo/plan/draw.hpp>
 #include <colligo/record.hpp>
 #include <colligo/shape/tree.hpp>
 

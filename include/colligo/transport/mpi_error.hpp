@@ -10,7 +10,7 @@
 
 #include "../core/error.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Throws mpi_error with MPI's own words unless the call succeeded.
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_mpi(int code, char const* call) {

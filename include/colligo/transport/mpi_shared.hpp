@@ -24,7 +24,7 @@
 #include "mpi_error.hpp"
 #include "shared_channel.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The ranks of one host, and their segments one after the other.
 class mpi_shared {

@@ -17,7 +17,7 @@
 
 #include "../core/policy.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Something that a rank did. Plain bytes, so that logs travel.
 struct trace_event {

@@ -16,9 +16,9 @@
 
 #include "../core/policy.hpp"
 #include "memory.hpp"
-#include "trace.hpp"
+#include "../trace/trace.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// Specialised by models: static Port& open(Comm const&).
 template <class Comm>

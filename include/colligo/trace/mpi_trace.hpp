@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "mpi_error.hpp"
+#include "../transport/mpi_error.hpp"
 #include "traced_program.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Logs meet over the first communicator that is traced, and over one of all processes as soon as there is one. Where there never is,
 /// each group writes a file of its own, which is named by the first of its ranks: trace.4.json.

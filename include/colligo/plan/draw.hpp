@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "../core/svg.hpp"
+#include "svg.hpp"
 #include "record.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// A tree over the ranks: what shape/tree.hpp has, with the number of ranks as p or size().
 template <class Tree>

@@ -20,7 +20,7 @@
 
 #include "trace_file.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// A trace on its way into a file, which is opened at once, so that a bad name is told before the program has run.
 class trace_file {

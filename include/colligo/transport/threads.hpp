@@ -21,10 +21,10 @@
 #include "../core/transport.hpp"
 #include "port.hpp"
 #include "shared_memory.hpp"
-#include "traced_program.hpp"
+#include "../trace/traced_program.hpp"
 #include "working_vector.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 

@@ -6,7 +6,7 @@
 
 #include "../core/step.hpp"
 
-namespace colligo {
+namespace colligo::inline COLLIGO_MODE {
 
 /// holds() covers all that the rank receives or combines, and what it sends of that together with other elements.
 class extent {

@@ -13,7 +13,7 @@
 #include "shared_channel.hpp"
 #include "working_vector.hpp"
 
-namespace colligo::detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// What is under way in a step: kept with the port, so that a call allocates nothing.
 struct shared_traffic {
