@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Binary blocks: p is split into blocks of powers of two; each reduces and scatters on its own, from the smallest block up each
-/// adds its segments to the next larger one; the results are handed back down and every block gathers on its own.
+/// Binary blocks: p is split into blocks of powers of two; each reduces and scatters on its own, from the smallest
+/// block up each adds its segments to the next larger one; the results are handed back down and
+/// every block gathers on its own.
 /// Picture  p = 7 = 4 + 2 + 1, vector ABCD   blocks 0-3, 4-5, 6   within: 0:A 1:C 2:B 3:D   4:AB 5:CD   6:ABCD
 ///          up: 6->4 AB, 6->5 CD   4->0 A, 4->2 B, 5->1 C, 5->3 D      down: the same messages the other way
-/// Cost     p = 2^k: as halving_doubling, equal to the recorded schedule. The sources give no formula for other p; at most that of
-///          p' = 2^floor(lg p) plus, for neighbouring blocks of b > s ranks, n/b gamma and b/s (alpha_uni + n/b beta_uni), the latter
-///          once up and, for all_reduce, once down; a reduce to a root outside of the largest block adds alpha_uni + n/p' beta_uni
+/// Cost     p = 2^k: as halving_doubling, equal to the recorded schedule. The sources give no formula for other p; at
+///          most that of p' = 2^floor(lg p) plus, for neighbouring blocks of b > s ranks, n/b gamma and b/s
+///          (alpha_uni + n/b beta_uni), the latter once up and, for all_reduce, once down; a reduce to a root outside
+///          of the largest block adds alpha_uni + n/p' beta_uni
 /// Needs    any p, any root
 /// Order    kept (blocks are neighbours); same bits on all ranks
-/// Prefer   long vectors, p not a power of two, where largest_exponent_gap(p) is small.   Avoid: short vectors; p = 2^k + 1
-/// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.6; Rabenseifner, ICCS 2004, section 2.6
+/// Prefer   long vectors, p not a power of two, where largest_exponent_gap(p) is small.
+///          Avoid: short vectors; p = 2^k + 1
+/// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.6;
+///          Rabenseifner, ICCS 2004, section 2.6
 #pragma once
 
 #include <string_view>
@@ -27,8 +31,8 @@ constexpr auto within(Step& step, binary_block block) {
   return renumbered(step, step.rank() - block.first, block.size, [first = block.first](int v) { return first + v; });
 }
 
-// Segments of the larger block refine those of the smaller one: rank v of it meets the ranks w of the larger with w mod size = v.
-// `pass` gets the peer and the segment, in the smaller block once per partner, in the larger block once.
+// Segments of the larger block refine those of the smaller one: rank v of it meets the ranks w of the larger with w mod
+// size = v. `pass` gets the peer and the segment, in the smaller block once per partner, in the larger block once.
 template <class Pass>
 constexpr void meet_larger(binary_block mine, int me, range all, Pass pass) {
   auto const larger = mine.larger();

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Binary tree: whole vectors climb a binomial tree and, for all_reduce, come down it again; broadcast, gather and scatter too.
+/// Binary tree: whole vectors climb a binomial tree and, for all_reduce, come down it again;
+/// broadcast, gather and scatter too.
 /// Picture  p = 5, root 0   round 1: 1->0 3->2   round 2: 2->0   round 3: 4->0     back: 0->4   0->2   0->1 2->3
 /// Cost     reduce      ceil(lg p) (alpha_uni + n beta_uni + n gamma)
 ///          all_reduce  ceil(lg p) (2 alpha_uni + 2 n beta_uni + n gamma)
-///          broadcast   ceil(lg p) (alpha_uni + n beta_uni)          these equal to the recorded schedule for every p, n
+///          broadcast   ceil(lg p) (alpha_uni + n beta_uni)
+///          these equal to the recorded schedule for every p, n
 ///          gather, scatter  ceil(lg p) alpha_uni + (n - n/p) beta_uni, equal for p = 2^k where p divides n
 /// Needs    any p, any root, any associative functor
 /// Order    kept for every root (the tree is drawn around the root, ranks are not rotated); same bits on all ranks
-/// Prefer   reduce of short vectors (fewest start-ups of all).   Avoid: long vectors; half of the ranks idle after each round
+/// Prefer   reduce of short vectors (fewest start-ups of all).
+///          Avoid: long vectors; half of the ranks idle after each round
 /// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.3
 #pragma once
 
@@ -74,7 +77,8 @@ struct binary_tree {
       binomial_tree const tree{step.size(), root};
       int const me = step.rank(), level = tree.level(me);
       for (int i = 0; i < level; ++i)
-        if (int const child = tree.child(me, i); child != nobody) step(recv{child, block.span(tree.first_of(child, i), tree.last_of(child, i))});
+        if (int const child = tree.child(me, i); child != nobody)
+          step(recv{child, block.span(tree.first_of(child, i), tree.last_of(child, i))});
       step(send{tree.parent(me), block.span(tree.first_of(me, level), tree.last_of(me, level))});
     }
 
@@ -92,7 +96,8 @@ struct binary_tree {
       int const me = step.rank(), level = tree.level(me);
       step(recv{tree.parent(me), block.span(tree.first_of(me, level), tree.last_of(me, level))});
       for (int i = level - 1; i >= 0; --i)
-        if (int const child = tree.child(me, i); child != nobody) step(send{child, block.span(tree.first_of(child, i), tree.last_of(child, i))});
+        if (int const child = tree.child(me, i); child != nobody)
+          step(send{child, block.span(tree.first_of(child, i), tree.last_of(child, i))});
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) { return gatherv<T>::cost(m, p, n); }

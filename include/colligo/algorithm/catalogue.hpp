@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// All algorithms, one line each. Run-time names, laws, cost checks, conformance tests and benchmarks iterate this list.
+/// All algorithms, one line each. Run-time names, laws, cost checks, conformance tests and
+/// benchmarks iterate this list.
 #pragma once
 
 #include <type_traits>
@@ -63,9 +64,11 @@ using any_algorithm = std::variant<   //
     shared_memory,                    //
     vendor>;
 
-static_assert(std::is_trivially_copyable_v<any_algorithm>, "choosing one would cost more than a short message: let a tag refer to what it needs");
+static_assert(std::is_trivially_copyable_v<any_algorithm>,
+              "choosing one would cost more than a short message: let a tag refer to what it needs");
 
-/// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a collective as tags do.
+/// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a
+/// collective as tags do.
 struct chosen_algorithm {
   static constexpr std::string_view name = "chosen_algorithm";
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Circulant: on any number of ranks, reduce_scatter and all_gather in ceil(lg p) rounds with no element sent twice. Distances are
-/// p halved, rounded up, again and again; rank r works on the blocks r, r + 1 ... (round the end of the vector).
+/// Circulant: on any number of ranks, reduce_scatter and all_gather in ceil(lg p) rounds with no element sent twice.
+/// Distances are p halved, rounded up, again and again; rank r works on the blocks r, r + 1 ...
+/// (round the end of the vector).
 /// Picture  p = 5, distances 3 2 1   round 1: r sends blocks r+3 r+4 to r+3   round 2: r+2 to r+2   round 3: r+1 to r+1
 ///          every time it folds what it receives into its first blocks; block r is done. Backwards it is an all_gather.
-/// Cost     with q = ceil(lg p): reduce_scatter  q alpha + (n - n/p) (beta + gamma)     all_gather  q alpha + (n - n/p) beta
-///          all_reduce  2 q alpha + (n - n/p) (2 beta + gamma)          equal to the recorded schedule where p divides n
+/// Cost     with q = ceil(lg p): reduce_scatter  q alpha + (n - n/p) (beta + gamma)
+///          all_gather  q alpha + (n - n/p) beta
+///          all_reduce  2 q alpha + (n - n/p) (2 beta + gamma)
+///          equal to the recorded schedule where p divides n
 /// Needs    any p; for reductions a commutative functor
 /// Order    not kept; same bits on all ranks (each block is reduced by one rank)
-/// Prefer   long vectors on any number of ranks; all_gather of short ones.   Avoid: reductions of very short vectors (see census)
+/// Prefer   long vectors on any number of ranks; all_gather of short ones.
+///          Avoid: reductions of very short vectors (see census)
 /// Source   J. L. Traff, Optimal, non-pipelined reduce-scatter and allreduce algorithms, 2024
 #pragma once
 
@@ -51,7 +55,9 @@ struct circulant {
     static constexpr bool ordered = false;
 
     template <steps Step>
-    constexpr void operator()(Step& step, blocks const& block) const { detail::reduce_scatter_on_circulant(step, block); }
+    constexpr void operator()(Step& step, blocks const& block) const {
+      detail::reduce_scatter_on_circulant(step, block);
+    }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Configured: reduce, broadcast and all_reduce along any tree over the ranks, made by hand, from the hosts (shape/trees.hpp) or from a file, so
-/// that communication is mapped to the cluster without touching the program. The trees up and down may differ.
-/// Picture  trees::by_host of two hosts of four ranks, all flat   reduce: 1->0 5->4   2->0 6->4   3->0 7->4   4->0     broadcast: back
-/// Cost     that of the tree: p - 1 messages each way, and one more where a reduce's root is not the tree's. By default that of binary_tree
-/// Needs    a tree over exactly the communicator's ranks; any root. A broadcast from another root turns the path to it round
-/// Order    kept if tree.in_order(), otherwise the functor must commute; with `arrival` children are combined as they come, so it must commute
-///          and two runs may differ in the bits. Same bits on all ranks
+/// Configured: reduce, broadcast and all_reduce along any tree over the ranks, made by hand, from the hosts
+/// (shape/trees.hpp) or from a file, so that communication is mapped to the cluster without touching the program. The
+/// trees up and down may differ.
+/// Picture  trees::by_host of two hosts of four ranks, all flat   reduce: 1->0 5->4   2->0 6->4   3->0 7->4   4->0
+///          broadcast: back
+/// Cost     that of the tree: p - 1 messages each way, and one more where a reduce's root is not the tree's. By default
+///          that of binary_tree
+/// Needs    a tree over exactly the communicator's ranks; any root. A broadcast from another
+///          root turns the path to it round
+/// Order    kept if tree.in_order(), otherwise the functor must commute; with `arrival` children are combined as they
+///          come, so it must commute and two runs may differ in the bits. Same bits on all ranks
 /// Prefer   several hosts, short vectors.   Avoid: long vectors; inner ranks move all of it once per child
-/// Source   Bjorndalen, Anshus, Vinter, Larsen: The Performance of Configurable Collective Communication for LAM-MPI in Clusters and Multi-Clusters
+/// Source   Bjorndalen, Anshus, Vinter, Larsen: The Performance of Configurable Collective Communication for LAM-MPI in
+///          Clusters and Multi-Clusters
 #pragma once
 
 #include <array>
@@ -28,7 +33,9 @@ struct tree_walk {
   tree const* broadcast_tree = nullptr;
   std::size_t arrival = 0;
 
-  constexpr bool reduces_in_order() const { return arrival == 0 && (reduce_tree == nullptr || reduce_tree->in_order()); }
+  constexpr bool reduces_in_order() const {
+    return arrival == 0 && (reduce_tree == nullptr || reduce_tree->in_order());
+  }
 
   constexpr int up_size(int p) const { return reduce_tree == nullptr ? p : reduce_tree->size(); }
   constexpr int down_size(int p) const { return broadcast_tree == nullptr ? p : broadcast_tree->size(); }
@@ -45,7 +52,8 @@ struct tree_walk {
     [[maybe_unused]] int const me = step.rank();
     if constexpr (in_order_of_arrival<Step>)
       if (arrival != 0) {
-        step(as_they_come(listed{child_count(t, me), [&t, me, all](int i) { return operand(fold{t.child(me, i), all}); }}));
+        step(as_they_come(
+            listed{child_count(t, me), [&t, me, all](int i) { return operand(fold{t.child(me, i), all}); }}));
         return step(send{t.parent(me), all});
       }
     reduce_along(step, t, all);
@@ -61,8 +69,8 @@ struct tree_walk {
 
 }  // namespace detail
 
-/// Trees that somebody else keeps. nullptr: as the communicator knows, which is COLLIGO_TREE's, otherwise trees::by_host of its hosts; a binomial
-/// tree where there is but one.
+/// Trees that somebody else keeps. nullptr: as the communicator knows, which is COLLIGO_TREE's, otherwise
+/// trees::by_host of its hosts; a binomial tree where there is but one.
 /// `arrival`, not 0: children are combined in order of arrival, where the model can tell.
 struct along_trees : detail::tree_walk {
   static constexpr std::string_view name = "configured";
@@ -111,7 +119,8 @@ struct along_trees : detail::tree_walk {
   };
 };
 
-/// configured{tree}, configured{reduce_tree, broadcast_tree}. An empty tree means as in along_trees, which is what the name "configured" stands for.
+/// configured{tree}, configured{reduce_tree, broadcast_tree}. An empty tree means as in along_trees, which is what the
+/// name "configured" stands for.
 struct configured {
   static constexpr std::string_view name = along_trees::name;
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Direct: everybody reads everybody, in one round; of long vectors each rank combines one slice from everybody, then everybody collects the slices.
-/// Picture  all_reduce, p = 3   short: 0->+1,2  1->+0,2  2->+0,1     long: the slice of 0: 1->+0 2->+0, of 1: ..., then 0->1,2  1->0,2  2->0,1
+/// Direct: everybody reads everybody, in one round; of long vectors each rank combines one slice from everybody, then
+/// everybody collects the slices.
+/// Picture  all_reduce, p = 3   short: 0->+1,2  1->+0,2  2->+0,1
+///          long: the slice of 0: 1->+0 2->+0, of 1: ..., then 0->1,2  1->0,2  2->0,1
 /// Cost     all_reduce  short: one round, p - 1 messages and (p-1) n elements sent and combined by each rank
-///          long: two rounds for each window, 2 (p-1)/p n elements sent and (p-1)/p n combined by each rank, where p divides n
+///          long: two rounds for each window, 2 (p-1)/p n elements sent and (p-1)/p n combined by
+///          each rank, where p divides n
 /// Needs    any p, any root, any associative functor
 /// Order    kept; same bits on all ranks (all combine in the order of ranks)
-/// Prefer   ranks that share memory, where a vector is published once and read by all.   Avoid: messages on many ranks, p - 1 start-ups each
+/// Prefer   ranks that share memory, where a vector is published once and read by all.
+///          Avoid: messages on many ranks, p - 1 start-ups each
 /// Source   folklore; the flat and the sliced scheme of shared-memory collectives
 #pragma once
 
@@ -25,7 +29,8 @@ struct direct {
   static constexpr std::string_view name = "direct";
 
   std::size_t slices = 8192;          ///< bytes: longer vectors are combined in slices
-  std::size_t window = 64 * 1024;     ///< bytes of a slice: longer ones are combined one window after the other, which bounds what is under way
+  std::size_t window = 64 * 1024;     ///< bytes of a slice: longer ones are combined one window after the other,
+                                      ///< which bounds what is under way
 
   static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};
 
@@ -38,7 +43,8 @@ struct direct {
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       int const p = step.size(), me = step.rank();
-      if (all.size() * sizeof(T) <= knob.slices) return step(published{to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
+      if (all.size() * sizeof(T) <= knob.slices)
+        return step(published{to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
       for_each_window(knob, p, all, sizeof(T), [&](blocks const& slice) {
         exchange_slices(step, slice);
         step(published{to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
@@ -79,7 +85,9 @@ struct direct {
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
       int const me = step.rank();
-      step(published{listed{me == root ? step.size() - 1 : 1, [=](int i) { return me == root ? operand(send{other(i, me), all}) : operand(recv{root, all}); }}});
+      step(published{listed{me == root ? step.size() - 1 : 1, [=](int i) {
+        return me == root ? operand(send{other(i, me), all}) : operand(recv{root, all});
+      }}});
     }
   };
 
@@ -87,15 +95,17 @@ struct direct {
   struct all_gatherv {
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const {
-      step(published{to_and_from_others(step.rank(), step.size(), block[step.rank()], [=](int r) { return recv{r, block[r]}; })});
+      int const me = step.rank();
+      step(published{to_and_from_others(me, step.size(), block[me], [=](int r) { return recv{r, block[r]}; })});
     }
   };
 
   struct barrier {
     template <steps Step>
     constexpr void operator()(Step& step) const {
-      int const me = step.rank();
-      if (step.size() > 1) step(published{to_and_from_others(me, step.size(), range{0, 1}, [=](int r) { return fold{r, range{1, 2}}; })});   // a fold, for all of them come to the same place
+      int const p = step.size(), me = step.rank();
+      // A fold, for all of them come to the same place.
+      if (p > 1) step(published{to_and_from_others(me, p, range{0, 1}, [=](int r) { return fold{r, range{1, 2}}; })});
     }
   };
 
@@ -105,7 +115,9 @@ struct direct {
 
   template <class Take>
   static constexpr auto to_and_from_others(int me, int p, range out, Take take) {
-    return listed{2 * (p - 1), [=](int i) { return i < p - 1 ? operand(send{other(i, me), out}) : operand(take(other(i - (p - 1), me))); }};
+    return listed{2 * (p - 1), [=](int i) {
+      return i < p - 1 ? operand(send{other(i, me), out}) : operand(take(other(i - (p - 1), me)));
+    }};
   }
 
   // Each rank gets its slice from all others and combines it.
@@ -127,11 +139,13 @@ struct direct {
   }
 };
 
-/// Direct over the memory that the ranks of a host share; where they do not, over messages. See over_shared_memory for other algorithms.
+/// Direct over the memory that the ranks of a host share; where they do not, over messages. See over_shared_memory for
+/// other algorithms.
 struct shared_memory : direct {
   static constexpr std::string_view name = "shared_memory";
   static constexpr transport over = transport::shared_memory;
-  static constexpr std::array knobs{knob<shared_memory>{"slices", &shared_memory::slices}, knob<shared_memory>{"window", &shared_memory::window}};
+  static constexpr std::array knobs{knob<shared_memory>{"slices", &shared_memory::slices},
+                                    knob<shared_memory>{"window", &shared_memory::window}};
 };
 
 }  // namespace colligo

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// 123-doubling: exclusive_scan over distances 1, 2, 3, 6, 12 ...: one round fewer than shifting first, no second accumulator.
-/// Picture  p = 7   distance 1: r-1 sends its own   2: r-2 sends what it knows and its own, so r knows 3 ranks   3: r knows 6
-/// Cost     ceil(lg(p-1) + lg(4/3)) rounds of alpha + n beta, one combination in each but the first and one more before the second is sent
+/// 123-doubling: exclusive_scan over distances 1, 2, 3, 6, 12 ...: one round fewer than shifting
+/// first, no second accumulator.
+/// Picture  p = 7   distance 1: r-1 sends its own   2: r-2 sends what it knows and its own, so r knows 3 ranks
+///          3: r knows 6
+/// Cost     ceil(lg(p-1) + lg(4/3)) rounds of alpha + n beta, one combination in each but the first and one more before
+///          the second is sent
 /// Needs    any p, any associative functor
 /// Order    kept
 /// Prefer   short vectors.   Avoid: long ones (see pipelined_chain)

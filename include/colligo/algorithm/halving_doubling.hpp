@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Recursive halving and doubling (Rabenseifner's algorithm): reduce_scatter by vector halving and distance doubling, then all_gather
-/// (or, for reduce, a gather over a binary tree) the other way. Spare ranks first share the work of their neighbour.
-/// Picture  p = 4, vector ABCD   round 1: 0-1 2-3 swap halves (even ranks keep AB, odd CD)   round 2: 0-2 keep A, B   1-3 keep C, D
-///          back: 0-2 1-3 swap quarters, 0-1 2-3 swap halves      p = 5: 0 and 1 first reduce a half each, 1 hands its half to 0
+/// Recursive halving and doubling (Rabenseifner's algorithm): reduce_scatter by vector halving and distance doubling,
+/// then all_gather (or, for reduce, a gather over a binary tree) the other way. Spare ranks first share the work of
+/// their neighbour.
+/// Picture  p = 4, vector ABCD   round 1: 0-1 2-3 swap halves (even ranks keep AB, odd CD)
+///          round 2: 0-2 keep A, B   1-3 keep C, D      back: 0-2 1-3 swap quarters, 0-1 2-3 swap halves
+///          p = 5: 0 and 1 first reduce a half each, 1 hands its half to 0
 /// Cost     p = 2^k      all_reduce  2 lg p alpha + 2 n beta + n gamma - (2 n beta + n gamma) / p
-///                       reduce      lg p (alpha + alpha_uni) + n (beta + beta_uni) + n gamma - (n (beta + beta_uni) + n gamma) / p
-///          else, with p' = 2^floor(lg p), the same of p' and, before it, alpha + alpha_uni + n/2 (beta + beta_uni) + n/2 gamma;
-///          all_reduce also hands back: alpha_uni + n beta_uni (the source prices this one alpha + n beta: the same where uni = bi).
+///                       reduce      lg p (alpha + alpha_uni) + n (beta + beta_uni) + n gamma
+///                                   - (n (beta + beta_uni) + n gamma) / p
+///          else, with p' = 2^floor(lg p), the same of p' and, before it,
+///          alpha + alpha_uni + n/2 (beta + beta_uni) + n/2 gamma; all_reduce also hands back: alpha_uni + n beta_uni
+///          (the source prices this one alpha + n beta: the same where uni = bi).
 ///          reduce_scatter  p = 2^k: lg p alpha + (n - n/p) (beta + gamma) and, for p > 2, alpha + n/p beta
 ///          Equal to the recorded schedule where p' divides n/2; else n/p', n/2 ... are rounded to elements.
 /// Needs    any p, any root (a root among the spare ranks swaps roles with its neighbour)
 /// Order    kept (distance doubling merges neighbouring groups); same bits on all ranks
-/// Prefer   long vectors, p = 2^k.   Avoid: short vectors; p just above a power of two with long vectors (see binary_blocks, ring)
-/// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.5; Rabenseifner, ICCS 2004, section 2.5
+/// Prefer   long vectors, p = 2^k.
+///          Avoid: short vectors; p just above a power of two with long vectors (see binary_blocks, ring)
+/// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.5;
+///          Rabenseifner, ICCS 2004, section 2.5
 #pragma once
 
 #include <string_view>
@@ -75,7 +81,8 @@ struct halving_doubling {
     }
   };
 
-  // The halving leaves its segments in bit-reversed places: one more exchange puts them right, which keeps the order of operands.
+  // The halving leaves its segments in bit-reversed places: one more exchange puts them right, which
+  // keeps the order of operands.
   template <class T, class Op>
   struct reduce_scatter {
     static constexpr bool ordered = true;
@@ -92,10 +99,12 @@ struct halving_doubling {
         for (int d = 1; d < ranks.q; d *= 2) {
           count /= 2;
           int const kept = first + (v & d ? count : 0), given = first + (v & d ? 0 : count);
-          inner(send{v ^ d, ranks.span(block, given, given + count)}, fold{v ^ d, ranks.span(block, kept, kept + count)});
+          inner(send{v ^ d, ranks.span(block, given, given + count)},
+                fold{v ^ d, ranks.span(block, kept, kept + count)});
           first = kept;
         }
-        int const owner = first == v ? nobody : first;   // who wants this block has, reversing bits twice, the one wanted here
+        // Who wants this block has, reversing bits twice, the one wanted here.
+        int const owner = first == v ? nobody : first;
         inner(send{owner, ranks.span(block, first, first + 1)}, recv{owner, ranks.span(block, v, v + 1)});
       }
       ranks.give_neighbour_its_block(step, block);

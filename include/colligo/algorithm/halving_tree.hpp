@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Halving tree: the latter half of the ranks sends its vectors to the former half until one rank is left, then all the way back.
+/// Halving tree: the latter half of the ranks sends its vectors to the former half until one rank is
+/// left, then all the way back.
 /// Picture  p = 6   round 1: 3->0 4->1 5->2   round 2: 2->0   round 3: 1->0     back: 0->1   0->2   0->3 1->4 2->5
 /// Cost     reduce      ceil(lg p) (alpha_uni + n beta_uni + n gamma)
-///          all_reduce  ceil(lg p) (2 alpha_uni + 2 n beta_uni + n gamma)          equal to the recorded schedule for every p, n;
-///          the source counts messages only, 2 lg p (alpha + n beta)
+///          all_reduce  ceil(lg p) (2 alpha_uni + 2 n beta_uni + n gamma)
+///          equal to the recorded schedule for every p, n; the source counts messages only, 2 lg p (alpha + n beta)
 /// Needs    any p (the source: p = 2^k), any root; a commutative functor
 /// Order    not kept (rank r meets r + p/2 first); same bits on all ranks
 /// Prefer   machines where neighbours in rank share a link and ranks p/2 apart do not.   Avoid: otherwise binary_tree
@@ -30,7 +31,9 @@ struct halving_tree {
       reduce_along(rooted, halving_shape{step.size()}, all);
     }
 
-    static constexpr double cost(machine const& m, int p, std::size_t n) { return binary_tree::reduce<T, Op>::cost(m, p, n); }
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      return binary_tree::reduce<T, Op>::cost(m, p, n);
+    }
   };
 
   template <class T, class Op>
@@ -45,7 +48,9 @@ struct halving_tree {
       broadcast_along(step, tree, all);
     }
 
-    static constexpr double cost(machine const& m, int p, std::size_t n) { return binary_tree::all_reduce<T, Op>::cost(m, p, n); }
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      return binary_tree::all_reduce<T, Op>::cost(m, p, n);
+    }
   };
 };
 

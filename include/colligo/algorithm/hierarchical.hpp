@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Hierarchical: any two algorithms, one within each host and one between the hosts, whose lowest ranks (or the root) speak for them.
-/// Picture  hosts 0-3 and 4-7, binary_tree and recursive_doubling   within: 1->0 3->2 5->4 7->6   2->0 6->4   between: 0-4   within: back
-/// Cost     the sum of its parts, equal to the recorded schedule where all hosts have as many ranks: with m ranks on each of h hosts, all_reduce is
-///          reduce over m, all_reduce over h, broadcast over m. By default 2 ceil(lg m) one-way messages and recursive_doubling's over h
-/// Needs    any p, any root. Between hosts an algorithm that does not look back at a rank's own contribution (not rotating_ring, not census).
+/// Hierarchical: any two algorithms, one within each host and one between the hosts, whose lowest ranks (or the root)
+/// speak for them.
+/// Picture  hosts 0-3 and 4-7, binary_tree and recursive_doubling   within: 1->0 3->2 5->4 7->6   2->0 6->4
+///          between: 0-4   within: back
+/// Cost     the sum of its parts, equal to the recorded schedule where all hosts have as many ranks: with m ranks on
+///          each of h hosts, all_reduce is reduce over m, all_reduce over h, broadcast over m. By default 2 ceil(lg m)
+///          one-way messages and recursive_doubling's over h
+/// Needs    any p, any root. Between hosts an algorithm that does not look back at a rank's own contribution (not
+///          rotating_ring, not census).
 ///          Where Within has no reduce or broadcast, and Between none for reduce and broadcast, binary_tree's is taken
-/// Order    kept where the parts keep it and hosts hold consecutive ranks, otherwise the functor must commute; same bits on all ranks if Between gives them
+/// Order    kept where the parts keep it and hosts hold consecutive ranks, otherwise the functor must commute; same
+///          bits on all ranks if Between gives them
 /// Prefer   several hosts, short vectors.   Avoid: long vectors, one rank per host moves all of it (see multi_leader)
-/// Source   Bjorndalen et al. on LAM-MPI, section 5 (reduction within each node first); with an all_reduce between leaders instead of a root
+/// Source   Bjorndalen et al. on LAM-MPI, section 5 (reduction within each node first); with an all_reduce between
+///          leaders instead of a root
 #pragma once
 
 #include <span>

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Multi-leader: the vector is cut into one slice per rank of a host; each rank leads its slice: reduce_scatter within each host, all_reduce of
-/// a slice between the ranks that lead it, all_gather within each host. All ranks of a host use the network at once.
+/// Multi-leader: the vector is cut into one slice per rank of a host; each rank leads its slice: reduce_scatter within
+/// each host, all_reduce of a slice between the ranks that lead it, all_gather within each host. All ranks of a host
+/// use the network at once.
 /// Picture  hosts 0-1 and 2-3, vector AB   within: 0-1 2-3   between: 0-2 A, 1-3 B   within: 0-1 2-3
-/// Cost     the sum of its parts, equal to the recorded schedule where all hosts have as many ranks and these divide n: with m ranks on each of h hosts,
-///          reduce_scatter over m, all_reduce of n/m over h, all_gather over m
-/// Needs    any p. Where hosts have different numbers of ranks there are as many slices as the smallest has, and other ranks lead none. Between hosts an
-///          algorithm that does not look back at a rank's own contribution (not rotating_ring, not census). Where Within has no reduce_scatter
-///          halving_doubling's is taken, where it has no all_gatherv recursive_doubling's
-/// Order    kept where the parts keep it and hosts hold consecutive ranks, otherwise the functor must commute; same bits on all ranks if Between gives them
+/// Cost     the sum of its parts, equal to the recorded schedule where all hosts have as many ranks and these divide n:
+///          with m ranks on each of h hosts, reduce_scatter over m, all_reduce of n/m over h, all_gather over m
+/// Needs    any p. Where hosts have different numbers of ranks there are as many slices as the smallest has, and other
+///          ranks lead none. Between hosts an algorithm that does not look back at a rank's own contribution (not
+///          rotating_ring, not census). Where Within has no reduce_scatter halving_doubling's is taken, where it has no
+///          all_gatherv recursive_doubling's
+/// Order    kept where the parts keep it and hosts hold consecutive ranks, otherwise the functor must commute; same
+///          bits on all ranks if Between gives them
 /// Prefer   several hosts, long vectors.   Avoid: short ones, three algorithms' start-ups (see hierarchical)
 /// Source   none that is printed: the hierarchical scheme of hierarchical.hpp, with a leader per slice
 #pragma once
@@ -39,7 +42,9 @@ struct multi_leader {
     static constexpr bool keeps_input = decltype(cut)::keeps_input;
 
     constexpr int made_for(int p) const { return tag.hosts.empty() ? p : static_cast<int>(tag.hosts.size()); }
-    constexpr bool in_order(int p) const { return cut.in_order(p) && across.in_order(p) && host_map{tag.hosts, p}.consecutive(); }
+    constexpr bool in_order(int p) const {
+      return cut.in_order(p) && across.in_order(p) && host_map{tag.hosts, p}.consecutive();
+    }
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
@@ -59,7 +64,8 @@ struct multi_leader {
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       host_map const map{tag.hosts, p};
       int const here = map.ranks_with(0);
-      return cut.cost(m, here, n) + across.cost(m, map.host_count(), n / static_cast<std::size_t>(here)) + join.cost(m, here, n);
+      return cut.cost(m, here, n) + across.cost(m, map.host_count(), n / static_cast<std::size_t>(here)) +
+             join.cost(m, here, n);
     }
   };
 };

@@ -2,8 +2,8 @@
 /// @file
 /// Pipelined chain: the vector goes from rank to rank in blocks, every rank passes one on while it receives the next.
 /// Picture  p = 3, blocks ABC   round 1: 0->1 A   round 2: 0->1 B, 1->2 A   round 3: 0->1 C, 1->2 B   round 4: 1->2 C
-/// Cost     with b blocks: p - 2 + b rounds of at most alpha + n/b beta; reduce, scan, exclusive_scan combine up to 2 n/b in each
-///          (reduce to a rank inside: two shorter chains meet there)
+/// Cost     with b blocks: p - 2 + b rounds of at most alpha + n/b beta; reduce, scan, exclusive_scan combine up to
+///          2 n/b in each (reduce to a rank inside: two shorter chains meet there)
 /// Needs    any p, any root, any associative functor
 /// Order    kept
 /// Prefer   very long vectors, functors that do not commute.   Avoid: short vectors, many ranks
@@ -19,8 +19,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The vector in blocks of at most so many bytes (0: as many as balance filling the pipeline of `depth` ranks against start-ups). A
-/// pipeline asks for the block before the first and the one after the last too: those are empty.
+/// The vector in blocks of at most so many bytes (0: as many as balance filling the pipeline of `depth` ranks against
+/// start-ups). A pipeline asks for the block before the first and the one after the last too: those are empty.
 class pipeline {
  public:
   pipeline(range all, std::size_t block_bytes, std::size_t element_size, int depth) : blocks_{all, 1} {

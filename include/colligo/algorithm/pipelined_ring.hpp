@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Pipelined ring: the irregular all_gather. Every rank's data is cut into blocks of at most B bytes, which go round the ring one after
-/// the other, each rank's own last block first; so that one long contribution does not make everybody wait.
-/// Picture  p = 3, rank 0 has ABC, rank 1 has D, rank 2 nothing   round 1: 0->1 C, 1->2 D   2: 0->1 B, 1->2 C   3: 0->1 A, 1->2 B   ...
-/// Cost     with b_i = max(1, ceil(m_i / B)): at most sum b_i - min b_i rounds of at most alpha + B beta (equation 1). Where z ranks, but
-///          not all others, have nothing and are placed evenly between those that have something, and b_i exceeds the number of empty
-///          ranks before i: sum ceil(m_i / B) - 1 + ceil(z / (p - z)) (the source prints floor, which is the smallest such gap)
+/// Pipelined ring: the irregular all_gather. Every rank's data is cut into blocks of at most B bytes, which go round
+/// the ring one after the other, each rank's own last block first; so that one long contribution does not make
+/// everybody wait.
+/// Picture  p = 3, rank 0 has ABC, rank 1 has D, rank 2 nothing   round 1: 0->1 C, 1->2 D   2: 0->1 B, 1->2 C
+///          3: 0->1 A, 1->2 B   ...
+/// Cost     with b_i = max(1, ceil(m_i / B)): at most sum b_i - min b_i rounds of at most alpha + B beta (equation 1).
+///          Where z ranks, but not all others, have nothing and are placed evenly between those that have something,
+///          and b_i exceeds the number of empty ranks before i: sum ceil(m_i / B) - 1 + ceil(z / (p - z)) (the source
+///          prints floor, which is the smallest such gap)
 /// Needs    any p, any counts; memory for the order of the ring, p ints a call
 /// Order    nothing is combined
 /// Prefer   long uneven blocks.   Avoid: short ones (see circulant)
@@ -24,8 +27,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Block size of equation 2, in bytes, for a machine; the whole contribution where all are even; the best of a pipeline where one rank
-/// has everything.
+/// Block size of equation 2, in bytes, for a machine; the whole contribution where all are even; the best of a pipeline
+/// where one rank has everything.
 inline double best_block(blocks const& of_rank, std::size_t element_size, machine const& m) {
   int const p = of_rank.parts;
   int z = 0;
@@ -41,10 +44,12 @@ struct pipelined_ring {
   static constexpr std::string_view name = "pipelined_ring";
 
   std::size_t block = 0;            ///< B in bytes; 0: by equation 2
-  std::size_t even = 0;             ///< not 0: a contribution is cut evenly, instead of into full blocks and a remainder
+  std::size_t even = 0;             ///< not 0: a contribution is cut evenly, instead of into full blocks
+                                    ///< and a remainder
   std::span<int const> hosts = {};  ///< the host of each rank; empty: one host, or as the communicator knows
 
-  static constexpr std::array knobs{knob<pipelined_ring>{"block", &pipelined_ring::block}, knob<pipelined_ring>{"even", &pipelined_ring::even}};
+  static constexpr std::array knobs{knob<pipelined_ring>{"block", &pipelined_ring::block},
+                                    knob<pipelined_ring>{"even", &pipelined_ring::even}};
 
   template <class T>
   struct all_gatherv {
@@ -53,7 +58,8 @@ struct pipelined_ring {
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& of_rank) const {
       int const p = step.size();
-      std::size_t const bytes = knob.block != 0 ? knob.block : static_cast<std::size_t>(best_block(of_rank, sizeof(T), typical));
+      std::size_t const bytes =
+          knob.block != 0 ? knob.block : static_cast<std::size_t>(best_block(of_rank, sizeof(T), typical));
       std::size_t const longest = std::max<std::size_t>(1, bytes / sizeof(T));
       auto const order = ring_order(of_rank, knob.hosts);
       int const place = static_cast<int>(std::ranges::find(order, step.rank()) - order.begin());
@@ -64,8 +70,8 @@ struct pipelined_ring {
         while (z < order.size() && filled(rank_at(at - 1 - static_cast<int>(z))) == 0) ++z;
         return z;
       };
-      // Where every rank with data has enough of it to bridge the empty ranks before it, those pass on without a block of their own
-      // (section 2.3); else they take part as if they had one empty block (2.2).
+      // Where every rank with data has enough of it to bridge the empty ranks before it, those pass on without a block
+      // of their own (section 2.3); else they take part as if they had one empty block (2.2).
       int with_data = 0;
       bool bridged = true;
       for (int at = 0; at < p; ++at)
@@ -89,14 +95,16 @@ struct pipelined_ring {
       for (int r = 0; r < p; ++r) total += pieces(r);
       int const next = rank_at(place + 1), previous = rank_at(place - 1);
       std::size_t const sends = total - pieces(next), receives = total - pieces(step.rank());
-      std::size_t const first_receive = dense ? empty_before(place) : 0, first_send = pieces(step.rank()) == 0 ? first_receive + 1 : 0;
+      std::size_t const first_receive = dense ? empty_before(place) : 0;
+      std::size_t const first_send = pieces(step.rank()) == 0 ? first_receive + 1 : 0;
       for (std::size_t i = 0; i < std::max(first_send + sends, first_receive + receives); ++i)
         step(send{next, first_send <= i && i < first_send + sends ? next_of(sent) : range{}},
              recv{previous, first_receive <= i && i < first_receive + receives ? next_of(received) : range{}});
     }
 
    private:
-    // One host: ranks with data in order, those without placed evenly between them. Several: host by host, those without data first.
+    // One host: ranks with data in order, those without placed evenly between them. Several: host by host, those
+    // without data first.
     static constexpr std::vector<int> ring_order(blocks const& of_rank, std::span<int const> hosts) {
       std::vector<int> full, empty, order;
       for (int r = 0; r < of_rank.parts; ++r) (of_rank[r].empty() ? empty : full).push_back(r);
@@ -107,12 +115,14 @@ struct pipelined_ring {
         std::vector<int> sorted;
         for (int const h : hosts)   // hosts in order of their first rank
           for (int const r : order)
-            if (hosts[static_cast<std::size_t>(r)] == h && std::ranges::find(sorted, r) == sorted.end()) sorted.push_back(r);
+            if (hosts[static_cast<std::size_t>(r)] == h && std::ranges::find(sorted, r) == sorted.end())
+              sorted.push_back(r);
         return sorted;
       }
       std::size_t used = 0;
       for (std::size_t i = 0; i < full.size(); ++i) {
-        for (std::size_t const until = empty.size() * (i + 1) / full.size(); used < until; ++used) order.push_back(empty[used]);
+        for (std::size_t const until = empty.size() * (i + 1) / full.size(); used < until; ++used)
+          order.push_back(empty[used]);
         order.push_back(full[i]);
       }
       return full.empty() ? empty : order;

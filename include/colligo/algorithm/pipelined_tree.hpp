@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Pipelined binary tree: a broadcast in blocks down a tree in which every rank has at most two children.
-/// Picture  p = 7   0 -> 1 2   1 -> 3 4   2 -> 5 6; every rank receives block i while it sends block i - 1 to both children
+/// Picture  p = 7   0 -> 1 2   1 -> 3 4   2 -> 5 6
+///          every rank receives block i while it sends block i - 1 to both children
 /// Cost     a rank sends each block twice; it has lg p blocks on its way at a time
 /// Needs    any p, any root
 /// Order    nothing is combined
-/// Prefer   medium vectors on many ranks.   Avoid: few ranks, very long vectors (see pipelined_chain, scatter_all_gather)
+/// Prefer   medium vectors on many ranks.
+///          Avoid: few ranks, very long vectors (see pipelined_chain, scatter_all_gather)
 /// Source   folklore; Open MPI's and MPICH's pipelined trees
 #pragma once
 
@@ -33,7 +35,8 @@ struct pipelined_tree {
       pipeline const part(all, knob.block, sizeof(T), floor_lg(p) - 1);
       auto const child = [&](int i) { return 2 * me + i < p ? 2 * me + i : nobody; };
       int const parent = me == 0 ? nobody : (me - 1) / 2;
-      for (int i = 0; i <= part.size(); ++i) tree(recv{parent, part[i]}, send{child(1), part[i - 1]}, send{child(2), part[i - 1]});
+      for (int i = 0; i <= part.size(); ++i)
+        tree(recv{parent, part[i]}, send{child(1), part[i - 1]}, send{child(2), part[i - 1]});
     }
   };
 };

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Recursive doubling: every rank swaps what it has with the rank d away, d = 1, 2, 4 ...; all_reduce combines it, all_gather collects it.
-/// Scans hand what they have to the rank d further on.
+/// Recursive doubling: every rank swaps what it has with the rank d away, d = 1, 2, 4 ...; all_reduce combines it,
+/// all_gather collects it. Scans hand what they have to the rank d further on.
 /// Picture  p = 4   round 1: 0-1 2-3   round 2: 0-2 1-3
 /// Cost     lg p (alpha + n beta + n gamma); for p not a power of two, with p' = 2^floor(lg p),
-///          lg p' (alpha + n beta + n gamma) + 2 (alpha_uni + n beta_uni) + n gamma, equal to the recorded schedule for every p, n.
+///          lg p' (alpha + n beta + n gamma) + 2 (alpha_uni + n beta_uni) + n gamma, equal to the
+///          recorded schedule for every p, n.
 ///          all_gather  p = 2^k: lg p alpha + (n - n/p) beta; else spare ranks add two one-way messages
-///          scan        ceil(lg p) (alpha + n beta + n gamma), the last round one-way; exclusive_scan one round more, without a fold
-///          The source rounds the second to ceil(lg p) (alpha + n beta + n gamma) + alpha_uni + n beta_uni: the same where uni = bi.
+///          scan        ceil(lg p) (alpha + n beta + n gamma), the last round one-way; exclusive_scan one round more,
+///          without a fold
+///          The source rounds the second to ceil(lg p) (alpha + n beta + n gamma) + alpha_uni + n beta_uni: the same
+///          where uni = bi.
 /// Needs    any p: for all_reduce folded<> supplies what is not 2^k
 /// Order    kept, any associative functor; same bits on all ranks
 /// Prefer   short vectors.   Avoid: long vectors, every rank sends and combines all of it lg p times
@@ -79,12 +82,14 @@ struct recursive_doubling {
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       int const p = step.size(), me = step.rank();
-      for (int d = 1; d < p; d *= 2) step(send{me + d < p ? me + d : nobody, all}, fold{me - d >= 0 ? me - d : nobody, all});
+      for (int d = 1; d < p; d *= 2)
+        step(send{me + d < p ? me + d : nobody, all}, fold{me - d >= 0 ? me - d : nobody, all});
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
-      return n == 0 || p == 1 ? 0 : (ceil_lg(p) - 1) * m.exchange(bytes) + m.one_way(bytes) + ceil_lg(p) * m.combine(bytes);
+      if (n == 0 || p == 1) return 0;
+      return (ceil_lg(p) - 1) * m.exchange(bytes) + m.one_way(bytes) + ceil_lg(p) * m.combine(bytes);
     }
   };
 

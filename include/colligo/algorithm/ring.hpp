@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Ring: reduce_scatter by pairwise exchange with growing strides, then an all_gather around the ring (reduce: straight to the root);
-/// each half is an algorithm of its own too.
+/// Ring: reduce_scatter by pairwise exchange with growing strides, then an all_gather around the ring (reduce: straight
+/// to the root); each half is an algorithm of its own too.
 /// Picture  p = 3, blocks ABC   stride 1: 0->1->2->0, each folds its own block   stride 2: 0->2->1->0
 ///          ring: 0 sends A to 1, 1 sends B to 2, 2 sends C to 0; then each passes on what it received
 /// Cost     all_reduce  2 (p-1) alpha + 2 n beta + n gamma - (2 n beta + n gamma) / p
@@ -89,7 +89,9 @@ struct ring {
     static constexpr bool ordered = false;
 
     template <steps Step>
-    constexpr void operator()(Step& step, blocks const& block) const { detail::reduce_scatter_by_pairwise_exchange(step, block); }
+    constexpr void operator()(Step& step, blocks const& block) const {
+      detail::reduce_scatter_by_pairwise_exchange(step, block);
+    }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;

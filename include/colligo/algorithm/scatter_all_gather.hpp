@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Scatter and all_gather: a broadcast of long vectors in which the root sends each element about once, not lg p times.
-/// Picture  p = 4, vector ABCD   scatter over a binomial tree: 0->2 CD, 0->1 B, 2->3 D   then all_gather: everybody gets ABCD
-/// Cost     p = 2^k: lg p (alpha + alpha_uni) + (n - n/p) (beta + beta_uni), equal to the recorded schedule where p divides n
+/// Picture  p = 4, vector ABCD   scatter over a binomial tree: 0->2 CD, 0->1 B, 2->3 D
+///          then all_gather: everybody gets ABCD
+/// Cost     p = 2^k: lg p (alpha + alpha_uni) + (n - n/p) (beta + beta_uni), equal to the
+///          recorded schedule where p divides n
 /// Needs    any p, any root
 /// Order    nothing is combined
 /// Prefer   long vectors.   Avoid: short ones (see binary_tree)
-/// Source   M. Barnett et al., InterCom, 1994; the all_gather is Traff's of circulant.hpp, which needs lg p rounds for every p
+/// Source   M. Barnett et al., InterCom, 1994; the all_gather is Traff's of circulant.hpp, which
+///          needs lg p rounds for every p
 #pragma once
 
 #include <string_view>

@@ -4,7 +4,8 @@
 /// Picture  none, the library decides
 /// Cost     unknown, measure it: benchmarks/compare
 /// Needs    a communicator over MPI and an element type that travels as bytes
-/// Order    kept (MPI asks for it unless the functor is known to commute); the standard only recommends the same bits on all ranks
+/// Order    kept (MPI asks for it unless the functor is known to commute); the standard only
+///          recommends the same bits on all ranks
 /// Prefer   where benchmarks/compare says so.   Avoid: user functors, most MPI libraries use slow algorithms for them
 /// Source   MPI-3.1, section 5.9
 #pragma once

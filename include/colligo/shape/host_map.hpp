@@ -10,8 +10,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The host of each of p ranks, any numbers; empty: all are on one host. Hosts count in the order of their lowest ranks. Nothing is kept: every answer
-/// takes a look over the ranks, at worst one per host.
+/// The host of each of p ranks, any numbers; empty: all are on one host. Hosts count in the order of their lowest
+/// ranks. Nothing is kept: every answer takes a look over the ranks, at worst one per host.
 struct host_map {
   std::span<int const> hosts;
   int p;
@@ -24,8 +24,9 @@ struct host_map {
     while (!together(s, r) || i-- > 0) ++s;
     return s;
   }
-  constexpr int place(int r) const { return hosts.empty() ? r : count_together(r, 0, r); }           ///< r is member(r, place(r))
-  constexpr int ranks_with(int r) const { return hosts.empty() ? p : count_together(r, 0, p); }      ///< on r's host
+  /// r is member(r, place(r))
+  constexpr int place(int r) const { return hosts.empty() ? r : count_together(r, 0, r); }
+  constexpr int ranks_with(int r) const { return hosts.empty() ? p : count_together(r, 0, p); }   ///< on r's host
   constexpr bool is_lowest(int r) const {
     if (hosts.empty()) return r == 0;
     for (int s = r - 1; s >= 0; --s)

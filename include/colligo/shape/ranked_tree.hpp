@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A tree over the ranks as a value: made from a shape, from every rank's parent, from every rank's children, or read from a file
-/// (tree_file.hpp). Every reader of a shape (tree.hpp) takes it.
+/// A tree over the ranks as a value: made from a shape, from every rank's parent, from every rank's children, or read
+/// from a file (tree_file.hpp). Every reader of a shape (tree.hpp) takes it.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,8 @@ constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children);
 
 }  // namespace detail
 
-/// A tree over ranks 0 .. size() - 1, any of which may be its root. A default one is over no ranks at all: there is none.
+/// A tree over ranks 0 .. size() - 1, any of which may be its root. A default one is over no
+/// ranks at all: there is none.
 class tree {
  public:
   constexpr tree() = default;
@@ -49,31 +50,38 @@ class tree {
   template <tree_shape Shape>
   constexpr tree(Shape const& shape) : tree(children_in(shape)) {}
 
-  /// By the children of each rank, in the order in which they report. Throws argument_error where that is no tree over all these ranks.
+  /// By the children of each rank, in the order in which they report. Throws argument_error where that is no tree over
+  /// all these ranks.
   static constexpr tree of_children(std::vector<std::vector<int>> const& children) { return tree(children); }
 
-  /// By the parent of each rank, the root's is `nobody`. Children report nearest rank first, which is in order wherever any order is.
+  /// By the parent of each rank, the root's is `nobody`. Children report nearest rank first, which is in order wherever
+  /// any order is.
   static constexpr tree of_parents(std::span<int const> parents) {
     int const p = static_cast<int>(parents.size());
     std::vector<std::vector<int>> children(parents.size());
     auto const adopt = [&](int r) {
       int const parent = parents[index(r)];
-      if (parent < nobody || parent >= p) throw argument_error("tree: rank " + std::to_string(parent) + ", the parent of " + std::to_string(r) + ", is not one of the " + std::to_string(p));
+      if (parent < nobody || parent >= p)
+        throw argument_error("tree: rank " + std::to_string(parent) + ", the parent of " + std::to_string(r) +
+                             ", is not one of the " + std::to_string(p));
       if (parent != nobody) children[index(parent)].push_back(r);
     };
     for (int r = 0; r < p; ++r) adopt(r);
-    for (int r = 0; r < p; ++r) std::ranges::sort(children[index(r)], {}, [r](int c) { return c < r ? 2 * (r - c) - 1 : 2 * (c - r); });
+    for (int r = 0; r < p; ++r)
+      std::ranges::sort(children[index(r)], {}, [r](int c) { return c < r ? 2 * (r - c) - 1 : 2 * (c - r); });
     return tree(children);
   }
 
-  constexpr int size() const { return static_cast<int>(parents_.size()); }              ///< p
+  constexpr int size() const { return static_cast<int>(parents_.size()); }   ///< p
   constexpr int root() const { return root_; }
   constexpr int parent(int r) const { return parents_[index(r)]; }
-  constexpr int most_children() const { return most_children_; }                        ///< of any rank
+  constexpr int most_children() const { return most_children_; }   ///< of any rank
   constexpr int child_count(int r) const { return first_[index(r) + 1] - first_[index(r)]; }
   constexpr int child(int r, int i) const { return i < child_count(r) ? list_[index(first_[index(r)] + i)] : nobody; }
-  constexpr std::span<int const> children(int r) const { return std::span(list_).subspan(index(first_[index(r)]), index(child_count(r))); }
-  constexpr int depth() const { return depth_; }                                        ///< messages from the farthest leaf to the root
+  constexpr std::span<int const> children(int r) const {
+    return std::span(list_).subspan(index(first_[index(r)]), index(child_count(r)));
+  }
+  constexpr int depth() const { return depth_; }   ///< messages from the farthest leaf to the root
   /// Combining children as they report joins neighbouring intervals of ranks only: any associative functor will do.
   constexpr bool in_order() const { return in_order_; }
   /// All ranks, each after its parent.
@@ -93,8 +101,10 @@ class tree {
     return children;
   }
 
-  constexpr explicit tree(std::vector<std::vector<int>> const& children) : parents_(children.size(), nobody), first_{0} {
-    if (auto const fault = detail::fault_of(children); fault.what != detail::tree_fault::kind::none) throw argument_error("tree: " + fault.reason());
+  constexpr explicit tree(std::vector<std::vector<int>> const& children)
+      : parents_(children.size(), nobody), first_{0} {
+    if (auto const fault = detail::fault_of(children); fault.what != detail::tree_fault::kind::none)
+      throw argument_error("tree: " + fault.reason());
     for (int r = 0; auto const& of_rank : children) {
       for (int const c : of_rank) parents_[index(c)] = r;
       list_.insert(list_.end(), of_rank.begin(), of_rank.end());
@@ -133,7 +143,8 @@ constexpr std::vector<int> tree::from_the_root() const {
   return ranks;
 }
 
-/// The same tree hung up at another rank: the path between the two roots is turned round. For walking down; needs no memory.
+/// The same tree hung up at another rank: the path between the two roots is turned round. For
+/// walking down; needs no memory.
 struct rerooted {
   tree const& hung;
   int root;
@@ -198,12 +209,15 @@ inline std::string tree_fault::reason() const {
   auto const number = [](int r) { return std::to_string(r); };
   switch (what) {
     case kind::none: break;
-    case kind::out_of_range: return "rank " + number(other) + ", a child of " + number(rank) + ", is out of range: ranks are 0 to " + number(third);
+    case kind::out_of_range:
+      return "rank " + number(other) + ", a child of " + number(rank) + ", is out of range: ranks are 0 to " +
+             number(third);
     case kind::own_child: return "rank " + number(rank) + " is its own child";
     case kind::twice: return "rank " + number(other) + " is a child of " + number(rank) + " twice";
     case kind::of_two: return "rank " + number(other) + " is a child of " + number(rank) + " and of " + number(third);
     case kind::absent: return "rank " + number(rank) + " is not in the tree: it has neither parent nor children";
-    case kind::two_roots: return "ranks " + number(other) + " and " + number(rank) + " are both nobody's child: there must be one root";
+    case kind::two_roots:
+      return "ranks " + number(other) + " and " + number(rank) + " are both nobody's child: there must be one root";
     case kind::cycle: return "rank " + number(rank) + " is on a cycle: it is below itself";
   }
   return {};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The first step of Rabenseifner's algorithm for p not a power of two: of the first 2 r ranks, pairs exchange halves of the vector and
-/// reduce them; the even one (or the root) then has both, and plays on among p' = 2^floor(lg p) = p - r virtual ranks.
+/// The first step of Rabenseifner's algorithm for p not a power of two: of the first 2 r ranks, pairs exchange halves
+/// of the vector and reduce them; the even one (or the root) then has both, and plays on among p' = 2^floor(lg
+/// p) = p - r virtual ranks.
 #pragma once
 
 #include "vector_halving.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees over the ranks, and the two ways of walking them. A tree says, for a rank r, its parent(r) and its children in the order
-/// in which they report: child(r, 0) .. child(r, most_children() - 1). `nobody` stands for one that is not there.
+/// Trees over the ranks, and the two ways of walking them. A tree says, for a rank r, its parent(r) and its children in
+/// the order in which they report: child(r, 0) .. child(r, most_children() - 1). `nobody`
+/// stands for one that is not there.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +11,11 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The binomial tree of recursive distance doubling, drawn so that ranks stay in order for every root: at distance d, neighbouring groups
-/// of d ranks merge, and the group that holds the root (otherwise the lower one) takes the other's value.
-///   p = 8, root 0:  0 <- 1 2 4    2 <- 3    4 <- 5 6    6 <- 7          p = 8, root 5:  5 <- 4 6 0    6 <- 7    0 <- 1 2    2 <- 3
+/// The binomial tree of recursive distance doubling, drawn so that ranks stay in order for every root: at distance d,
+/// neighbouring groups of d ranks merge, and the group that holds the root (otherwise the lower
+/// one) takes the other's value.
+///   p = 8, root 0:  0 <- 1 2 4    2 <- 3    4 <- 5 6    6 <- 7
+///   p = 8, root 5:  5 <- 4 6 0    6 <- 7    0 <- 1 2    2 <- 3
 struct binomial_tree {
   int p;
   int root = 0;
@@ -39,7 +42,8 @@ struct binomial_tree {
   constexpr int head(int r, int d) const { return r / d == root / d ? root : r / d * d; }
 };
 
-/// The coursework's tree: the latter half of the ranks reports to the former, until one is left (any p: the former half is the larger).
+/// The coursework's tree: the latter half of the ranks reports to the former, until one is left (any p: the former half
+/// is the larger).
 ///   p = 8:  0 <- 4 2 1    1 <- 5 3    2 <- 6    3 <- 7
 struct halving_shape {
   int p;

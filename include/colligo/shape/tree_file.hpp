@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees as text, for people. One line per rank that has children: the rank, a colon, its children in the order in which they report to it
-/// (a broadcast serves them from the last to the first). `#` begins a comment; blank lines do not count. The root is nobody's child.
+/// Trees as text, for people. One line per rank that has children: the rank, a colon, its children in the order in
+/// which they report to it (a broadcast serves them from the last to the first). `#` begins a comment; blank lines do
+/// not count. The root is nobody's child.
 ///
 ///   # two hosts of four ranks each
 ///   0: 1 2 3 4
 ///   4: 5 6 7
 ///
-/// A tree over one rank is the line `0:`. Any inner rank may have such an empty list. What operator<< writes parse_tree reads.
+/// A tree over one rank is the line `0:`. Any inner rank may have such an empty list. What
+/// operator<< writes parse_tree reads.
 #pragma once
 
 #include <charconv>
@@ -37,7 +39,8 @@ namespace detail {
 
 class tree_parser {
  public:
-  tree_parser(int p, std::string const& where) : p_(p), where_(where), children_(static_cast<std::size_t>(p)), line_of_(children_.size()) {}
+  tree_parser(int p, std::string const& where)
+      : p_(p), where_(where), children_(static_cast<std::size_t>(p)), line_of_(children_.size()) {}
 
   tree parse(std::string_view text) {
     // A tree has p - 1 children: with more, the fault is in what has been read.
@@ -55,7 +58,9 @@ class tree_parser {
   }
 
  private:
-  [[noreturn]] void refuse(std::size_t line, std::string const& reason) const { throw argument_error(where_ + ':' + std::to_string(line) + ": " + reason); }
+  [[noreturn]] void refuse(std::size_t line, std::string const& reason) const {
+    throw argument_error(where_ + ':' + std::to_string(line) + ": " + reason);
+  }
 
   static constexpr std::string_view blanks = " \t\r";
 
@@ -68,14 +73,18 @@ class tree_parser {
   void read(std::string_view line) {
     if (line.find_first_not_of(blanks) == line.npos) return;
     auto const colon = line.find(':');
-    if (colon == line.npos) refuse(line_, "a line is \"rank: child child ...\", this one has no colon: " + quoted(line));
+    if (colon == line.npos)
+      refuse(line_, "a line is \"rank: child child ...\", this one has no colon: " + quoted(line));
     auto before = line.substr(0, colon);
     line.remove_prefix(colon + 1);
     auto const parent = static_cast<std::size_t>(rank_in(next(before)));
-    if (auto const rest = next(before); !rest.empty()) refuse(line_, "one rank is expected before the colon, there is another: " + quoted(rest));
-    if (line_of_[parent] != 0) refuse(line_, "rank " + std::to_string(parent) + " has a line already, line " + std::to_string(line_of_[parent]));
+    if (auto const rest = next(before); !rest.empty())
+      refuse(line_, "one rank is expected before the colon, there is another: " + quoted(rest));
+    if (line_of_[parent] != 0)
+      refuse(line_, "rank " + std::to_string(parent) + " has a line already, line " + std::to_string(line_of_[parent]));
     line_of_[parent] = line_;
-    for (auto word = next(line); !word.empty() && named_ < children_.size(); word = next(line), ++named_) children_[parent].push_back(rank_in(word));
+    for (auto word = next(line); !word.empty() && named_ < children_.size(); word = next(line), ++named_)
+      children_[parent].push_back(rank_in(word));
   }
 
   // Takes the next word; there is always one but at the end.
@@ -89,8 +98,10 @@ class tree_parser {
   int rank_in(std::string_view word) const {
     int rank = nobody;
     auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
-    if (error == std::errc::invalid_argument || end != word.data() + word.size()) refuse(line_, quoted(word) + " is not a rank");
-    if (error != std::errc{} || rank < 0 || rank >= p_) refuse(line_, quoted(word) + " is out of range: ranks are 0 to " + std::to_string(p_ - 1));
+    if (error == std::errc::invalid_argument || end != word.data() + word.size())
+      refuse(line_, quoted(word) + " is not a rank");
+    if (error != std::errc{} || rank < 0 || rank >= p_)
+      refuse(line_, quoted(word) + " is out of range: ranks are 0 to " + std::to_string(p_ - 1));
     return rank;
   }
 
@@ -104,7 +115,8 @@ class tree_parser {
 }  // namespace detail
 
 inline tree parse_tree(std::string_view text, int p, std::string const& where) {
-  if (p < 1) throw argument_error(where + ":1: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
+  if (p < 1)
+    throw argument_error(where + ":1: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
   return detail::tree_parser(p, where).parse(text);
 }
 

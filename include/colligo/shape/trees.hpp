@@ -25,7 +25,8 @@ constexpr tree binomial(int p) { return binomial(p, 0); }
 /// LAM-MPI 6.5's reduce: flat up to 4 ranks; above, r without its lowest set bit is the parent.
 ///   p = 32:  0 <- 1 2 4 8 16    12 <- 13 14        Source  Bjorndalen et al. on LAM-MPI, section 3 and figure 2
 constexpr tree lam_reduce(int p);
-/// LAM-MPI 6.5's broadcast: flat up to 4 ranks; above, r without its highest set bit is the parent. Served in ascending order, so listed in descending order.
+/// LAM-MPI 6.5's broadcast: flat up to 4 ranks; above, r without its highest set bit is the parent. Served in ascending
+/// order, so listed in descending order.
 ///   p = 32:  0 -> 1 2 4 8 16    3 -> 7 11 19
 constexpr tree lam_broadcast(int p);
 
@@ -44,16 +45,17 @@ class shape {
 
 struct by_host_options {
   shape within = binomial;             ///< of the ranks of a group
-  int groups = 1;                      ///< per host, of even sizes; each reports to the other hosts by itself (the paper's best for 8-way nodes: 2)
+  int groups = 1;                      ///< per host, of even sizes; each reports to the other hosts by itself
+                                       ///< (the paper's best for 8-way nodes: 2)
   shape between = binomial;            ///< of the groups' leaders
   std::span<int const> clusters = {};  ///< the cluster of each rank; empty: all hosts are in one
   shape between_clusters = flat;       ///< of the clusters' leaders
   int root = 0;
 };
 
-/// A tree in levels: within groups of ranks of one host, between these groups, between clusters. Children of the inner levels report first.
-/// Leaders are the lowest ranks, but the root leads wherever it is. In order where hosts and clusters hold consecutive ranks, the shapes
-/// are in order, and the root is rank 0.
+/// A tree in levels: within groups of ranks of one host, between these groups, between clusters. Children of the inner
+/// levels report first. Leaders are the lowest ranks, but the root leads wherever it is. In order where hosts and
+/// clusters hold consecutive ranks, the shapes are in order, and the root is rank 0.
 /// @param hosts  the host of each rank, any numbers; its size is p
 /// Throws argument_error where sizes, the root, groups or shapes do not fit.
 constexpr tree by_host(std::span<int const> hosts, by_host_options const& options = {});
@@ -65,7 +67,8 @@ namespace colligo::inline COLLIGO_MODE::trees {
 namespace detail {
 
 constexpr void require_ranks(int p) {
-  if (p < 1) throw argument_error("trees: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
+  if (p < 1)
+    throw argument_error("trees: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
 }
 
 template <class ParentOf>
@@ -96,7 +99,9 @@ constexpr tree kary(int p, int k) {
 
 constexpr tree binomial(int p, int root) {
   detail::require_ranks(p);
-  if (root < 0 || root >= p) throw argument_error("trees::binomial: root " + std::to_string(root) + " is not a rank, ranks are 0 to " + std::to_string(p - 1));
+  if (root < 0 || root >= p)
+    throw argument_error("trees::binomial: root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
+                         std::to_string(p - 1));
   return binomial_tree{p, root};
 }
 
@@ -105,7 +110,9 @@ constexpr tree lam_reduce(int p) {
 }
 
 constexpr tree lam_broadcast(int p) {
-  tree const ascending = detail::with_parents(p, [p](int r) { return r == 0 ? nobody : p <= 4 ? 0 : r - floor_power_of_two(r); });
+  tree const ascending = detail::with_parents(p, [p](int r) {
+    return r == 0 ? nobody : p <= 4 ? 0 : r - floor_power_of_two(r);
+  });
   std::vector<std::vector<int>> children;
   for (int r = 0; r < p; ++r) {
     auto const of_rank = ascending.children(r);
@@ -122,8 +129,10 @@ struct level {
   shape join;
 };
 
-// Builds the tree of some ranks, the first of which leads, from the given level inwards; innermost every rank is a part of its own.
-constexpr void join_levels(std::vector<int> const& ranks, std::span<level const> levels, shape within, std::vector<std::vector<int>>& children) {
+// Builds the tree of some ranks, the first of which leads, from the given level inwards; innermost
+// every rank is a part of its own.
+constexpr void join_levels(std::vector<int> const& ranks, std::span<level const> levels, shape within,
+                           std::vector<std::vector<int>>& children) {
   std::vector<int> leaders = ranks;
   if (!levels.empty()) {
     auto const part_of = [&](int r) { return levels[0].part[static_cast<std::size_t>(r)]; };
@@ -139,9 +148,13 @@ constexpr void join_levels(std::vector<int> const& ranks, std::span<level const>
   }
   tree const joined = (levels.empty() ? within : levels[0].join)(static_cast<int>(leaders.size()));
   if (joined.size() != static_cast<int>(leaders.size()) || joined.root() != 0)
-    throw argument_error("trees::by_host: a shape for " + std::to_string(leaders.size()) + " ranks gave " + std::to_string(joined.size()) + " with root " + std::to_string(joined.root()) + "; rank 0 must lead");
+    throw argument_error("trees::by_host: a shape for " + std::to_string(leaders.size()) + " ranks gave " +
+                         std::to_string(joined.size()) + " with root " + std::to_string(joined.root()) +
+                         "; rank 0 must lead");
   for (int r = 0; r < joined.size(); ++r)
-    for (int const c : joined.children(r)) children[static_cast<std::size_t>(leaders[static_cast<std::size_t>(r)])].push_back(leaders[static_cast<std::size_t>(c)]);
+    for (int const c : joined.children(r))
+      children[static_cast<std::size_t>(leaders[static_cast<std::size_t>(r)])].push_back(
+          leaders[static_cast<std::size_t>(c)]);
 }
 
 // Each host's ranks in `groups` even groups, numbered by their lowest ranks.
@@ -164,13 +177,18 @@ constexpr std::vector<int> groups_of(std::span<int const> hosts, int groups) {
 constexpr tree by_host(std::span<int const> hosts, by_host_options const& options) {
   int const p = static_cast<int>(hosts.size());
   detail::require_ranks(p);
-  if (options.groups < 1) throw argument_error("trees::by_host: " + std::to_string(options.groups) + " groups per host were asked for, at least 1 is needed");
+  if (options.groups < 1)
+    throw argument_error("trees::by_host: " + std::to_string(options.groups) +
+                         " groups per host were asked for, at least 1 is needed");
   if (options.root < 0 || options.root >= p)
-    throw argument_error("trees::by_host: root " + std::to_string(options.root) + " is not a rank, ranks are 0 to " + std::to_string(p - 1));
+    throw argument_error("trees::by_host: root " + std::to_string(options.root) + " is not a rank, ranks are 0 to " +
+                         std::to_string(p - 1));
   if (!options.clusters.empty() && options.clusters.size() != hosts.size())
-    throw argument_error("trees::by_host: clusters of " + std::to_string(options.clusters.size()) + " ranks were given and hosts of " + std::to_string(p));
+    throw argument_error("trees::by_host: clusters of " + std::to_string(options.clusters.size()) +
+                         " ranks were given and hosts of " + std::to_string(p));
   std::vector<detail::level> levels;
-  if (!options.clusters.empty()) levels.push_back({{options.clusters.begin(), options.clusters.end()}, options.between_clusters});
+  if (!options.clusters.empty())
+    levels.push_back({{options.clusters.begin(), options.clusters.end()}, options.between_clusters});
   levels.push_back({detail::groups_of(hosts, options.groups), options.between});
   std::vector<int> ranks;
   ranks.push_back(options.root);

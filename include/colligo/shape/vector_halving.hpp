@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Recursive vector halving with distance doubling on p = 2^k ranks, and its two ways back. Bit 0 of the rank says which
-/// half of the vector it keeps, bit 1 which half of that, and so on: neighbours exchange the longest vectors.
+/// Recursive vector halving with distance doubling on p = 2^k ranks, and its two ways back. Bit 0 of the rank says
+/// which half of the vector it keeps, bit 1 which half of that, and so on: neighbours exchange the longest vectors.
 #pragma once
 
 #include "../core/renumbered.hpp"
