@@ -38,7 +38,8 @@ constexpr int ranks_of(Tree const& t) {
 class host_map {
  public:
   host_map(int p, std::span<int const> hosts) {
-    if (!hosts.empty() && std::ssize(hosts) != p) throw argument_error("draw: " + std::to_string(hosts.size()) + " hosts for " + std::to_string(p) + " ranks");
+    if (!hosts.empty() && std::ssize(hosts) != p)
+      throw argument_error("draw: " + std::to_string(hosts.size()) + " hosts for " + std::to_string(p) + " ranks");
     std::map<int, int> numbers;
     for (int const h : hosts) {
       int const number = numbers.emplace(h, static_cast<int>(numbers.size())).first->second;
@@ -55,13 +56,17 @@ class host_map {
   std::vector<int> const& ranks(int host) const { return ranks_[static_cast<std::size_t>(host)]; }
 
   std::string fill(int host) const {
-    return "fill='hsl(" + std::to_string(known() ? 360 * host / count() : 210) + ",60%," + (host % 2 == 0 ? "86%" : "79%") + ")'";
+    return "fill='hsl(" + std::to_string(known() ? 360 * host / count() : 210) + ",60%," +
+           (host % 2 == 0 ? "86%" : "79%") + ")'";
   }
   // Of a message or an edge.
   std::string stroke(int a, int b, char const* within) const {
-    return "stroke='" + std::string(apart(a, b) ? "#d62728" : within) + "' stroke-width='" + (known() && !apart(a, b) ? "2.2" : "1.5") + '\'';
+    return "stroke='" + std::string(apart(a, b) ? "#d62728" : within) + "' stroke-width='" +
+           (known() && !apart(a, b) ? "2.2" : "1.5") + '\'';
   }
-  std::string where(int rank) const { return "rank " + std::to_string(rank) + (known() ? " on " + name(of(rank)) : ""); }
+  std::string where(int rank) const {
+    return "rank " + std::to_string(rank) + (known() ? " on " + name(of(rank)) : "");
+  }
 
  private:
   std::vector<int> of_;
@@ -87,11 +92,13 @@ constexpr double width_of(std::size_t characters) { return 7.2 * static_cast<dou
 
 }  // namespace detail
 
-/// Messages from one host to another. hosts[r] is the host of rank r. Throws argument_error unless there is one for every rank (or none: one host).
+/// Messages from one host to another. hosts[r] is the host of rank r. Throws argument_error unless there is one for
+/// every rank (or none: one host).
 inline std::size_t between_hosts(schedule const& s, std::span<int const> hosts) {
   detail::host_map const map(s.size(), hosts);
   auto const all = s.messages_in_order();
-  return static_cast<std::size_t>(std::ranges::count_if(all, [&](message const& m) { return map.apart(m.from, m.to); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(all, [&](message const& m) { return map.apart(m.from, m.to); }));
 }
 /// Edges from one host to another.
 template <drawable_tree Tree>
@@ -104,26 +111,31 @@ std::size_t between_hosts(Tree const& t, std::span<int const> hosts) {
   return count;
 }
 
-/// The schedule as SVG: a row per rank, a column per round, and each message from its sender to its receiver with the elements that it carries;
-/// a plus where the receiver combines. hosts[r] is the host of rank r; none: not shown. Throws argument_error as between_hosts does, broken_law.
+/// The schedule as SVG: a row per rank, a column per round, and each message from its sender to its receiver with the
+/// elements that it carries; a plus where the receiver combines. hosts[r] is the host of rank r; none: not shown.
+/// Throws argument_error as between_hosts does, broken_law.
 inline std::string draw(schedule const& s, std::span<int const> hosts = {}) {
   detail::host_map const map(s.size(), hosts);
   auto const all = s.messages_in_order();
   std::map<std::pair<int, int>, std::vector<message const*>> sent;   // by round and sender
   for (message const& m : all) sent[{m.round, m.from}].push_back(&m);
   auto const label = [](std::vector<message const*> const& messages) {
-    bool const same = std::ranges::all_of(messages, [&](message const* m) { return m->sent.elements == messages[0]->sent.elements; });
+    bool const same =
+        std::ranges::all_of(messages, [&](message const* m) { return m->sent.elements == messages[0]->sent.elements; });
     return detail::text_of(messages[0]->sent.elements) + (same ? "" : " +" + std::to_string(messages.size() - 1));
   };
   std::size_t longest = 4;
   for (auto const& [_, messages] : sent) longest = std::max(longest, label(messages).size());
 
   std::ostringstream caption;
-  caption << name_of(s.what()) << ", p = " << s.size() << ", n = " << s.elements() << ": " << s.rounds() << " rounds, " << all.size() << " messages";
+  caption << name_of(s.what()) << ", p = " << s.size() << ", n = " << s.elements() << ": " << s.rounds() << " rounds, "
+          << all.size() << " messages";
   if (map.known()) caption << ", " << between_hosts(s, hosts) << " of them between " << map.count() << " hosts";
-  double const row = s.size() <= 16 ? 40 : 28, top = 76, stub = .85 * detail::width_of(longest) + 10, left = map.known() ? 150 : 80;
+  double const row = s.size() <= 16 ? 40 : 28, top = 76, left = map.known() ? 150 : 80;
+  double const stub = .85 * detail::width_of(longest) + 10;
   double const column = stub + std::clamp(6.0 * s.size(), 60.0, 130.0) + 24;
-  double const width = std::max(left + column * s.rounds() + 30, detail::width_of(caption.str().size()) * 1.25 + 20), height = top + row * s.size() + 20;
+  double const width = std::max(left + column * s.rounds() + 30, detail::width_of(caption.str().size()) * 1.25 + 20);
+  double const height = top + row * s.size() + 20;
   svg picture(width, height);
   picture.text(16, 24, caption.str(), "class='title'");
 
@@ -138,7 +150,8 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}) {
     next += row;
   };
   for (int h = 0; h < map.count(); ++h) {
-    picture.box(10, next + 2, width - 20, row * static_cast<double>(map.ranks(h).size()) - 4, "rx='6' fill-opacity='.55' " + map.fill(h));
+    picture.box(10, next + 2, width - 20, row * static_cast<double>(map.ranks(h).size()) - 4,
+                "rx='6' fill-opacity='.55' " + map.fill(h));
     picture.text(20, next + row * static_cast<double>(map.ranks(h).size()) / 2 + 4, map.name(h));
     std::ranges::for_each(map.ranks(h), seat);
   }
@@ -154,8 +167,10 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}) {
     double const begin = x(round) + 6 + stub, end = x(round + 1) - 12;
     picture.text(x(round) + 8, y(from) - 4, label(messages), "class='small'");
     for (message const* m : messages) {
-      auto const colour = map.stroke(from, m->to, map.known() ? "#5b6570" : m->received.folds() ? "#e07b12" : "#3a6ea5");
-      std::string const tip = map.where(from) + " to " + map.where(m->to) + ": elements " + detail::text_of(m->sent.elements) + (m->received.folds() ? ", combined" : "");
+      char const* const within = map.known() ? "#5b6570" : m->received.folds() ? "#e07b12" : "#3a6ea5";
+      auto const colour = map.stroke(from, m->to, within);
+      std::string const tip = map.where(from) + " to " + map.where(m->to) + ": elements " +
+                              detail::text_of(m->sent.elements) + (m->received.folds() ? ", combined" : "");
       picture.line(x(round) + 6, y(from), begin, y(from), colour, tip);
       if (!m->received.folds()) {
         picture.arrow(begin, y(from), end + 6, y(m->to), colour, tip);
@@ -163,14 +178,16 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}) {
       }
       picture.line(begin, y(from), end, y(m->to), colour, tip);
       picture.disc(end, y(m->to), 6, "fill='#fff' " + colour, tip);
-      picture.line(end - 3, y(m->to), end + 3, y(m->to), colour), picture.line(end, y(m->to) - 3, end, y(m->to) + 3, colour);
+      picture.line(end - 3, y(m->to), end + 3, y(m->to), colour);
+      picture.line(end, y(m->to) - 3, end, y(m->to) + 3, colour);
     }
   }
   return std::move(picture).str();
 }
 
 /// The tree as SVG, its root on top, children in the order in which they report; nodes are coloured by host.
-/// hosts[r] is the host of rank r; none: not shown. Throws argument_error as between_hosts does. Precondition: it is a tree.
+/// hosts[r] is the host of rank r; none: not shown. Throws argument_error as between_hosts does.
+/// Precondition: it is a tree.
 template <drawable_tree Tree>
 std::string draw(Tree const& t, std::span<int const> hosts = {}) {
   int const p = detail::ranks_of(t);
@@ -197,7 +214,9 @@ std::string draw(Tree const& t, std::span<int const> hosts = {}) {
 
   std::ostringstream caption;
   caption << p << " ranks, depth " << depth;
-  if (map.known()) caption << " on " << map.count() << " hosts: " << between_hosts(t, hosts) << " of " << std::max(0, p - 1) << " edges between hosts";
+  if (map.known())
+    caption << " on " << map.count() << " hosts: " << between_hosts(t, hosts) << " of " << std::max(0, p - 1)
+            << " edges between hosts";
   // A swatch per host, as many in a line as fit.
   std::size_t longest = 0;
   auto const members = [&](int h) {
@@ -207,13 +226,16 @@ std::string draw(Tree const& t, std::span<int const> hosts = {}) {
   };
   for (int h = 0; h < map.count(); ++h) longest = std::max(longest, members(h).size());
   double const swatch = detail::width_of(longest) + 36, bottom = top + level_height * depth + radius + 24;
-  double const width = std::max({2 * left + slot * (leaves - 1), detail::width_of(caption.str().size()) * 1.25 + 20, swatch + 20});
-  int const in_line = std::max(1, static_cast<int>((width - 20) / swatch)), lines = (map.count() + in_line - 1) / in_line;
+  double const width =
+      std::max({2 * left + slot * (leaves - 1), detail::width_of(caption.str().size()) * 1.25 + 20, swatch + 20});
+  int const in_line = std::max(1, static_cast<int>((width - 20) / swatch));
+  int const lines = (map.count() + in_line - 1) / in_line;
   svg picture(width, bottom + 22 * lines + 10);
   picture.text(16, 24, caption.str(), "class='title'");
   for (int r = 0; r < p; ++r)
     if (int const parent = t.parent(r); parent != nobody)
-      picture.curve(at(parent).x, at(parent).y, at(r).x, at(r).y, map.stroke(r, parent, "#444"), map.where(r) + " to " + map.where(parent));
+      picture.curve(at(parent).x, at(parent).y, at(r).x, at(r).y, map.stroke(r, parent, "#444"),
+                    map.where(r) + " to " + map.where(parent));
   for (int r = 0; r < p; ++r) {
     picture.disc(at(r).x, at(r).y, radius, map.fill(map.of(r)) + " stroke='#444'", map.where(r));
     picture.text(at(r).x, at(r).y + 4, std::to_string(r), "text-anchor='middle'");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Model: counts and prices, both at compile time too. counter runs an algorithm's text for one rank and keeps nothing but totals;
-/// price puts seconds to a recorded schedule.
+/// Model: counts and prices, both at compile time too. counter runs an algorithm's text for one rank and keeps nothing
+/// but totals; price puts seconds to a recorded schedule.
 #pragma once
 
 #include <cstddef>
@@ -67,8 +67,9 @@ struct seconds_clock {
 
 }  // namespace detail
 
-/// Seconds until the last rank is done on this machine. A message occupies its sender's way out and its receiver's way in; it begins
-/// when both have reached the step and both ways are free, and counts as bi-directional if either end's step also goes the other way.
+/// Seconds until the last rank is done on this machine. A message occupies its sender's way out and its receiver's way
+/// in; it begins when both have reached the step and both ways are free, and counts as bi-directional if either end's
+/// step also goes the other way.
 constexpr double price(schedule const& s, machine const& m, double bytes_per_element = 1) {
   return s.play(detail::seconds_clock{m, bytes_per_element});
 }

@@ -17,9 +17,11 @@ namespace colligo::inline COLLIGO_MODE {
 class svg {
  public:
   svg(double width, double height) {
-    out_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << width << "' height='" << height << "' viewBox='0 0 " << width << ' ' << height
+    out_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << width << "' height='" << height << "' viewBox='0 0 "
+         << width << ' ' << height
          << "' font-family='DejaVu Sans, Verdana, sans-serif' font-size='12' fill='#222'>\n"
-            "<style>.title{font-size:14px;font-weight:bold} .small{font-size:10px} .light{fill:#fff} [stroke]:hover{stroke-width:3}</style>\n"
+            "<style>.title{font-size:14px;font-weight:bold} .small{font-size:10px} .light{fill:#fff} "
+            "[stroke]:hover{stroke-width:3}</style>\n"
             "<rect width='100%' height='100%' fill='#fff'/>\n";
   }
   std::string str() && {
@@ -45,15 +47,18 @@ class svg {
   /// Leaves and arrives vertically.
   void curve(double x1, double y1, double x2, double y2, std::string_view attributes, std::string_view tip = {}) {
     double const middle = (y1 + y2) / 2;
-    out_ << "<path d='M" << x1 << ' ' << y1 << 'C' << x1 << ' ' << middle << ' ' << x2 << ' ' << middle << ' ' << x2 << ' ' << y2 << "' fill='none' " << attributes;
+    out_ << "<path d='M" << x1 << ' ' << y1 << 'C' << x1 << ' ' << middle << ' ' << x2 << ' ' << middle << ' ' << x2
+         << ' ' << y2 << "' fill='none' " << attributes;
     close("path", tip);
   }
   /// A line with a head at (x2, y2).
   void arrow(double x1, double y1, double x2, double y2, std::string_view attributes, std::string_view tip = {}) {
-    double const length = std::hypot(x2 - x1, y2 - y1), ux = length > 0 ? (x2 - x1) / length : 1, uy = length > 0 ? (y2 - y1) / length : 0;
+    double const length = std::hypot(x2 - x1, y2 - y1);
+    double const ux = length > 0 ? (x2 - x1) / length : 1, uy = length > 0 ? (y2 - y1) / length : 0;
     constexpr double head = 7, half = 3;
-    out_ << "<path d='M" << x1 << ' ' << y1 << 'L' << x2 << ' ' << y2 << 'M' << x2 - head * ux - half * uy << ' ' << y2 - head * uy + half * ux << 'L' << x2 << ' ' << y2
-         << 'L' << x2 - head * ux + half * uy << ' ' << y2 - head * uy - half * ux << "' fill='none' " << attributes;
+    out_ << "<path d='M" << x1 << ' ' << y1 << 'L' << x2 << ' ' << y2 << 'M' << x2 - head * ux - half * uy << ' '
+         << y2 - head * uy + half * ux << 'L' << x2 << ' ' << y2 << 'L' << x2 - head * ux + half * uy << ' '
+         << y2 - head * uy - half * ux << "' fill='none' " << attributes;
     close("path", tip);
   }
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The schedule as data: the value that record() (record.hpp) gives, which is counted, priced, verified against the
+/// laws and printed. Needs no MPI; works at compile time.
+#pragma once
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "verify.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+// The largest sum over a rank's operands.
+template <class Count>
+constexpr std::size_t most_of_any_rank(recorded const& all, Count count) {
+  std::size_t most = 0;
+  for (auto const& rank : all.ranks) {
+    std::size_t sum = 0;
+    for (auto const& operands : rank)
+      for (operand const& o : operands) sum += count(o);
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+}  // namespace detail
+
+/// All steps of all ranks. Operands that vanish are not in it.
+class schedule {
+ public:
+  using step = detail::recorded_step;   ///< the operands of one step
+
+  constexpr schedule(collective what, std::size_t n, std::vector<std::vector<step>> ranks)
+      : all_{what, n, std::move(ranks)} {}
+
+  constexpr collective what() const { return all_.what; }
+  constexpr int size() const { return all_.size(); }          ///< p
+  constexpr std::size_t elements() const { return all_.n; }   ///< n
+  constexpr std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
+
+  /// Rounds on the critical path: the longest chain of steps of which each needs the one before.
+  constexpr int rounds() const { return static_cast<int>(play(detail::rounds_clock{})); }
+  /// The most messages that any rank sends.
+  constexpr std::size_t messages() const {
+    return detail::most_of_any_rank(all_, [](operand const& o) { return std::size_t{o.sends()}; });
+  }
+  /// The most elements that any rank sends.
+  constexpr std::size_t elements_sent() const {
+    return detail::most_of_any_rank(all_, [](operand const& o) { return o.sends() ? o.elements.size() : 0; });
+  }
+  /// The most elements that any rank combines.
+  constexpr std::size_t elements_folded() const {
+    return detail::most_of_any_rank(all_, [](operand const& o) { return o.combined(); });
+  }
+  /// Messages of all ranks together.
+  constexpr std::size_t total_messages() const {
+    std::size_t all = 0;
+    for (auto const& rank : all_.ranks)
+      for (auto const& operands : rank)
+        all += static_cast<std::size_t>(std::ranges::count_if(operands, &operand::sends));
+    return all;
+  }
+
+  /// Every message with its round, in an order in which they can happen when sends do not buffer. Throws as verify()
+  /// does.
+  constexpr std::vector<message> messages_in_order() const {
+    std::vector<message> all;
+    play(detail::rounds_clock{}, &all);
+    return all;
+  }
+
+  /// When the last rank is done, by this clock (see plan/price.hpp for seconds). Throws as verify() does.
+  template <class Clock>
+  constexpr double play(Clock const& clock, std::vector<message>* happened = nullptr) const {
+    return all_.play(clock, happened);
+  }
+
+  /// Throws broken_law, saying which and where: every send meets a receive of the same size in order; nobody waits for
+  /// ever even if sends do not buffer; what recv writes overlaps nothing else in its step; peers exist and ranges lie
+  /// in the vector.
+  constexpr void verify() const {
+    for (int r = 0; r < size(); ++r)
+      for (auto const& operands : steps_of(r)) all_.verify_step(r, operands);
+    play(detail::rounds_clock{});
+  }
+
+  /// Prints who sends what to whom, round by round; `n..m` are elements n to m - 1, `+` means
+  /// that the receiver combines.
+  friend std::ostream& operator<<(std::ostream& out, schedule const& s) {
+    auto all = s.messages_in_order();
+    std::ranges::stable_sort(all, {}, [](message const& m) { return std::pair(m.round, m.from); });
+    out << name_of(s.what()) << ", p = " << s.size() << ", n = " << s.elements() << ": " << s.rounds()
+        << " rounds, at most " << s.messages() << " messages, " << s.elements_sent() << " elements sent and "
+        << s.elements_folded() << " combined by any rank\n";
+    for (int round = 0; message const& m : all) {
+      if (m.round != round) out << (round == 0 ? "" : "\n") << "  round " << m.round << ':';
+      round = m.round;
+      auto const& [head, tail] = m.sent.elements;
+      out << "  " << m.from << (m.received.folds() ? "->+" : "->") << m.to << ' ' << head.first << ".." << head.last;
+      if (!tail.empty()) out << ',' << tail.first << ".." << tail.last;
+    }
+    return out << (all.empty() ? "" : "\n");
+  }
+
+ private:
+  detail::recorded all_;
+};
+
+}  // namespace colligo

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The steps of all ranks held to the laws of core/step.hpp, and played against a clock: what schedule (schedule.hpp)
+/// verifies and counts with. Works at compile time too.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "../core/policy.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// One message of a schedule: the `from_step`th step of rank `from` meets the `to_step`th of rank `to`.
+struct message {
+  int from, to;
+  std::size_t from_step, to_step;
+  operand sent, received;
+  int round = 0;   ///< 1 + the longest chain of rounds that either end has behind it
+};
+
+namespace detail {
+
+using recorded_step = std::vector<operand>;
+
+// All steps of all ranks.
+struct recorded {
+  collective what;
+  std::size_t n;
+  std::vector<std::vector<recorded_step>> ranks;
+
+  constexpr int size() const { return static_cast<int>(ranks.size()); }
+  constexpr std::vector<recorded_step> const& steps_of(int rank) const { return ranks[static_cast<std::size_t>(rank)]; }
+
+  [[noreturn]] void fail(int rank, std::string const& why) const {
+    throw broken_law(std::string(name_of(what)) + ", p = " + std::to_string(size()) + ", n = " + std::to_string(n) +
+                     ", rank " + std::to_string(rank) + ": " + why);
+  }
+
+  constexpr void verify_step(int r, recorded_step const& operands) const;
+  constexpr std::vector<message> matched() const;
+  template <class Clock>
+  constexpr double play(Clock const& clock, std::vector<message>* happened) const;
+};
+
+// Every message takes one round.
+struct rounds_clock {
+  static constexpr bool one_port = false;
+  constexpr double transfer(std::size_t, bool) const { return 1; }
+  constexpr double combine(std::size_t) const { return 0; }
+};
+
+constexpr void recorded::verify_step(int r, recorded_step const& operands) const {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    operand const& a = operands[i];
+    if (a.peer < 0 || a.peer >= size()) fail(r, "names rank " + std::to_string(a.peer) + ", which does not exist");
+    if (a.peer == r) fail(r, "sends to itself");
+    for (range const piece : {a.elements.head, a.elements.tail})
+      if (piece.first > piece.last || piece.last > n) fail(r, "names elements outside of the vector");
+    bool const grouped = i > 0 && a.folds() && operands[i - 1].folds() && a.elements == operands[i - 1].elements;
+    if (grouped && a.peer < operands[i - 1].peer)
+      fail(r, "folds into one range from ranks that are not listed in ascending order (law 2)");
+    if (a.what != operand::kind::recv) continue;
+    for (std::size_t j = 0; j < operands.size(); ++j)
+      if (i != j && operands[j].which != own::input && overlap(a.elements, operands[j].elements))
+        fail(r, "receives over elements that the same step uses (law 2)");
+  }
+}
+
+// Law 5: between two ranks, the k-th send meets the k-th receive.
+constexpr std::vector<message> recorded::matched() const {
+  struct end { int from, to; std::size_t step, place; operand what; };
+  std::vector<end> sends, receives;
+  for (int r = 0; r < size(); ++r)
+    for (std::size_t s = 0; s < steps_of(r).size(); ++s)
+      for (std::size_t i = 0; i < steps_of(r)[s].size(); ++i) {
+        operand const& o = steps_of(r)[s][i];
+        (o.sends() ? sends : receives).push_back(o.sends() ? end{r, o.peer, s, i, o} : end{o.peer, r, s, i, o});
+      }
+  auto const key = [](end const& e) { return std::tuple(e.from, e.to, e.step, e.place); };
+  std::ranges::sort(sends, {}, key);
+  std::ranges::sort(receives, {}, key);
+  std::vector<message> all;
+  for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
+    bool const both =
+        i < sends.size() && i < receives.size() && sends[i].from == receives[i].from && sends[i].to == receives[i].to;
+    if (!both) {
+      bool const send_is_lonely =
+          i >= receives.size() ||
+          (i < sends.size() && std::pair(sends[i].from, sends[i].to) < std::pair(receives[i].from, receives[i].to));
+      end const& e = send_is_lonely ? sends[i] : receives[i];
+      fail(send_is_lonely ? e.from : e.to,
+           send_is_lonely ? "sends to rank " + std::to_string(e.to) + ", which does not receive (law 5)"
+                          : "receives from rank " + std::to_string(e.from) + ", which does not send (law 5)");
+    }
+    if (sends[i].what.elements.size() != receives[i].what.elements.size())
+      fail(sends[i].from, "sends " + std::to_string(sends[i].what.elements.size()) + " elements to rank " +
+                              std::to_string(sends[i].to) + ", which expects " +
+                              std::to_string(receives[i].what.elements.size()) + " (law 5)");
+    all.push_back({sends[i].from, sends[i].to, sends[i].step, receives[i].step, sends[i].what, receives[i].what});
+  }
+  return all;
+}
+
+// A message happens when both ends have reached its step; a step ends when all its messages have
+// happened and been combined.
+template <class Clock>
+constexpr double recorded::play(Clock const& clock, std::vector<message>* happened) const {
+  auto all = matched();
+  auto const p = ranks.size();
+  auto const index = [](int rank) { return static_cast<std::size_t>(rank); };
+  std::vector<std::vector<std::size_t>> of_rank(p);
+  auto const step_at = [&](std::size_t i, std::size_t r) {
+    return index(all[i].from) == r ? all[i].from_step : all[i].to_step;
+  };
+  for (std::size_t i = 0; i < all.size(); ++i)
+    of_rank[index(all[i].from)].push_back(i), of_rank[index(all[i].to)].push_back(i);
+  for (std::size_t r = 0; r < p; ++r)
+    std::ranges::sort(of_rank[r], {}, [&](std::size_t i) { return std::pair(step_at(i, r), i); });
+
+  // Per rank: the step that it is in and when that began, when its ways out and in are free, where its messages begin.
+  struct state { std::size_t step = 0, first = 0, open = 0; double began = 0, out = 0, in = 0; };
+  std::vector<state> at(p);
+  std::vector<std::size_t> candidates;
+  auto const enter = [&](std::size_t r) {
+    state& me = at[r];
+    me.out = me.in = me.began;
+    if (me.step < ranks[r].size())
+      for (operand const& o : ranks[r][me.step])
+        if (o.sends()) me.out += clock.combine(o.combined());   // before it can leave
+    me.open = me.step < ranks[r].size() ? ranks[r][me.step].size() : 0;
+    for (std::size_t k = me.first; k < me.first + me.open; ++k) {
+      std::size_t const i = of_rank[r][k], peer = index(all[i].from) == r ? index(all[i].to) : index(all[i].from);
+      if (at[peer].open != 0 && at[peer].step == step_at(i, peer)) candidates.push_back(i);
+    }
+  };
+  auto const start_of = [&](std::size_t i) {
+    state const &from = at[index(all[i].from)], &to = at[index(all[i].to)];
+    return Clock::one_port ? std::max(from.out, to.in) : std::max(from.began, to.began);
+  };
+  for (std::size_t r = 0; r < p; ++r) enter(r);
+
+  double finish = 0;
+  while (!candidates.empty()) {
+    auto const chosen =
+        std::ranges::min_element(candidates, {}, [&](std::size_t i) { return std::pair(start_of(i), i); });
+    message& m = all[*chosen];
+    double const start = start_of(*chosen);
+    candidates.erase(chosen);
+    auto const from = index(m.from), to = index(m.to);
+    bool const both_ways = !std::ranges::all_of(ranks[from][m.from_step], &operand::sends) ||
+                           std::ranges::any_of(ranks[to][m.to_step], &operand::sends);
+    double const end = start + clock.transfer(m.sent.elements.size(), both_ways);
+    m.round = 1 + static_cast<int>(start);
+    if (happened) happened->push_back(m);
+    at[from].out = std::max(at[from].out, end);
+    at[to].in = std::max(at[to].in, end);
+    for (std::size_t const r : {from, to}) {
+      state& me = at[r];
+      if (--me.open != 0) continue;
+      me.began = std::max(me.out, me.in);
+      for (operand const& o : ranks[r][me.step])
+        if (o.folds()) me.began += clock.combine(o.combined());
+      finish = std::max(finish, me.began);
+      me.first += ranks[r][me.step].size();
+      ++me.step;
+      enter(r);
+    }
+  }
+  for (std::size_t r = 0; r < p; ++r)
+    if (at[r].step < ranks[r].size())
+      fail(static_cast<int>(r),
+           "waits for ever in its step " + std::to_string(at[r].step + 1) + " if sends do not buffer");
+  return finish;
+}
+
+}  // namespace detail
+
+}  // namespace colligo
