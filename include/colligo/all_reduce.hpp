@@ -3,10 +3,31 @@
 /// all_reduce: every rank gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "transport/models.hpp"
 #include "select/call.hpp"
+#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+template <class Comm, class In, class Out>
+auto accept_all_reduce(Comm const& comm, In const& in, Out& out) {
+  door<collective::all_reduce, Comm> const its(comm);
+  auto const [from, to] = spans(in, out);
+  its.require_size(to.size(), from.size(), "the output");
+  its.require_disjoint(from, to);
+  blocks const all = its.vector_of(from.size());
+  return its.accept(all, from, all.whole, to, all.whole);
+}
+template <class Comm, class R>
+auto accept_all_reduce(Comm const& comm, in_place_range<R> both) {
+  using T = std::ranges::range_value_t<R>;
+  door<collective::all_reduce, Comm> const its(comm);
+  blocks const all = its.vector_of(both.elements.size());
+  return its.accept(all, std::span<T const>(both.elements), all.whole, both.elements, all.whole);
+}
+
+}  // namespace detail
 
 /// Combines the ranks' `in`, element by element, into every rank's `out`.
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
@@ -17,22 +38,38 @@ namespace colligo::inline COLLIGO_MODE {
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 void all_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-  auto const call = detail::enter<collective::all_reduce>(comm);
-  auto const [from, to] = detail::spans(in, out);
-  call.require_size(to.size(), from.size(), "the output");
-  call.require_disjoint(from, to);
-  auto const all = call.vector_of(from.size());
-  call.run(algorithm, all, detail::holding(from, all.whole), detail::holding(to, all.whole), op);
+  detail::accept_all_reduce(comm, in, out).run(op, algorithm);
+}
+/// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out of the request.
+template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] request iall_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_all_reduce(comm, in, out).start(std::forward<Op>(op), algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] persistent all_reduce_init(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_all_reduce(comm, in, out).init(std::forward<Op>(op), algorithm);
 }
 
-/// The same in place: all_reduce(comm, in_place(values), op).
+/// In place: all_reduce(comm, in_place(values), op).
 template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<R>>
 void all_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
-  using T = std::ranges::range_value_t<R>;
-  auto const call = detail::enter<collective::all_reduce>(comm);
-  auto const all = call.vector_of(both.elements.size());
-  call.run(algorithm, all, detail::holding(std::span<T const>(both.elements), all.whole), detail::holding(both.elements, all.whole), op);
+  detail::accept_all_reduce(comm, both).run(op, algorithm);
+}
+/// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out of the request.
+template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<R>>
+[[nodiscard]] request iall_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_all_reduce(comm, both).start(std::forward<Op>(op), algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<R>>
+[[nodiscard]] persistent all_reduce_init(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_all_reduce(comm, both).init(std::forward<Op>(op), algorithm);
 }
 
 /// One value per rank; returns the combination on every rank.

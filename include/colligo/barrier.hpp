@@ -3,21 +3,52 @@
 /// barrier: no rank goes on before all have come.
 #pragma once
 
-#include "transport/models.hpp"
+#include <array>
+#include <memory>
+
 #include "select/call.hpp"
+#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// One byte to send and one to receive.
+template <class Comm>
+auto accept_barrier(Comm const& comm, std::span<std::byte, 2> signals) {
+  door<collective::barrier, Comm> const its(comm);
+  blocks const all = its.vector_of(2);
+  return its.accept(all, std::span<std::byte const>(signals), all.whole, std::span<std::byte>(signals), all.whole);
+}
+struct owned_signals final : owned_functor<no_functor> {
+  owned_signals() : owned_functor<no_functor>({}) {}
+  std::array<std::byte, 2> signals{};
+};
+
+}  // namespace detail
 
 /// Returns when every rank of comm has called it.
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws algorithm_error (unknown name), mpi_error. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, algorithm Algorithm = automatic>
 void barrier(Comm const& comm, Algorithm const& algorithm = {}) {
-  auto const call = detail::enter<collective::barrier>(comm);
-  std::array<std::byte, 2> signals{};   // one to send and one to receive
-  std::span<std::byte> const both(signals);
+  std::array<std::byte, 2> signals{};
   detail::no_functor nothing;
-  call.run(algorithm, call.vector_of(2), detail::holding(std::span<std::byte const>(both), {0, 2}), detail::holding(both, {0, 2}), nothing);
+  detail::accept_barrier(comm, std::span(signals)).run(nothing, algorithm);
+}
+/// The same, started: complete when every rank has started it. Throws as barrier does.
+template <communicator Comm, algorithm Algorithm = automatic>
+[[nodiscard]] request ibarrier(Comm const& comm, Algorithm const& algorithm = {}) {
+  auto owned = std::make_unique<detail::owned_signals>();
+  auto const its = detail::accept_barrier(comm, std::span(owned->signals));
+  return its.template start_owning<detail::no_functor>(std::move(owned), algorithm);
+}
+/// The same, made ready to be started any number of times. Collective.
+template <communicator Comm, algorithm Algorithm = automatic>
+[[nodiscard]] persistent barrier_init(Comm const& comm, Algorithm const& algorithm = {}) {
+  auto owned = std::make_unique<detail::owned_signals>();
+  auto const its = detail::accept_barrier(comm, std::span(owned->signals));
+  return its.template init_owning<detail::no_functor>(std::move(owned), algorithm);
 }
 
 }  // namespace colligo

@@ -3,23 +3,38 @@
 /// gather and gatherv: the root gets the vectors of all ranks, one after the other.
 #pragma once
 
-#include "transport/models.hpp"
 #include "select/call.hpp"
+#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Call, class T, class Algorithm>
-void run_gather(Call const& call, blocks const& block, std::span<T const> from, std::span<T> to, int root, Algorithm const& algorithm) {
-  if (call.at(root)) {
-    call.require_size(to.size(), block.whole.size(), "the output");
-    call.require_disjoint(from, to);
+template <class Door, class T>
+auto accept_gathering(Door const& its, blocks const& block, std::span<T const> from, std::span<T> to, int root) {
+  if (its.at(root)) {
+    its.require_size(to.size(), block.whole.size(), "the output");
+    its.require_disjoint(from, to);
   } else {
     to = {};
   }
-  no_functor nothing;
-  call.run(algorithm, block, holding(from, block[call.rank()]), holding(to, {0, to.size()}), nothing, root);
+  return its.accept(block, from, block[its.rank()], to, {0, to.size()}, root);
+}
+template <class Comm, class In, class Out>
+auto accept_gather(Comm const& comm, In const& in, Out& out, int root) {
+  door<collective::gather, Comm> const its(comm);
+  auto const [from, to] = spans(in, out);
+  its.require_root(root);
+  return accept_gathering(its, its.blocks_of(from.size()), from, to, root);
+}
+template <class Comm, class In, class Out, class Counts>
+auto accept_gatherv(Comm const& comm, In const& in, Out& out, Counts const& counts, int root) {
+  door<collective::gatherv, Comm> const its(comm);
+  auto const [from, to] = spans(in, out);
+  its.require_root(root);
+  blocks const block = its.blocks_of(counts);
+  its.require_size(from.size(), block[its.rank()].size(), "the input");
+  return accept_gathering(its, block, from, to, root);
 }
 
 }  // namespace detail
@@ -32,10 +47,18 @@ void run_gather(Call const& call, blocks const& block, std::span<T const> from, 
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
 void gather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-  auto const call = detail::enter<collective::gather>(comm);
-  auto const [from, to] = detail::spans(in, out);
-  call.require_root(root);
-  detail::run_gather(call, call.blocks_of(from.size()), from, to, root, algorithm);
+  detail::no_functor nothing;
+  detail::accept_gather(comm, in, out, root).run(nothing, algorithm);
+}
+/// The same, started: complete when the request says so. Throws as gather does.
+template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
+[[nodiscard]] request igather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_gather(comm, in, out, root).start(detail::no_functor{}, algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
+[[nodiscard]] persistent gather_init(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_gather(comm, in, out, root).init(detail::no_functor{}, algorithm);
 }
 
 /// The same for any lengths.
@@ -46,12 +69,18 @@ void gather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const
 /// Throws as gather does. Collective over comm.
 template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root, Algorithm const& algorithm = {}) {
-  auto const call = detail::enter<collective::gatherv>(comm);
-  auto const [from, to] = detail::spans(in, out);
-  call.require_root(root);
-  auto const block = call.blocks_of(counts);
-  call.require_size(from.size(), block[call.rank()].size(), "the input");
-  detail::run_gather(call, block, from, to, root, algorithm);
+  detail::no_functor nothing;
+  detail::accept_gatherv(comm, in, out, counts, root).run(nothing, algorithm);
+}
+/// The same, started: complete when the request says so. Throws as gatherv does.
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+[[nodiscard]] request igatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_gatherv(comm, in, out, counts, root).start(detail::no_functor{}, algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+[[nodiscard]] persistent gatherv_init(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_gatherv(comm, in, out, counts, root).init(detail::no_functor{}, algorithm);
 }
 
 }  // namespace colligo

@@ -5,14 +5,14 @@
 
 #include "plan/price.hpp"
 #include "plan/record.hpp"
-#include "select/named.hpp"
+#include "select/decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
 inline chosen_algorithm parse_for(collective what, named const& algorithm) {
-  return for_collective(what, [&]<collective C>() { return parse<C>(algorithm.text(), [] { return std::string(name_of(C)) + ": "; }); });
+  return for_collective(what, [&]<collective C>() { return parse(texts<C>(), algorithm.text(), std::string(name_of(C)) + ": "); });
 }
 
 }  // namespace detail

@@ -3,19 +3,31 @@
 /// reduce_scatter: the ranks' vectors are combined, element by element, and each rank gets its block of the result.
 #pragma once
 
-#include "transport/models.hpp"
 #include "select/call.hpp"
+#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Call, class T, class Op, class Algorithm>
-void run_reduce_scatter(Call const& call, blocks const& block, std::span<T const> from, std::span<T> to, Op& op, Algorithm const& algorithm) {
-  call.require_size(from.size(), block.whole.size(), "the input");
-  call.require_size(to.size(), block[call.rank()].size(), "the output");
-  call.require_disjoint(from, to);
-  call.run(algorithm, block, holding(from, block.whole), holding(to, block[call.rank()]), op);
+template <class Door, class T>
+auto accept_reducing(Door const& its, blocks const& block, std::span<T const> from, std::span<T> to) {
+  its.require_size(from.size(), block.whole.size(), "the input");
+  its.require_size(to.size(), block[its.rank()].size(), "the output");
+  its.require_disjoint(from, to);
+  return its.accept(block, from, block.whole, to, block[its.rank()]);
+}
+template <class Comm, class In, class Out, class Counts>
+auto accept_reduce_scatter(Comm const& comm, In const& in, Out& out, Counts const& counts) {
+  door<collective::reduce_scatter, Comm> const its(comm);
+  auto const [from, to] = spans(in, out);
+  return accept_reducing(its, its.blocks_of(counts), from, to);
+}
+template <class Comm, class In, class Out>
+auto accept_reduce_scatter_block(Comm const& comm, In const& in, Out& out) {
+  door<collective::reduce_scatter_block, Comm> const its(comm);
+  auto const [from, to] = spans(in, out);
+  return accept_reducing(its, its.blocks_of(to.size()), from, to);
 }
 
 }  // namespace detail
@@ -26,23 +38,43 @@ void run_reduce_scatter(Call const& call, blocks const& block, std::span<T const
 /// @param counts     sized range of p integers, elements per block; the same on every rank; zeros are fine
 /// @param op         associative callable T(T const&, T const&)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
-/// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name, functor not known to commute), mpi_error; nothing is
-/// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
+/// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name, functor not known to commute),
+/// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op, Algorithm const& algorithm = {}) {
-  auto const call = detail::enter<collective::reduce_scatter>(comm);
-  auto const [from, to] = detail::spans(in, out);
-  detail::run_reduce_scatter(call, call.blocks_of(counts), from, to, op, algorithm);
+  detail::accept_reduce_scatter(comm, in, out, counts).run(op, algorithm);
+}
+/// The same, started: complete when the request says so. Throws as reduce_scatter does; what the functor throws comes out of the request.
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] request ireduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_reduce_scatter(comm, in, out, counts).start(std::forward<Op>(op), algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] persistent reduce_scatter_init(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_reduce_scatter(comm, in, out, counts).init(std::forward<Op>(op), algorithm);
 }
 
 /// The same for blocks of one length: in.size() == p * out.size().
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 void reduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-  auto const call = detail::enter<collective::reduce_scatter_block>(comm);
-  auto const [from, to] = detail::spans(in, out);
-  detail::run_reduce_scatter(call, call.blocks_of(to.size()), from, to, op, algorithm);
+  detail::accept_reduce_scatter_block(comm, in, out).run(op, algorithm);
+}
+/// The same, started: complete when the request says so. Throws as reduce_scatter_block does; what the functor throws comes out of the request.
+template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] request ireduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_reduce_scatter_block(comm, in, out).start(std::forward<Op>(op), algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] persistent reduce_scatter_block_init(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_reduce_scatter_block(comm, in, out).init(std::forward<Op>(op), algorithm);
 }
 
 }  // namespace colligo

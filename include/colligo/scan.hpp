@@ -3,22 +3,44 @@
 /// scan and exclusive_scan: every rank gets the combination of the vectors of the ranks up to it, or before it.
 #pragma once
 
-#include "transport/models.hpp"
+#include <memory>
+
 #include "select/call.hpp"
+#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-// Returns this rank.
-template <collective C, class Comm, class T, class Op, class Algorithm>
-int run_scan(Comm const& comm, std::span<T const> from, std::span<T> to, Op& op, Algorithm const& algorithm) {
-  auto const call = enter<C>(comm);
-  call.require_size(to.size(), from.size(), "the output");
-  call.require_disjoint(from, to);
-  auto const all = call.vector_of(from.size());
-  call.run(algorithm, all, holding(from, all.whole), holding(to, all.whole), op);
-  return call.rank();
+template <collective C, class Comm, class In, class Out>
+auto accept_scan(Comm const& comm, In const& in, Out& out) {
+  door<C, Comm> const its(comm);
+  auto const [from, to] = spans(in, out);
+  its.require_size(to.size(), from.size(), "the output");
+  its.require_disjoint(from, to);
+  blocks const all = its.vector_of(from.size());
+  return its.accept(all, from, all.whole, to, all.whole);
+}
+
+/// The last step of an exclusive scan: init takes part at every rank.
+template <class T, class Op>
+void combine_with_init(bool first, T const& init, std::span<T> to, Op& op) {
+  for (T& element : to) element = first ? init : static_cast<T>(op(init, element));
+}
+template <class T, class Op>
+struct owned_scan final : owned_functor<Op> {
+  owned_scan(Op its, T const& left, std::span<T> to, bool first) : owned_functor<Op>(std::move(its)), init_(left), to_(to), first_(first) {}
+  void finish() override { combine_with_init(first_, init_, to_, this->op); }
+
+ private:
+  T init_;
+  std::span<T> to_;
+  bool first_;
+};
+template <class Accepted, class Out, class T, class Op>
+auto own_scan(Accepted const& its, Out& out, T const& init, Op&& op) {
+  using functor = std::decay_t<Op>;
+  return std::make_unique<owned_scan<T, functor>>(std::forward<Op>(op), init, std::span<T>(out), its.port.rank() == 0);
 }
 
 }  // namespace detail
@@ -32,8 +54,19 @@ int run_scan(Comm const& comm, std::span<T const> from, std::span<T> to, Op& op,
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 void scan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-  auto const [from, to] = detail::spans(in, out);
-  detail::run_scan<collective::scan>(comm, from, to, op, algorithm);
+  detail::accept_scan<collective::scan>(comm, in, out).run(op, algorithm);
+}
+/// The same, started: complete when the request says so. Throws as scan does; what the functor throws comes out of the request.
+template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] request iscan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_scan<collective::scan>(comm, in, out).start(std::forward<Op>(op), algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] persistent scan_init(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_scan<collective::scan>(comm, in, out).init(std::forward<Op>(op), algorithm);
 }
 
 /// One value per rank.
@@ -56,9 +89,25 @@ T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op, Algorithm const& algorithm = {}) {
-  auto const [from, to] = detail::spans(in, out);
-  bool const first = detail::run_scan<collective::exclusive_scan>(comm, from, to, op, algorithm) == 0;
-  for (auto& element : to) element = first ? init : static_cast<std::ranges::range_value_t<Out>>(op(init, element));
+  auto const its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
+  its.run(op, algorithm);
+  detail::combine_with_init(its.port.rank() == 0, init, std::span<std::ranges::range_value_t<Out>>(out), op);
+}
+/// The same, started: complete when the request says so. Throws as exclusive_scan does; what the functor throws comes out of the request.
+template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] request iexclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
+                                      Algorithm const& algorithm = {}) {
+  auto const its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
+  return its.template start_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)), algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+[[nodiscard]] persistent exclusive_scan_init(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
+                                             Algorithm const& algorithm = {}) {
+  auto const its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
+  return its.template init_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)), algorithm);
 }
 
 }  // namespace colligo

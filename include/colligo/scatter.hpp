@@ -3,23 +3,38 @@
 /// scatter and scatterv: every rank gets its block of the root's vector.
 #pragma once
 
-#include "transport/models.hpp"
 #include "select/call.hpp"
+#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Call, class T, class Algorithm>
-void run_scatter(Call const& call, blocks const& block, std::span<T const> from, std::span<T> to, int root, Algorithm const& algorithm) {
-  if (call.at(root)) {
-    call.require_size(from.size(), block.whole.size(), "the input");
-    call.require_disjoint(from, to);
+template <class Door, class T>
+auto accept_scattering(Door const& its, blocks const& block, std::span<T const> from, std::span<T> to, int root) {
+  if (its.at(root)) {
+    its.require_size(from.size(), block.whole.size(), "the input");
+    its.require_disjoint(from, to);
   } else {
     from = {};
   }
-  no_functor nothing;
-  call.run(algorithm, block, holding(from, {0, from.size()}), holding(to, block[call.rank()]), nothing, root);
+  return its.accept(block, from, {0, from.size()}, to, block[its.rank()], root);
+}
+template <class Comm, class In, class Out>
+auto accept_scatter(Comm const& comm, In const& in, Out& out, int root) {
+  door<collective::scatter, Comm> const its(comm);
+  auto const [from, to] = spans(in, out);
+  its.require_root(root);
+  return accept_scattering(its, its.blocks_of(to.size()), from, to, root);
+}
+template <class Comm, class In, class Counts, class Out>
+auto accept_scatterv(Comm const& comm, In const& in, Counts const& counts, Out& out, int root) {
+  door<collective::scatterv, Comm> const its(comm);
+  auto const [from, to] = spans(in, out);
+  its.require_root(root);
+  blocks const block = its.blocks_of(counts);
+  its.require_size(to.size(), block[its.rank()].size(), "the output");
+  return accept_scattering(its, block, from, to, root);
 }
 
 }  // namespace detail
@@ -32,10 +47,18 @@ void run_scatter(Call const& call, blocks const& block, std::span<T const> from,
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-  auto const call = detail::enter<collective::scatter>(comm);
-  auto const [from, to] = detail::spans(in, out);
-  call.require_root(root);
-  detail::run_scatter(call, call.blocks_of(to.size()), from, to, root, algorithm);
+  detail::no_functor nothing;
+  detail::accept_scatter(comm, in, out, root).run(nothing, algorithm);
+}
+/// The same, started: complete when the request says so. Throws as scatter does.
+template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
+[[nodiscard]] request iscatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_scatter(comm, in, out, root).start(detail::no_functor{}, algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
+[[nodiscard]] persistent scatter_init(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_scatter(comm, in, out, root).init(detail::no_functor{}, algorithm);
 }
 
 /// The same for any lengths.
@@ -46,12 +69,18 @@ void scatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm cons
 /// Throws as scatter does. Collective over comm.
 template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root, Algorithm const& algorithm = {}) {
-  auto const call = detail::enter<collective::scatterv>(comm);
-  auto const [from, to] = detail::spans(in, out);
-  call.require_root(root);
-  auto const block = call.blocks_of(counts);
-  call.require_size(to.size(), block[call.rank()].size(), "the output");
-  detail::run_scatter(call, block, from, to, root, algorithm);
+  detail::no_functor nothing;
+  detail::accept_scatterv(comm, in, counts, out, root).run(nothing, algorithm);
+}
+/// The same, started: complete when the request says so. Throws as scatterv does.
+template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out, algorithm Algorithm = automatic>
+[[nodiscard]] request iscatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_scatterv(comm, in, counts, out, root).start(detail::no_functor{}, algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out, algorithm Algorithm = automatic>
+[[nodiscard]] persistent scatterv_init(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_scatterv(comm, in, counts, out, root).init(detail::no_functor{}, algorithm);
 }
 
 }  // namespace colligo

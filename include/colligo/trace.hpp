@@ -8,6 +8,10 @@
 
 #include "transport/port.hpp"
 #include "trace/trace_file.hpp"
+#include "trace/traced_program.hpp"
+#if __has_include(<mpi.h>)
+#include "trace/mpi_trace.hpp"
+#endif
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -16,14 +20,14 @@ namespace colligo::inline COLLIGO_MODE {
 template <communicator Comm>
 class tracing {
  public:
-  tracing(Comm const& comm, trace_log& log) : now_(port_of<Comm>::open(comm).trace), before_(std::exchange(now_, std::unique_ptr<tracer>(new tracer{log}))) {}
+  tracing(Comm const& comm, trace_log& log) : now_(port_of<Comm>::open(comm).trace), before_(std::exchange(now_, std::make_unique<tracer>(log))) {}
   ~tracing() { now_ = std::move(before_); }
   tracing(tracing const&) = delete;
   tracing& operator=(tracing const&) = delete;
 
  private:
-  std::unique_ptr<tracer>& now_;
-  std::unique_ptr<tracer> before_;
+  std::unique_ptr<detail::observer>& now_;
+  std::unique_ptr<detail::observer> before_;
 };
 
 }  // namespace colligo

@@ -87,4 +87,21 @@ constexpr void for_each_algorithm(F&& f) {
   [&]<class... Tags>(std::variant<Tags...> const*) { (f(Tags{}), ...); }(static_cast<any_algorithm const*>(nullptr));
 }
 
+namespace detail {
+
+template <class Tag>
+constexpr std::size_t index_in_catalogue() {
+  return []<class... Tags>(std::variant<Tags...> const*) {
+    std::size_t i = 0;
+    bool found = false;
+    ((found = found || std::is_same_v<Tag, Tags>, i += !found), ...);
+    return i;
+  }(static_cast<any_algorithm const*>(nullptr));
+}
+
+/// The tag is one of the library's.
+template <class Tag>
+inline constexpr bool in_catalogue = index_in_catalogue<Tag>() < std::variant_size_v<any_algorithm>;
+
+}  // namespace detail
 }  // namespace colligo

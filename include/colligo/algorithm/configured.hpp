@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "../core/knob.hpp"
+#include "../core/text.hpp"
 #include "../shape/ranked_tree.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -75,6 +76,14 @@ struct tree_walk {
 struct along_trees : detail::tree_walk {
   static constexpr std::string_view name = "configured";
   static constexpr std::array knobs{knob<along_trees>{"arrival", &along_trees::arrival}};
+
+  /// With the communicator's trees where none are named.
+  constexpr along_trees completed(known_ranks const& known) const {
+    along_trees whole = *this;
+    if (whole.reduce_tree == nullptr) whole.reduce_tree = known.reduce_tree;
+    if (whole.broadcast_tree == nullptr) whole.broadcast_tree = known.broadcast_tree;
+    return whole;
+  }
 
   template <class T, class Op>
   struct reduce {
@@ -132,6 +141,7 @@ struct configured {
     auto const unless_empty = [](tree const& t) { return t.size() == 0 ? nullptr : &t; };
     return {{unless_empty(reduce_tree), unless_empty(broadcast_tree), arrival}};
   }
+  constexpr along_trees completed(known_ranks const& known) const { return along_trees(*this).completed(known); }
 
   template <class T, class Op> using reduce = along_trees::reduce<T, Op>;
   template <class T, class Op> using all_reduce = along_trees::all_reduce<T, Op>;

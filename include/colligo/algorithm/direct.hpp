@@ -43,9 +43,10 @@ struct direct {
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       int const p = step.size(), me = step.rank();
-      if (all.size() * sizeof(T) <= knob.slices)
+      std::size_t const bytes = element_size<T>(step);
+      if (all.size() * bytes <= knob.slices)
         return step(published{to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
-      for_each_window(knob, p, all, sizeof(T), [&](blocks const& slice) {
+      for_each_window(knob, p, all, bytes, [&](blocks const& slice) {
         exchange_slices(step, slice);
         step(published{to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
       });
@@ -60,11 +61,12 @@ struct direct {
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
       int const p = step.size(), me = step.rank();
-      if (all.size() * sizeof(T) <= knob.slices) {
+      std::size_t const bytes = element_size<T>(step);
+      if (all.size() * bytes <= knob.slices) {
         if (me != root) return step(send{root, all});
         return step(listed{p - 1, [=](int i) { return fold{other(i, me), all}; }});
       }
-      for_each_window(knob, p, all, sizeof(T), [&](blocks const& slice) {
+      for_each_window(knob, p, all, bytes, [&](blocks const& slice) {
         exchange_slices(step, slice);
         if (me != root) return step(send{root, slice[me]});
         step(listed{p - 1, [=](int i) { return recv{other(i, me), slice[other(i, me)]}; }});

@@ -52,7 +52,7 @@ struct pipelined_chain {
     void operator()(Step& step, range all, int root) const {
       auto chain = rooted_at(step, root);
       int const p = chain.size(), me = chain.rank();
-      pipeline const part(all, knob.block, sizeof(T), p - 2);
+      pipeline const part(all, knob.block, element_size<T>(step), p - 2);
       int const before = me == 0 ? nobody : me - 1, after = me == p - 1 ? nobody : me + 1;
       for (int i = 0; i <= part.size(); ++i) chain(recv{before, part[i]}, send{after, part[i - 1]});
     }
@@ -67,7 +67,7 @@ struct pipelined_chain {
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
       int const p = step.size(), me = step.rank();
-      pipeline const part(all, knob.block, sizeof(T), std::max(root, p - 1 - root) - 1);
+      pipeline const part(all, knob.block, element_size<T>(step), std::max(root, p - 1 - root) - 1);
       int const lower = me > 0 && me <= root ? me - 1 : nobody, upper = me < p - 1 && me >= root ? me + 1 : nobody;
       int const after = me < root ? me + 1 : me > root ? me - 1 : nobody;
       for (int i = 0; i <= part.size(); ++i) step(send{after, part[i - 1]}, fold{lower, part[i]}, fold{upper, part[i]});
@@ -81,7 +81,7 @@ struct pipelined_chain {
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      pipeline const part(all, knob.block, sizeof(T), step.size() - 2);
+      pipeline const part(all, knob.block, element_size<T>(step), step.size() - 2);
       int const me = step.rank(), before = me == 0 ? nobody : me - 1, after = me == step.size() - 1 ? nobody : me + 1;
       for (int i = 0; i <= part.size(); ++i) step(send{after, part[i - 1]}, fold{before, part[i]});
     }
@@ -94,7 +94,7 @@ struct pipelined_chain {
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      pipeline const part(all, knob.block, sizeof(T), step.size() - 2);
+      pipeline const part(all, knob.block, element_size<T>(step), step.size() - 2);
       int const me = step.rank(), before = me == 0 ? nobody : me - 1, after = me == step.size() - 1 ? nobody : me + 1;
       own const what = me == 0 ? own::input : own::both;
       for (int i = 0; i <= part.size(); ++i) step(send{after, part[i - 1], what}, recv{before, part[i]});

@@ -58,9 +58,10 @@ struct pipelined_ring {
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& of_rank) const {
       int const p = step.size();
+      std::size_t const size = element_size<T>(step);
       std::size_t const bytes =
-          knob.block != 0 ? knob.block : static_cast<std::size_t>(best_block(of_rank, sizeof(T), typical));
-      std::size_t const longest = std::max<std::size_t>(1, bytes / sizeof(T));
+          knob.block != 0 ? knob.block : static_cast<std::size_t>(best_block(of_rank, size, typical));
+      std::size_t const longest = std::max<std::size_t>(1, bytes / size);
       auto const order = ring_order(of_rank, knob.hosts);
       int const place = static_cast<int>(std::ranges::find(order, step.rank()) - order.begin());
       auto const rank_at = [&](int at) { return order[static_cast<std::size_t>((at + p) % p)]; };

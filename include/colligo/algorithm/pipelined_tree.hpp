@@ -32,7 +32,7 @@ struct pipelined_tree {
     void operator()(Step& step, range all, int root) const {
       auto tree = rooted_at(step, root);
       int const p = tree.size(), me = tree.rank();
-      pipeline const part(all, knob.block, sizeof(T), floor_lg(p) - 1);
+      pipeline const part(all, knob.block, element_size<T>(step), floor_lg(p) - 1);
       auto const child = [&](int i) { return 2 * me + i < p ? 2 * me + i : nobody; };
       int const parent = me == 0 ? nobody : (me - 1) / 2;
       for (int i = 0; i <= part.size(); ++i)

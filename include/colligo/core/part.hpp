@@ -63,4 +63,4 @@ struct later_part : part<C, Tag, Other, T, Op> {
   static_assert(!later_part::keeps_input, "colligo: rotating_ring and census look back at a rank's own contribution, so they can not combine what others have begun");
 };
 
-}  // namespace colligo::detail
+}  // namespace colligo

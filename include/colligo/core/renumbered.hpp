@@ -26,6 +26,11 @@ class renumbered {
 
   constexpr int rank() const { return rank_; }
   constexpr int size() const { return size_; }
+  constexpr std::size_t element_size() const
+    requires requires(Step const& step) { step.element_size(); }
+  {
+    return step_.element_size();
+  }
 
   template <class... Operands>
   constexpr void operator()(Operands... operands) { step_(renamed(operands)...); }

@@ -111,6 +111,13 @@ struct as_they_come {
 template <class Step>
 concept in_order_of_arrival = requires { requires Step::tells_arrival; };
 
+/// Bytes of an element: as the step knows, otherwise T's. Texts that ask for this instead of sizeof(T) can be compiled for any element.
+template <class T, class Step>
+constexpr std::size_t element_size(Step const& step) {
+  if constexpr (requires { step.element_size(); }) return step.element_size();
+  else return sizeof(T);
+}
+
 /// What an algorithm is written against. Every model (MPI, threads, recorder, cost) is one of these.
 template <class Step>
 concept steps = requires(Step& step, send s, recv r, fold f, std::array<operand, 1> const& list) {

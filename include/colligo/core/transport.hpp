@@ -16,6 +16,7 @@ enum class transport : std::uint8_t { messages, shared_memory };
 /// shared (another host, elements that do not travel as bytes or are larger than 32 KiB, no room in /dev/shm, COLLIGO_SHARED_MEMORY=off), messages.
 template <class Tag>
 struct over_shared_memory : Tag {
+  using over_memory = Tag;
   static constexpr transport over = transport::shared_memory;
 };
 template <class Tag>

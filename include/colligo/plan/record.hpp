@@ -46,7 +46,7 @@ namespace detail {
 
 /// Calls f.operator()<C>() for a collective that is known at run time only.
 template <class F>
-constexpr auto for_collective(collective what, F f) {
+constexpr decltype(auto) for_collective(collective what, F f) {
   using enum collective;
   switch (what) {
     case all_reduce: return f.template operator()<all_reduce>();
@@ -66,8 +66,6 @@ constexpr auto for_collective(collective what, F f) {
   }
   throw argument_error("colligo: no such collective");
 }
-
-struct any_functor {};
 
 /// The schedule of one algorithm of the collective C.
 template <collective C, class T, class Tag>

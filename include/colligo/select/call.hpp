@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the front doors share: the checks of a call's arguments, and the way from its last argument to the text that runs.
+/// What the front doors share: the checks of a call's arguments, the laws that are checked when a call is compiled, and the step from types to
+/// bytes. All templates on element type and functor end here.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "../core/error.hpp"
 #include "../core/functor.hpp"
-#include "../plan/extent.hpp"
+#include "../request.hpp"
 #include "../transport/port.hpp"
-#include "../transport/working_vector.hpp"
-#include "choose.hpp"
-#include "known_trees.hpp"
-#include "named.hpp"
+#include "decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -56,196 +54,167 @@ auto spans(In const& in, Out& out) {
 
 /// A span that holds this stretch of the vector.
 template <class T>
-values<T> holding(std::span<T> elements, range stretch) { return {elements.data(), stretch}; }
-
-/// What collectives that combine nothing pass as functor.
-struct no_functor {
-  template <class T>
-  T operator()(T const& a, T const&) const { return a; }
-};
-template <class Op, class T>
-constexpr bool may_reorder() { return commutative<Op, T> || std::is_same_v<Op, no_functor>; }
-
-/// Runs a text on this rank. Memory beside the user's is needed only for what the text touches outside of `out`.
-template <class Port, class T, class Op, class Text>
-void execute(Port& port, transport over, range whole, values<T const> in, values<T> out, Op& op, bool keeps_input, Text text) {
-  range holds = out.covers;
-  if (out.covers != whole) {
-    extent needed(port.rank(), port.size());
-    text(needed);
-    holds = needed.holds();
-  }
-  bool const direct = contains(out.covers, holds), copy = keeps_input && in.data == out.data;
-  room<T> result(port.result, direct ? 0 : holds.size()), input(port.input, copy ? in.covers.size() : 0);
-  if (copy) in.data = std::copy_n(in.data, in.covers.size(), input.data()) - in.covers.size();
-  working_vector<T, Op> data(in, direct ? out : values<T>{result.data(), holds}, op);
-  auto step = port.steps(data, over);
-  text(step);
-  if (direct) data.complete();
-  else std::copy_n(data.read(out.covers), out.covers.size(), out.data);
+auto holding(std::span<T> elements, range stretch) {
+  using byte = std::conditional_t<std::is_const_v<T>, std::byte const, std::byte>;
+  return values<byte>{reinterpret_cast<byte*>(elements.data()), stretch};
 }
 
-/// One call of a collective on one rank.
-template <collective C, class Port>
-class call {
+// What is refused, in words. Nothing has been written by then.
+[[noreturn]] void refuse_size(port_base const& port, collective what, std::size_t is, std::size_t wanted, char const* which);
+[[noreturn]] void refuse_root(port_base const& port, collective what, int root);
+[[noreturn]] void refuse_overlap(port_base const& port, collective what);
+[[noreturn]] void refuse_count(port_base const& port, collective what, std::string const& count);
+
+/// A functor that a request keeps.
+template <class Op>
+struct owned_functor : owned_by_request {
+  explicit owned_functor(Op its) : op(std::move(its)) {}
+  Op op;
+};
+
+/// What has to be true of an algorithm, an element type and a functor for a call to compile.
+template <collective C, class Algorithm, class T, class Op, class Comm>
+constexpr void check_laws() {
+  static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
+  if constexpr (offers<Algorithm, C, T, Op>) {
+    static_assert(keeps_order<policy_t<C, Algorithm, T, Op>>() || may_reorder<Op, T>(),
+                  "colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
+                  "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
+    static_assert(!std::is_same_v<Algorithm, vendor> || port_of<Comm>::template has_vendor<T>,
+                  "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
+  }
+}
+
+/// A call whose arguments have been accepted, but for the functor and the algorithm.
+template <collective C, class Comm, class T>
+class accepted {
  public:
-  explicit call(Port& its_port) : port(its_port) {}
+  port_base& port;
+  blocks vector;
+  values<std::byte const> in;
+  values<std::byte> out;
+  int root = 0;
 
-  int rank() const { return port.rank(); }
-  int size() const { return port.size(); }
-  bool at(int root) const { return port.rank() == root; }
+  /// Returns when the call is complete on this rank.
+  template <class Op, class Algorithm>
+  void run(Op& op, Algorithm const& algorithm) const {
+    if constexpr (std::is_function_v<Op>) {
+      auto* pointer = &op;
+      run(pointer, algorithm);
+    } else {
+      call const its = with(op);
+      run_decided(port, its, decide<Op>(its, algorithm));
+    }
+  }
 
-  std::string explain() const { return std::string(name_of(C)) + " on rank " + std::to_string(port.rank()) + " of " + std::to_string(port.size()) + ": "; }
+  /// Starts it.
+  template <class Op, class Algorithm>
+  request start(Op&& op, Algorithm const& algorithm) const {
+    return start_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)), algorithm);
+  }
+  /// Makes all ready for it.
+  template <class Op, class Algorithm>
+  persistent init(Op&& op, Algorithm const& algorithm) const {
+    return init_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)), algorithm);
+  }
+
+  template <class Op, class Owned, class Algorithm>
+  request start_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) const {
+    auto its = prepare<Op>(std::move(owned), algorithm, false);
+    its->start();
+    return request(std::move(its));
+  }
+  template <class Op, class Owned, class Algorithm>
+  persistent init_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) const {
+    return persistent(prepare<Op>(std::move(owned), algorithm, true));
+  }
+
+ private:
+  template <class Op>
+  call with(Op& op) const {
+    static_assert(!travels_as_bytes<T> || alignof(T) <= cache_line, "colligo: element types may ask for the alignment of a cache line at most");
+    void* const address = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
+    return {C, &element_of<T, Op>, port_of<Comm>::template wire<T, Op>(), address, vector, in, out, root};
+  }
+
+  template <class Op, class Algorithm>
+  decision decide(call const& its, Algorithm const& algorithm) const {
+    if constexpr (std::is_same_v<Algorithm, automatic>) {
+      return decide_automatic(port, its, &texts<C>);
+    } else if constexpr (std::is_same_v<Algorithm, named>) {
+      return decide_named(port, its, algorithm.text(), &texts<C>);
+    } else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>) {
+      return decide_chosen(port, its, algorithm, &texts<C>);
+    } else {
+      check_laws<C, Algorithm, T, std::remove_cv_t<Op>, Comm>();
+      if constexpr (offers<Algorithm, C, T, std::remove_cv_t<Op>>)
+        return decide_pinned<C, Algorithm, T, std::remove_cv_t<Op>>(algorithm);
+    }
+  }
+
+  template <class Op, class Owned, class Algorithm>
+  std::unique_ptr<running> prepare(std::unique_ptr<Owned> owned, Algorithm const& algorithm, bool persists) const {
+    call const its = with(owned->op);
+    return prepare_decided(port, its, decide<Op>(its, algorithm), std::move(owned), persists);
+  }
+};
+
+/// A front door on one rank: checks arguments.
+template <collective C, communicator Comm>
+class door {
+ public:
+  explicit door(Comm const& comm) : port_(port_of<Comm>::open(comm)) {}
+
+  int rank() const { return port_.rank(); }
+  int size() const { return port_.size(); }
+  bool at(int root) const { return port_.rank() == root; }
 
   void require_size(std::size_t is, std::size_t wanted, char const* which) const {
-    if (is != wanted) throw argument_error(explain() + which + " has " + std::to_string(is) + " elements, expected " + std::to_string(wanted));
+    if (is != wanted) [[unlikely]] refuse_size(port_, C, is, wanted, which);
   }
   void require_root(int root) const {
-    if (root < 0 || root >= port.size()) throw argument_error(explain() + "root " + std::to_string(root) + " is not a rank, ranks are 0 to " + std::to_string(port.size() - 1));
+    if (root < 0 || root >= size()) [[unlikely]] refuse_root(port_, C, root);
   }
   template <class T>
   void require_disjoint(std::span<T const> in, std::span<T> out) const {
     std::less<T const*> const before;
     bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) || !before(out.data(), in.data() + in.size());
-    if (!apart) throw argument_error(explain() + "input and output overlap; in_place(range) is for one range that is both");
+    if (!apart) [[unlikely]] refuse_overlap(port_, C);
   }
 
   /// Checks the counts of a v-collective and says where its blocks lie.
   template <std::ranges::sized_range Counts>
   blocks blocks_of(Counts const& counts) const {
-    require_size(std::ranges::size(counts), static_cast<std::size_t>(port.size()), "the list of counts");
-    port.offsets.assign(1, 0);
+    require_size(std::ranges::size(counts), static_cast<std::size_t>(size()), "the list of counts");
+    auto& offsets = port_.offsets;
+    offsets.resize(static_cast<std::size_t>(size()) + 1);
+    std::size_t sum = 0, *next = offsets.data();
+    *next = 0;
     for (auto const count : counts) {
-      if (std::cmp_less(count, 0)) throw argument_error(explain() + "a count is negative: " + std::to_string(count));
-      port.offsets.push_back(port.offsets.back() + static_cast<std::size_t>(count));
+      if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(port_, C, std::to_string(count));
+      *++next = sum += static_cast<std::size_t>(count);
     }
-    return {{0, port.offsets.back()}, port.size(), port.offsets.data()};
+    return {{0, sum}, size(), offsets.data()};
   }
   /// A vector of n elements that has no blocks of its own.
-  blocks vector_of(std::size_t n) const { return {{0, n}, port.size()}; }
+  blocks vector_of(std::size_t n) const { return {{0, n}, size()}; }
   /// Blocks of n elements each.
-  blocks blocks_of(std::size_t n) const { return {{0, n * static_cast<std::size_t>(port.size())}, port.size()}; }
+  blocks blocks_of(std::size_t n) const { return {{0, n * static_cast<std::size_t>(size())}, size()}; }
 
-  /// Runs the algorithm on this rank's share: `in` is what it contributes, `out` what it wants, each a stretch of `vector`.
-  template <class T, class Op, class Algorithm>
-  void run(Algorithm const& algorithm, blocks const& vector, values<T const> in, values<T> out, Op& op, int root = 0) const {
-    if (port.trace) [[unlikely]] run_traced(algorithm, vector, in, out, op, root);
-    else run<false>(algorithm, vector, in, out, op, root);
+  /// `in` is what this rank contributes, `out` what it wants, each a stretch of `vector`.
+  template <class T>
+  accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out, range out_covers,
+                              int root = 0) const {
+    return {port_, vector, holding(in, in_covers), holding(out, out_covers), root};
   }
 
  private:
-  // A copy of the vector: if the untraced way had its address taken here, the vector would go through memory.
-  template <class T, class Op, class Algorithm>
-  [[gnu::noinline, gnu::cold]] void run_traced(Algorithm const& algorithm, blocks vector, values<T const> in, values<T> out, Op& op, int root) const {
-    run<true>(algorithm, vector, in, out, op, root);
-  }
-
-  template <bool Traced, class T, class Op, class Algorithm>
-  void run(Algorithm const& algorithm, blocks const& vector, values<T const> in, values<T> out, Op& op, int root) const {
-    using functor = std::remove_cv_t<Op>;
-    with<T, functor>(algorithm, vector, [&]<class Tag>(Tag const& tag, [[maybe_unused]] transport over) {
-      [[maybe_unused]] auto const log = [&] {
-        if constexpr (Traced) return traced_call(*port.trace, C, Tag::name, vector.whole.size(), sizeof(T));
-        else return 0;
-      }();
-      if constexpr (std::is_same_v<Tag, vendor>) {
-        run_vendor<C>(tag, port, vector, in, out, op, root);
-      } else {
-        auto const known = with_what_is_known(tag);
-        auto const policy = make_policy<C, std::remove_const_t<decltype(known)>, T, functor>(known);
-        if (int const p = made_for(policy, size()); p != size())
-          refuse_arguments(Tag::name, " is made for " + std::to_string(p) + " ranks, the communicator has " + std::to_string(size()));
-        if constexpr (!may_reorder<functor, T>())
-          if (!keeps_order_over(policy, size())) refuse(Tag::name, reorders);
-        auto const text = [&]<class Step>(Step& step) {
-          if constexpr (Traced && !std::is_same_v<Step, extent>) {
-            traced each(step, log);
-            apply<C>(policy, each, vector, root);
-          } else {
-            apply<C>(policy, step, vector, root);
-          }
-        };
-        execute(port, over, vector.whole, in, out, op, keeps_input<decltype(policy)>(), text);
-      }
-    });
-  }
-
-  // What the tag leaves open and the communicator knows: trees, hosts.
-  template <class Tag>
-  auto with_what_is_known(Tag const& tag) const {
-    if constexpr (std::is_convertible_v<Tag const&, along_trees>) {
-      return with_known_trees(tag, port, C, [this] { return explain(); });
-    } else {
-      Tag known = tag;
-      if constexpr (requires { known.hosts; })
-        if (known.hosts.empty()) known.hosts = port.hosts;
-      return known;
-    }
-  }
-
-  // Resolves the algorithm and calls run(tag) with a tag that offers C for T and Op and may be given this functor.
-  template <class T, class Op, class Algorithm, class Run>
-  void with(Algorithm const& algorithm, blocks const& vector, Run run) const {
-    if constexpr (std::is_same_v<Algorithm, automatic> || std::is_same_v<Algorithm, named>) {
-      visit<T, Op>(resolve<T, Op>(algorithm, vector), run);
-    } else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>) {
-      visit<T, Op>(algorithm, run);
-    } else {
-      static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
-      if constexpr (offers<Algorithm, C, T, Op>) {
-        static_assert(keeps_order<policy_t<C, Algorithm, T, Op>>() || may_reorder<Op, T>(),
-                      "colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
-                      "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
-        static_assert(!std::is_same_v<Algorithm, vendor> || Port::template has_vendor<T>,
-                      "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
-        run(algorithm, transport_of<Algorithm>());
-      }
-    }
-  }
-
-
-  template <class T, class Op>
-  chosen_algorithm resolve(named const& algorithm, blocks const& vector) const {
-    if (algorithm.text() == automatic::name) return resolve<T, Op>(automatic{}, vector);
-    return parse<C>(algorithm.text(), [this] { return explain(); });
-  }
-  template <class T, class Op>
-  chosen_algorithm resolve(automatic, blocks const& vector) const {
-    std::string const& setting = port.setting(C);
-    if (!setting.empty()) return parse<C>(setting, [this] { return explain() + environment_variable(C) + ": "; });
-    if (has_tree_setting(port, C)) return along_trees{};
-    auto const* const memory = port.template automatic_memory<T>();
-    bool const shared = memory && memory->whole();
-    return choose(C, {vector, sizeof(T), may_reorder<Op, T>(), exact<Op, T>, Port::template has_builtin<T, Op>(), shared, port.hosts});
-  }
-
-  template <class T, class Op, class Run>
-  void visit(chosen_algorithm const& chosen, Run& run) const {
-    std::visit([&]<class Tag>(Tag const& tag) {
-      if constexpr (!offers<Tag, C, T, Op>)
-        refuse(Tag::name, " has no form for this collective");
-      else if constexpr (!keeps_order<policy_t<C, Tag, T, Op>>() && !may_reorder<Op, T>())
-        refuse(Tag::name, reorders);
-      else if constexpr (std::is_same_v<Tag, vendor> && !Port::template has_vendor<T>)
-        refuse(Tag::name, " is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
-      else
-        run(tag, chosen.over == transport::messages ? transport_of<Tag>() : chosen.over);
-    }, chosen.algorithm);
-  }
-  static constexpr char const* reorders = " reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), specialise "
-                                          "colligo::commutative<Op, T>, or choose an algorithm that keeps order";
-  [[noreturn]] void refuse_arguments(std::string_view name, std::string const& why) const { throw argument_error(explain() + std::string(name) + why); }
-  [[noreturn]] void refuse(std::string_view name, char const* why) const { throw algorithm_error(explain() + std::string(name) + why); }
-
- public:
-  Port& port;
+  port_base& port_;
 };
-
-template <collective C, communicator Comm>
-auto enter(Comm const& comm) {
-  auto& port = port_of<Comm>::open(comm);
-  return call<C, std::remove_reference_t<decltype(port)>>(port);
-}
 
 }  // namespace detail
 }  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "call_body.hpp"
+#endif

@@ -4,16 +4,14 @@
 #pragma once
 
 #include <array>
-#include <charconv>
 #include <cstddef>
-#include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "../algorithm/catalogue.hpp"
 #include "../core/error.hpp"
-#include "../core/knob.hpp"
+#include "../core/text.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -43,58 +41,26 @@ class named {
 
 namespace detail {
 
-/// Whether a tag has a form for a collective does not depend on elements and functors.
-template <class Tag, collective C>
-concept has_form = offers<Tag, C, std::byte, void>;
+/// The texts of a collective in the order of the catalogue, null where an algorithm has no form for it.
+using text_table = std::array<text const*, std::variant_size_v<any_algorithm>>;
 
-/// Names of the algorithms that a collective has, for messages.
+template <collective C, class Tag>
+constexpr text const* text_if_any() {
+  if constexpr (offers<Tag, C, any_element, any_functor>) return &text_for<C, Tag>;
+  else return nullptr;
+}
 template <collective C>
-std::string known_names() {
-  std::string all;
-  for_each_algorithm([&]<class Tag>(Tag) {
-    if constexpr (has_form<Tag, C>) all += (all.empty() ? "" : ", ") + std::string(Tag::name);
-  });
-  return all;
-}
+inline constexpr text_table texts_for = []<class... Tags>(std::variant<Tags...> const*) {
+  return text_table{text_if_any<C, Tags>()...};
+}(static_cast<any_algorithm const*>(nullptr));
 
-/// Sets one knob from "name=value". False if the tag has no such knob or the value is not a number.
-template <class Tag>
-bool turn_knob(Tag& tag, std::string_view setting) {
-  auto const equals = setting.find('=');
-  if (equals == setting.npos) return false;
-  if constexpr (requires { Tag::knobs; })
-    for (auto const& k : Tag::knobs) {
-      if (k.name != setting.substr(0, equals)) continue;
-      std::string_view const value = setting.substr(equals + 1);
-      auto const [end, error] = std::from_chars(value.data(), value.data() + value.size(), tag.*k.member);
-      return error == std::errc{} && end == value.data() + value.size();
-    }
-  return false;
-}
-
-/// The algorithm that a text names for a collective, "ring" or "ring@shared_memory". `where` begins an error ("all_reduce on rank 0: "); it is made only then.
-template <collective C>
-chosen_algorithm parse(std::string_view whole, std::function<std::string()> const& where) {
-  auto const at = whole.find('@');
-  auto const text = whole.substr(0, at), way = at == whole.npos ? std::string_view() : whole.substr(at + 1);
-  if (at != whole.npos && way != shared_memory::name) throw algorithm_error(where() + "algorithms run @shared_memory, not @" + std::string(way));
-  auto const colon = text.find(':');
-  std::optional<any_algorithm> found;
-  for_each_algorithm([&]<class Tag>(Tag tag) {
-    if constexpr (has_form<Tag, C>) {
-      if (Tag::name != text.substr(0, colon)) return;
-      for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
-        auto const comma = rest.find(',');
-        if (!turn_knob(tag, rest.substr(0, comma)))
-          throw algorithm_error(where() + std::string(Tag::name) + " has no such knob or value: \"" + std::string(rest.substr(0, comma)) + '"');
-        rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
-      }
-      found = tag;
-    }
-  });
-  if (!found) throw algorithm_error(where() + "no algorithm is named \"" + std::string(text) + "\"; known are " + known_names<C>());
-  return {*found, way.empty() ? transport::messages : transport::shared_memory};
-}
+/// The algorithm that a text names, "ring", "pipelined_ring:block=65536" or "ring@shared_memory". `where` begins an error ("all_reduce on
+/// rank 0: "). Throws algorithm_error with the names that are known.
+chosen_algorithm parse(text_table const& texts, std::string_view whole, std::string const& where);
 
 }  // namespace detail
 }  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "named_body.hpp"
+#endif

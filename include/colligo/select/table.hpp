@@ -48,4 +48,4 @@ constexpr any_algorithm choose_shared(collective what, int p, std::size_t bytes)
   return direct{};
 }
 
-}  // namespace colligo::detail
+}  // namespace colligo

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "../transport/mpi_error.hpp"
+#include "../transport/mpi_port.hpp"
 #include "traced_program.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -24,7 +24,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class mpi_trace {
  public:
   /// Traces a communicator if rank 0's environment asks for it. Collective over comm. `hosts` as in port.hpp.
-  static std::unique_ptr<tracer> follow(MPI_Comm comm, std::vector<int> const& hosts) {
+  static std::unique_ptr<observer> follow(MPI_Comm comm, std::vector<int> const& hosts) {
     std::string const path = path_for(comm);
     if (path.empty()) return nullptr;
     static mpi_trace& all = *new mpi_trace(path);   // MPI ends it
@@ -32,7 +32,7 @@ class mpi_trace {
     if (!all.joins(comm, rows, hosts)) return nullptr;
     std::uint64_t id = (static_cast<std::uint64_t>(rows[0]) << 32) + ++all.communicators_;
     check_mpi(MPI_Bcast(&id, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast");
-    return std::unique_ptr<tracer>(new tracer{all.log_, id, std::move(rows)});
+    return std::make_unique<tracer>(all.log_, id, std::move(rows));
   }
 
  private:
@@ -157,4 +157,10 @@ class mpi_trace {
   std::optional<trace_file> file_;
 };
 
-}  // namespace colligo::detail
+/// Whoever includes this is traced.
+inline bool const mpi_is_followed = [] {
+  follow_mpi = &mpi_trace::follow;
+  return true;
+}();
+
+}  // namespace colligo

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Decorator: logs what a rank does, over any model: each call, each step with its operands, and when. trace_file.hpp writes the logs as a
-/// picture. COLLIGO_TRACE=file.json or file.svg traces a whole program; untraced, a call pays for looking at a null pointer.
+/// Logs what a rank does, over any transport: each call, each step with its operands, and when. trace_file.hpp writes the logs as a
+/// picture. COLLIGO_TRACE=file.json or file.svg traces a whole program; untraced, a call pays for looking at a null pointer. Of a request
+/// the log has the call, from its start to its end.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "../core/policy.hpp"
+#include "../core/any_step.hpp"
+#include "../transport/port.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -88,110 +90,88 @@ class trace_log {
   std::mutex mutex_;
 };
 
-/// Where one communicator's calls are logged: what a port keeps if it is traced.
-struct tracer {
-  trace_log& log;
-  std::uint64_t communicator = 0;   ///< the same on all its ranks, no other's
-  std::vector<int> rows{};          ///< of its ranks; empty: each rank is its row
-
-  int row_of(int rank) const { return rows.empty() || rank < 0 ? rank : rows[static_cast<std::size_t>(rank)]; }
-};
-
-/// One call, from here to the end of the scope.
-class traced_call {
+/// Logs one communicator's calls: what a port keeps if it is traced.
+class tracer final : public detail::observer {
  public:
-  traced_call(tracer& t, collective c, std::string_view algorithm, std::size_t elements, std::size_t bytes_per_element) : tracer_(t), bytes_per_element_(bytes_per_element) {
-    trace_event e{.what = trace_event::kind::call, .call_of = c, .communicator = t.communicator, .elements = elements, .bytes = elements * bytes_per_element};
+  /// `communicator`: the same on all its ranks, no other's. `rows`: of its ranks; empty: each rank is its row.
+  explicit tracer(trace_log& log, std::uint64_t communicator = 0, std::vector<int> rows = {})
+      : log_(log), communicator_(communicator), rows_(std::move(rows)) {}
+
+  void watch(detail::call const& its, detail::text_run const& run, any_step& step) override {
+    ending const end{*this, begin(its, run.what.name)};
+    traced each(step, *this);
+    run(each);
+  }
+  std::size_t begin(detail::call const& its, std::string_view algorithm) override {
+    std::size_t const n = its.vector.whole.size();
+    trace_event e{.what = trace_event::kind::call, .call_of = its.what, .communicator = communicator_, .elements = n,
+                  .bytes = its.of->bytes(n)};
     std::copy_n(algorithm.data(), std::min(algorithm.size(), e.algorithm.size()), e.algorithm.data());
-    which_ = t.log.begin_call(e);
+    return log_.begin_call(e);
   }
-  ~traced_call() { tracer_.log.end_call(which_); }
-  traced_call(traced_call const&) = delete;
-  traced_call& operator=(traced_call const&) = delete;
-
-  tracer& to() const { return tracer_; }
-  std::size_t bytes_per_element() const { return bytes_per_element_; }
+  void end(std::size_t began) override { log_.end_call(began); }
 
  private:
-  tracer& tracer_;
-  std::size_t bytes_per_element_, which_ = 0;
-};
+  struct ending {
+    tracer& its;
+    std::size_t began;
+    ~ending() { its.end(began); }
+  };
 
-/// The steps of a call over any model, logged. A step that throws is logged too: its messages may have left. The model's type is left behind,
-/// so that compilers see few of its steps twice: a pair as it was, everything else as a list.
-class traced {
- public:
-  template <class Step>
-  traced(Step& step, traced_call const& call)
-      : step_(&step), rank_(step.rank()), size_(step.size()), to_(call.to()), bytes_per_element_(call.bytes_per_element()),
-        send_recv_([](void* its, send const& s, recv const& r) { (*static_cast<Step*>(its))(s, r); }),
-        send_fold_([](void* its, send const& s, fold const& f) { (*static_cast<Step*>(its))(s, f); }),
-        list_([](void* its, std::span<operand const> list) { (*static_cast<Step*>(its))(list); }),
-        published_([](void* its, std::span<operand const> list) { (*static_cast<Step*>(its))(published{list}); }) {}
+  /// The steps of a call over any transport, logged. A step that throws is logged too: its messages may have left.
+  class traced final : public any_step {
+   public:
+    traced(any_step& step, tracer& to)
+        : any_step(step.rank(), step.size(), step.element_size(), operands_), step_(step), to_(to) {}
 
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-
-  void operator()(send s) { (*this)(s, recv{nobody, {}}); }
-  void operator()(recv r) { (*this)(send{nobody, {}}, r); }
-  void operator()(fold f) { (*this)(send{nobody, {}}, f); }
-  void operator()(send const& s, recv const& r) {
-    operands_.assign({operand(s), operand(r)});
-    perform([&] { send_recv_(step_, s, r); });
-  }
-  void operator()(send const& s, fold const& f) {
-    operands_.assign({operand(s), operand(f)});
-    perform([&] { send_fold_(step_, s, f); });
-  }
-  template <class... Operands>
-  void operator()(Operands... operands) { (*this)(std::array{operand(operands)...}); }
-  template <operand_list List>
-  void operator()(List const& list) {
-    operands_.clear();
-    for (std::size_t i = 0; i < list.size(); ++i) operands_.push_back(list[i]);
-    perform([this] { (published_list<List> ? published_ : list_)(step_, operands_); });
-  }
-
- private:
-  template <class Run>
-  void perform(Run run) {
-    auto const begin = trace_log::now();
-    try {
-      run();
-    } catch (...) {
-      add(begin);
-      throw;
+    void exchange(range out, range in, pair_of peers, pair_kind kind) override {
+      operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
+      std::array const both{operand(send{peers.to, out, kind.sent}), received};
+      perform(both, [&] { step_.exchange(out, in, peers, kind); });
     }
-    add(begin);
-  }
-  void add(std::int64_t begin) {
-    trace_event e{.what = trace_event::kind::step, .number = steps_, .communicator = to_.communicator, .begin = begin, .end = trace_log::now()};
-    said_.assign(1, e);
-    for (operand const& o : operands_) {
-      if (o.vanishes()) continue;
-      e.what = o.sends() ? trace_event::kind::send : o.folds() ? trace_event::kind::fold : trace_event::kind::recv;
-      e.peer = to_.row_of(o.peer);
-      e.elements = o.elements.size(), e.bytes = e.elements * bytes_per_element_;
-      said_.push_back(e);
+    void list(std::span<operand const> operands, list_kind kind) override {
+      perform(operands, [&] { step_.list(operands, kind); });
     }
-    if (said_.size() == 1) return;
-    ++steps_;
-    to_.log.add_step(said_);
-  }
 
-  void* step_;
-  int rank_, size_;
-  tracer& to_;
-  std::size_t bytes_per_element_;
-  void (*send_recv_)(void*, send const&, recv const&);
-  void (*send_fold_)(void*, send const&, fold const&);
-  void (*list_)(void*, std::span<operand const>);
-  void (*published_)(void*, std::span<operand const>);
-  std::uint32_t steps_ = 0;
-  std::vector<operand> operands_;
-  std::vector<trace_event> said_;
+   private:
+    template <class Run>
+    void perform(std::span<operand const> operands, Run run) {
+      auto const begin = trace_log::now();
+      try {
+        run();
+      } catch (...) {
+        add(operands, begin);
+        throw;
+      }
+      add(operands, begin);
+    }
+    void add(std::span<operand const> operands, std::int64_t begin) {
+      trace_event e{.what = trace_event::kind::step, .number = steps_, .communicator = to_.communicator_, .begin = begin,
+                    .end = trace_log::now()};
+      said_.assign(1, e);
+      for (operand const& o : operands) {
+        if (o.vanishes()) continue;
+        e.what = o.sends() ? trace_event::kind::send : o.folds() ? trace_event::kind::fold : trace_event::kind::recv;
+        e.peer = to_.rows_.empty() ? o.peer : to_.rows_[static_cast<std::size_t>(o.peer)];
+        e.elements = o.elements.size();
+        e.bytes = e.elements * element_size();
+        said_.push_back(e);
+      }
+      if (said_.size() == 1) return;
+      ++steps_;
+      to_.log_.add_step(said_);
+    }
+
+    any_step& step_;
+    tracer& to_;
+    std::uint32_t steps_ = 0;
+    std::vector<operand> operands_;
+    std::vector<trace_event> said_;
+  };
+
+  trace_log& log_;
+  std::uint64_t communicator_;
+  std::vector<int> rows_;
 };
-
-static_assert(steps<traced>);
 
 }  // namespace colligo

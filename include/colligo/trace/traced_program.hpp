@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "../transport/threads.hpp"
 #include "trace_file.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -69,7 +70,7 @@ class trace_file {
 };
 
 /// COLLIGO_TRACE over threads: a file for each group of ranks, trace.json, trace.2.json ...
-class thread_trace {
+class thread_trace final : public trace_of_threads {
  public:
   explicit thread_trace(int p) {
     static std::atomic<int> groups = 0;
@@ -82,8 +83,10 @@ class thread_trace {
     for (int r = 0; r < p; ++r) logs_.emplace_back(r, trace_file::most_events(path));
   }
 
-  std::unique_ptr<tracer> of(int rank) { return logs_.empty() ? nullptr : std::unique_ptr<tracer>(new tracer{logs_[static_cast<std::size_t>(rank)]}); }
-  void write() {
+  std::unique_ptr<observer> of(int rank) override {
+    return logs_.empty() ? nullptr : std::make_unique<tracer>(logs_[static_cast<std::size_t>(rank)]);
+  }
+  void write() override {
     if (!logs_.empty()) file_->write(logs_);
   }
 
@@ -92,4 +95,10 @@ class thread_trace {
   std::optional<trace_file> file_;
 };
 
-}  // namespace colligo::detail
+/// Whoever includes this is traced.
+inline bool const threads_are_followed = [] {
+  follow_threads = [](int p) -> std::unique_ptr<trace_of_threads> { return std::make_unique<thread_trace>(p); };
+  return true;
+}();
+
+}  // namespace colligo

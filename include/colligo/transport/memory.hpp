@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Scratch memory that models keep with their communicator, so that a call allocates nothing once it is warm.
+/// Scratch memory that is kept with a communicator or a request, so that a call allocates nothing once it is warm.
 #pragma once
-
-#include "../core/mode.hpp"
 
 #include <cstddef>
 #include <memory>
 #include <new>
-#include <type_traits>
+#include <stdexcept>
 #include <vector>
 
-namespace colligo::inline COLLIGO_MODE {
+#include "../core/element.hpp"
+#include "../core/step.hpp"
 
-/// The element travels as the bytes that it is.
-template <class T>
-concept travels_as_bytes = std::is_trivially_copyable_v<T>;
-
-namespace detail {
-
-inline constexpr std::size_t cache_line = 64;
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Uninitialised bytes at a cache line's boundary. Grows, never shrinks; growing forgets the contents.
 class buffer {
@@ -33,8 +26,10 @@ class buffer {
  private:
   [[gnu::noinline]] void grow(std::size_t bytes) {
     memory_.reset();
-    size_ = bytes + bytes / 2;
-    memory_.reset(static_cast<std::byte*>(::operator new(size_, std::align_val_t(cache_line))));
+    size_ = 0;   // as long as there is none
+    std::size_t const wanted = bytes + bytes / 2;
+    memory_.reset(static_cast<std::byte*>(::operator new(wanted, std::align_val_t(cache_line))));
+    size_ = wanted;
   }
 
   struct release {
@@ -45,47 +40,64 @@ class buffer {
 };
 
 /// Room for n elements: in the buffer if they are bytes, otherwise as constructed objects of its own.
-template <class T>
 class room {
  public:
-  room(buffer& memory, std::size_t n) {
-    if constexpr (travels_as_bytes<T>) {
-      static_assert(alignof(T) <= cache_line, "colligo: element types may ask for the alignment of a cache line at most");
-      data_ = reinterpret_cast<T*>(memory.of_size(n * sizeof(T)));
-    } else {
-      objects_.resize(n);
-      data_ = objects_.data();
-    }
+  room(buffer& memory, element const& of, std::size_t n) {
+    if (!of.objects) data_ = memory.of_size(of.bytes(n));
+    else if (n != 0) make_objects(of, n);
   }
-  T* data() { return data_; }
+  ~room() {
+    if (objects_) end_objects();
+  }
+  room(room const&) = delete;
+  room& operator=(room const&) = delete;
+
+  std::byte* data() { return data_; }
 
  private:
-  struct nothing {
-    void resize(std::size_t) {}
-    T* data() { return nullptr; }
-  };
-  std::conditional_t<travels_as_bytes<T>, nothing, std::vector<T>> objects_;
-  T* data_;
+  [[gnu::noinline]] void make_objects(element const& of, std::size_t n) {
+    auto const boundary = std::align_val_t(of.alignment);
+    data_ = static_cast<std::byte*>(::operator new(of.bytes(n), boundary));
+    try {
+      of.objects->construct(data_, n);
+    } catch (...) {
+      ::operator delete(data_, boundary);
+      throw;
+    }
+    objects_ = &of, count_ = n;
+  }
+  [[gnu::noinline]] void end_objects() {
+    objects_->objects->destroy(data_, count_);
+    ::operator delete(data_, std::align_val_t(objects_->alignment));
+  }
+
+  std::byte* data_ = nullptr;
+  element const* objects_ = nullptr;
+  std::size_t count_ = 0;
 };
 
-/// Room for N elements on the stack, uninitialised if they are bytes.
-template <class T, std::size_t N>
-class local_room {
- public:
-  T* data() { return reinterpret_cast<T*>(memory_); }
+/// One contiguous part of an operand: what transports move. A range that wraps round the end of the vector has two.
+struct piece {
+  operand::kind what;
+  int peer;
+  range elements;
+  own which;
 
- private:
-  alignas(cache_line) std::byte memory_[N * sizeof(T)];
-};
-template <class T, std::size_t N>
-  requires(!travels_as_bytes<T>)
-class local_room<T, N> {
- public:
-  T* data() { return objects_.data(); }
-
- private:
-  std::vector<T> objects_{std::vector<T>(N)};
+  bool sends() const { return what == operand::kind::send; }
+  bool folds() const { return what == operand::kind::fold; }
+  bool combines_first() const { return sends() && which == own::both; }
 };
 
-}  // namespace detail
+/// Memory for one run of a text at a time.
+struct scratch {
+  buffer received;   ///< what folds receive
+  buffer combined;   ///< what sends combine before they leave
+  buffer result;     ///< the working vector where the user gives none
+  buffer input;      ///< the input where an in-place run needs it to the end
+  buffer kept;       ///< own values that are overwritten before their turn comes
+  std::vector<operand> operands;             ///< of a list that is made while it is read
+  std::vector<std::byte const*> sources;     ///< where the messages of a step begin
+  std::vector<piece> pieces;                 ///< what is folded in order of arrival
+};
+
 }  // namespace colligo

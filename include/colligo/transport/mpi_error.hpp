@@ -25,4 +25,4 @@ inline void check_mpi(int code, char const* call) {
   if (code != MPI_SUCCESS) throw_mpi(code, call);
 }
 
-}  // namespace colligo::detail
+}  // namespace colligo

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What a front door asks of a model: the thin communicator concept. A model specialises port_of for its communicator type; open(comm)
-/// gives the port, which is kept with the communicator: rank, size, scratch, the settings of the environment, and the way to run steps.
+/// What is kept with a communicator, and the engine: the one way from a call and a text to messages. A transport specialises port_of for its
+/// communicator type; open(comm) gives the port.
 #pragma once
 
 #include <array>
 #include <concepts>
-#include <cstdlib>
-#include <fstream>
-#include <initializer_list>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "../core/policy.hpp"
-#include "memory.hpp"
-#include "../trace/trace.hpp"
+#include "../core/text.hpp"
+#include "working_vector.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Specialised by models: static Port& open(Comm const&).
+/// Specialised by transports: static Port& open(Comm const&).
 template <class Comm>
 struct port_of {};
 
@@ -29,6 +29,62 @@ template <class Comm>
 concept communicator = requires(Comm const& comm) { port_of<Comm>::open(comm); };
 
 namespace detail {
+
+class port_base;
+class requests_of_rank;
+class shared_host;
+
+/// One call of a collective on one rank, as the engine sees it: `in` is what the rank contributes, `out` what it wants, each a stretch of
+/// the vector.
+struct call {
+  collective what;
+  element const* of;
+  void const* wire;   ///< what the transport itself has to know of the elements and the functor
+  void* op;
+  blocks vector;
+  values<std::byte const> in;
+  values<std::byte> out;
+  int root = 0;
+};
+
+/// "all_reduce on rank 0 of 2: "
+std::string where(port_base const& port, collective what);
+
+/// A text with all that it is called with, but the step.
+struct text_run {
+  text const& what;
+  void const* tag;
+  known_ranks const& known;
+  blocks const& vector;
+  int root;
+
+  void operator()(any_step& step) const { what.run(tag, known, step, vector, root); }
+};
+
+/// Somebody who looks on (trace/).
+class observer {
+ public:
+  virtual ~observer() = default;
+  /// Runs the text on the step, or on one that tells of it.
+  virtual void watch(call const& its, text_run const& run, any_step& step) = 0;
+  /// A call that is no text, or a request, from begin to end: `began` is handed back.
+  virtual std::size_t begin(call const& its, std::string_view algorithm) = 0;
+  virtual void end(std::size_t began) = 0;
+};
+
+/// Steps that are performed without waiting. Between begin() and the advance() that says true, operands and the vector stay where they are.
+class moving_step {
+ public:
+  virtual ~moving_step() = default;
+  /// Before each start: tells these messages from those of other requests.
+  virtual void number(std::uint32_t) {}
+  /// Begins a step; several follow each other.
+  virtual void begin(std::span<operand const> operands, list_kind kind) = 0;
+  /// Does what can be done at once. True if the step is complete.
+  virtual bool advance() = 0;
+  /// For a step that will not be completed, since the transport has failed.
+  virtual void abandon() {}
+};
 
 /// A tree file that the environment names: who named it, what it holds or why it can not be read. Not set: all empty.
 struct tree_setting {
@@ -43,130 +99,68 @@ struct settings {
   tree_setting reduce_tree, broadcast_tree;
 
   /// All of it, for those who hand it on.
-  template <class F>
-  void for_each_text(F f) {
-    for (std::string& value : algorithm) f(value);
-    for (tree_setting* t : {&reduce_tree, &broadcast_tree}) f(t->where), f(t->text), f(t->trouble);
-  }
+  void for_each_text(std::function<void(std::string&)> const& f);
 };
+settings settings_of_environment();
 
-/// The file that the first of these variables that is set names.
-inline tree_setting tree_of_environment(std::initializer_list<char const*> variables) {
-  constexpr std::size_t longest = std::size_t{1} << 26;   // bytes; a million ranks need an eighth
-  for (char const* const variable : variables) {
-    char const* const path = std::getenv(variable);
-    if (path == nullptr || *path == '\0') continue;
-    tree_setting t{std::string(variable) + '=' + path, {}, {}};
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return t.trouble = "cannot be opened", t;
-    std::array<char, 4096> part;
-    while (t.text.size() <= longest && file.read(part.data(), part.size()).gcount() > 0) t.text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) t.trouble = "cannot be read";
-    if (t.text.size() > longest) t.trouble = "is too long for a tree, more than " + std::to_string(longest) + " bytes", t.text.clear();
-    return t;
-  }
-  return {};
-}
+/// For programs that can not be traced: a warning if that was asked for.
+void tell_that_nothing_is_traced();
 
-inline settings settings_of_environment() {
-  settings all;
-  for (collective const c : collectives)
-    if (char const* value = std::getenv(std::string(environment_variable(c)).c_str())) all.algorithm[static_cast<std::size_t>(c)] = value;
-  all.reduce_tree = tree_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
-  all.broadcast_tree = tree_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
-  return all;
-}
-
-/// One contiguous part of an operand: what models execute. A range that wraps round the end of the vector has two.
-struct piece {
-  operand::kind what;
-  int peer;
-  range elements;
-  own which;
-
-  bool sends() const { return what == operand::kind::send; }
-  bool folds() const { return what == operand::kind::fold; }
-  bool combines_first() const { return sends() && which == own::both; }
-};
-
-/// Calls f for every piece of a step's operands in the order listed; those that vanish have none.
-template <operand_list List, class F>
-void for_each_piece(List const& list, F f) {
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    operand const o = list[i];
-    if (o.vanishes()) continue;
-    f(piece{o.what, o.peer, o.elements.head, o.which});
-    if (!o.elements.tail.empty()) f(piece{o.what, o.peer, o.elements.tail, o.which});
-  }
-}
-
-/// Whether an operand is one more fold into the same range.
-inline bool joins(operand const& next, operand const& first) {
-  return next.folds() && next.peer != nobody && next.which == own::result && next.elements == first.elements;
-}
-
-/// How many folds in a row, from the i-th operand on, combine into one range at once.
-template <operand_list List>
-std::size_t group_of_folds(List const& list, std::size_t i) {
-  operand const first = list[i];
-  std::size_t count = 1;
-  if (first.elements.tail.empty() && first.which == own::result)
-    while (i + count < list.size() && joins(list[i + count], first)) ++count;
-  return count;
-}
-
-/// Combines into the vector what a step's folds have received, one after the other from `received` on.
-template <operand_list List, class T, class Data>
-void combine_received(List const& list, T const* received, int me, Data& data) {
-  for (std::size_t i = 0, count; i < list.size(); i += count) {
-    operand const o = list[i];
-    count = 1;
-    if (o.vanishes() || !o.folds()) continue;
-    count = group_of_folds(list, i);
-    range const head = o.elements.head, tail = o.elements.tail;
-    if (count == 1) {
-      data.combine(head, std::exchange(received, received + head.size()), o.peer < me, o.which);
-      if (!tail.empty()) data.combine(tail, std::exchange(received, received + tail.size()), o.peer < me, o.which);
-    } else {
-      data.combine_in_order(head, me, count, [&](std::size_t k) { return std::pair(operand(list[i + k]).peer, received + k * head.size()); });
-      received += count * head.size();
-    }
-  }
-}
-
-/// How many elements of scratch a step needs.
-struct scratch_sizes {
-  std::size_t received = 0, combined = 0, sends = 0;
-
-  template <operand_list List>
-  explicit scratch_sizes(List const& list) {
-    for_each_piece(list, [this](piece const& p) {
-      if (p.folds()) received += p.elements.size();
-      if (p.combines_first()) combined += p.elements.size();
-      if (p.sends()) ++sends;
-    });
-  }
+/// What others keep with a port.
+struct kept_with_port {
+  virtual ~kept_with_port() = default;
 };
 
 /// What every port keeps.
 class port_base {
  public:
+  port_base(port_base const&) = delete;
+  port_base& operator=(port_base const&) = delete;
+
   int rank() const { return rank_; }
   int size() const { return size_; }
   std::string const& setting(collective c) const { return settings_.algorithm[static_cast<std::size_t>(c)]; }
   tree_setting const& reduce_tree_setting() const { return settings_.reduce_tree; }
   tree_setting const& broadcast_tree_setting() const { return settings_.broadcast_tree; }
 
-  buffer received;   ///< what folds receive
-  buffer combined;   ///< what sends combine before they leave
-  buffer result;     ///< the working vector where the user gives none
-  buffer input;      ///< the input where an in-place run needs it to the end
+  /// Runs a text, or the vendor's collective, on this rank's share. What the functor throws comes out when all messages are through.
+  void execute(call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
+
+  /// Where `automatic` may go; null: messages only.
+  virtual shared_host* automatic_memory(element const& of) = 0;
+  /// MPI has a datatype and an operation of its own: only then is its reduction likely to be a fast one.
+  virtual bool has_builtin(call const& its) const = 0;
+  /// The MPI library's own collective can take them.
+  virtual bool has_vendor(call const& its) const = 0;
+
+  /// Requests on this rank, which make progress whenever it waits.
+  virtual requests_of_rank& requests() = 0;
+  /// Steps for a request.
+  virtual std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) = 0;
+  /// The vendor's collective as a request; null where there is none.
+  virtual std::unique_ptr<moving_step> vendor_request(call const& its, bool persistent) = 0;
+  /// Requests that go through memory make progress one after the other; these do not go through any.
+  virtual bool uses_memory(call const& its, transport over) = 0;
+
+  scratch memory;                     ///< of blocking calls
   std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
-  std::shared_ptr<void> trees;        ///< what select/known_trees.hpp has made of hosts and settings
-  std::unique_ptr<tracer> trace;      ///< none: its calls are not traced
+  std::unique_ptr<observer> trace;              ///< none: its calls are not traced
+  std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
+  std::uint32_t started = 0;                    ///< requests, on all ranks alike
 
  protected:
+  port_base() { memory.operands.reserve(64), memory.sources.reserve(64); }
+  virtual ~port_base() = default;
+
+  virtual void perform(working_vector& data, call const& its, text_run const& run, transport over) = 0;
+  virtual void run_vendor(call const& its) = 0;
+  /// For perform(): the text on these steps, told to whoever looks on.
+  void run_on(any_step& step, call const& its, text_run const& run) {
+    if (trace) [[unlikely]] trace->watch(its, run, step);
+    else run(step);
+  }
+
   int rank_ = 0, size_ = 1;
   settings settings_;
 };

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "mpi.hpp"
+#include "mpi_vendor.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -73,51 +73,22 @@ struct serialised {
 
   static constexpr unsigned flags = boost::archive::no_header | boost::archive::no_codecvt;
 
-  static std::vector<char> encode(T const* from, std::size_t n) {
-    std::vector<char> bytes;
-    archive_out stream(bytes);
+  static void encode(std::byte const* first, std::size_t n, std::vector<char>& into) {
+    auto const* const from = reinterpret_cast<T const*>(first);
+    archive_out stream(into);
     {
       boost::archive::binary_oarchive archive(stream, flags);
       for (std::size_t i = 0; i < n; ++i) archive << from[i];
     }
     stream.finish();
-    return bytes;
   }
 
-  static void receive(mpi_port& port, T* into, std::size_t n, int from) {
-    std::vector<char> bytes;
-    port.take_any(bytes, from);
+  static void decode(std::vector<char>& bytes, std::byte* first, std::size_t n) {
+    auto* const into = reinterpret_cast<T*>(first);
     archive_in stream(bytes);
     boost::archive::binary_iarchive archive(stream, flags);
     for (std::size_t i = 0; i < n; ++i) archive >> into[i];
   }
-
-  static void exchange(mpi_port& port, T const* out, std::size_t n_out, int to, T* in, std::size_t n_in, int from) {
-    std::vector<char> bytes;
-    if (n_out != 0) bytes = encode(out, n_out), post(port, bytes, to);
-    if (n_in != 0) receive(port, in, n_in, from);
-    port.finish();
-  }
-
-  template <operand_list List, class Source, class Target>
-  static void perform(mpi_port& port, List const& list, Source source, Target target) {
-    std::vector<std::vector<char>> sent;   // all written before the first leaves: writing may throw
-    for_each_piece(list, [&](piece const& p) {
-      if (p.sends()) sent.push_back(encode(source(), p.elements.size()));
-    });
-    for_each_piece(list, [&, next = sent.begin()](piece const& p) mutable {
-      if (p.sends()) post(port, *next++, p.peer);
-    });
-    for_each_piece(list, [&](piece const& p) {
-      if (!p.sends()) receive(port, target(p), p.elements.size(), p.peer);
-    });
-    port.finish();
-  }
-
- private:
-  static void post(mpi_port& port, std::vector<char> const& bytes, int to) {
-    port.post_send(reinterpret_cast<std::byte const*>(bytes.data()), bytes.size(), to);
-  }
 };
 
-}  // namespace colligo::detail
+}  // namespace colligo

@@ -326,4 +326,4 @@ class shared_host {
   std::size_t largest_chunk_ = 0, announced_from_ = static_cast<std::size_t>(-1);
 };
 
-}  // namespace colligo::detail
+}  // namespace colligo

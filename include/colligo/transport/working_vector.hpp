@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The vector that a run works on, for models that execute. The user's input is never copied first: a range is read from
-/// the input until something has been written there, so the first fold is out = op(in, received).
+/// The vector that a run works on. The user's input is never copied first: a range is read from the input until something has been written
+/// there, so the first fold is out = op(in, received).
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <type_traits>
+#include <exception>
+#include <iterator>
+#include <span>
+#include <utility>
 
 #include "../core/step.hpp"
 #include "memory.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
-
-/// out[i] = op(left[i], right[i]). out may be left or right.
-template <class T, class Op>
-void combine(T const* left, T const* right, T* out, std::size_t n, Op& op) {
-  std::size_t i = 0;
-  if constexpr (std::is_arithmetic_v<T>) {
-    // Compilers vectorise loops of a constant length into a local even at -O2; for structs that would cost (benchmarks/combine).
-    // 32 and not 16, for g++ -O3 unrolls 16 completely before it vectorises, and then does not vectorise maximum any more.
-    constexpr std::size_t width = 32;
-    for (; i + width <= n; i += width) {
-      std::array<T, width> block;
-      for (std::size_t j = 0; j < width; ++j) block[j] = static_cast<T>(op(left[i + j], right[i + j]));
-      std::copy_n(block.data(), width, out + i);
-    }
-  }
-  for (; i < n; ++i) out[i] = static_cast<T>(op(left[i], right[i]));
-}
 
 /// A few disjoint ranges that do not touch. Algorithms of the papers write at most two at a time (a stretch that wraps round).
 class written_ranges {
@@ -38,16 +24,20 @@ class written_ranges {
 
   bool contain(range r) const {
     // Nearly every run has one piece: that case stays inline, without loops.
-    return contains(parts_[0], r) || (count_ > 1 && std::any_of(begin() + 1, end(), [r](range part) { return contains(part, r); }));
+    return contains(parts_[0], r) ||
+           (count_ > 1 && std::any_of(begin() + 1, end(), [r](range part) { return contains(part, r); }));
   }
   bool touch(range r) const {
-    return overlap(parts_[0], r) || (count_ > 1 && std::any_of(begin() + 1, end(), [r](range part) { return overlap(part, r); }));
+    return overlap(parts_[0], r) ||
+           (count_ > 1 && std::any_of(begin() + 1, end(), [r](range part) { return overlap(part, r); }));
   }
   /// False where there are too many pieces to remember.
   bool add(range r) {
     if (contains(parts_[0], r)) return true;
-    if (count_ == 0) return parts_[0] = r, count_ = 1, true;
-    return add_another(r);
+    if (count_ != 0) return add_another(r);
+    parts_[0] = r;
+    count_ = 1;
+    return true;
   }
 
   range const* begin() const { return parts_.data(); }
@@ -71,105 +61,199 @@ class written_ranges {
 };
 
 /// Values of some stretch of the vector.
-template <class T>
+template <class Byte>
 struct values {
-  T* data = nullptr;
+  Byte* data = nullptr;
   range covers{};
+};
 
-  T* at(range r) const { return r.empty() ? data : data + (r.first - covers.first); }
+/// What several ranks have sent for one range: rank and values of each, from the lowest rank to the highest.
+struct contribution {
+  int rank;
+  std::byte const* values;
 };
 
 /// A rank's input, and the memory for what it receives and combines. Which of the two holds a range matters only where the input has it.
-template <class T, class Op>
 class working_vector {
  public:
   /// Where input and output are the same memory the work is in place.
-  working_vector(values<T const> in, values<T> out, Op& op) : in_(in), out_(out), op_(op), written_(in.data == out.data ? out.covers : range{}) {}
+  working_vector(element const& of, void* op, values<std::byte const> in, values<std::byte> out, scratch& memory)
+      : of_(of), op_(op), in_(in), out_(out), memory_(memory), written_(in.data == out.data ? out.covers : range{}) {}
+
+  element const& of() const { return of_; }
+  scratch& memory() const { return memory_; }
 
   /// The current values of a range.
-  T const* read(range r) {
+  std::byte const* read(range r) {
     range const own = common(r, in_.covers);
-    if (written_.contain(own)) return out_.at(r);
-    if (own == r && !written_.touch(r)) return in_.at(r);
+    if (written_.contain(own)) return at(out_, r);
+    if (own == r && !written_.touch(r)) return at(in_, r);
     copy_rest();
-    return out_.at(r);
+    return at(out_, r);
   }
 
-  /// The rank's own values as an operand means them; a combination is made in `scratch`.
-  T const* read(range r, own which, T* scratch) {
+  /// The rank's own values as an operand means them; a combination is made in `free`.
+  std::byte const* read(range r, own which, std::byte* free) {
     if (which == own::result) return read(r);
-    if (which == own::input || !written_.touch(r)) return in_.at(r);
-    detail::combine(read(r), in_.at(r), scratch, r.size(), op_);
-    return scratch;
+    if (which == own::input || !written_.touch(r)) return at(in_, r);
+    combine(read(r), at(in_, r), free, r.size());
+    return free;
   }
 
   /// Where the values of a range are to be put; they count as written from now on.
-  T* write(range r) {
+  std::byte* write(range r) {
     if (!written_.add(common(r, in_.covers))) copy_rest();
-    return out_.at(r);
+    return at(out_, r);
   }
 
   /// Combines what came from a lower or a higher rank into a range.
-  void combine(range r, T const* received, bool from_lower, own with) {
-    T const* const mine = read(r, with, out_.at(r));
-    T* const into = write(r);
-    if (from_lower) detail::combine(received, mine, into, r.size(), op_);
-    else detail::combine(mine, received, into, r.size(), op_);
+  void combine(range r, std::byte const* received, bool from_lower, own with) {
+    std::byte const* const mine = read(r, with, at(out_, r));
+    std::byte* const into = write(r);
+    combine(from_lower ? received : mine, from_lower ? mine : received, into, r.size());
   }
 
-  /// Combines what came from several ranks, from(0) to from(n - 1) as pairs of rank and values from the lowest rank to the highest, with the rank's own
-  /// values at their place among them: the same grouping, and so the same bits, on every rank.
+  /// Combines what came from several ranks, with the rank's own values at their place among them: the same grouping, and so the same
+  /// bits, on every rank. Elements offset .. of each contribution belong to the range.
   template <class From>
   void combine_in_order(range r, int me, std::size_t n, From from) {
-    constexpr std::size_t stretch = std::max<std::size_t>(1, 8192 / sizeof(T));   // stays in a first-level cache
-    for (std::size_t at = r.first; at < r.last; at += std::min(stretch, r.last - at)) {
-      range const part{at, std::min(r.last, at + stretch)};
-      T const* const own = read(part);
-      T* const into = write(part);
-      T const* left = nullptr;
+    constexpr std::size_t cached = 8192;   // bytes that stay in a first-level cache
+    std::size_t const stretch = of_.bytes(r.size()) <= cached ? r.size() : std::max<std::size_t>(1, cached / of_.size);
+    for (std::size_t first = r.first; first < r.last; first += std::min(stretch, r.last - first)) {
+      range const part{first, std::min(r.last, first + stretch)};
+      std::byte const* const own = read(part);
+      std::byte* const into = write(part);
+      std::byte const* left = nullptr;
       std::size_t operands = 0;
-      auto const take = [&](T const* right) {
-        if (left) detail::combine(left, right, into, part.size(), op_);
+      auto const take = [&](std::byte const* right) {
+        if (left) combine(left, right, into, part.size());
         left = ++operands == 1 ? right : into;
       };
-      local_room<T, stretch> kept;   // own values, where they are overwritten before their turn
-      bool const late = own == into && n > 1 && from(1).first < me;
-      if (late) std::copy_n(own, part.size(), kept.data());
+      bool const late = own == into && n > 1 && contribution(from(1)).rank < me;   // overwritten before its turn
+      room kept(memory_.kept, of_, late ? part.size() : 0);
+      if (late) of_.copy(own, part.size(), kept.data());
       bool own_taken = false;
       for (std::size_t k = 0; k < n; ++k) {
-        auto const [rank, theirs] = from(k);
-        if (!own_taken && rank > me) take(late ? kept.data() : own), own_taken = true;
-        take(theirs + (at - r.first));
+        contribution const theirs = from(k);
+        if (!own_taken && theirs.rank > me) take(late ? kept.data() : own), own_taken = true;
+        take(theirs.values + of_.bytes(first - r.first));
       }
       if (!own_taken) take(late ? kept.data() : own);
     }
   }
 
   /// Where the values of a range would be written.
-  T* place(range r) const { return out_.at(r); }
+  std::byte* place(range r) const { return at(out_, r); }
+
+  /// What a functor throws, or the reading of a serialised element, has to wait until the text is at its end: the other ranks rely on its
+  /// messages. From then on nothing is combined, so this call's results are good for nothing.
+  void fail(std::exception_ptr why) {
+    if (!failed_) failed_ = std::move(why);
+  }
+  void rethrow() {
+    if (failed_) [[unlikely]] std::rethrow_exception(std::exchange(failed_, nullptr));
+  }
 
   /// Copies to the output what is still in the input alone.
   void complete() {
     if (!written_.contain(common(in_.covers, out_.covers))) copy_rest();
   }
 
+  /// As if nothing had been written yet.
+  void begin_again() {
+    written_ = written_ranges(in_.data == out_.data ? out_.covers : range{});
+    failed_ = nullptr;
+  }
+
  private:
+  void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
+    if (failed_) [[unlikely]] return;
+    try {
+      of_.combine(op_, left, right, out, n);
+    } catch (...) {
+      failed_ = std::current_exception();
+    }
+  }
+
+  template <class Byte>
+  Byte* at(values<Byte> const& v, range r) const {
+    return r.empty() ? v.data : v.data + (r.first - v.covers.first) * of_.size;
+  }
+
   [[gnu::noinline]] void copy_rest() {
     range const both = common(in_.covers, out_.covers);
-    for (std::size_t at = both.first; at < both.last;) {
+    for (std::size_t first = both.first; first < both.last;) {
       range next{both.last, both.last};   // the next part that is written
       for (range const part : written_)
-        if (at < part.last && part.first < next.first) next = part;
-      if (at < next.first) std::copy_n(in_.at({at, next.first}), next.first - at, out_.at({at, next.first}));
-      at = next.last;
+        if (first < part.last && part.first < next.first) next = part;
+      if (first < next.first) of_.copy(at(in_, {first, next.first}), next.first - first, at(out_, {first, next.first}));
+      first = next.last;
     }
     written_ = written_ranges(both);
   }
 
-  values<T const> in_;
-  values<T> out_;
-  Op& op_;
+  element const& of_;
+  void* op_;
+  values<std::byte const> in_;
+  values<std::byte> out_;
+  scratch& memory_;
   written_ranges written_;
+  std::exception_ptr failed_;
 };
 
-}  // namespace colligo::detail
+/// Calls f for every piece of a step's operands in the order listed; those that vanish have none.
+template <class F>
+void for_each_piece(std::span<operand const> list, F f) {
+  for (operand const& o : list) {
+    if (o.vanishes()) continue;
+    f(piece{o.what, o.peer, o.elements.head, o.which});
+    if (!o.elements.tail.empty()) f(piece{o.what, o.peer, o.elements.tail, o.which});
+  }
+}
+
+/// How many folds in a row, from the i-th operand on, combine into one range at once.
+inline std::size_t group_of_folds(std::span<operand const> list, std::size_t i) {
+  operand const& first = list[i];
+  std::size_t count = 1;
+  if (first.elements.tail.empty() && first.which == own::result)
+    while (i + count < list.size() && list[i + count].folds() && list[i + count].peer != nobody &&
+           list[i + count].which == own::result && list[i + count].elements == first.elements)
+      ++count;
+  return count;
+}
+
+/// Combines into the vector what a step's folds have received, one after the other from `received` on.
+inline void combine_received(std::span<operand const> list, std::byte const* received, int me, working_vector& data) {
+  auto const next = [&](range r) { return std::exchange(received, received + data.of().bytes(r.size())); };
+  for (std::size_t i = 0, count; i < list.size(); i += count) {
+    operand const& o = list[i];
+    count = 1;
+    if (o.vanishes() || !o.folds()) continue;
+    count = group_of_folds(list, i);
+    range const head = o.elements.head, tail = o.elements.tail;
+    if (count == 1) {
+      data.combine(head, next(head), o.peer < me, o.which);
+      if (!tail.empty()) data.combine(tail, next(tail), o.peer < me, o.which);
+    } else {
+      std::size_t const bytes = data.of().bytes(head.size());
+      data.combine_in_order(head, me, count, [&](std::size_t k) {
+        return contribution{list[i + k].peer, received + k * bytes};
+      });
+      received += count * bytes;
+    }
+  }
+}
+
+/// How many elements of scratch a step needs.
+struct scratch_sizes {
+  std::size_t received = 0, combined = 0;
+
+  explicit scratch_sizes(std::span<operand const> list) {
+    for_each_piece(list, [this](piece const& p) {
+      if (p.folds()) received += p.elements.size();
+      if (p.combines_first()) combined += p.elements.size();
+    });
+  }
+};
+
+}  // namespace colligo

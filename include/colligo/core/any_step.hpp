@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The only kind of step that compiled texts see: whatever stands behind it executes, records, traces or measures them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "step.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// What a list of operands means beside what it says: see published and as_they_come.
+enum class list_kind : std::uint8_t { plain, published, as_they_come };
+
+/// A pair of contiguous messages, one out and one in; nobody or an empty range where there is none.
+struct pair_of {
+  int to, from;
+};
+struct pair_kind {
+  own sent = own::result;
+  bool folds = false;
+  own with = own::result;
+};
+
+class any_step {
+ public:
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  std::size_t element_size() const { return element_size_; }   ///< bytes
+
+  /// A step behind this interface may be told of folds in any order; one that can not tell keeps the order listed.
+  static constexpr bool tells_arrival = true;
+
+  void operator()(send const& s) { pair(s, {}, nobody, {s.from, false, own::result}); }
+  void operator()(recv const& r) { pair({nobody, {}}, r.what, r.from, {}); }
+  void operator()(fold const& f) { pair({nobody, {}}, f.what, f.from, {own::result, true, f.with}); }
+  void operator()(send const& s, recv const& r) { pair(s, r.what, r.from, {s.from, false, own::result}); }
+  void operator()(send const& s, fold const& f) { pair(s, f.what, f.from, {s.from, true, f.with}); }
+  template <class... Operands>
+    requires(std::is_convertible_v<Operands, operand> && ...)
+  void operator()(Operands const&... operands) { (*this)(std::array{operand(operands)...}); }
+
+  template <operand_list List>
+  void operator()(List const& some) {
+    constexpr auto kind = published_list<List> ? list_kind::published : list_kind::plain;
+    if constexpr (std::is_convertible_v<List const&, std::span<operand const>>) list(some, kind);
+    else list(said(some), kind);
+  }
+  template <operand_list List>
+  void operator()(as_they_come<List> const& folds) { list(said(folds.list), list_kind::as_they_come); }
+
+  /// What is behind it. Ranges by value travel in registers; operands would go through memory.
+  virtual void exchange(range out, range in, pair_of peers, pair_kind kind) = 0;
+  /// Operands that vanish may be among them; they stay where they are until it returns.
+  virtual void list(std::span<operand const> operands, list_kind kind) = 0;
+
+ protected:
+  /// `operands`: memory for lists that are made while they are read.
+  any_step(int rank, int size, std::size_t element_size, std::vector<operand>& operands)
+      : rank_(rank), size_(size), element_size_(element_size), operands_(operands) {}
+  any_step(any_step const&) = delete;
+  any_step& operator=(any_step const&) = delete;
+  ~any_step() = default;
+
+  std::vector<operand>& memory_of_lists() const { return operands_; }
+
+ private:
+  void pair(send const& s, cyclic_range const& in, int from, pair_kind kind) {
+    if (s.what.tail.empty() && in.tail.empty() && s.from != own::both) [[likely]]
+      return exchange(s.what.head, in.head, {s.to, from}, kind);
+    list(std::array{operand(s), kind.folds ? operand(fold{from, in, kind.with}) : operand(recv{from, in})}, list_kind::plain);
+  }
+
+  template <operand_list List>
+  std::span<operand const> said(List const& some) {
+    operands_.clear();
+    for (std::size_t i = 0; i < some.size(); ++i)
+      if (operand const o = some[i]; !o.vanishes()) operands_.push_back(o);
+    return operands_;
+  }
+
+  int rank_, size_;
+  std::size_t element_size_;
+  std::vector<operand>& operands_;
+};
+
+static_assert(steps<any_step>);
+
+}  // namespace colligo

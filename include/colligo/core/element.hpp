@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// All that the engine knows of an element type and a functor: a size and a few functions. Everything else of the library sees bytes, so that
+/// a further type or functor costs the compiler the loop that combines, and nothing else.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include "functor.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// The element travels as the bytes that it is.
+template <class T>
+concept travels_as_bytes = std::is_trivially_copyable_v<T>;
+
+namespace detail {
+
+inline constexpr std::size_t cache_line = 64;
+
+/// What collectives that combine nothing pass as functor.
+struct no_functor {
+  template <class T>
+  T operator()(T const& a, T const&) const { return a; }
+};
+
+/// Whether an algorithm may change the order of operands.
+template <class Op, class T>
+constexpr bool may_reorder() { return commutative<Op, T> || std::is_same_v<Op, no_functor>; }
+
+/// out[i] = op(left[i], right[i]). out may be left or right.
+template <class T, class Op>
+void combine(T const* left, T const* right, T* out, std::size_t n, Op& op) {
+  std::size_t i = 0;
+  if constexpr (std::is_arithmetic_v<T>) {
+    // Compilers vectorise loops of a constant length into a local even at -O2; for structs that would cost (benchmarks/combine).
+    // 32 and not 16, for g++ -O3 unrolls 16 completely before it vectorises, and then does not vectorise maximum any more.
+    constexpr std::size_t width = 32;
+    for (; i + width <= n; i += width) {
+      std::array<T, width> block;
+      for (std::size_t j = 0; j < width; ++j) block[j] = static_cast<T>(op(left[i + j], right[i + j]));
+      std::copy_n(block.data(), width, out + i);
+    }
+  }
+  for (; i < n; ++i) out[i] = static_cast<T>(op(left[i], right[i]));
+}
+
+/// For elements that are not bytes.
+struct object_operations {
+  void (*construct)(std::byte* first, std::size_t n);
+  void (*destroy)(std::byte* first, std::size_t n);
+  void (*assign)(std::byte const* from, std::size_t n, std::byte* to);
+};
+
+template <class T>
+inline constexpr object_operations objects_of{
+    [](std::byte* first, std::size_t n) { std::uninitialized_value_construct_n(reinterpret_cast<T*>(first), n); },
+    [](std::byte* first, std::size_t n) { std::destroy_n(reinterpret_cast<T*>(first), n); },
+    [](std::byte const* from, std::size_t n, std::byte* to) {
+      std::copy_n(reinterpret_cast<T const*>(from), n, reinterpret_cast<T*>(to));
+    }};
+
+/// A type's name, as the compiler writes it.
+template <class T>
+constexpr std::string_view name_of_type() {
+  std::string_view const text = __PRETTY_FUNCTION__;
+  auto const first = text.find("T = ") + 4;
+  return text.substr(first, text.find_first_of(";]", first) - first);
+}
+
+struct element {
+  std::size_t size, alignment;          ///< bytes
+  bool commutes;                        ///< operands may change places
+  bool exact;                           ///< any grouping and order is known to give the same bits
+  object_operations const* objects;     ///< null: travels as bytes
+  std::string_view (*name)();
+  /// out[i] = op(left[i], right[i]) for n elements; out may be left or right.
+  void (*combine)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
+
+  std::size_t bytes(std::size_t n) const { return n * size; }
+  void copy(std::byte const* from, std::size_t n, std::byte* to) const {
+    if (objects) objects->assign(from, n, to);
+    else std::copy_n(from, n * size, to);
+  }
+};
+
+template <class T, class Op>
+inline constexpr element element_of{
+    sizeof(T), alignof(T), may_reorder<std::remove_cv_t<Op>, T>(), exact<std::remove_cv_t<Op>, T>,
+    [] {
+      if constexpr (travels_as_bytes<T>) return static_cast<object_operations const*>(nullptr);
+      else return &objects_of<T>;
+    }(),
+    &name_of_type<T>,
+    [](void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
+      detail::combine(reinterpret_cast<T const*>(left), reinterpret_cast<T const*>(right), reinterpret_cast<T*>(out), n,
+                      *static_cast<Op*>(op));
+    }};
+
+/// What the texts of the library are compiled for, once.
+struct any_element { std::byte nothing; };
+struct any_functor {};
+
+}  // namespace detail
+}  // namespace colligo

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// An algorithm's text for one collective, compiled against any_step: what is left of a tag once its types are forgotten.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "any_step.hpp"
+#include "element.hpp"
+#include "policy.hpp"
+#include "transport.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+class tree;     // shape/ranked_tree.hpp
+struct vendor;  // algorithm/vendor.hpp
+
+/// What a tag may leave open and its communicator knows.
+struct known_ranks {
+  std::span<int const> hosts{};         ///< the host of each rank; empty: all on one
+  tree const* reduce_tree = nullptr;    ///< null: none
+  tree const* broadcast_tree = nullptr;
+};
+
+namespace detail {
+
+/// Whether a tag's policy can run on p ranks as they are.
+struct fitness {
+  int made_for;    ///< ranks; not p: it is made for so many
+  bool in_order;   ///< operands keep their order
+};
+
+struct text {
+  std::string_view name;
+  transport over;
+  bool ordered = true, keeps_input = false, asks_for_trees = false, is_vendor = false;
+  void (*run)(void const* tag, known_ranks const& known, any_step& step, blocks const& vector, int root) = nullptr;
+  /// null: any number of ranks, order as `ordered` says.
+  fitness (*fits)(void const* tag, known_ranks const& known, int p) = nullptr;
+};
+
+/// The tag takes trees from its communicator: `Other completed(known_ranks const&) const`.
+template <class Tag>
+concept completed_by_trees = requires(Tag const& tag, known_ranks const& known) { tag.completed(known); };
+template <class Tag>
+concept completed_by_hosts = requires(Tag const& tag) { tag.hosts.empty(); };
+
+/// Calls f(tag) with all that the tag leaves open filled in.
+template <class Tag, class F>
+constexpr auto with_completed(void const* address, known_ranks const& known, F f) {
+  auto const& tag = *static_cast<Tag const*>(address);
+  if constexpr (completed_by_trees<Tag>) {
+    return f(tag.completed(known));
+  } else if constexpr (completed_by_hosts<Tag>) {
+    Tag whole = tag;
+    if (whole.hosts.empty()) whole.hosts = known.hosts;
+    return f(whole);
+  } else {
+    return f(tag);
+  }
+}
+
+template <collective C, class Tag, class T, class Op>
+constexpr text make_text() {
+  text made{Tag::name, transport_of<Tag>(), true, false, completed_by_trees<Tag>, std::is_base_of_v<vendor, Tag>, nullptr, nullptr};
+  using policy = policy_t<C, Tag, T, Op>;
+  made.ordered = keeps_order<policy>();
+  made.keeps_input = keeps_input<policy>();
+  if constexpr (has_text<policy>())
+    made.run = [](void const* address, known_ranks const& known, any_step& step, blocks const& vector, int root) {
+      with_completed<Tag>(address, known, [&]<class Whole>(Whole const& tag) {
+        apply<C>(make_policy<C, Whole, T, Op>(tag), step, vector, root);
+      });
+    };
+  if constexpr (requires(policy const& its) { its.made_for(1); } || requires(policy const& its) { its.in_order(1); })
+    made.fits = [](void const* address, known_ranks const& known, int p) {
+      return with_completed<Tag>(address, known, [p]<class Whole>(Whole const& tag) {
+        auto const its = make_policy<C, Whole, T, Op>(tag);
+        return fitness{colligo::made_for(its, p), keeps_order_over(its, p)};
+      });
+    };
+  return made;
+}
+
+template <collective C, class Tag, class T = any_element, class Op = any_functor>
+inline constexpr text text_for = make_text<C, Tag, T, Op>();
+
+}  // namespace detail
+}  // namespace colligo

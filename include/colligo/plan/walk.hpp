@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// A rank's plan: what a text says on one rank, kept as a list of operands, for those who perform it later, piece by piece.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "../core/any_step.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// The steps of one rank, one after the other.
+struct rank_plan {
+  struct step {
+    std::size_t first, count;   ///< operands
+    list_kind kind;
+  };
+  std::vector<operand> operands;
+  std::vector<step> steps;
+
+  std::span<operand const> operands_of(step const& s) const { return std::span(operands).subspan(s.first, s.count); }
+  void clear() {
+    operands.clear();
+    steps.clear();
+  }
+};
+
+/// Keeps what a text says. Operands that vanish are left out.
+class planner final : public any_step {
+ public:
+  planner(int rank, int size, std::size_t element_size, rank_plan& plan, std::vector<operand>& memory)
+      : any_step(rank, size, element_size, memory), plan_(plan) {}
+
+  void exchange(range out, range in, pair_of peers, pair_kind kind) override {
+    operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
+    list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
+  }
+  void list(std::span<operand const> said, list_kind kind) override {
+    std::size_t const first = plan_.operands.size();
+    for (operand const& o : said)
+      if (!o.vanishes()) plan_.operands.push_back(o);
+    if (plan_.operands.size() != first) plan_.steps.push_back({first, plan_.operands.size() - first, kind});
+  }
+
+ private:
+  rank_plan& plan_;
+};
+
+}  // namespace colligo

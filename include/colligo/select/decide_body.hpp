@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of decide.hpp.
+#pragma once
+
+#include <string>
+
+#include "../core/error.hpp"
+#include "../shape/tree_file.hpp"
+#include "../shape/trees.hpp"
+#include "../transport/shared_channel.hpp"
+#include "decide.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// What is decided is kept with the port: programs make the same call again and again.
+struct kept_decisions final : kept_with_port {
+  struct latest {
+    // What it was decided for.
+    std::size_t n = 0;
+    element const* of = nullptr;
+    void const* wire = nullptr;
+    bool automatic = false;
+    std::string name;
+    // What was decided.
+    chosen_algorithm chosen{binary_tree{}};
+    decision by{};
+  };
+  std::array<latest, collectives.size()> of_collective;
+  tree reduce_tree, broadcast_tree;
+
+  static kept_decisions& of(port_base& port) {
+    if (!port.selection) port.selection = std::make_unique<kept_decisions>();
+    return static_cast<kept_decisions&>(*port.selection);
+  }
+};
+
+constexpr bool walks_up(collective c) { return c == collective::reduce || c == collective::all_reduce; }
+constexpr bool walks_down(collective c) { return c == collective::broadcast || c == collective::all_reduce; }
+
+/// The environment gives this collective a tree.
+inline bool has_tree_setting(port_base const& port, collective c) {
+  return (walks_up(c) && port.reduce_tree_setting().is_set()) || (walks_down(c) && port.broadcast_tree_setting().is_set());
+}
+
+// The tree of a file that the environment names, otherwise trees::by_host; null where all ranks are on one host.
+[[gnu::cold]] COLLIGO_BODY tree const* known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept) {
+  if (!setting.is_set() && port.hosts.empty()) return nullptr;
+  if (kept.size() == 0) {
+    if (!setting.trouble.empty()) throw argument_error(where(port, c) + setting.where + ": " + setting.trouble);
+    kept = setting.is_set() ? parse_tree(setting.text, port.size(), where(port, c) + setting.where) : trees::by_host(port.hosts);
+  }
+  return &kept;
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(port_base const& port, collective c, std::string_view name, std::string const& why) {
+  throw algorithm_error(where(port, c) + std::string(name) + why);
+}
+
+COLLIGO_BODY known_ranks checked(port_base& port, call const& its, decision const& by) {
+  text const& what = *by.what;
+  known_ranks known{port.hosts};
+  if (what.is_vendor) {
+    if (!port.has_vendor(its))
+      refuse(port, its.what, what.name, " is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
+    return known;
+  }
+  if (what.asks_for_trees) {
+    auto& kept = kept_decisions::of(port);
+    if (walks_up(its.what)) known.reduce_tree = known_tree(port, its.what, port.reduce_tree_setting(), kept.reduce_tree);
+    if (walks_down(its.what)) known.broadcast_tree = known_tree(port, its.what, port.broadcast_tree_setting(), kept.broadcast_tree);
+  }
+  bool in_order = what.ordered;
+  if (what.fits) {
+    fitness const its_fitness = what.fits(by.tag, known, port.size());
+    in_order = its_fitness.in_order;
+    if (its_fitness.made_for != port.size())
+      throw argument_error(where(port, its.what) + std::string(what.name) + " is made for " + std::to_string(its_fitness.made_for) +
+                           " ranks, the communicator has " + std::to_string(port.size()));
+  }
+  if (!in_order && !its.of->commutes)
+    refuse(port, its.what, what.name, " reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
+                                      "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
+  return known;
+}
+
+inline decision decision_of(port_base const& port, collective c, chosen_algorithm const& chosen, text_table const& texts) {
+  text const* const what = texts[chosen.algorithm.index()];
+  void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, chosen.algorithm);
+  if (!what) refuse(port, c, std::visit([](auto const& t) { return t.name; }, chosen.algorithm), " has no form for this collective");
+  return {what, tag, chosen.over == transport::messages ? what->over : chosen.over};
+}
+
+inline chosen_algorithm choose_for(port_base& port, call const& its, text_table const& texts) {
+  collective const c = its.what;
+  std::string const& setting = port.setting(c);
+  if (!setting.empty()) return parse(texts, setting, where(port, c) + environment_variable(c) + ": ");
+  if (has_tree_setting(port, c)) return along_trees{};
+  shared_host const* const memory = port.automatic_memory(*its.of);
+  element const& of = *its.of;
+  return choose(c, {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(), port.hosts});
+}
+
+COLLIGO_BODY decision decide_automatic(port_base& port, call const& its, text_table const& (*texts)()) {
+  auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
+  bool const same = kept.automatic && kept.n == its.vector.whole.size() && kept.of == its.of && kept.wire == its.wire;
+  if (same) [[likely]] return kept.by;
+  kept.automatic = false;   // as long as it may throw
+  kept.name.clear();
+  kept.chosen = choose_for(port, its, texts());
+  kept.by = decision_of(port, its.what, kept.chosen, texts());
+  kept.n = its.vector.whole.size(), kept.of = its.of, kept.wire = its.wire;
+  kept.automatic = true;
+  return kept.by;
+}
+
+COLLIGO_BODY decision decide_named(port_base& port, call const& its, std::string_view name, text_table const& (*texts)()) {
+  if (name == automatic::name) return decide_automatic(port, its, texts);
+  auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
+  if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
+  kept.automatic = false;
+  kept.name.clear();
+  kept.chosen = parse(texts(), name, where(port, its.what));
+  kept.by = decision_of(port, its.what, kept.chosen, texts());
+  kept.name = name;
+  return kept.by;
+}
+
+COLLIGO_BODY decision decide_chosen(port_base& port, call const& its, chosen_algorithm const& chosen, text_table const& (*texts)()) {
+  return decision_of(port, its.what, chosen, texts());
+}
+
+COLLIGO_BODY void run_decided(port_base& port, call const& its, decision const& by) {
+  port.execute(its, *by.what, by.tag, checked(port, its, by), by.over);
+}
+
+COLLIGO_BODY std::unique_ptr<running> prepare_decided(port_base& port, call const& its, decision const& by,
+                                                      std::unique_ptr<owned_by_request> owned, bool persistent) {
+  return std::make_unique<running>(port, its, *by.what, by.tag, checked(port, its, by), by.over, std::move(owned), persistent);
+}
+
+}  // namespace colligo

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of mpi_shared.hpp.
+#pragma once
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "mpi_error.hpp"
+#include "mpi_shared.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm) : comm_(comm) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_rank(node, &me_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(node, &ranks_), "MPI_Comm_size");
+  if (agree(map(node))) open(node);
+  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
+}
+COLLIGO_BODY mpi_shared::~mpi_shared() {
+  if (memory_ != MAP_FAILED) munmap(memory_, bytes());
+}
+
+// Whole pages, so that each rank's segment comes from its own part of the machine; one more, or segments of many ranks would compete for the same
+// lines of a cache.
+COLLIGO_BODY std::size_t mpi_shared::segment() const {
+  std::size_t const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return (segment_layout(ranks_).bytes() + page - 1) / page * page + page;
+}
+
+COLLIGO_BODY bool mpi_shared::agree(bool mine) const {
+  int const here = mine;
+  int all = 0;
+  check_mpi(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, comm_), "MPI_Allreduce");
+  return all != 0;
+}
+
+inline bool shared_memory_wanted() {
+  char const* const value = std::getenv("COLLIGO_SHARED_MEMORY");
+  return !value || std::string_view(value) != "off";
+}
+
+// False where there is none to be had. Every rank takes part to the end.
+COLLIGO_BODY bool mpi_shared::map(MPI_Comm node) {
+  std::array<char, 64> name{};
+  int file = -1;
+  if (me_ == 0 && shared_memory_wanted() && bytes() <= most)
+    for (int attempt = 0; file < 0 && attempt < 1000; ++attempt) {
+      std::snprintf(name.data(), name.size(), "/colligo.%ld.%d", static_cast<long>(getpid()), attempt);
+      file = shm_open(name.data(), O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
+      if (file < 0 && errno != EEXIST) break;
+    }
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes())) != 0) close(std::exchange(file, -1)), shm_unlink(name.data()), name[0] = 0;
+  if (file < 0) name[0] = 0;
+  check_mpi(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
+  if (me_ != 0 && name[0] != 0) file = shm_open(name.data(), O_RDWR, 0);
+  bool good = file >= 0 && shared_memory_wanted();
+  // Reserved now: memory that is not there would end the program when it is touched.
+  good = good && posix_fallocate(file, static_cast<off_t>(segment() * static_cast<std::size_t>(me_)), static_cast<off_t>(segment())) == 0;
+  int all_good = good;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all_good, 1, MPI_INT, MPI_LAND, node), "MPI_Allreduce");
+  if (me_ == 0 && file >= 0) shm_unlink(name.data());
+  if (all_good) memory_ = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+  if (file >= 0) close(file);
+  return all_good && memory_ != MAP_FAILED;
+}
+
+COLLIGO_BODY void mpi_shared::open(MPI_Comm node) {
+  std::vector<std::byte*> segments;
+  for (int r = 0; r < ranks_; ++r) segments.push_back(static_cast<std::byte*>(memory_) + segment() * static_cast<std::size_t>(r));
+  host_ = std::make_unique<shared_host>(me_, segments, places(node), surroundings{this, has_cores(node), &wait, can_read(node) ? &read : nullptr});
+  if (host_->can_read() && host_->spins()) host_->announce_from(768 * 1024);
+}
+
+// Of every rank of the communicator; empty where all are here.
+COLLIGO_BODY std::vector<int> mpi_shared::places(MPI_Comm node) const {
+  MPI_Group all, here;
+  int size = 0;
+  check_mpi(MPI_Comm_size(comm_, &size), "MPI_Comm_size");
+  if (size == ranks_) return {};
+  check_mpi(MPI_Comm_group(comm_, &all), "MPI_Comm_group");
+  check_mpi(MPI_Comm_group(node, &here), "MPI_Comm_group");
+  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
+  check_mpi(MPI_Group_translate_ranks(all, size, ranks.data(), here, found.data()), "MPI_Group_translate_ranks");
+  for (int& place : found) place = place == MPI_UNDEFINED ? -1 : place;
+  check_mpi(MPI_Group_free(&all), "MPI_Group_free");
+  check_mpi(MPI_Group_free(&here), "MPI_Group_free");
+  return found;
+}
+
+// Whether the cores that these ranks may use are as many as they.
+COLLIGO_BODY bool mpi_shared::has_cores(MPI_Comm node) const {
+  cpu_set_t mine, all;
+  CPU_ZERO(&mine);
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
+  check_mpi(MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node), "MPI_Allreduce");
+  return CPU_COUNT(&all) >= ranks_;
+}
+
+// Whether every rank may read the memory of its neighbour: it may be forbidden. Agreed.
+COLLIGO_BODY bool mpi_shared::can_read(MPI_Comm node) {
+  struct whereabouts { long process; std::uint64_t const* probe; };
+  std::uint64_t const probe = 0x636f6c6c69676f00u + static_cast<std::uint64_t>(me_);
+  whereabouts const mine{getpid(), &probe};
+  std::vector<whereabouts> all(static_cast<std::size_t>(ranks_));
+  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, node), "MPI_Allgather");
+  for (whereabouts const& w : all) processes_.push_back(static_cast<pid_t>(w.process));
+  int const next = (me_ + 1) % ranks_;
+  std::uint64_t seen = 0;
+  bool const right = copy(next, reinterpret_cast<std::byte*>(&seen), reinterpret_cast<std::byte const*>(all[static_cast<std::size_t>(next)].probe), sizeof seen) &&
+                     seen == 0x636f6c6c69676f00u + static_cast<std::uint64_t>(next);
+  return agree(right);   // also keeps the probes where they are until all have read
+}
+
+COLLIGO_BODY bool mpi_shared::copy(int from, std::byte* into, std::byte const* address, std::size_t n) const {
+  while (n != 0) {
+    iovec const here{into, n}, there{const_cast<std::byte*>(address), n};
+    ssize_t const got = process_vm_readv(processes_[static_cast<std::size_t>(from)], &here, 1, &there, 1, 0);
+    if (got <= 0) return false;
+    into += got, address += got, n -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+COLLIGO_BODY void mpi_shared::read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n) {
+  if (!static_cast<mpi_shared*>(self)->copy(from, into, address, n))
+    throw error(std::string("colligo: reading another rank's memory failed: ") + std::strerror(errno));
+}
+
+// Gives way, and lets MPI make progress: a peer may be in a send to this rank that needs it.
+COLLIGO_BODY void mpi_shared::wait(void* self) {
+  auto& me = *static_cast<mpi_shared*>(self);
+  sched_yield();
+  if (!me.host_->spins() && ++me.waits_ % 64 != 0) return;
+  int flag = 0;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, me.comm_, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
+}  // namespace colligo

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Executes steps over an MPI_Comm: messages between hosts, and within a host where memory is not shared; the others go through memory. A pair
+/// send + recv or send + fold is one MPI_Sendrecv, other steps are non-blocking.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mpi_port.hpp"
+#include "shared_memory.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Memory of steps: kept with the port or the request, so that a call allocates nothing.
+struct mpi_steps_memory {
+  std::vector<MPI_Request> requests;
+  std::vector<std::vector<char>> encoded;   ///< what is under way of elements that are not bytes
+  std::vector<char> taken;
+  shared_traffic traffic;
+
+  mpi_steps_memory() { requests.reserve(64); }
+};
+
+class mpi_steps : public any_step, public moving_step {
+ public:
+  /// `host`: the memory through which messages within a host go; null: all go over MPI.
+  mpi_steps(mpi_port& port, working_vector& data, mpi_element const& wire, shared_host* host, mpi_steps_memory& memory);
+
+  void number(std::uint32_t n) override { tag_ = static_cast<int>(n); }
+  void exchange(range out, range in, pair_of peers, pair_kind kind) override;
+  void list(std::span<operand const> operands, list_kind kind) override;
+  void begin(std::span<operand const> operands, list_kind kind) override;
+  bool advance() override;
+  void abandon() override { finish_messages(); }
+
+ private:
+  void fold_as_they_come(std::span<operand const> operands);
+  bool all_here(std::span<operand const> operands) const;
+  void post_send(std::byte const* out, std::size_t bytes, int to);
+  void post_recv(std::byte* in, std::size_t bytes, int from);
+  void finish_messages();
+  bool take_encoded(bool waits);
+  void take_rest(int from, std::size_t first);
+  void end_step();
+
+  mpi_port& port_;
+  working_vector& data_;
+  mpi_element const& wire_;
+  mpi_steps_memory& memory_;
+  shared_host* host_;
+  std::optional<shared_steps> here_;
+  bool whole_;
+  int tag_ = 0;
+
+  // The step that is under way.
+  std::span<operand const> operands_;
+  std::optional<room> received_;
+  std::byte* free_ = nullptr;        // of received_
+  std::size_t next_encoded_ = 0;     // pieces received so far
+  bool through_memory_ = false, alone_in_memory_ = false;
+};
+
+}  // namespace colligo

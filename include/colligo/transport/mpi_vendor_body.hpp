@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The `vendor` algorithm over MPI: the library's own collective with the built-in operation and datatype where there are any, otherwise with
+/// an operation made for the call. MPI gives such an operation no context; here the call travels as an attribute of the datatype, so
+/// stateful functors work, calls may run at the same time, and nothing is process-wide.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "mpi_vendor.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// MPI counts elements with int.
+inline int count_of(std::size_t n) {
+  if (n > static_cast<std::size_t>(INT_MAX))
+    throw argument_error("vendor: " + std::to_string(n) + " elements are more than MPI's int can count");
+  return static_cast<int>(n);
+}
+
+/// Counts and displacements as MPI wants them.
+struct int_blocks {
+  std::vector<int> counts, first;
+
+  int_blocks() = default;
+  explicit int_blocks(blocks const& block) {
+    for (int i = 0; i < block.parts; ++i) counts.push_back(count_of(block[i].size())), first.push_back(count_of(block[i].first));
+  }
+};
+
+/// One of the vendor's collectives, blocking, started or persistent, with the datatype and operation that it needs.
+class vendor_call : public moving_step {
+ public:
+  enum class manner { blocking, started, persistent };
+
+  vendor_call(mpi_port& port, call const& its, manner how);
+  ~vendor_call() override;
+  vendor_call(vendor_call const&) = delete;
+  vendor_call& operator=(vendor_call const&) = delete;
+
+  void run();
+  void begin(std::span<operand const>, list_kind) override;
+  bool advance() override;
+
+ private:
+  static int key();
+  static void combine(void* in, void* in_out, int* n, MPI_Datatype* type);
+  void make_operation();
+  /// The call itself in its three manners; arguments are the same in all.
+  template <class Blocking, class Started, class Persistent, class... Arguments>
+  void make(char const* name, Blocking blocking, Started started, Persistent persistent, Arguments... arguments);
+  /// For pieces that fit an int, as element-wise collectives allow.
+  template <class Run>
+  void in_pieces(Run run) const;
+  void call_all();
+  void call_reduction();
+  void call_gathering();
+  void rethrow();
+
+  mpi_port& port_;
+  call const& its_;
+  manner how_;
+  mpi_element const& wire_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Op op_ = MPI_OP_NULL;
+  bool made_type_ = false, made_op_ = false;
+  int_blocks ints_;
+  std::vector<MPI_Request> requests_;
+  std::exception_ptr thrown_;
+};
+
+COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner how)
+    : port_(port), its_(its), how_(how), wire_(*static_cast<mpi_element const*>(its.wire)), type_(wire_.type()) {
+  bool const combines = its.what == collective::all_reduce || its.what == collective::reduce || its.what == collective::scan ||
+                        its.what == collective::exclusive_scan || its.what == collective::reduce_scatter ||
+                        its.what == collective::reduce_scatter_block;
+  if (combines && type_ != MPI_DATATYPE_NULL) op_ = wire_.operation();
+  bool const own = type_ == MPI_DATATYPE_NULL || (combines && op_ == MPI_OP_NULL);
+  if (own) {
+    check_mpi(MPI_Type_contiguous(static_cast<int>(its.of->size), MPI_BYTE, &type_), "MPI_Type_contiguous");
+    made_type_ = true;
+    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+  }
+  if (combines && op_ == MPI_OP_NULL) make_operation();
+  using enum collective;
+  if (its.what == reduce_scatter || its.what == all_gatherv || its.what == gatherv || its.what == scatterv)
+    ints_ = int_blocks(its.vector);
+}
+
+COLLIGO_BODY vendor_call::~vendor_call() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (finalised) return;
+  for (MPI_Request& r : requests_)
+    if (r != MPI_REQUEST_NULL) MPI_Request_free(&r);
+  if (made_op_) MPI_Op_free(&op_);
+  if (made_type_) MPI_Type_free(&type_);
+}
+
+COLLIGO_BODY int vendor_call::key() {
+  static int const made = [] {
+    int k = MPI_KEYVAL_INVALID;
+    check_mpi(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &k, nullptr), "MPI_Type_create_keyval");
+    return k;
+  }();
+  return made;
+}
+
+COLLIGO_BODY void vendor_call::make_operation() {
+  check_mpi(MPI_Type_set_attr(type_, key(), this), "MPI_Type_set_attr");
+  check_mpi(MPI_Op_create(&combine, its_.of->commutes, &op_), "MPI_Op_create");
+  made_op_ = true;
+}
+
+// MPI's callback: the lower ranks' values are `in`.
+COLLIGO_BODY void vendor_call::combine(void* in, void* in_out, int* n, MPI_Datatype* type) {
+  void* value = nullptr;
+  int found = 0;
+  MPI_Type_get_attr(*type, key(), &value, &found);
+  auto& me = *static_cast<vendor_call*>(value);
+  if (me.thrown_) return;   // exceptions must not cross MPI
+  try {
+    auto* const right = static_cast<std::byte*>(in_out);
+    me.its_.of->combine(me.its_.op, static_cast<std::byte const*>(in), right, right, static_cast<std::size_t>(*n));
+  } catch (...) {
+    me.thrown_ = std::current_exception();
+  }
+}
+
+template <class Blocking, class Started, class Persistent, class... Arguments>
+void vendor_call::make(char const* name, Blocking blocking, Started started, Persistent persistent, Arguments... arguments) {
+  if (how_ == manner::blocking) return check_mpi(blocking(arguments...), name);
+  MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+  if constexpr (!std::is_null_pointer_v<Persistent>)
+    if (how_ == manner::persistent) return check_mpi(persistent(arguments..., MPI_INFO_NULL, &request), name);
+  check_mpi(started(arguments..., &request), name);
+}
+
+// Persistent collectives came with MPI 4; before, a start makes a new non-blocking call.
+#if MPI_VERSION >= 4
+#define COLLIGO_MPI(name, i_name) "MPI_" #name, MPI_##name, MPI_I##i_name, MPI_##name##_init
+inline constexpr bool mpi_has_persistent = true;
+#else
+#define COLLIGO_MPI(name, i_name) "MPI_" #name, MPI_##name, MPI_I##i_name, nullptr
+inline constexpr bool mpi_has_persistent = false;
+#endif
+
+template <class Run>
+void vendor_call::in_pieces(Run run) const {
+  std::size_t const n = its_.vector.whole.size();
+  std::size_t at = 0;
+  do {
+    std::size_t const piece = std::min(n - at, longest_piece / its_.of->size + 1);
+    run(its_.of->bytes(at), static_cast<int>(piece));
+    at += piece;
+  } while (at < n);
+}
+
+COLLIGO_BODY void vendor_call::call_reduction() {
+  using enum collective;
+  MPI_Comm const comm = port_.comm();
+  bool const at_root = port_.rank() == its_.root, same = its_.in.data == its_.out.data && (its_.what != reduce || at_root);
+  std::byte const* const in = its_.in.data;
+  std::byte* const out = its_.out.data;
+  if (its_.what == reduce_scatter)
+    return make(COLLIGO_MPI(Reduce_scatter, reduce_scatter), in, out, ints_.counts.data(), type_, op_, comm);
+  if (its_.what == reduce_scatter_block)
+    return make(COLLIGO_MPI(Reduce_scatter_block, reduce_scatter_block), in, out, count_of(its_.out.covers.size()), type_, op_, comm);
+  in_pieces([&](std::size_t at, int n) {
+    void const* const from = same ? MPI_IN_PLACE : in + at;
+    if (its_.what == all_reduce) make(COLLIGO_MPI(Allreduce, allreduce), from, out + at, n, type_, op_, comm);
+    if (its_.what == reduce) make(COLLIGO_MPI(Reduce, reduce), from, at_root ? out + at : nullptr, n, type_, op_, its_.root, comm);
+    if (its_.what == scan) make(COLLIGO_MPI(Scan, scan), from, out + at, n, type_, op_, comm);
+    if (its_.what == exclusive_scan) make(COLLIGO_MPI(Exscan, exscan), from, out + at, n, type_, op_, comm);
+  });
+}
+
+COLLIGO_BODY void vendor_call::call_gathering() {
+  using enum collective;
+  MPI_Comm const comm = port_.comm();
+  std::byte const* const in = its_.in.data;
+  std::byte* const out = its_.out.data;
+  bool const scatters = its_.what == scatter || its_.what == scatterv;
+  int const mine = count_of((scatters ? its_.out.covers : its_.in.covers).size()), root = its_.root;
+  int const *const counts = ints_.counts.data(), *const first = ints_.first.data();
+  switch (its_.what) {
+    case barrier: return make(COLLIGO_MPI(Barrier, barrier), comm);
+    case broadcast:
+      return in_pieces([&](std::size_t at, int n) { make(COLLIGO_MPI(Bcast, bcast), out + at, n, type_, root, comm); });
+    case all_gather: return make(COLLIGO_MPI(Allgather, allgather), in, mine, type_, out, mine, type_, comm);
+    case all_gatherv: return make(COLLIGO_MPI(Allgatherv, allgatherv), in, mine, type_, out, counts, first, type_, comm);
+    case gather: return make(COLLIGO_MPI(Gather, gather), in, mine, type_, out, mine, type_, root, comm);
+    case gatherv: return make(COLLIGO_MPI(Gatherv, gatherv), in, mine, type_, out, counts, first, type_, root, comm);
+    case scatter: return make(COLLIGO_MPI(Scatter, scatter), in, mine, type_, out, mine, type_, root, comm);
+    case scatterv: return make(COLLIGO_MPI(Scatterv, scatterv), in, counts, first, type_, out, mine, type_, root, comm);
+    default: return call_reduction();
+  }
+}
+
+COLLIGO_BODY void vendor_call::rethrow() {
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+COLLIGO_BODY void vendor_call::run() {
+  call_gathering();
+  rethrow();
+}
+
+COLLIGO_BODY void vendor_call::begin(std::span<operand const>, list_kind) {
+  thrown_ = nullptr;
+  bool const keeps = how_ == manner::persistent && mpi_has_persistent;
+  if (!keeps) requests_.clear();
+  if (requests_.empty()) call_gathering();
+  if (keeps) check_mpi(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()), "MPI_Startall");
+}
+
+COLLIGO_BODY bool vendor_call::advance() {
+  int done = 0;
+  check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+  if (done) rethrow();
+  return done != 0;
+}
+
+#undef COLLIGO_MPI
+
+COLLIGO_BODY void mpi_port::run_vendor(call const& its) { vendor_call(*this, its, vendor_call::manner::blocking).run(); }
+
+COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
+  using manner = vendor_call::manner;
+  return std::make_unique<vendor_call>(*this, its, persistent ? manner::persistent : manner::started);
+}
+
+}  // namespace colligo

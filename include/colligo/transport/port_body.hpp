@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of port.hpp.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <initializer_list>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../plan/extent.hpp"
+#include "requests.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[gnu::cold]] COLLIGO_BODY std::string where(port_base const& port, collective what) {
+  return std::string(name_of(what)) + " on rank " + std::to_string(port.rank()) + " of " + std::to_string(port.size()) + ": ";
+}
+
+// Once in a program.
+[[gnu::cold]] COLLIGO_BODY void tell_that_nothing_is_traced() {
+  static bool told = false;
+  if (std::getenv("COLLIGO_TRACE") == nullptr || std::exchange(told, true)) return;
+  std::fputs("colligo: COLLIGO_TRACE is set, but this program includes no <colligo/trace.hpp>: nothing is traced\n", stderr);
+}
+
+[[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
+  for (std::string& value : algorithm) f(value);
+  for (tree_setting* t : {&reduce_tree, &broadcast_tree})
+    for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
+}
+
+// The file that the first of these variables that is set names.
+[[gnu::cold]] COLLIGO_BODY tree_setting tree_of_environment(std::initializer_list<char const*> variables) {
+  constexpr std::size_t longest = std::size_t{1} << 26;   // bytes; a million ranks need an eighth
+  for (char const* const variable : variables) {
+    char const* const path = std::getenv(variable);
+    if (path == nullptr || *path == '\0') continue;
+    tree_setting t{std::string(variable) + '=' + path, {}, {}};
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+      t.trouble = "cannot be opened";
+      return t;
+    }
+    std::array<char, 4096> part;
+    while (t.text.size() <= longest && file.read(part.data(), part.size()).gcount() > 0)
+      t.text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) t.trouble = "cannot be read";
+    if (t.text.size() > longest) {
+      t.trouble = "is too long for a tree, more than " + std::to_string(longest) + " bytes";
+      t.text.clear();
+    }
+    return t;
+  }
+  return {};
+}
+
+[[gnu::cold]] COLLIGO_BODY settings settings_of_environment() {
+  settings all;
+  for (collective const c : collectives)
+    if (char const* value = std::getenv(std::string(environment_variable(c)).c_str()))
+      all.algorithm[static_cast<std::size_t>(c)] = value;
+  all.reduce_tree = tree_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
+  all.broadcast_tree = tree_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
+  return all;
+}
+
+// Memory beside the user's is needed only for what the text touches outside of `out`.
+COLLIGO_BODY void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known, transport over) {
+  if (what.is_vendor) {   // makes no progress for requests: MPI does not let it meet a non-blocking one
+    std::size_t const began = trace ? trace->begin(its, what.name) : 0;
+    run_vendor(its);
+    if (trace) trace->end(began);
+    return;
+  }
+  if (requests().busy()) [[unlikely]]   // they go on while this call waits
+    return run_among_requests(*this, its, what, tag, known, over);
+  element const& of = *its.of;
+  text_run const run{what, tag, known, its.vector, its.root};
+  range holds = its.out.covers;
+  if (holds != its.vector.whole) {
+    extent needed(rank(), size(), of.size, memory.operands);
+    run(needed);
+    holds = needed.holds();
+  }
+  bool const direct = contains(its.out.covers, holds), copy = what.keeps_input && its.in.data == its.out.data;
+  room result(memory.result, of, direct ? 0 : holds.size()), input(memory.input, of, copy ? its.in.covers.size() : 0);
+  values<std::byte const> in = its.in;
+  if (copy) {
+    of.copy(in.data, in.covers.size(), input.data());
+    in.data = input.data();
+  }
+  working_vector data(of, its.op, in, direct ? its.out : values<std::byte>{result.data(), holds}, memory);
+  perform(data, its, run, over);
+  if (direct) data.complete();
+  else of.copy(data.read(its.out.covers), its.out.covers.size(), its.out.data);
+  data.rethrow();
+}
+
+}  // namespace colligo

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Collectives that are started and waited for. A request walks the rank's plan; all requests of a rank make progress whenever it tests one,
+/// waits for one, or makes a blocking call.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "../plan/walk.hpp"
+#include "port.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// What a request owns for its user: the functor, and what is left to do when all messages are through.
+class owned_by_request {
+ public:
+  virtual ~owned_by_request() = default;
+  virtual void finish() {}
+};
+
+/// A collective on one rank that can be performed piece by piece, any number of times.
+class running {
+ public:
+  /// Decides all and allocates all; collective only where the port's memory is first asked for.
+  running(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known, transport over,
+          std::unique_ptr<owned_by_request> owned, bool persistent);
+  ~running();
+  running(running const&) = delete;
+  running& operator=(running const&) = delete;
+
+  /// Precondition: not under way.
+  void start();
+  /// True if it is complete; then its exception, if there was one, comes out, once.
+  bool test();
+  void wait();
+  bool under_way() const { return under_way_.load(std::memory_order_acquire); }
+  /// Started, and neither waited for nor tested to the end.
+  bool active() const { return active_; }
+  /// Makes progress; true if it is not under way any more.
+  bool complete();
+
+ private:
+  friend class requests_of_rank;
+  friend void run_among_requests(port_base&, call const&, text const&, void const*, known_ranks const&, transport);
+
+  void begin(std::uint32_t number);
+  bool advance();
+  void finish();
+  void rethrow();
+
+  port_base& port_;
+  call its_;
+  std::string_view algorithm_;
+  std::vector<std::size_t> offsets_;
+  std::unique_ptr<owned_by_request> owned_;
+  scratch memory_;
+  rank_plan plan_;
+  bool copies_input_ = false, direct_ = true, uses_memory_ = false;
+  std::optional<room> result_, input_;
+  std::optional<working_vector> data_;
+  std::unique_ptr<moving_step> steps_;
+  std::size_t at_ = 0, traced_ = 0;
+  bool begun_ = false, active_ = false;
+  std::atomic<bool> under_way_ = false;
+  std::exception_ptr failed_;
+};
+
+/// All requests of one rank: of a process over MPI, of a thread of run_threads.
+class requests_of_rank {
+ public:
+  bool busy() const { return count_.load(std::memory_order_relaxed) != 0; }
+
+  /// Several threads may come here: from now on they take turns.
+  void share() { shared_ = true; }
+
+  /// One round for all that are under way. True if one has been completed.
+  bool progress();
+  void add(running& r, std::uint32_t number);
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock() {
+    return shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
+  }
+
+  std::recursive_mutex mutex_;
+  std::atomic<bool> shared_ = false;
+  std::atomic<int> count_ = 0;
+  bool walking_ = false;             // a functor may make calls of its own
+  std::vector<running*> under_way_;  // in the order of their starts
+};
+
+/// Waits a moment: other ranks may need the core.
+void pause(unsigned& polls);
+
+/// A blocking call while requests are under way: all of them go on meanwhile.
+void run_among_requests(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "port_body.hpp"
+#include "requests_body.hpp"
+#endif

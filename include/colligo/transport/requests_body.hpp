@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of requests.hpp.
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../plan/extent.hpp"
+#include "requests.hpp"
+#include "shared_channel.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+COLLIGO_BODY running::running(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
+                              transport over, std::unique_ptr<owned_by_request> owned, bool persistent)
+    : port_(port), its_(its), algorithm_(what.name), owned_(std::move(owned)) {
+  if (its.vector.offsets) {
+    offsets_.assign(its.vector.offsets, its.vector.offsets + its.vector.parts + 1);
+    its_.vector.offsets = offsets_.data();
+  }
+  if (what.is_vendor) {
+    plan_.steps.push_back({0, 0, list_kind::plain});
+    steps_ = port.vendor_request(its_, persistent);
+    if (!steps_) throw algorithm_error(where(port, its.what) + "vendor: the MPI library has no such collective as a request");
+    return;
+  }
+  element const& of = *its_.of;
+  memory_.operands.reserve(64);
+  planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);
+  what.run(tag, known, plan, its_.vector, its_.root);
+  range holds = its_.out.covers;
+  if (holds != its_.vector.whole) {
+    extent needed(port.rank(), port.size(), of.size, memory_.operands);
+    for (operand const& o : plan_.operands) needed.sees(o);
+    holds = needed.holds();
+  }
+  direct_ = contains(its_.out.covers, holds);
+  copies_input_ = what.keeps_input && its_.in.data == its_.out.data;
+  result_.emplace(memory_.result, of, direct_ ? 0 : holds.size());
+  input_.emplace(memory_.input, of, copies_input_ ? its_.in.covers.size() : 0);
+  values<std::byte const> in = its_.in;
+  if (copies_input_) in.data = input_->data();
+  data_.emplace(of, its_.op, in, direct_ ? its_.out : values<std::byte>{result_->data(), holds}, memory_);
+  uses_memory_ = port.uses_memory(its_, over);
+  steps_ = port.steps_for_request(*data_, its_, over);
+  // Room for the largest step, so that no start allocates.
+  std::size_t received = 0, combined = 0;
+  for (auto const& s : plan_.steps) {
+    scratch_sizes const sizes(plan_.operands_of(s));
+    received = std::max(received, sizes.received), combined = std::max(combined, sizes.combined);
+  }
+  if (!of.objects) {
+    memory_.received.of_size(of.bytes(received));
+    memory_.combined.of_size(of.bytes(combined));
+  }
+}
+
+COLLIGO_BODY running::~running() {
+  try {
+    while (under_way()) wait();
+  } catch (...) {   // nobody is left to be told
+  }
+}
+
+COLLIGO_BODY void running::start() {
+  if (under_way()) throw error(where(port_, its_.what) + "this request is under way already");
+  constexpr std::uint32_t numbers = 32000;   // tags that every MPI library has
+  port_.requests().add(*this, 1 + port_.started++ % numbers);
+}
+
+COLLIGO_BODY void running::begin(std::uint32_t number) {
+  traced_ = port_.trace ? port_.trace->begin(its_, algorithm_) : 0;
+  failed_ = nullptr;
+  active_ = true;
+  at_ = 0;
+  begun_ = false;
+  if (data_) {
+    element const& of = *its_.of;
+    if (copies_input_) of.copy(its_.in.data, its_.in.covers.size(), input_->data());
+    data_->begin_again();
+  }
+  steps_->number(number);
+  under_way_.store(true, std::memory_order_release);
+}
+
+// True when it is complete.
+COLLIGO_BODY bool running::advance() {
+  try {
+    for (;;) {
+      if (begun_) {
+        if (!steps_->advance()) return false;
+        begun_ = false;
+        ++at_;
+      }
+      if (at_ == plan_.steps.size()) break;
+      begun_ = true;
+      steps_->begin(plan_.operands_of(plan_.steps[at_]), plan_.steps[at_].kind);
+    }
+    finish();
+  } catch (...) {
+    if (begun_) steps_->abandon();
+    begun_ = false;
+    failed_ = std::current_exception();
+  }
+  if (port_.trace) port_.trace->end(traced_);
+  return true;
+}
+
+COLLIGO_BODY void running::finish() {
+  if (data_) {
+    if (direct_) data_->complete();
+    else its_.of->copy(data_->read(its_.out.covers), its_.out.covers.size(), its_.out.data);
+    data_->rethrow();
+  }
+  if (owned_) owned_->finish();
+}
+
+COLLIGO_BODY void running::rethrow() {
+  active_ = false;
+  if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
+}
+
+COLLIGO_BODY bool running::test() {
+  if (!complete()) return false;
+  rethrow();
+  return true;
+}
+
+COLLIGO_BODY bool running::complete() {
+  if (under_way()) port_.requests().progress();
+  return !under_way();
+}
+
+COLLIGO_BODY void running::wait() {
+  for (unsigned polls = 0; under_way();)
+    if (!port_.requests().progress()) pause(polls);
+  rethrow();
+}
+
+COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
+  auto const turn = lock();
+  r.begin(number);
+  under_way_.push_back(&r);
+  count_.store(static_cast<int>(under_way_.size()), std::memory_order_relaxed);
+  progress();
+}
+
+COLLIGO_BODY bool requests_of_rank::progress() {
+  auto const turn = lock();
+  if (walking_) return false;
+  walking_ = true;
+  std::size_t const before = under_way_.size();
+  // Requests that share a channel of memory go one after the other, in the order of their starts.
+  auto const has_turn = [&](std::size_t k) {
+    for (std::size_t i = 0; i < k && under_way_[k]->uses_memory_; ++i)
+      if (under_way_[i] && under_way_[i]->uses_memory_ && &under_way_[i]->port_ == &under_way_[k]->port_) return false;
+    return true;
+  };
+  for (std::size_t k = 0; k < under_way_.size(); ++k) {
+    running* const r = under_way_[k];
+    if (!has_turn(k) || !r->advance()) continue;
+    under_way_[k] = nullptr;
+    r->under_way_.store(false, std::memory_order_release);   // from here on it may be gone
+  }
+  std::erase(under_way_, nullptr);
+  count_.store(static_cast<int>(under_way_.size()), std::memory_order_relaxed);
+  walking_ = false;
+  return under_way_.size() < before;
+}
+
+COLLIGO_BODY void pause(unsigned& polls) {
+  constexpr unsigned spins = 256;
+  if (++polls < spins) relax();
+  else sched_yield();
+}
+
+COLLIGO_BODY void run_among_requests(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
+                                     transport over) {
+  running now(port, its, what, tag, known, over, nullptr, false);
+  port.requests().add(now, 0);   // as other ranks call it, which may have no requests under way
+  now.wait();
+}
+
+}  // namespace colligo

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of shared_memory.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "shared_memory.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+inline constexpr std::size_t longest_read = 256 * 1024;   // bytes at once from another rank's memory: what a second-level cache keeps
+
+inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
+
+template <class Messages, class Same>
+std::size_t latest_message(Messages const& all, Same same) {
+  std::size_t k = all.size();
+  while (k > 0 && !same(all[k - 1])) --k;
+  return k - 1;   // no_message() for 0
+}
+template <class Messages>
+bool has_turn(Messages const& all, std::size_t after) {
+  return after == no_message() || all[after].done == all[after].bytes;
+}
+
+// Short messages by themselves. Copies of a constant size are worth a switch.
+inline void put_short(outlet& to, std::byte const* from, std::size_t bytes) {
+  switch (bytes) {
+    case 4: return to.put_line<4>(from);
+    case 8: return to.put_line<8>(from);
+    case 16: return to.put_line<16>(from);
+    case 24: return to.put_line<24>(from);
+    case 32: return to.put_line<32>(from);
+    case 40: return to.put_line<40>(from);
+    case 48: return to.put_line<48>(from);
+    default: return to.put_lines(from, bytes);
+  }
+}
+
+COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece const& in) {
+  std::size_t const bytes_out = out.size() * size_, bytes_in = in.elements.size() * size_;
+  std::byte const* const source = data_.read(out, which, nullptr);
+  if (bytes_out <= longest_in_lines && bytes_in <= longest_in_lines) {
+    outlet* const o = bytes_out == 0 ? nullptr : &host_.to(to);
+    if (o == nullptr || o->has_room_for(lines_for(bytes_out))) {
+      if (o) put_short(*o, source, bytes_out);
+      if (bytes_in != 0) take_short(host_.from(in.peer), in);
+      return;
+    }
+  }
+  if (bytes_out != 0) add_out(host_.to(to), source, bytes_out);
+  if (bytes_in != 0) add_in(host_.from(in.peer), in);
+  run();
+}
+
+COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, bool published) {
+  if (send_all(list, published)) return take_all_short(list, published);
+  receive_all(list, published);
+  run();
+}
+
+COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, bool published) {
+  is_short_ = send_all(list, published);
+  short_ = list, published_ = published;
+  if (is_short_) return;
+  receive_all(list, published);
+  begin_added();
+}
+
+// True if all messages are short and those sent have left.
+COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool published) {
+  std::byte* free = nullptr;
+  bool all_short = true, sent = false;
+  for_each_piece(list, [&](piece const& p) {
+    std::size_t const bytes = p.elements.size() * size_;
+    all_short &= bytes <= longest_in_lines;
+    if (!p.sends() || (published && std::exchange(sent, true))) return;
+    if (p.combines_first() && !free) free = data_.memory().combined.of_size(scratch_sizes(list).combined * size_);
+    outlet& to = published ? host_.to_all() : host_.to(p.peer);
+    std::byte const* const from = data_.read(p.elements, p.which, free);
+    if (p.combines_first()) free += bytes;
+    if (bytes <= longest_in_lines && traffic_.out.empty() && to.has_room_for(lines_for(bytes))) put_short(to, from, bytes);
+    else add_out(to, from, bytes);
+  });
+  return all_short && traffic_.out.empty();
+}
+
+COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool published) {
+  for_each_piece(list, [&](piece const& p) {
+    if (!p.sends()) add_in(channel_from(p.peer, published), p);
+  });
+}
+
+COLLIGO_BODY void shared_steps::add_out(outlet& to, std::byte const* from, std::size_t bytes) {
+  auto const same = [&](outgoing const& o) { return o.to == &to; };
+  traffic_.out.push_back({&to, from, bytes, 0, way_of(bytes), latest_message(traffic_.out, same)});
+}
+
+COLLIGO_BODY void shared_steps::add_in(inlet& from, piece const& what, std::byte* into) {
+  if (!into) into = what.folds() ? data_.place(what.elements) : data_.write(what.elements);
+  auto const same = [&](incoming const& i) { return i.from == &from; };
+  std::size_t const bytes = what.elements.size() * size_;
+  traffic_.in.push_back({&from, what, bytes, into, way_of(bytes), latest_message(traffic_.in, same)});
+}
+
+COLLIGO_BODY void shared_steps::begin_added() {
+  form_groups();
+  for (incoming& i : traffic_.in) guard(i);
+  // A rank that has nothing to do but to send had better copy, for that goes on while its readers combine.
+  if (traffic_.in.empty())
+    for (outgoing& o : traffic_.out) o.stays = false;
+  give_slots();
+}
+
+COLLIGO_BODY shared_steps::state shared_steps::advance() {
+  if (is_short_) {   // what has a first line has all of them, or nearly
+    for (operand const& o : short_)
+      if (!o.vanishes() && !o.sends() && !channel_from(o.peer, published_).has_line()) return state::stuck;
+    is_short_ = false;
+    take_all_short(short_, published_);
+    return state::done;
+  }
+  bool open = false, moved = false;
+  auto const complete = [](outgoing const& o) { return o.done == o.bytes && (o.by != way::memory || o.to->all_read()); };
+  for (outgoing& o : traffic_.out)
+    if (!complete(o)) open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
+  for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
+    if (traffic_.in[k].done < traffic_.in[k].bytes) open = true, moved |= advance(&traffic_.in[k]);
+  if (!open) traffic_.clear();
+  return !open ? state::done : moved ? state::moved : state::stuck;
+}
+
+COLLIGO_BODY void shared_steps::run() {
+  struct end_of_step {
+    shared_traffic& all;
+    ~end_of_step() { all.clear(); }
+  } const end{traffic_};
+  begin_added();
+  unsigned polls = 0;
+  for (state now = advance(); now != state::done; now = advance()) {
+    if (now == state::moved) polls = 0;
+    else host_.wait(polls);
+  }
+}
+
+COLLIGO_BODY shared_steps::way shared_steps::way_of(std::size_t bytes) const {
+  return bytes <= longest_in_lines ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
+}
+
+COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {
+  std::size_t const bytes = p.elements.size() * size_;
+  unsigned polls = 0;
+  auto const wait = [&] { host_.wait(polls); };
+  if (!p.folds() && bytes % line_payload == 0) return from.take_lines(data_.write(p.elements), bytes, wait);
+  // Room for the whole last line: copies of a constant size.
+  struct alignas(cache_line) { std::byte bytes[longest_in_lines]; } local;
+  from.take_lines(local.bytes, bytes, wait);
+  if (p.folds()) data_.combine(p.elements, local.bytes, p.peer < rank_, p.which);
+  else std::memcpy(data_.write(p.elements), local.bytes, bytes);
+}
+
+// All that a step's messages are short: those sent have left, so one after the other will do.
+COLLIGO_BODY void shared_steps::take_all_short(std::span<operand const> list, bool published) {
+  for (std::size_t i = 0, count; i < list.size(); i += count) {
+    operand const& o = list[i];
+    count = 1;
+    if (o.vanishes() || o.sends()) continue;
+    if (o.folds()) count = group_of_folds(list, i);
+    if (count > 1) take_group(list.subspan(i, count), published);
+    else
+      for (range const r : {o.elements.head, o.elements.tail})
+        if (!r.empty()) take_short(channel_from(o.peer, published), {o.what, o.peer, r, o.which});
+  }
+}
+
+COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, bool published) {
+  range const all = group[0].elements.head;
+  std::size_t const bytes = all.size() * size_;
+  std::size_t const slot = lines_for(bytes) * cache_line;   // aligned, and with room for the whole last line
+  std::byte* const slots = data_.memory().received.of_size(group.size() * slot);
+  unsigned polls = 0;
+  for (std::size_t k = 0; k < group.size(); ++k)
+    channel_from(group[k].peer, published).take_lines(slots + k * slot, bytes, [&] { host_.wait(polls); });
+  data_.combine_in_order(all, rank_, group.size(), [&](std::size_t k) {
+    return contribution{group[k].peer, slots + k * slot};
+  });
+}
+
+// Any messages, all at once.
+
+COLLIGO_BODY void shared_steps::form_groups() {
+  auto& in = traffic_.in;
+  for (std::size_t first = 0, k = 1; k < in.size(); ++k) {
+    piece const &a = in[first].what, &b = in[k].what;
+    bool const joins = a.folds() && b.folds() && a.elements == b.elements && a.which == own::result && b.which == own::result;
+    if (joins) ++in[first].members;
+    else first = k;
+  }
+}
+
+// What is overwritten while it is sent: safe where the send is ahead element by element; any other send gets a copy.
+COLLIGO_BODY void shared_steps::guard(incoming& i) {
+  for (outgoing& o : traffic_.out) {
+    if (o.from >= i.into + i.bytes || i.into >= o.from + o.bytes) continue;
+    if (o.from == i.into) {
+      i.guarded = true, o.stays = false;
+    } else {
+      traffic_.copies.emplace_back(o.from, o.from + o.bytes);
+      o.from = traffic_.copies.back().data();
+    }
+  }
+}
+COLLIGO_BODY bool shared_steps::blocked(incoming const& i, std::size_t n) const {
+  return i.guarded && std::any_of(traffic_.out.begin(), traffic_.out.end(), [&](outgoing const& o) {
+           return o.done < o.bytes && o.rest() < i.into + i.done + n && i.into + i.done < o.from + o.bytes;
+         });
+}
+
+COLLIGO_BODY void shared_steps::give_slots() {
+  auto const space = [](incoming const& i) {
+    if (!i.what.folds()) return std::size_t{0};
+    return i.by == way::lines ? std::size_t{lines_for(i.bytes)} * cache_line : i.by == way::announced ? longest_read : 0;
+  };
+  std::size_t all = 0;
+  for (incoming const& i : traffic_.in) all += space(i);
+  std::byte* free = data_.memory().received.of_size(all);
+  for (incoming& i : traffic_.in) i.slot = std::exchange(free, free + space(i));
+}
+
+COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
+  if (o.by == way::lines) {
+    if (!o.to->has_room_for(lines_for(o.bytes))) return false;
+    o.to->put_lines(o.from, o.bytes);
+    o.done = o.bytes;
+    return true;
+  }
+  if (o.by == way::announced) {
+    if (!o.to->has_room_for(1)) return false;
+    std::byte const* const address = o.stays ? o.from : nullptr;
+    o.to->put_line<sizeof address>(reinterpret_cast<std::byte const*>(&address));
+    o.by = o.stays ? way::memory : way::ring;
+    if (o.stays) o.to->offer(), o.done = o.bytes;
+    return true;
+  }
+  if (o.by == way::memory) return false;
+  std::size_t const n = std::min(o.bytes - o.done, chunk_of(o.bytes));
+  std::byte* const place = o.to->room_for(n);
+  if (!place) return false;
+  // With nothing to receive, a chunk is told of in parts, so that its reader works while it is copied.
+  std::size_t const part = traffic_.in.empty() ? part_size() : n;
+  for (std::size_t at = 0; at < n; at += part) {
+    std::copy_n(o.rest() + at, std::min(part, n - at), place + at);
+    if (at + part < n) o.to->put_part(n, at + part);
+  }
+  o.to->put(n);
+  o.done += n;
+  return true;
+}
+
+// The next n bytes of a message, of a chunk its beginning; null as long as they have not come. What is received, not folded, is then at
+// its place already.
+COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
+  if (i.by == way::ring) return i.from->chunk(n, beginning);
+  std::byte* const into = i.what.folds() ? i.slot : i.into + i.done;
+  if (i.by == way::memory) {
+    if (i.fetched < i.done + n) host_.read(i.what.peer, into, i.address + i.done, n), i.fetched = i.done + n;
+    return into;
+  }
+  for (; i.fetched < i.bytes; i.fetched += std::min(line_payload, i.bytes - i.fetched)) {
+    if (!i.from->has_line()) return nullptr;
+    i.from->take_line(into + i.fetched, std::min(line_payload, i.bytes - i.fetched));
+  }
+  return into;
+}
+
+// Bytes, whole elements.
+COLLIGO_BODY std::size_t shared_steps::part_size() const { return std::max<std::size_t>(1, 4096 / size_) * size_; }
+
+// Of a chunk of n bytes for a group, what is used at once: with nothing to send, one part after the other as they come.
+COLLIGO_BODY std::size_t shared_steps::part_of(incoming const& first, std::size_t n) const {
+  return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_size()) : n;
+}
+COLLIGO_BODY void shared_steps::release(incoming& i, std::size_t n) {
+  i.done += n;
+  if (i.by == way::ring) i.from->release(n);
+  if (i.by == way::memory && i.done == i.bytes) i.from->has_read();
+}
+COLLIGO_BODY bool shared_steps::hears_announcement(incoming& i) {
+  if (i.by != way::announced) return true;
+  if (!i.from->has_line()) return false;
+  i.from->take_line(reinterpret_cast<std::byte*>(&i.address), sizeof i.address);
+  i.by = i.address ? way::memory : way::ring;
+  return true;
+}
+
+// The next part of a message, or of all messages of a group of folds.
+COLLIGO_BODY bool shared_steps::advance(incoming* first) {
+  incoming* const last = first + first->members;
+  bool all_heard = true, in_ring = false;
+  for (incoming* i = first; i != last; ++i) {
+    all_heard &= has_turn(traffic_.in, i->after) && hears_announcement(*i);
+    in_ring |= i->by == way::ring;
+  }
+  if (!all_heard) return false;
+  std::size_t longest = first->bytes;
+  if (first->by != way::lines) longest = in_ring ? chunk_of(first->bytes) : first->what.folds() ? longest_read / size_ * size_ : longest;
+  std::size_t const n = std::min(first->bytes - first->done, longest);
+  if (blocked(*first, n)) return false;
+  for (incoming* i = first; i != last; ++i)
+    if (!fetch(*i, n, part_of(*first, n))) return false;
+  use(first, n);
+  for (incoming* i = first; i != last; ++i) release(*i, n);
+  return true;
+}
+
+COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
+  std::size_t const part = part_of(*first, n);
+  for (std::size_t at = 0; at < n; at += part) {
+    std::size_t const now = std::min(part, n - at);
+    for (unsigned polls = 0; part != n && !first->from->chunk(n, at + now);) host_.wait(polls);   // on its way
+    if (first->what.folds()) combine(first, n, at, now);
+    else if (first->by == way::ring)
+      std::copy_n(first->from->chunk(n, at + now) + at, now, first->into + first->done + at);
+  }
+}
+
+// Bytes at .. at + now - 1 of the n that the members of a group are about to combine.
+COLLIGO_BODY void shared_steps::combine(incoming* first, std::size_t n, std::size_t at, std::size_t now) {
+  std::size_t const begin = first->what.elements.first + (first->done + at) / size_;
+  range const part{begin, begin + now / size_};
+  auto const source = [&](incoming const& i) { return (i.by == way::ring ? i.from->chunk(n, at + now) : i.slot) + at; };
+  if (first->members == 1) return data_.combine(part, source(*first), first->what.peer < rank_, first->what.which);
+  data_.combine_in_order(part, rank_, first->members, [&](std::size_t k) {
+    return contribution{first[k].what.peer, source(first[k])};
+  });
+}
+
+}  // namespace colligo
