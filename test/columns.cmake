@@ -2,6 +2,7 @@
 # No line of the sources is longer than 120 columns: cmake -DROOT=directory -P columns.cmake
 cmake_minimum_required(VERSION 3.20)
 set(most 120)
+get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 if(NOT IS_DIRECTORY "${ROOT}/include")
   message(FATAL_ERROR "-DROOT=directory has to name the project's directory, not \"${ROOT}\"")
 endif()

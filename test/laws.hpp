@@ -36,8 +36,11 @@ inline std::vector<int> roots(int p, int all_up_to) {
   return some;
 }
 
-// The free monoid: nothing is lost, doubled or swapped without being seen. A letter says the rank, a second one the element.
-inline std::string word(int rank, std::size_t i) { return {static_cast<char>('!' + rank), static_cast<char>('!' + i % 90)}; }
+// The free monoid: nothing is lost, doubled or swapped without being seen. A letter says the
+// rank, a second one the element.
+inline std::string word(int rank, std::size_t i) {
+  return {static_cast<char>('!' + rank), static_cast<char>('!' + i % 90)};
+}
 
 struct concatenation {
   std::string operator()(std::string const& a, std::string const& b) const { return a + b; }
@@ -49,15 +52,19 @@ inline std::vector<std::string> words_of(int rank, std::size_t n) {
   return words;
 }
 
-/// Throws unless every element, beginning with the one of number `first`, holds each rank's word exactly once, in order if that is asked for.
-inline void expect_words(std::vector<std::string> const& got, int p, bool in_order, std::string const& what, std::size_t first = 0) {
+/// Throws unless every element, beginning with the one of number `first`, holds each rank's word exactly once, in order
+/// if that is asked for.
+inline void expect_words(std::vector<std::string> const& got, int p, bool in_order, std::string const& what,
+                         std::size_t first = 0) {
   for (std::size_t i = 0; i < got.size(); ++i) {
     std::vector<std::string> letters;
     for (std::size_t at = 0; at < got[i].size(); at += 2) letters.push_back(got[i].substr(at, 2));
     if (!in_order) std::ranges::sort(letters);
     std::vector<std::string> expected;
     for (int r = 0; r < p; ++r) expected.push_back(word(r, first + i));
-    if (letters != expected) throw std::runtime_error(what + ", p = " + std::to_string(p) + ", n = " + std::to_string(got.size()) + ": element " + std::to_string(i) + " is " + got[i]);
+    if (letters != expected)
+      throw std::runtime_error(what + ", p = " + std::to_string(p) + ", n = " + std::to_string(got.size()) +
+                               ": element " + std::to_string(i) + " is " + got[i]);
   }
 }
 
@@ -69,7 +76,8 @@ auto fitting_concatenation() {
 }
 
 inline void expect(bool right, std::string const& what, int p, std::size_t n) {
-  if (!right) throw std::runtime_error(what + ", p = " + std::to_string(p) + ", n = " + std::to_string(n) + ": wrong result");
+  if (!right)
+    throw std::runtime_error(what + ", p = " + std::to_string(p) + ", n = " + std::to_string(n) + ": wrong result");
 }
 
 /// Every distribution of about n elements per rank that blocks of uneven lengths should survive.
@@ -80,8 +88,11 @@ inline std::vector<std::vector<std::size_t>> distributions(int p, std::size_t n)
     return counts;
   };
   auto const last = static_cast<std::size_t>(p - 1);
-  return {make([&](std::size_t) { return n; }), make([&](std::size_t i) { return i == last / 2 ? n : 0; }), make([&](std::size_t i) { return i % 2 ? 0 : 2 * n; }),
-          make([&](std::size_t i) { return (i * 7 + 3) % 5 * n / 2; }), make([&](std::size_t i) { return i == 0 ? 0 : i == last ? 3 * n : n / i; })};
+  return {make([&](std::size_t) { return n; }),
+          make([&](std::size_t i) { return i == last / 2 ? n : 0; }),
+          make([&](std::size_t i) { return i % 2 ? 0 : 2 * n; }),
+          make([&](std::size_t i) { return (i * 7 + 3) % 5 * n / 2; }),
+          make([&](std::size_t i) { return i == 0 ? 0 : i == last ? 3 * n : n / i; })};
 }
 
 /// Words of all ranks one after the other: the word of rank r and element i is word(r, i).
@@ -102,7 +113,9 @@ void words(Comm& comm, Tag const& tag, std::size_t n, int all_roots_up_to) {
   auto const by = [](collective c) { return std::string(name_of(c)) + " by " + std::string(Tag::name); };
   auto const some_roots = roots(p, all_roots_up_to);
   auto const order_of = [&]<collective C>() { return keeps_order<policy_t<C, Tag, std::string, concatenation>>(); };
-  auto const functor = [&]<collective C>() { return fitting_concatenation<policy_t<C, Tag, std::string, concatenation>>(); };
+  auto const functor = [&]<collective C>() {
+    return fitting_concatenation<policy_t<C, Tag, std::string, concatenation>>();
+  };
 
   if constexpr (offers<Tag, all_reduce, std::string, concatenation>) {
     auto const op = functor.template operator()<all_reduce>();
@@ -143,7 +156,8 @@ void words(Comm& comm, Tag const& tag, std::size_t n, int all_roots_up_to) {
   }
   if constexpr (offers<Tag, reduce_scatter_block, std::string, concatenation>) {
     std::vector<std::string> out(n);
-    colligo::reduce_scatter_block(comm, words_of(me, n * ranks), out, functor.template operator()<reduce_scatter_block>(), tag);
+    colligo::reduce_scatter_block(comm, words_of(me, n * ranks), out,
+                                  functor.template operator()<reduce_scatter_block>(), tag);
     expect_words(out, p, order_of.template operator()<reduce_scatter_block>(), by(reduce_scatter_block), n * here);
   }
   for (auto const& counts : distributions(p, n)) {
@@ -156,8 +170,10 @@ void words(Comm& comm, Tag const& tag, std::size_t n, int all_roots_up_to) {
     }
     if constexpr (offers<Tag, reduce_scatter, std::string, concatenation>) {
       std::vector<std::string> out(counts[here]);
-      colligo::reduce_scatter(comm, words_of(me, all.size()), out, counts, functor.template operator()<reduce_scatter>(), tag);
-      expect_words(out, p, order_of.template operator()<reduce_scatter>(), by(reduce_scatter), std::reduce(counts.begin(), counts.begin() + me));
+      colligo::reduce_scatter(comm, words_of(me, all.size()), out, counts,
+                              functor.template operator()<reduce_scatter>(), tag);
+      expect_words(out, p, order_of.template operator()<reduce_scatter>(), by(reduce_scatter),
+                   std::reduce(counts.begin(), counts.begin() + me));
     }
     for (int const root : some_roots) {
       if constexpr (offers<Tag, gatherv, std::string, concatenation>) {

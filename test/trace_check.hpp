@@ -30,10 +30,12 @@ struct checked_trace {
       if (phase == "s") ends[e.at("id")].first = e;
       if (phase == "f") ends[e.at("id")].second = e;
     }
-    for (auto const& box : calls) require(rows.contains(box.at("tid")) && box.at("ts") >= 0 && box.at("dur") >= 0, "a call in no row", box);
+    for (auto const& box : calls)
+      require(rows.contains(box.at("tid")) && box.at("ts") >= 0 && box.at("dur") >= 0, "a call in no row", box);
     in_order(calls), in_order(steps);
     for (auto const& step : steps) {
-      require(count_around(calls, step, step.at("ts")) == 1 && count_around(calls, step, end_of(step)) == 1, "a step in no call", step);
+      require(count_around(calls, step, step.at("ts")) == 1 && count_around(calls, step, end_of(step)) == 1,
+              "a step in no call", step);
       require(!step.at("args").at("operands").empty(), "a step without operands", step);
       for (auto const& o : step.at("args").at("operands")) ++(o.at("kind") == "send" ? sends : receives);
     }
@@ -61,13 +63,16 @@ struct checked_trace {
     }
   }
   // Boxes in the row of `of` that are around t, and hold such an operand: sends, or anything that receives.
-  static int count_around(std::vector<nlohmann::json> const& boxes, nlohmann::json const& of, double t, std::string const& kind = "any", int peer = -1) {
+  static int count_around(std::vector<nlohmann::json> const& boxes, nlohmann::json const& of, double t,
+                          std::string const& kind = "any", int peer = -1) {
     int count = 0;
     for (auto const& box : boxes) {
-      if (box.at("tid") != of.at("tid") || t < box.at("ts").get<double>() - rounding || t > end_of(box) + rounding) continue;
+      if (box.at("tid") != of.at("tid") || t < box.at("ts").get<double>() - rounding || t > end_of(box) + rounding)
+        continue;
       bool found = kind == "any";
       if (!found)
-        for (auto const& o : box.at("args").at("operands")) found |= o.at("peer") == peer && (kind == "send") == (o.at("kind") == "send");
+        for (auto const& o : box.at("args").at("operands"))
+          found |= o.at("peer") == peer && (kind == "send") == (o.at("kind") == "send");
       count += found;
     }
     return count;

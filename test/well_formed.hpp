@@ -17,12 +17,14 @@ inline std::size_t occurrences(std::string_view text, std::string_view part) {
 inline std::string fault_in_xml(std::string_view text) {
   std::vector<std::string> open;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '&' && text.substr(at, 4) != "&lt;" && text.substr(at, 5) != "&amp;") return "a bare & at " + std::to_string(at);
+    if (text[at] == '&' && text.substr(at, 4) != "&lt;" && text.substr(at, 5) != "&amp;")
+      return "a bare & at " + std::to_string(at);
     if (text[at] != '<') continue;
     auto const end = text.find('>', at);
     if (end == text.npos) return "an element without end";
     std::string_view const element = text.substr(at + 1, end - at - 1);
-    if (occurrences(element, "'") % 2 != 0 || element.find('<') != element.npos) return "a broken element: " + std::string(element);
+    if (occurrences(element, "'") % 2 != 0 || element.find('<') != element.npos)
+      return "a broken element: " + std::string(element);
     std::string const name(element.substr(element[0] == '/', element.find_first_of(" /", 1) - (element[0] == '/')));
     if (element[0] == '/') {
       if (open.empty() || open.back() != element.substr(1)) return "closed, but not open: " + std::string(element);

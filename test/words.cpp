@@ -73,8 +73,10 @@ TEST_CASE("the whole family by default, and all_gatherv that finds the counts it
       auto const all = colligo::all_gatherv(comm, laws::words_of(me, n));
       std::vector<std::size_t> counts;
       for (int r = 0; r < p; ++r) counts.push_back(static_cast<std::size_t>(r * r % 5));
-      laws::expect(all.counts == counts && all.data == laws::words_of_all(counts), "all_gatherv that finds the counts", p, n);
-      laws::expect(colligo::scan(comm, std::string(1, 'x'), std::plus<>{}).size() == static_cast<std::size_t>(me + 1), "scan", p, 1);
+      laws::expect(all.counts == counts && all.data == laws::words_of_all(counts), "all_gatherv that finds the counts",
+                   p, n);
+      laws::expect(colligo::scan(comm, std::string(1, 'x'), std::plus<>{}).size() == static_cast<std::size_t>(me + 1),
+                   "scan", p, 1);
       std::vector<int> const one{me};
       std::vector<int> everything(static_cast<std::size_t>(p)), back(1), before(1);
       colligo::gather(comm, one, everything, p - 1);

@@ -71,7 +71,8 @@ TEST_CASE("pipelined ring: only actual data is sent, every element once to every
 
 TEST_CASE("pipelined ring: all zeros, one rank alone, one rank with everything") {
   for (int const p : {1, 2, 7}) {
-    CHECK(record(pipelined_ring{}, collective::all_gatherv, p, std::vector<std::size_t>(static_cast<std::size_t>(p))).rounds() == 0);
+    CHECK(record(pipelined_ring{}, collective::all_gatherv, p, std::vector<std::size_t>(static_cast<std::size_t>(p)))
+              .rounds() == 0);
     std::vector<std::size_t> one(static_cast<std::size_t>(p));
     one[one.size() / 2] = 100;
     CHECK(record(pipelined_ring{.block = 10}, collective::all_gatherv, p, one).rounds() == (p == 1 ? 0 : 10 + p - 2));
@@ -94,7 +95,10 @@ TEST_CASE("equation (2): the best block is a little better than half and twice o
     std::vector<std::size_t> offsets(counts.size() + 1);
     std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
     double const best = best_block(blocks{{0, offsets.back()}, p, offsets.data()}, 1, typical);
-    auto const time = [&](double block) { return price(record(pipelined_ring{.block = static_cast<std::size_t>(block)}, collective::all_gatherv, p, counts), typical); };
+    auto const time = [&](double block) {
+      return price(record(pipelined_ring{.block = static_cast<std::size_t>(block)}, collective::all_gatherv, p, counts),
+                   typical);
+    };
     INFO(name << ", B = " << best);
     CHECK(time(best) <= 1.35 * std::min(time(best / 4), time(best * 4)));
   }

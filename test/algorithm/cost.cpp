@@ -17,8 +17,10 @@ namespace {
 using namespace colligo;
 struct any {};
 
-// All terms together, and each alone; one-way messages cheaper than exchanges, and not. Whole numbers, so that sums are exact.
-constexpr machine machines[] = {{4096, 64, 16}, {4096, 64, 16, 0.5, 0.75}, {4096, 64, 16, 1, 0.5}, {4096, 0, 0, 0.5}, {0, 64, 0, 1, 0.25}, {0, 0, 16}};
+// All terms together, and each alone; one-way messages cheaper than exchanges, and not. Whole
+// numbers, so that sums are exact.
+constexpr machine machines[] = {{4096, 64, 16},    {4096, 64, 16, 0.5, 0.75}, {4096, 64, 16, 1, 0.5},
+                                {4096, 0, 0, 0.5}, {0, 64, 0, 1, 0.25},       {0, 0, 16}};
 
 /// What the recorded schedule costs and what the formula says, for n elements of 8 bytes.
 struct pair {
@@ -34,20 +36,30 @@ pair both(Tag const& tag, machine const& m, int p, std::size_t n, int root = 0) 
 std::size_t divisible(int p) { return static_cast<std::size_t>(2 * std::lcm(p, floor_power_of_two(p))); }
 
 template <collective C, class Tag>
-constexpr bool has_formula = requires(policy_t<C, Tag, double, any> policy) { policy.cost(typical, 1, std::size_t{1}); };
+constexpr bool has_formula = requires(policy_t<C, Tag, double, any> policy) {
+  policy.cost(typical, 1, std::size_t{1});
+};
 
 /// Nothing is divided, so the formula is exact for every n.
 template <collective C, class Tag>
-constexpr bool moves_whole_vectors = (C == collective::all_reduce || C == collective::reduce || C == collective::broadcast || C == collective::scan || C == collective::exclusive_scan || C == collective::barrier) &&
-                                     (std::is_same_v<Tag, binary_tree> || std::is_same_v<Tag, recursive_doubling> || std::is_same_v<Tag, halving_tree> ||
-                                      std::is_same_v<Tag, rotating_ring> || std::is_same_v<Tag, census> || std::is_same_v<Tag, dissemination> || std::is_same_v<Tag, hierarchical<>>);
+constexpr bool moves_whole_vectors = (C == collective::all_reduce || C == collective::reduce ||
+                                      C == collective::broadcast || C == collective::scan ||
+                                      C == collective::exclusive_scan || C == collective::barrier) &&
+                                     (std::is_same_v<Tag, binary_tree> || std::is_same_v<Tag, recursive_doubling> ||
+                                      std::is_same_v<Tag, halving_tree> || std::is_same_v<Tag, rotating_ring> ||
+                                      std::is_same_v<Tag, census> || std::is_same_v<Tag, dissemination> ||
+                                      std::is_same_v<Tag, hierarchical<>>);
 
 /// For p not a power of two some cards give no formula, and that of binary blocks says "at most".
 template <collective C, class Tag>
 bool has_formula_for(int p) {
-  bool const blocks_in_a_tree = std::is_same_v<Tag, scatter_all_gather> || ((C == collective::gather || C == collective::scatter) && std::is_same_v<Tag, binary_tree>);
-  bool const spare_ranks_move_blocks = std::is_same_v<Tag, multi_leader<>> || (C == collective::all_gather && std::is_same_v<Tag, recursive_doubling>) ||
-                                       (C == collective::reduce_scatter && (std::is_same_v<Tag, recursive_halving> || std::is_same_v<Tag, halving_doubling>));
+  bool const blocks_in_a_tree =
+      std::is_same_v<Tag, scatter_all_gather> ||
+      ((C == collective::gather || C == collective::scatter) && std::is_same_v<Tag, binary_tree>);
+  bool const spare_ranks_move_blocks =
+      std::is_same_v<Tag, multi_leader<>> || (C == collective::all_gather && std::is_same_v<Tag, recursive_doubling>) ||
+      (C == collective::reduce_scatter &&
+       (std::is_same_v<Tag, recursive_halving> || std::is_same_v<Tag, halving_doubling>));
   return p == floor_power_of_two(p) || !(blocks_in_a_tree || spare_ranks_move_blocks);
 }
 template <class Tag>
@@ -58,8 +70,9 @@ void for_all(std::span<machine const> some_machines, Check check) {
   laws::for_each_text<C>([&]<class Tag>(Tag tag) {
     if constexpr (has_formula<C, Tag>)
       for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
-        for (int const root : !has_formula_for<C, Tag>(p) ? std::vector<int>{} : has_root(C) ? laws::roots(p, 9) : std::vector{0})
-          for (machine const& m : some_machines) check(tag, m, p, root);
+        if (has_formula_for<C, Tag>(p))
+          for (int const root : has_root(C) ? laws::roots(p, 9) : std::vector{0})
+            for (machine const& m : some_machines) check(tag, m, p, root);
   });
 }
 
@@ -93,8 +106,12 @@ void rounding_to_elements_stays_between() {
 
 }  // namespace
 
-TEST_CASE("all_reduce: every closed formula equals the recorded schedule") { formulas_are_exact<collective::all_reduce>(); }
-TEST_CASE("reduce: every closed formula equals the recorded schedule, any root") { formulas_are_exact<collective::reduce>(); }
+TEST_CASE("all_reduce: every closed formula equals the recorded schedule") {
+  formulas_are_exact<collective::all_reduce>();
+}
+TEST_CASE("reduce: every closed formula equals the recorded schedule, any root") {
+  formulas_are_exact<collective::reduce>();
+}
 TEST_CASE("the rest of the family: every closed formula equals the recorded schedule") {
   formulas_are_exact<collective::broadcast>();
   formulas_are_exact<collective::all_gather>();
@@ -154,13 +171,16 @@ TEST_CASE("census: ceil(lg p) rounds for every p, one message a round") {
 TEST_CASE("pipelined chain: p - 2 + b rounds for b blocks") {
   for (int const p : {2, 3, 8, 13})
     for (std::size_t const b : {1u, 2u, 10u})
-      for (collective const c : {collective::broadcast, collective::reduce, collective::scan, collective::exclusive_scan}) {
+      for (collective const c :
+           {collective::broadcast, collective::reduce, collective::scan, collective::exclusive_scan}) {
         INFO(name_of(c) << ", p = " << p << ", b = " << b);
         CHECK(record(pipelined_chain{.block = 100}, c, p, 100 * b).rounds() == p - 2 + static_cast<int>(b));
       }
 }
 
-TEST_CASE("123-doubling: as few rounds as its author says, and one combination fewer than rounds, but for the second round's") {
+TEST_CASE(
+    "123-doubling: as few rounds as its author says, and one combination fewer than rounds, but for the second "
+    "round's") {
   for (int p = 3; p <= 8 * COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 16) {
     auto const s = record(doubling_123{}, collective::exclusive_scan, p, 1);
     INFO("p = " << p);

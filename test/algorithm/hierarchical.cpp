@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What knows of hosts, on many maps of ranks to hosts: words, laws, costs, messages between hosts. And trees over threads.
+// What knows of hosts, on many maps of ranks to hosts: words, laws, costs, messages between
+// hosts. And trees over threads.
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -30,8 +31,13 @@ std::vector<std::vector<int>> maps(int p) {
   std::mt19937 random(static_cast<unsigned>(p));
   auto shuffled = hosts_by(p, [](int r) { return r / 4; });
   std::ranges::shuffle(shuffled, random);
-  return {hosts_by(p, [](int r) { return r / 2; }), hosts_by(p, [](int r) { return 100 - r / 4; }), hosts_by(p, [](int r) { return r % 3; }), shuffled,
-          hosts_by(p, [](int r) { return r; }),     hosts_by(p, [](int) { return 7; }),             hosts_by(p, [p](int r) { return r > p / 3; })};
+  return {hosts_by(p, [](int r) { return r / 2; }),
+          hosts_by(p, [](int r) { return 100 - r / 4; }),
+          hosts_by(p, [](int r) { return r % 3; }),
+          shuffled,
+          hosts_by(p, [](int r) { return r; }),
+          hosts_by(p, [](int) { return 7; }),
+          hosts_by(p, [p](int r) { return r > p / 3; })};
 }
 
 template <class F>
@@ -52,7 +58,8 @@ bool keeps_words_in_order(Tag const& tag, int p) {
   return keeps_order_over(make_policy<C, Tag, std::string, laws::concatenation>(tag), p);
 }
 
-/// Words with a functor that vouches for itself, in order where the policy says so; without one it is refused elsewhere, on all ranks.
+/// Words with a functor that vouches for itself, in order where the policy says so; without one it is refused
+/// elsewhere, on all ranks.
 template <class Tag>
 void words(thread_communicator& comm, Tag const& tag, std::size_t n) {
   int const p = comm.size(), me = comm.rank();
@@ -75,7 +82,8 @@ void words(thread_communicator& comm, Tag const& tag, std::size_t n) {
     if constexpr (offers<Tag, collective::reduce, std::string, laws::concatenation>) {
       std::vector<std::string> at_root(me == root ? n : 0);
       colligo::reduce(comm, in, at_root, any_order, root, tag);
-      laws::expect_words(at_root, p, keeps_words_in_order<collective::reduce>(tag, p), "reduce by " + std::string(Tag::name));
+      laws::expect_words(at_root, p, keeps_words_in_order<collective::reduce>(tag, p),
+                         "reduce by " + std::string(Tag::name));
     }
     if constexpr (offers<Tag, collective::broadcast, std::string, laws::concatenation>) {
       auto both = me == root ? in : std::vector<std::string>(n);
@@ -87,7 +95,9 @@ void words(thread_communicator& comm, Tag const& tag, std::size_t n) {
 
 /// Messages of the schedule that join different hosts.
 int between_hosts(schedule const& s, std::vector<int> const& hosts) {
-  return static_cast<int>(std::ranges::count_if(s.messages_in_order(), [&](message const& m) { return hosts[static_cast<std::size_t>(m.from)] != hosts[static_cast<std::size_t>(m.to)]; }));
+  return static_cast<int>(std::ranges::count_if(s.messages_in_order(), [&](message const& m) {
+    return hosts[static_cast<std::size_t>(m.from)] != hosts[static_cast<std::size_t>(m.to)];
+  }));
 }
 
 }  // namespace
@@ -96,7 +106,8 @@ TEST_CASE("compositions over hosts combine each rank's word exactly once, in ord
   for (int p = 1; p <= std::min(17, COLLIGO_TEST_MOST_RANKS); p += p < 9 ? 1 : 4)
     for (auto const& hosts : maps(p))
       REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
-        for (std::size_t const n : {0u, 1u, 5u, 64u}) for_each_composition(hosts, [&](auto const& tag) { words(comm, tag, n); });
+        for (std::size_t const n : {0u, 1u, 5u, 64u})
+          for_each_composition(hosts, [&](auto const& tag) { words(comm, tag, n); });
       }));
 }
 
@@ -127,11 +138,14 @@ TEST_CASE("order is kept where hosts hold consecutive ranks, and only there") {
 
 TEST_CASE("messages between hosts") {
   auto const hosts = hosts_by(32, [](int r) { return r / 4; });
-  auto const all = [&](auto const& tag, std::size_t n) { return between_hosts(record(tag, collective::all_reduce, 32, n), hosts); };
+  auto const all = [&](auto const& tag, std::size_t n) {
+    return between_hosts(record(tag, collective::all_reduce, 32, n), hosts);
+  };
   CHECK(all(hierarchical<>{.hosts = hosts}, 1) == 8 * 3);       // recursive doubling between 8 leaders
   CHECK(all(multi_leader<>{.hosts = hosts}, 64) == 4 * 8 * 6);   // 2 lg 8 steps of 8 ranks for each of 4 slices
   CHECK(all(configured{trees::by_host(hosts)}, 1) == 2 * 7);
-  CHECK(all(configured{trees::lam_reduce(32), trees::lam_broadcast(32)}, 1) == 7 + 28);   // blocks of ranks: the other way round than figure 3
+  // Blocks of ranks: the other way round than figure 3.
+  CHECK(all(configured{trees::lam_reduce(32), trees::lam_broadcast(32)}, 1) == 7 + 28);
   CHECK(all(recursive_doubling{}, 1) == 32 * 3);
   for (int const root : {0, 3, 17}) {
     CHECK(between_hosts(record(hierarchical<>{.hosts = hosts}, collective::reduce, 32, 1, root), hosts) == 7);
@@ -156,7 +170,8 @@ TEST_CASE("where hosts are equal the cost is the sum of the parts' and equals th
             }
           });
         };
-        for (collective const c : {collective::all_reduce, collective::reduce, collective::broadcast}) check(hierarchical<>{.hosts = hosts}, c, 7);
+        for (collective const c : {collective::all_reduce, collective::reduce, collective::broadcast})
+          check(hierarchical<>{.hosts = hosts}, c, 7);
         auto const n = static_cast<std::size_t>(2 * p * floor_power_of_two(h));
         check(multi_leader<>{.hosts = hosts}, collective::all_reduce, n);
       }
@@ -171,7 +186,8 @@ TEST_CASE("maps and trees that are made for other ranks are refused on all of th
         try {
           colligo::all_reduce(comm, 1, std::plus<>{}, tag);
         } catch (argument_error const& e) {
-          refused += std::string(e.what()).find("is made for 3 ranks, the communicator has " + std::to_string(p)) != std::string::npos;
+          refused += std::string(e.what()).find("is made for 3 ranks, the communicator has " + std::to_string(p)) !=
+                     std::string::npos;
         }
       };
       refuses(hierarchical<>{.hosts = hosts});
@@ -181,7 +197,8 @@ TEST_CASE("maps and trees that are made for other ranks are refused on all of th
     });
     CHECK(refused == 4 * p);
   }
-  CHECK_THROWS_WITH(record(hierarchical<configured>{.within = {trees::flat(3)}}, collective::all_reduce, 4, 1), Contains("is made for 3 ranks, but has 4 to run on"));
+  CHECK_THROWS_WITH(record(hierarchical<configured>{.within = {trees::flat(3)}}, collective::all_reduce, 4, 1),
+                    Contains("is made for 3 ranks, but has 4 to run on"));
 }
 
 TEST_CASE("every tree over p = 1..5 ranks, and random ones, over threads") {
@@ -208,11 +225,15 @@ TEST_CASE("what is left open is filled in with the hosts that the communicator k
     REQUIRE_NOTHROW(run_threads(p, [p](thread_communicator& comm) {
       auto& port = port_of<thread_communicator>::open(comm);
       port.hosts = hosts_by(p, [](int r) { return r % 2; });   // as if they were dealt out over two hosts
-      auto const combined = [&](auto const& tag) { return colligo::all_reduce(comm, laws::word(comm.rank(), 0), as_commutative(laws::concatenation{}), tag); };
-      laws::expect(combined(configured{}) == combined(configured{trees::by_host(port.hosts)}), "configured by the hosts", p, 1);
+      auto const combined = [&](auto const& tag) {
+        return colligo::all_reduce(comm, laws::word(comm.rank(), 0), as_commutative(laws::concatenation{}), tag);
+      };
+      laws::expect(combined(configured{}) == combined(configured{trees::by_host(port.hosts)}),
+                   "configured by the hosts", p, 1);
       laws::expect(combined(named("configured")) == combined(configured{}), "configured by name", p, 1);
       laws::expect(combined(hierarchical<>{}) == combined(hierarchical<>{.hosts = port.hosts}), "hierarchical", p, 1);
-      laws::expect(combined(named("multi_leader")) == combined(multi_leader<>{.hosts = port.hosts}), "multi_leader by name", p, 1);
+      laws::expect(combined(named("multi_leader")) == combined(multi_leader<>{.hosts = port.hosts}),
+                   "multi_leader by name", p, 1);
       laws::expect((combined(configured{}) == combined(binary_tree{})) == (p == 2), "an order of its own", p, 1);
       laws::expect(trees::by_host(comm) == trees::by_host(port.hosts), "by_host of a communicator", p, 1);
       words(comm, configured{trees::by_host(comm)}, 3);

@@ -17,7 +17,8 @@ template <>
 inline constexpr bool colligo::commutative<specialised, vec> = true;
 
 TEST_CASE("which functors are known to commute") {
-  static_assert(commutative<std::plus<>, double> && commutative<std::plus<int>, int> && commutative<std::multiplies<>, float>);
+  static_assert(commutative<std::plus<>, double> && commutative<std::plus<int>, int> &&
+                commutative<std::multiplies<>, float>);
   static_assert(commutative<std::bit_xor<>, unsigned> && commutative<std::logical_and<>, bool>);
   static_assert(commutative<boost::mpi::maximum<int>, int> && commutative<boost::mpi::bitwise_or<long>, long>);
   static_assert(commutative<maximum, double> && commutative<minimum, int>);
@@ -27,7 +28,8 @@ TEST_CASE("which functors are known to commute") {
   static_assert(!commutative<boost::mpi::maximum<int>, std::string>);
   auto const lambda = [](int a, int b) { return a + b; };
   static_assert(!commutative<decltype(lambda), int>);
-  static_assert(commutative<decltype(as_commutative(lambda)), int> && commutative<decltype(as_commutative(add{})), vec>);
+  static_assert(commutative<decltype(as_commutative(lambda)), int> &&
+                commutative<decltype(as_commutative(add{})), vec>);
   static_assert(commutative<specialised, vec>);
   CHECK(as_commutative(lambda)(3, 4) == 7);
 }

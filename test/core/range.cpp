@@ -52,7 +52,8 @@ TEST_CASE("segments of all ranks partition the vector, and refine those of fewer
 
 TEST_CASE("an even split may leave its last blocks empty") {
   blocks const b{{3, 13}, 5, nullptr, 2};
-  CHECK((b[0] == range{3, 7} && b[1] == range{7, 10} && b[2] == range{10, 13} && b[3] == range{13, 13} && b[4] == range{13, 13}));
+  CHECK((b[0] == range{3, 7} && b[1] == range{7, 10} && b[2] == range{10, 13} && b[3] == range{13, 13} &&
+         b[4] == range{13, 13}));
   CHECK(b.span(1, 5) == range{7, 13});
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: this element type can not travel: make it trivially copyable, or give it a Boost.Serialization serialize()
+// expect: colligo: this element type can not travel: make it trivially copyable, or give it a
+//         Boost.Serialization serialize()
 #include <colligo/all_reduce.hpp>
 
 #include <memory>

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSL-1.0
-# Compiles SOURCE twice: as it is it must compile, with COLLIGO_MUST_FAIL it must not, and the compiler must say what the source quotes
-# on its line "// expect: ...".
-file(STRINGS ${SOURCE} quoted REGEX "^// expect: ")
-string(REGEX REPLACE "^// expect: " "" quoted "${quoted}")
+# Compiles SOURCE twice: as it is it must compile, with COLLIGO_MUST_FAIL it must not, and the compiler must say what
+# the source quotes on its line "// expect: ...", which may go on below, as far to the right.
+file(STRINGS ${SOURCE} quoted REGEX "^// (expect:|       ) ")
+list(TRANSFORM quoted REPLACE "^// (expect:|       ) " "")
+list(JOIN quoted " " quoted)
+if(quoted STREQUAL "")
+  message(FATAL_ERROR "${SOURCE} does not say what to expect")
+endif()
 set(compile ${COMPILER} -std=c++20 -fsyntax-only ${FLAGS} ${SOURCE})
 execute_process(COMMAND ${compile} RESULT_VARIABLE result ERROR_VARIABLE said)
 if(NOT result EQUAL 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: rotating_ring and census look back at a rank's own contribution, so they can not combine what others have begun
+// expect: colligo: rotating_ring and census look back at a rank's own contribution, so they can not
+//         combine what others have begun
 #include <colligo/all_reduce.hpp>
 
 #ifdef COLLIGO_MUST_FAIL
@@ -8,4 +9,6 @@ using between = colligo::census;
 using between = colligo::recursive_doubling;
 #endif
 
-int sum(boost::mpi::communicator& comm) { return colligo::all_reduce(comm, 1, std::plus<>{}, colligo::hierarchical<colligo::binary_tree, between>{}); }
+int sum(boost::mpi::communicator& comm) {
+  return colligo::all_reduce(comm, 1, std::plus<>{}, colligo::hierarchical<colligo::binary_tree, between>{});
+}

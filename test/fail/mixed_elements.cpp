@@ -10,4 +10,6 @@ using input = float;
 using input = double;
 #endif
 
-void sum(colligo::thread_communicator& comm, std::vector<input> const& in, std::vector<double>& out) { colligo::all_reduce(comm, in, out, std::plus<>{}); }
+void sum(colligo::thread_communicator& comm, std::vector<input> const& in, std::vector<double>& out) {
+  colligo::all_reduce(comm, in, out, std::plus<>{});
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order
+// expect: colligo: this algorithm reorders operands and the functor is not known to commute: wrap it,
+//         colligo::as_commutative(op), specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order
 #include <colligo/reduce.hpp>
 
 struct add {

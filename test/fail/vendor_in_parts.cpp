@@ -8,4 +8,6 @@ using between = colligo::vendor;
 using between = colligo::recursive_doubling;
 #endif
 
-int sum(boost::mpi::communicator& comm) { return colligo::all_reduce(comm, 1, std::plus<>{}, colligo::hierarchical<colligo::binary_tree, between>{}); }
+int sum(boost::mpi::communicator& comm) {
+  return colligo::all_reduce(comm, 1, std::plus<>{}, colligo::hierarchical<colligo::binary_tree, between>{});
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes
+// expect: colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements that
+//         travel as bytes
 #include <colligo/all_reduce.hpp>
 
 #include <string>
@@ -10,4 +11,6 @@ using text = std::string;
 using text = double;
 #endif
 
-text all(boost::mpi::communicator& comm, text const& mine) { return colligo::all_reduce(comm, mine, std::plus<>{}, colligo::vendor{}); }
+text all(boost::mpi::communicator& comm, text const& mine) {
+  return colligo::all_reduce(comm, mine, std::plus<>{}, colligo::vendor{});
+}

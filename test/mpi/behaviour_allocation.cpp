@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// No heap allocation per call once a communicator is warm. MPI's own malloc does not count, nor does what vendor makes MPI do.
+// No heap allocation per call once a communicator is warm. MPI's own malloc does not count, nor
+// does what vendor makes MPI do.
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 
@@ -103,7 +104,8 @@ BOOST_AUTO_TEST_SUITE(allocation)
 
 BOOST_AUTO_TEST_CASE(this_program_sees_allocations) {
   BOOST_CHECK_EQUAL(allocations_of([] { ::operator delete(::operator new(1)); }), 1);
-  BOOST_CHECK_EQUAL(allocations_of([] { ::operator delete(::operator new(64, std::align_val_t(64)), std::align_val_t(64)); }), 1);
+  BOOST_CHECK_EQUAL(
+      allocations_of([] { ::operator delete(::operator new(64, std::align_val_t(64)), std::align_val_t(64)); }), 1);
   BOOST_CHECK_EQUAL(allocations_of([] { std::vector<double>(1000).at(7) = 1; }), 1);
 }
 

@@ -67,7 +67,8 @@ std::string a_reordering_one() {
   std::string name;
   colligo::for_each_algorithm([&]<class Tag>(Tag) {
     if constexpr (over_mpi::has_form<collective::all_reduce, Tag, double, std::plus<>>())
-      if (!colligo::keeps_order<colligo::policy_t<collective::all_reduce, Tag, double, std::plus<>>>() && name.empty()) name = Tag::name;
+      if (!colligo::keeps_order<colligo::policy_t<collective::all_reduce, Tag, double, std::plus<>>>() && name.empty())
+        name = Tag::name;
   });
   return name;
 }
@@ -82,12 +83,14 @@ BOOST_AUTO_TEST_CASE(sizes_that_do_not_fit_are_refused) {
   std::vector<double> const longer(n + 1, 1), shorter(n - 1, 1);
   for (auto const& in : {longer, shorter}) {
     auto const words = std::vector{over_mpi::text(n, " elements"), over_mpi::text(in.size())};
-    refuses<colligo::argument_error>(world, [&] { colligo::all_reduce(world, in, v.out, std::plus<>{}); }, "all_reduce", words);
+    refuses<colligo::argument_error>(
+        world, [&] { colligo::all_reduce(world, in, v.out, std::plus<>{}); }, "all_reduce", words);
     auto const by_ring = [&] { colligo::all_reduce(world, in, v.out, std::plus<>{}, colligo::ring{}); };
     refuses<colligo::argument_error>(world, by_ring, "all_reduce", words);
     // Only the root has an output to be refused; the others would wait for it.
     communicator const alone = world.split(world.rank());
-    refuses<colligo::argument_error>(alone, [&] { colligo::reduce(alone, in, v.out, std::plus<>{}, 0); }, "reduce", words);
+    refuses<colligo::argument_error>(
+        alone, [&] { colligo::reduce(alone, in, v.out, std::plus<>{}, 0); }, "reduce", words);
   }
 }
 
@@ -96,7 +99,8 @@ BOOST_AUTO_TEST_CASE(a_root_out_of_range_is_refused) {
   vectors v;
   for (int const root : {-1, world.size(), 1 << 30}) {
     auto const words = std::vector{over_mpi::text("root ", root)};
-    refuses<colligo::argument_error>(world, [&] { colligo::reduce(world, v.in, v.out, std::plus<>{}, root); }, "reduce", words);
+    refuses<colligo::argument_error>(
+        world, [&] { colligo::reduce(world, v.in, v.out, std::plus<>{}, root); }, "reduce", words);
     auto const one_value = [&] { colligo::reduce(world, 1, std::plus<>{}, root, colligo::binary_tree{}); };
     refuses<colligo::argument_error>(world, one_value, "reduce", words);
   }
@@ -108,10 +112,12 @@ BOOST_AUTO_TEST_CASE(input_and_output_that_overlap_are_refused_and_neighbours_ar
   v.out.resize(2 * n, sentinel);
   for (std::size_t const shift : {std::size_t{0}, std::size_t{1}, n - 1}) {
     auto const low = std::span(v.out).subspan(0, n), high = std::span(v.out).subspan(shift, n);
-    refuses<colligo::argument_error>(world, [&] { colligo::all_reduce(world, low, high, std::plus<>{}); }, "all_reduce", {"overlap"});
+    refuses<colligo::argument_error>(world, [&] { colligo::all_reduce(world, low, high, std::plus<>{}); }, "all_reduce",
+                                     {"overlap"});
     auto const by_vendor = [&] { colligo::all_reduce(world, high, low, std::plus<>{}, colligo::vendor{}); };
     refuses<colligo::argument_error>(world, by_vendor, "all_reduce", {"overlap"});
-    refuses<colligo::argument_error>(alone, [&] { colligo::reduce(alone, low, high, std::plus<>{}, 0); }, "reduce", {"overlap"});
+    refuses<colligo::argument_error>(alone, [&] { colligo::reduce(alone, low, high, std::plus<>{}, 0); }, "reduce",
+                                     {"overlap"});
   }
   std::vector<double> both(2 * n, 1);
   colligo::all_reduce(world, std::span(both).subspan(0, n), std::span(both).subspan(n), std::plus<>{});
@@ -124,7 +130,8 @@ BOOST_AUTO_TEST_CASE(an_unknown_name_is_refused_with_the_names_that_are_known) {
   vectors v;
   std::vector<std::string> of_all_reduce, of_reduce;
   colligo::for_each_algorithm([&]<class Tag>(Tag) {
-    if constexpr (over_mpi::has_form<collective::all_reduce, Tag, double, std::plus<>>()) of_all_reduce.emplace_back(Tag::name);
+    if constexpr (over_mpi::has_form<collective::all_reduce, Tag, double, std::plus<>>())
+      of_all_reduce.emplace_back(Tag::name);
     if constexpr (over_mpi::has_form<collective::reduce, Tag, double, std::plus<>>()) of_reduce.emplace_back(Tag::name);
   });
   for (auto const* const name : {"no_such_algorithm", "", "rin", "ring ", "Ring", "no_such_algorithm:block=1"}) {
@@ -160,10 +167,14 @@ BOOST_AUTO_TEST_CASE(an_algorithm_that_reorders_is_refused_for_a_functor_that_is
     colligo::named const name(Tag::name);
     std::vector<std::string> const words{std::string(Tag::name), "commute", "as_commutative"};
     using over_mpi::has_form, over_mpi::takes;
-    if constexpr (has_form<collective::all_reduce, Tag, double, functor>() && !takes<collective::all_reduce, Tag, double, functor>())
-      refuses<colligo::algorithm_error>(world, [&] { colligo::all_reduce(world, v.in, v.out, &first, name); }, "all_reduce", words);
-    if constexpr (has_form<collective::reduce, Tag, double, functor>() && !takes<collective::reduce, Tag, double, functor>())
-      refuses<colligo::algorithm_error>(world, [&] { colligo::reduce(world, v.in, v.out, &first, 0, name); }, "reduce", words);
+    if constexpr (has_form<collective::all_reduce, Tag, double, functor>() &&
+                  !takes<collective::all_reduce, Tag, double, functor>())
+      refuses<colligo::algorithm_error>(
+          world, [&] { colligo::all_reduce(world, v.in, v.out, &first, name); }, "all_reduce", words);
+    if constexpr (has_form<collective::reduce, Tag, double, functor>() &&
+                  !takes<collective::reduce, Tag, double, functor>())
+      refuses<colligo::algorithm_error>(
+          world, [&] { colligo::reduce(world, v.in, v.out, &first, 0, name); }, "reduce", words);
   });
 }
 
@@ -172,7 +183,9 @@ BOOST_AUTO_TEST_CASE(a_failure_of_mpi_is_an_mpi_error) {
   if (pair.size() != 2) return;
   // Ranks that disagree about n are the program's mistake; the one with the shorter vector is told by MPI.
   std::vector<double> values(pair.rank() == 0 ? n : 2 * n, 1);
-  auto const call = [&] { colligo::all_reduce(pair, colligo::in_place(values), std::plus<>{}, colligo::recursive_doubling{}); };
+  auto const call = [&] {
+    colligo::all_reduce(pair, colligo::in_place(values), std::plus<>{}, colligo::recursive_doubling{});
+  };
   auto const rank = over_mpi::text("rank ", world.rank());
   auto const explains = [&](colligo::mpi_error const& e) {
     return e.code() != MPI_SUCCESS && std::string(e.what()).find(rank) != std::string::npos;
@@ -192,7 +205,8 @@ BOOST_AUTO_TEST_CASE(an_intercommunicator_is_refused) {
   communicator const as_communicator = both;
   vectors v;
   BOOST_CHECK_THROW(colligo::all_reduce(as_communicator, v.in, v.out, std::plus<>{}), colligo::argument_error);
-  BOOST_CHECK_THROW(colligo::all_reduce(colligo::mpi_communicator(as_communicator), v.in, v.out, std::plus<>{}), colligo::argument_error);
+  BOOST_CHECK_THROW(colligo::all_reduce(colligo::mpi_communicator(as_communicator), v.in, v.out, std::plus<>{}),
+                    colligo::argument_error);
   BOOST_CHECK_THROW(colligo::reduce(as_communicator, v.in, v.out, std::plus<>{}, 0), colligo::argument_error);
 }
 
@@ -205,10 +219,12 @@ BOOST_AUTO_TEST_CASE(an_empty_communicator_is_refused) {
 
 BOOST_AUTO_TEST_CASE(mpi_s_null_communicator_is_refused) {
   vectors v;
-  MPI_Errhandler boost = MPI_ERRHANDLER_NULL;   // Boost's environment asks for error codes; MPI's own default is to end the program
+  // Boost's environment asks for error codes; MPI's own default is to end the program.
+  MPI_Errhandler boost = MPI_ERRHANDLER_NULL;
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &boost);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-  BOOST_CHECK_THROW(colligo::all_reduce(colligo::mpi_communicator(MPI_COMM_NULL), v.in, v.out, std::plus<>{}), colligo::error);
+  BOOST_CHECK_THROW(colligo::all_reduce(colligo::mpi_communicator(MPI_COMM_NULL), v.in, v.out, std::plus<>{}),
+                    colligo::error);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, boost);
   MPI_Errhandler_free(&boost);
 }
@@ -223,7 +239,8 @@ BOOST_AUTO_TEST_CASE(a_wrong_name_on_rank_0_alone_is_refused_by_all_ranks) {
     communicator const comm = fresh();
     environment const variable(collective::all_reduce, "no_such_algorithm", everywhere || comm.rank() == 0);
     std::vector<std::string> const words{"COLLIGO_ALL_REDUCE", "no_such_algorithm", "ring"};
-    refuses<colligo::algorithm_error>(comm, [&] { colligo::all_reduce(comm, v.in, v.out, std::plus<>{}); }, "all_reduce", words);
+    refuses<colligo::algorithm_error>(
+        comm, [&] { colligo::all_reduce(comm, v.in, v.out, std::plus<>{}); }, "all_reduce", words);
     auto const in_place = [&] { colligo::all_reduce(comm, colligo::in_place(v.out), std::plus<>{}); };
     refuses<colligo::algorithm_error>(comm, in_place, "all_reduce", words);
     auto const one_value = [&] { colligo::all_reduce(comm, 1.0, std::plus<>{}, colligo::automatic{}); };

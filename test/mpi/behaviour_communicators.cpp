@@ -39,7 +39,8 @@ bool all_sums_are_right(communicator const& comm, std::size_t n, Op op) {
 bool threads_may_communicate() {
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
-  if (provided < MPI_THREAD_MULTIPLE) BOOST_TEST_MESSAGE("skipped: this MPI library does not provide MPI_THREAD_MULTIPLE");
+  if (provided < MPI_THREAD_MULTIPLE)
+    BOOST_TEST_MESSAGE("skipped: this MPI library does not provide MPI_THREAD_MULTIPLE");
   return provided == MPI_THREAD_MULTIPLE;
 }
 
@@ -122,7 +123,8 @@ BOOST_AUTO_TEST_CASE(two_threads_may_use_two_communicators_at_once) {
       // A functor of its own makes vendor create operations while the other thread does.
       auto const op = colligo::as_commutative([offset](int const& a, int const& b) { return a + b + offset - offset; });
       for (std::size_t round = 0; round < 6; ++round)
-        wrong += !all_sums_are_right(comm, 1 + round * 190, op) + !all_sums_are_right(comm, 1 + round * 210, std::plus<>{});
+        wrong +=
+            !all_sums_are_right(comm, 1 + round * 190, op) + !all_sums_are_right(comm, 1 + round * 210, std::plus<>{});
     } catch (std::exception const& e) {
       std::cerr << e.what() << std::endl;
       MPI_Abort(MPI_COMM_WORLD, 1);   // the other ranks' threads wait
@@ -135,8 +137,8 @@ BOOST_AUTO_TEST_CASE(two_threads_may_use_two_communicators_at_once) {
   BOOST_CHECK_EQUAL(wrong, 0);
 }
 
-// On one of them the environment asks for an algorithm that the other's functor must not be given. A rank on its own sends nothing, so
-// that there can be many calls.
+// On one of them the environment asks for an algorithm that the other's functor must not be given. A rank on its own
+// sends nothing, so that there can be many calls.
 BOOST_AUTO_TEST_CASE(two_threads_never_get_each_other_s_communicator) {
   if (!threads_may_communicate()) return;
   communicator const alone = communicator().split(communicator().rank()), by_ring(alone, boost::mpi::comm_duplicate);
@@ -169,7 +171,8 @@ BOOST_AUTO_TEST_CASE(communicators_that_come_and_go_are_not_mixed_up) {
     if (round % 3 == 0) std::swap(some[0], some[2]);
     for (auto& comm : some) {
       int const p = comm.size();
-      BOOST_CHECK_EQUAL(colligo::all_reduce(comm, comm.rank() + 1, std::plus<>{}, colligo::binary_tree{}), p * (p + 1) / 2);
+      BOOST_CHECK_EQUAL(colligo::all_reduce(comm, comm.rank() + 1, std::plus<>{}, colligo::binary_tree{}),
+                        p * (p + 1) / 2);
       if (round % 2 == 0) comm = communicator();   // frees it before the next is used
     }
     if (round % 4 == 1) some.erase(some.begin() + 1);

@@ -38,7 +38,8 @@ void combines(Op op, Tag tag, std::string const& what) {
     for (int root = 0; root < world.size(); ++root) {
       std::vector<int> out(n);
       colligo::reduce(world, in, out, op, root, tag);
-      BOOST_CHECK_MESSAGE(world.rank() != root || out == expected, what << ": reduce to " << root << " by " << Tag::name);
+      BOOST_CHECK_MESSAGE(world.rank() != root || out == expected,
+                          what << ": reduce to " << root << " by " << Tag::name);
     }
 }
 
@@ -58,8 +59,8 @@ struct thrown_by_the_functor : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Runs a text to where a rank first combines, which is where a functor that throws ends it, and counts messages by peer. What a send
-// combines is combined before the step's messages, what a fold combines after them.
+// Runs a text to where a rank first combines, which is where a functor that throws ends it, and counts messages by
+// peer. What a send combines is combined before the step's messages, what a fold combines after them.
 class until_combined {
  public:
   until_combined(int rank, int size) : sent(static_cast<std::size_t>(size)), received(sent), rank_(rank), size_(size) {}
@@ -89,7 +90,8 @@ class until_combined {
   int rank_, size_;
 };
 
-/// Every rank combines, and up to there all messages that are sent are received: if all functors throw, no rank waits and nothing is left.
+/// Every rank combines, and up to there all messages that are sent are received: if all functors throw, no rank waits
+/// and nothing is left.
 template <class Policy, class... Root>
 bool all_can_throw(Policy const& policy, int p, Root... root) {
   std::vector<until_combined> ranks;
@@ -142,7 +144,8 @@ BOOST_AUTO_TEST_CASE(a_functor_whose_call_operator_is_not_const_is_called_itself
     colligo::all_reduce(world, in, out, counting, tag);
     int calls = 0;
     MPI_Allreduce(&counting.calls, &calls, 1, MPI_INT, MPI_SUM, world);
-    BOOST_CHECK_MESSAGE(calls >= (world.size() - 1) * static_cast<int>(n), Tag::name << " was seen to combine " << calls << " pairs");
+    BOOST_CHECK_MESSAGE(calls >= (world.size() - 1) * static_cast<int>(n),
+                        Tag::name << " was seen to combine " << calls << " pairs");
   });
 }
 
@@ -191,10 +194,12 @@ BOOST_AUTO_TEST_CASE(what_the_functors_throw_reaches_all_callers_and_the_communi
   over_mpi::for_each_that_takes<collective::reduce, int, functor>([&]<class Tag>(Tag tag) {
     if constexpr (!std::is_same_v<Tag, colligo::vendor>) {
       auto const policy = colligo::make_policy<collective::reduce, Tag, int, functor>(tag);
-      if (all_can_throw(policy, world.size(), 0)) fails(Tag::name, [&] { colligo::reduce(world, in, out, op, 0, tag); });
+      if (all_can_throw(policy, world.size(), 0))
+        fails(Tag::name, [&] { colligo::reduce(world, in, out, op, 0, tag); });
     }
   });
-  BOOST_CHECK_GE(tried, 3);   // the pairwise exchange of the ring and the rotating ring at least, for any number of ranks
+  // The pairwise exchange of the ring and the rotating ring at least, for any number of ranks.
+  BOOST_CHECK_GE(tried, 3);
 }
 
 // MPI decides which ranks combine, so some may come back without an exception.
@@ -204,10 +209,12 @@ BOOST_AUTO_TEST_CASE(what_the_functors_throw_within_the_vendor_s_collective_reac
   std::vector<int> out(n);
   int calls = 0, all_calls = 0;
   auto const op = [&calls](int const&, int const&) -> int { throw thrown_by_the_functor((++calls, "no sum today")); };
-  bool const thrown_by_all_reduce = throws_from_the_functor([&] { colligo::all_reduce(world, in, out, op, colligo::vendor{}); });
+  bool const thrown_by_all_reduce =
+      throws_from_the_functor([&] { colligo::all_reduce(world, in, out, op, colligo::vendor{}); });
   BOOST_CHECK_EQUAL(thrown_by_all_reduce, calls > 0);
   int const before = calls;
-  bool const thrown_by_reduce = throws_from_the_functor([&] { colligo::reduce(world, in, out, op, 0, colligo::vendor{}); });
+  bool const thrown_by_reduce =
+      throws_from_the_functor([&] { colligo::reduce(world, in, out, op, 0, colligo::vendor{}); });
   BOOST_CHECK_EQUAL(thrown_by_reduce, calls > before);
   MPI_Allreduce(&calls, &all_calls, 1, MPI_INT, MPI_SUM, world);
   BOOST_CHECK_EQUAL(all_calls >= 2, world.size() > 1);

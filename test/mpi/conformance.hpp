@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Every algorithm, in all forms of the calls, against the answer of MPI or the one by definition; and the reordering algorithms
-// refuse a functor that is not known to commute. A case says the element type, the functor, the input and the answer:
-//   struct a_case { using element = ...; using functor = ...; static element value(int rank, std::size_t i);
-//                   static std::vector<element> expected(boost::mpi::communicator const&, std::vector<element> const& in); };
+// Every algorithm, in all forms of the calls, against the answer of MPI or the one by definition; and the reordering
+// algorithms refuse a functor that is not known to commute. A case says the element type, the functor, the input and
+// the answer:
+//   struct a_case {
+//     using element = ...; using functor = ...;
+//     static element value(int rank, std::size_t i);
+//     static std::vector<element> expected(boost::mpi::communicator const&, std::vector<element> const& in);
+//   };
 #pragma once
 
 #define BOOST_TEST_NO_MAIN
@@ -65,7 +69,8 @@ class forms {
     colligo::all_reduce(comm_, colligo::in_place(both.elements()), Op{}, algorithm);
     expect(both.holds(expected_), "all_reduce in place", name);
 
-    if (in.size() == 1) expect(colligo::all_reduce(comm_, in[0], Op{}, algorithm) == expected_[0], "all_reduce of one value", name);
+    if (in.size() == 1)
+      expect(colligo::all_reduce(comm_, in[0], Op{}, algorithm) == expected_[0], "all_reduce of one value", name);
   }
 
   template <class Algorithm>
@@ -87,14 +92,17 @@ class forms {
   void all_reduce_throws(colligo::named const& algorithm) {
     output<T> out(in_.size(), untouched());
     auto const name = algorithm.text();
-    expect(refused([&] { colligo::all_reduce(comm_, in_, out.elements(), Op{}, algorithm); }), "refusal of all_reduce", name);
-    expect(refused([&] { colligo::all_reduce(comm_, colligo::in_place(out.elements()), Op{}, algorithm); }), "refusal in place", name);
+    expect(refused([&] { colligo::all_reduce(comm_, in_, out.elements(), Op{}, algorithm); }), "refusal of all_reduce",
+           name);
+    expect(refused([&] { colligo::all_reduce(comm_, colligo::in_place(out.elements()), Op{}, algorithm); }),
+           "refusal in place", name);
     expect(out.untouched(), "output of a refused all_reduce", name);
   }
   void reduce_throws(colligo::named const& algorithm) {
     output<T> out(in_.size(), untouched());
     auto const name = algorithm.text();
-    expect(refused([&] { colligo::reduce(comm_, in_, out.elements(), Op{}, 0, algorithm); }), "refusal of reduce", name);
+    expect(refused([&] { colligo::reduce(comm_, in_, out.elements(), Op{}, 0, algorithm); }), "refusal of reduce",
+           name);
     expect(out.untouched(), "output of a refused reduce", name);
   }
 
@@ -102,7 +110,9 @@ class forms {
   static T untouched() { return Case::value(17, 4711); }
   void expect(bool ok, std::string_view what, std::string_view name, int root = 0) const {
     if (ok) check(true);
-    else check(false, text(what, " by ", name, " on rank ", comm_.rank(), ", p = ", comm_.size(), ", n = ", in_.size(), ", root ", root));
+    else
+      check(false, text(what, " by ", name, " on rank ", comm_.rank(), ", p = ", comm_.size(), ", n = ", in_.size(),
+                        ", root ", root));
   }
   template <class Call>
   static bool refused(Call call) {
@@ -154,9 +164,13 @@ void conforms_on(Comm const& comm, boost::mpi::communicator const& reference) {
           turned.*knob.member = 24;
           colligo::named const by_knob(with_knob);
           if constexpr (takes<collective::all_reduce, Tag, T, Op>())
-            keeps_or_may_reorder<collective::all_reduce, T, Op>(turned, comm.size()) ? run.all_reduce(by_knob, with_knob) : run.all_reduce_throws(by_knob);
+            keeps_or_may_reorder<collective::all_reduce, T, Op>(turned, comm.size())
+                ? run.all_reduce(by_knob, with_knob)
+                : run.all_reduce_throws(by_knob);
           if constexpr (takes<collective::reduce, Tag, T, Op>())
-            keeps_or_may_reorder<collective::reduce, T, Op>(turned, comm.size()) ? run.reduce(by_knob, with_knob) : run.reduce_throws(by_knob);
+            keeps_or_may_reorder<collective::reduce, T, Op>(turned, comm.size())
+                ? run.reduce(by_knob, with_knob)
+                : run.reduce_throws(by_knob);
         }
     });
   }

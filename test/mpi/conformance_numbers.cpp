@@ -18,14 +18,18 @@ struct sum_of_int {
   using element = int;
   using functor = std::plus<>;
   static int value(int rank, std::size_t i) { return small(rank, i); }
-  static auto expected(communicator const& comm, std::vector<int> const& in) { return over_mpi::by_mpi(comm, in, MPI_INT, MPI_SUM); }
+  static auto expected(communicator const& comm, std::vector<int> const& in) {
+    return over_mpi::by_mpi(comm, in, MPI_INT, MPI_SUM);
+  }
 };
 
 struct minimum_of_int {
   using element = int;
   using functor = boost::mpi::minimum<int>;
   static int value(int rank, std::size_t i) { return small(rank, i); }
-  static auto expected(communicator const& comm, std::vector<int> const& in) { return over_mpi::by_mpi(comm, in, MPI_INT, MPI_MIN); }
+  static auto expected(communicator const& comm, std::vector<int> const& in) {
+    return over_mpi::by_mpi(comm, in, MPI_INT, MPI_MIN);
+  }
 };
 
 // Modulo 256, as the functor says; there are MPI libraries whose MPI_SUM of bytes saturates.
@@ -33,7 +37,9 @@ struct sum_of_bytes {
   using element = std::uint8_t;
   using functor = std::plus<element>;
   static element value(int rank, std::size_t i) { return static_cast<element>(small(rank, i) * 5); }
-  static auto expected(communicator const& comm, std::vector<element> const& in) { return over_mpi::in_rank_order(comm, in, functor{}); }
+  static auto expected(communicator const& comm, std::vector<element> const& in) {
+    return over_mpi::in_rank_order(comm, in, functor{});
+  }
 };
 
 // Whole numbers: their sums are exact in every order.
@@ -41,14 +47,18 @@ struct sum_of_double {
   using element = double;
   using functor = std::plus<double>;
   static double value(int rank, std::size_t i) { return small(rank, i); }
-  static auto expected(communicator const& comm, std::vector<double> const& in) { return over_mpi::by_mpi(comm, in, MPI_DOUBLE, MPI_SUM); }
+  static auto expected(communicator const& comm, std::vector<double> const& in) {
+    return over_mpi::by_mpi(comm, in, MPI_DOUBLE, MPI_SUM);
+  }
 };
 
 struct maximum_of_double {
   using element = double;
   using functor = colligo::maximum;
   static double value(int rank, std::size_t i) { return small(rank, i) / 8.0; }
-  static auto expected(communicator const& comm, std::vector<double> const& in) { return over_mpi::by_mpi(comm, in, MPI_DOUBLE, MPI_MAX); }
+  static auto expected(communicator const& comm, std::vector<double> const& in) {
+    return over_mpi::by_mpi(comm, in, MPI_DOUBLE, MPI_MAX);
+  }
 };
 
 // Gaussian integers of small norm: exact too.
@@ -67,7 +77,9 @@ BOOST_AUTO_TEST_SUITE(numbers)
 
 BOOST_AUTO_TEST_CASE(sums_of_int_are_those_of_mpi) { conformance::conforms<sum_of_int>(); }
 BOOST_AUTO_TEST_CASE(sums_of_bytes_wrap_around_as_the_functor_does) { conformance::conforms<sum_of_bytes>(); }
-BOOST_AUTO_TEST_CASE(minima_of_int_by_the_functor_of_boost_are_those_of_mpi) { conformance::conforms<minimum_of_int>(); }
+BOOST_AUTO_TEST_CASE(minima_of_int_by_the_functor_of_boost_are_those_of_mpi) {
+  conformance::conforms<minimum_of_int>();
+}
 BOOST_AUTO_TEST_CASE(sums_of_double_are_those_of_mpi) { conformance::conforms<sum_of_double>(); }
 BOOST_AUTO_TEST_CASE(maxima_of_double_are_those_of_mpi) { conformance::conforms<maximum_of_double>(); }
 BOOST_AUTO_TEST_CASE(products_of_complex_numbers_are_those_of_mpi) { conformance::conforms<product_of_complex>(); }

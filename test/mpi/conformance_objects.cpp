@@ -19,7 +19,9 @@ struct concatenation_of_strings {
   using element = std::string;
   using functor = concatenation;
   static std::string value(int rank, std::size_t i) { return std::string(1 + i % 3, static_cast<char>('a' + rank)); }
-  static auto expected(communicator const& comm, std::vector<element> const& in) { return over_mpi::in_rank_order(comm, in, functor{}); }
+  static auto expected(communicator const& comm, std::vector<element> const& in) {
+    return over_mpi::in_rank_order(comm, in, functor{});
+  }
 };
 
 // The first comes first, so this commutes as little as concatenation does.
@@ -38,7 +40,9 @@ struct merge_of_maps {
     int const key = static_cast<int>(i % 5);
     return {{key, rank}, {key + rank % 3 + 1, rank}};
   }
-  static auto expected(communicator const& comm, std::vector<element> const& in) { return over_mpi::in_rank_order(comm, in, functor{}); }
+  static auto expected(communicator const& comm, std::vector<element> const& in) {
+    return over_mpi::in_rank_order(comm, in, functor{});
+  }
 };
 
 struct longer_sum {
@@ -54,8 +58,12 @@ struct longer_sum {
 struct sum_of_vectors {
   using element = std::vector<double>;
   using functor = colligo::commutative_functor<longer_sum>;
-  static element value(int rank, std::size_t i) { return element((static_cast<std::size_t>(rank) + i) % 4, rank + 1.0); }
-  static auto expected(communicator const& comm, std::vector<element> const& in) { return over_mpi::in_rank_order(comm, in, functor{}); }
+  static element value(int rank, std::size_t i) {
+    return element((static_cast<std::size_t>(rank) + i) % 4, rank + 1.0);
+  }
+  static auto expected(communicator const& comm, std::vector<element> const& in) {
+    return over_mpi::in_rank_order(comm, in, functor{});
+  }
 };
 
 }  // namespace

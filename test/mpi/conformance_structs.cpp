@@ -37,7 +37,9 @@ struct merge_of_padded {
     auto const x = mixed(rank, i);
     return {static_cast<char>('a' + x % 26), static_cast<double>(x % 1000), static_cast<short>(x % 100)};
   }
-  static auto expected(communicator const& comm, std::vector<padded> const& in) { return over_mpi::in_rank_order(comm, in, merge{}); }
+  static auto expected(communicator const& comm, std::vector<padded> const& in) {
+    return over_mpi::in_rank_order(comm, in, merge{});
+  }
 };
 
 // Few values, so that there are ties; indices that do not grow with the rank.
@@ -57,9 +59,12 @@ struct minloc_of_float {
   using element = colligo::located<float>;
   using functor = colligo::minloc;
   static element value(int rank, std::size_t i) {
-    return {static_cast<float>(mixed(rank, i) % 5), std::int64_t{1} << 40 | static_cast<std::int64_t>(mixed(rank, i + 3) % 1009)};
+    return {static_cast<float>(mixed(rank, i) % 5),
+            std::int64_t{1} << 40 | static_cast<std::int64_t>(mixed(rank, i + 3) % 1009)};
   }
-  static auto expected(communicator const& comm, std::vector<element> const& in) { return over_mpi::in_rank_order(comm, in, functor{}); }
+  static auto expected(communicator const& comm, std::vector<element> const& in) {
+    return over_mpi::in_rank_order(comm, in, functor{});
+  }
 };
 
 struct matrix {
@@ -81,10 +86,14 @@ struct product_of_matrices {
   using element = matrix;
   using functor = product;
   static matrix value(int rank, std::size_t i) {
-    auto const entry = [&](std::size_t j) { return static_cast<std::uint32_t>(mixed(rank, 4 * i + j) % product::prime); };
+    auto const entry = [&](std::size_t j) {
+      return static_cast<std::uint32_t>(mixed(rank, 4 * i + j) % product::prime);
+    };
     return {entry(0), entry(1), entry(2), entry(3)};
   }
-  static auto expected(communicator const& comm, std::vector<matrix> const& in) { return over_mpi::in_rank_order(comm, in, product{}); }
+  static auto expected(communicator const& comm, std::vector<matrix> const& in) {
+    return over_mpi::in_rank_order(comm, in, product{});
+  }
 };
 
 }  // namespace
@@ -99,6 +108,8 @@ BOOST_AUTO_TEST_CASE(these_matrices_do_not_commute) {
   auto const a = product_of_matrices::value(0, 0), b = product_of_matrices::value(1, 0);
   BOOST_CHECK(!(product{}(a, b) == product{}(b, a)));
 }
-BOOST_AUTO_TEST_CASE(products_of_matrices_keep_their_order_or_are_refused) { conformance::conforms<product_of_matrices>(); }
+BOOST_AUTO_TEST_CASE(products_of_matrices_keep_their_order_or_are_refused) {
+  conformance::conforms<product_of_matrices>();
+}
 
 BOOST_AUTO_TEST_SUITE_END()

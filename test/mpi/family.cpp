@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The rest of the family under MPI: words through every algorithm of every collective, and numbers and structs against MPI's own
-// collectives on the six distributions of the irregular all_gather.
+// The rest of the family under MPI: words through every algorithm of every collective, and numbers and structs against
+// MPI's own collectives on the six distributions of the irregular all_gather.
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 
@@ -69,7 +69,8 @@ void uneven_blocks_move() {
       in_bytes<T> const bytes(counts);
       auto const mine = values<T>(me, counts[static_cast<std::size_t>(me)]);
       std::vector<T> expected(std::reduce(counts.begin(), counts.end()));
-      MPI_Allgatherv(mine.data(), static_cast<int>(mine.size() * sizeof(T)), MPI_BYTE, expected.data(), bytes.counts.data(), bytes.first.data(), MPI_BYTE, world);
+      MPI_Allgatherv(mine.data(), static_cast<int>(mine.size() * sizeof(T)), MPI_BYTE, expected.data(),
+                     bytes.counts.data(), bytes.first.data(), MPI_BYTE, world);
       with_every_algorithm<collective::all_gatherv, T>([&](auto const& algorithm, std::string const& by) {
         std::vector<T> out(expected.size());
         colligo::all_gatherv(world, mine, out, counts, algorithm);
@@ -177,7 +178,8 @@ BOOST_AUTO_TEST_CASE(scans_broadcasts_and_even_blocks_are_those_of_mpi) {
     }
   }
   for (int round = 0; round < 3; ++round)
-    with_every_algorithm<collective::barrier, std::byte>([&](auto const& algorithm, std::string const&) { colligo::barrier(world, algorithm); });
+    with_every_algorithm<collective::barrier, std::byte>(
+        [&](auto const& algorithm, std::string const&) { colligo::barrier(world, algorithm); });
 }
 
 BOOST_AUTO_TEST_CASE(blocks_that_do_not_fit_are_refused_and_nothing_is_written) {
@@ -186,7 +188,8 @@ BOOST_AUTO_TEST_CASE(blocks_that_do_not_fit_are_refused_and_nothing_is_written) 
   std::vector<int> const in(3);
   std::vector<int> out(3 * p + 1, -7), counts(p, 3);
   BOOST_CHECK_THROW(colligo::all_gather(world, in, out), colligo::argument_error);
-  BOOST_CHECK_THROW(colligo::all_gatherv(world, in, std::span(out).first(3 * p), std::span(counts).first(p - 1)), colligo::argument_error);
+  BOOST_CHECK_THROW(colligo::all_gatherv(world, in, std::span(out).first(3 * p), std::span(counts).first(p - 1)),
+                    colligo::argument_error);
   BOOST_CHECK_THROW(colligo::broadcast(world, out, world.size()), colligo::argument_error);
   BOOST_CHECK_THROW(colligo::reduce_scatter_block(world, in, out, std::plus<>{}), colligo::argument_error);
   counts[0] = -1;

@@ -17,7 +17,8 @@ constexpr std::size_t n = (std::size_t{1} << 31) + 1000;
 
 using bytes = std::span<std::uint8_t>;
 
-// Two vectors for all tests, as the library's scratch stays with the communicator: fresh memory is what takes the time here.
+// Two vectors for all tests, as the library's scratch stays with the communicator: fresh memory
+// is what takes the time here.
 bytes input() {
   static auto const memory = std::make_unique_for_overwrite<std::uint8_t[]>(n);
   return {memory.get(), n};
@@ -27,7 +28,8 @@ bytes output() {
   return {memory.get(), n};
 }
 
-// Differs from what stands 2^7, 2^15, 2^23, 2^29, 2^30 elements away. Sums of two fit: MPI may combine bytes with saturation.
+// Differs from what stands 2^7, 2^15, 2^23, 2^29, 2^30 elements away. Sums of two fit: MPI may
+// combine bytes with saturation.
 std::uint8_t value(int rank, std::size_t i) {
   std::size_t const mixed = (i ^ i >> 7 ^ i >> 15 ^ i >> 23 ^ i >> 29) * 5 + 3;
   return static_cast<std::uint8_t>(mixed * (static_cast<std::size_t>(rank) + 1)) & 0x7f;
@@ -77,7 +79,9 @@ void reduces(Algorithm const& algorithm) {
 
 BOOST_AUTO_TEST_SUITE(large)
 
-BOOST_AUTO_TEST_CASE(all_reduce_exchanges_messages_of_more_than_2_31_bytes) { all_reduces(colligo::recursive_doubling{}); }
+BOOST_AUTO_TEST_CASE(all_reduce_exchanges_messages_of_more_than_2_31_bytes) {
+  all_reduces(colligo::recursive_doubling{});
+}
 
 BOOST_AUTO_TEST_CASE(vendor_takes_more_than_2_31_elements) { all_reduces(colligo::vendor{}); }
 

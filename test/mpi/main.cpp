@@ -18,7 +18,9 @@ namespace {
 // A rank that leaves a test early would let the others wait for it in a collective for ever.
 class end_all_ranks : public boost::unit_test::test_observer {
  public:
-  void exception_caught(boost::execution_exception const& e) override { end(std::string("exception: ") + e.what().begin()); }
+  void exception_caught(boost::execution_exception const& e) override {
+    end(std::string("exception: ") + e.what().begin());
+  }
   void test_unit_aborted(boost::unit_test::test_unit const& unit) override { end(unit.full_name() + " was aborted"); }
   int priority() override { return 100; }   // after the log, which says where
 
@@ -45,7 +47,8 @@ bool start() {
 
 int main(int argc, char** argv) {
   // What the user's shell chooses is not under test.
-  for (colligo::collective const c : colligo::collectives) unsetenv(std::string(colligo::environment_variable(c)).c_str());
+  for (colligo::collective const c : colligo::collectives)
+    unsetenv(std::string(colligo::environment_variable(c)).c_str());
   for (char const* tree : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE"}) unsetenv(tree);
   boost::mpi::environment const environment(argc, argv, boost::mpi::threading::multiple);
   int const mine = boost::unit_test::unit_test_main(&start, argc, argv);

@@ -29,7 +29,8 @@ constexpr bool has_form() {
 /// It may be given this functor too.
 template <collective C, class Tag, class T, class Op>
 constexpr bool takes() {
-  if constexpr (has_form<C, Tag, T, Op>()) return colligo::keeps_order<colligo::policy_t<C, Tag, T, Op>>() || colligo::commutative<Op, T>;
+  if constexpr (has_form<C, Tag, T, Op>())
+    return colligo::keeps_order<colligo::policy_t<C, Tag, T, Op>>() || colligo::commutative<Op, T>;
   else return false;
 }
 
@@ -65,7 +66,8 @@ std::vector<std::vector<T>> gathered(boost::mpi::communicator const& comm, std::
     auto const bytes = static_cast<int>(in.size() * sizeof(T));
     std::vector<T> flat(in.size() * static_cast<std::size_t>(comm.size()));
     MPI_Allgather(in.data(), bytes, MPI_BYTE, flat.data(), bytes, MPI_BYTE, comm);
-    for (std::size_t at = 0; at < flat.size(); at += in.size()) all.emplace_back(flat.data() + at, flat.data() + at + in.size());
+    for (std::size_t at = 0; at < flat.size(); at += in.size())
+      all.emplace_back(flat.data() + at, flat.data() + at + in.size());
     all.resize(static_cast<std::size_t>(comm.size()));
   } else {
     boost::mpi::all_gather(comm, in, all);

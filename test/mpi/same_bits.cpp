@@ -43,11 +43,13 @@ BOOST_AUTO_TEST_CASE(algorithms_that_promise_the_same_bits_on_all_ranks_give_the
     if constexpr (colligo::gives_same_bits<policy>())
       for (std::size_t const n : {1u, 2u, 7u, 64u, 1000u})
         for (bool const in_place : {false, true})
-          BOOST_CHECK_MESSAGE(same_bits_on_all_ranks(tag, n, in_place), Tag::name << ", n = " << n << (in_place ? ", in place" : ""));
+          BOOST_CHECK_MESSAGE(same_bits_on_all_ranks(tag, n, in_place),
+                              Tag::name << ", n = " << n << (in_place ? ", in place" : ""));
   });
 }
 
 BOOST_AUTO_TEST_CASE(these_sums_tell_orders_apart_the_rotating_ring_which_promises_nothing_gives_different_bits) {
-  if (boost::mpi::communicator().size() >= 3) BOOST_CHECK(!same_bits_on_all_ranks(colligo::rotating_ring{}, 1000, false));
+  if (boost::mpi::communicator().size() >= 3)
+    BOOST_CHECK(!same_bits_on_all_ranks(colligo::rotating_ring{}, 1000, false));
   else BOOST_CHECK(same_bits_on_all_ranks(colligo::rotating_ring{}, 1000, false));   // a sum of two commutes
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Ranks that share memory, as processes: agreement where it can not be had, many communicators, late ranks, peers that need MPI's progress, a soak.
+// Ranks that share memory, as processes: agreement where it can not be had, many communicators, late ranks, peers that
+// need MPI's progress, a soak.
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
@@ -43,7 +44,8 @@ void expect_sum(mpi_communicator const& comm, std::size_t n, char const* algorit
   all_reduce(comm, in, out, std::plus<>{}, named(algorithm));
   int const p = comm.size();
   for (std::size_t i = 0; i < n; ++i)
-    if (out[i] != p * (p - 1) / 2 + p * (round + static_cast<int>(i % 100))) throw std::runtime_error(over_mpi::text("wrong sum at ", i, " of ", n, " by ", algorithm));
+    if (out[i] != p * (p - 1) / 2 + p * (round + static_cast<int>(i % 100)))
+      throw std::runtime_error(over_mpi::text("wrong sum at ", i, " of ", n, " by ", algorithm));
 }
 
 }  // namespace
@@ -69,7 +71,8 @@ BOOST_AUTO_TEST_CASE(all_share_or_none_and_results_are_right_either_way) {
 BOOST_AUTO_TEST_CASE(many_communicators_freed_in_any_order_and_after_a_split) {
   std::vector<own_comm> all(12);
   std::mt19937 random(3);   // the same on all ranks
-  for (std::size_t i = 0; i < all.size(); ++i) expect_sum(all[i].over(), std::size_t{1000} << i % 5, "shared_memory", static_cast<int>(i));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    expect_sum(all[i].over(), std::size_t{1000} << i % 5, "shared_memory", static_cast<int>(i));
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm half = MPI_COMM_NULL;
@@ -114,7 +117,8 @@ BOOST_AUTO_TEST_CASE(unaligned_vectors_and_vectors_in_place) {
   own_comm const comm;
   auto const over = comm.over();
   int const p = over.size();
-  for (char const* algorithm : {"shared_memory", "ring@shared_memory", "halving_doubling@shared_memory", "recursive_doubling@shared_memory"})
+  for (char const* algorithm :
+       {"shared_memory", "ring@shared_memory", "halving_doubling@shared_memory", "recursive_doubling@shared_memory"})
     for (std::size_t const n : {5u, 1001u, 40001u, 600001u}) {
       std::vector<char> memory(n * 2 + 1), result(n * 2 + 1);
       auto const unaligned = [](std::vector<char>& m, std::size_t count) { return std::span(m).subspan(1, count); };
@@ -122,7 +126,8 @@ BOOST_AUTO_TEST_CASE(unaligned_vectors_and_vectors_in_place) {
       all_reduce(over, unaligned(memory, n), unaligned(result, n), std::plus<>{}, named(algorithm));
       BOOST_TEST(std::ranges::all_of(unaligned(result, n), [p](char c) { return c == p; }), algorithm << ", n = " << n);
       all_reduce(over, in_place(unaligned(memory, n)), std::plus<>{}, named(algorithm));
-      BOOST_TEST(std::ranges::all_of(unaligned(memory, n), [p](char c) { return c == p; }), algorithm << " in place, n = " << n);
+      BOOST_TEST(std::ranges::all_of(unaligned(memory, n), [p](char c) { return c == p; }),
+                 algorithm << " in place, n = " << n);
     }
 }
 
@@ -132,8 +137,9 @@ BOOST_AUTO_TEST_CASE(soak) {
   mpi_communicator const over[]{first.over(), second.over()};
   int const p = over[0].size(), me = over[0].rank();
   std::mt19937 random(11);   // the same on all ranks
-  char const* const sums[]{"shared_memory", "recursive_doubling@shared_memory", "halving_doubling@shared_memory", "ring@shared_memory",
-                           "circulant@shared_memory", "binary_tree@shared_memory", "automatic", "recursive_doubling"};
+  char const* const sums[]{"shared_memory", "recursive_doubling@shared_memory", "halving_doubling@shared_memory",
+                           "ring@shared_memory", "circulant@shared_memory", "binary_tree@shared_memory", "automatic",
+                           "recursive_doubling"};
   char const* const value = std::getenv("COLLIGO_TEST_SOAK");
   int const calls = value ? std::atoi(value) : 100000;
   std::vector<std::int64_t> in(1 << 16), out(in.size() * static_cast<std::size_t>(p));
@@ -146,9 +152,11 @@ BOOST_AUTO_TEST_CASE(soak) {
     int const root = static_cast<int>(random() % static_cast<unsigned>(p));
     auto const from = std::span(in).first(n);
     auto const to = std::span(out).first(n);
-    for (std::size_t i = 0; i < n; i += std::max<std::size_t>(1, n / 7)) from[i] = call + me + static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < n; i += std::max<std::size_t>(1, n / 7))
+      from[i] = call + me + static_cast<std::int64_t>(i);
     auto const check = [&](auto expected, std::span<std::int64_t> got) {
-      for (std::size_t i = 0; i < n; i += std::max<std::size_t>(1, n / 7)) wrong += got[i] != expected(static_cast<std::int64_t>(i));
+      for (std::size_t i = 0; i < n; i += std::max<std::size_t>(1, n / 7))
+        wrong += got[i] != expected(static_cast<std::int64_t>(i));
     };
     std::int64_t const ranks = p, sum = ranks * (ranks - 1) / 2;
     switch (kind) {
@@ -168,7 +176,8 @@ BOOST_AUTO_TEST_CASE(soak) {
       case 5: {
         auto const all = std::span(out).first(n * static_cast<std::size_t>(p));
         all_gather(comm, from, all);
-        for (int r = 0; r < p; ++r) check([&](std::int64_t i) { return call + r + i; }, all.subspan(n * static_cast<std::size_t>(r), n));
+        for (int r = 0; r < p; ++r)
+          check([&](std::int64_t i) { return call + r + i; }, all.subspan(n * static_cast<std::size_t>(r), n));
         break;
       }
       case 6:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// COLLIGO_TRACE over MPI: rank 0 of each communicator alone sets it, MPI_Finalize writes the file, and rank 0 reads it back.
+// COLLIGO_TRACE over MPI: rank 0 of each communicator alone sets it, MPI_Finalize writes the
+// file, and rank 0 reads it back.
 //   trace <file>           what has to be in a trace of the calls below; exit code 1 if it is not
 //   trace <file> nothing   the file can not be written: the calls have to work all the same
 #include <mpi.h>
@@ -52,7 +53,9 @@ void run_all(int p) {
 }
 
 std::size_t messages_expected(int p) {
-  auto const count = [](auto const& algorithm, int ranks) { return colligo::record<double>(algorithm, colligo::collective::all_reduce, ranks, n).total_messages(); };
+  auto const count = [](auto const& algorithm, int ranks) {
+    return colligo::record<double>(algorithm, colligo::collective::all_reduce, ranks, n).total_messages();
+  };
   std::size_t all = count(colligo::halving_doubling{}, p) + count(colligo::recursive_doubling{}, p);
   for (int const half : {(p + 1) / 2, p / 2})
     if (half > 0) all += count(colligo::ring{}, half) + count(colligo::recursive_doubling{}, half);
@@ -66,7 +69,8 @@ void check_chrome_trace(std::istream& file, int p) {
   require(trace.calls.size() == 5 * ranks, "there are " + std::to_string(trace.calls.size()) + " calls");
   require(trace.dropped == 0, "events are dropped");
   for (std::size_t const seen : {trace.sends, trace.receives, trace.arrows})
-    require(seen == messages_expected(p), std::to_string(seen) + " messages instead of " + std::to_string(messages_expected(p)));
+    require(seen == messages_expected(p),
+            std::to_string(seen) + " messages instead of " + std::to_string(messages_expected(p)));
 }
 
 void check_timeline(std::istream& file, int p) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Trees and hosts over MPI: hand-made maps of the ranks of one machine, trees that the environment names, children in order of arrival.
+// Trees and hosts over MPI: hand-made maps of the ranks of one machine, trees that the environment names, children in
+// order of arrival.
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 
@@ -33,7 +34,8 @@ std::string letters(int p) {
 /// A file of rank 0's that the environment of rank 0 alone names, while it lives.
 class named_file {
  public:
-  named_file(std::string variable, std::string const& contents) : variable_(std::move(variable)), path_("tree_of_a_test." + variable_) {
+  named_file(std::string variable, std::string const& contents)
+      : variable_(std::move(variable)), path_("tree_of_a_test." + variable_) {
     if (boost::mpi::communicator().rank() != 0) return;
     std::ofstream(path_) << contents;
     setenv(variable_.c_str(), path_.c_str(), 1);
@@ -80,13 +82,17 @@ void conforms(boost::mpi::communicator const& world, Tag const& tag, std::string
   auto const sorted = [](std::string s) { return std::ranges::sort(s), s; };
   for (std::size_t const n : {0u, 1u, 7u, 1000u, 100000u}) {
     std::vector<int> in(n), out(n), expected(n);
-    for (std::size_t i = 0; i < n; ++i) in[i] = me * 17 + static_cast<int>(i), expected[i] = 17 * p * (p - 1) / 2 + p * static_cast<int>(i);
+    for (std::size_t i = 0; i < n; ++i) {
+      in[i] = me * 17 + static_cast<int>(i);
+      expected[i] = 17 * p * (p - 1) / 2 + p * static_cast<int>(i);
+    }
     colligo::all_reduce(world, in, out, std::plus<>{}, tag);
     BOOST_CHECK_MESSAGE(out == expected, what << ": all_reduce, n = " << n);
     colligo::all_reduce(world, in_place(in), std::plus<>{}, tag);
     BOOST_CHECK_MESSAGE(in == expected, what << ": all_reduce in place, n = " << n);
   }
-  BOOST_CHECK_MESSAGE(sorted(colligo::all_reduce(world, letter(me), as_commutative(concatenation{}), tag)) == letters(p), what << ": letters");
+  auto const combined = colligo::all_reduce(world, letter(me), as_commutative(concatenation{}), tag);
+  BOOST_CHECK_MESSAGE(sorted(combined) == letters(p), what << ": letters");
   for (int root = 0; root < p; ++root) {
     if constexpr (offers<Tag, collective::reduce, int, std::plus<>>) {
       int const sum = colligo::reduce(world, me, std::plus<>{}, root, tag);
@@ -110,21 +116,26 @@ BOOST_AUTO_TEST_CASE(hand_made_maps_of_hosts) {
     for (int r = 0; r < p; ++r) hosts.push_back(host(r));
     return hosts;
   };
-  for (auto const& hosts : {map([](int r) { return r / 2; }), map([](int r) { return r % 2; }), map([p](int r) { return r * 2 > p; }), map([](int r) { return r; }), map([](int) { return 0; })}) {
+  for (auto const& hosts :
+       {map([](int r) { return r / 2; }), map([](int r) { return r % 2; }), map([p](int r) { return r * 2 > p; }),
+        map([](int r) { return r; }), map([](int) { return 0; })}) {
     conforms(world, hierarchical<>{.hosts = hosts}, "hierarchical");
     conforms(world, multi_leader<>{.hosts = hosts}, "multi_leader");
     conforms(world, hierarchical<halving_doubling, ring>{.hosts = hosts}, "hierarchical of other parts");
     conforms(world, multi_leader<circulant, recursive_doubling>{.hosts = hosts}, "multi_leader of other parts");
     conforms(world, configured{trees::by_host(hosts)}, "by_host");
-    conforms(world, configured{trees::by_host(hosts, {.within = trees::flat, .groups = 2, .root = p - 1}), trees::lam_broadcast(p)}, "two groups, another way back");
-    conforms(world, configured{trees::by_host(hosts, {.within = trees::flat, .between = trees::flat}), {}, true}, "order of arrival");
+    auto const two_groups = trees::by_host(hosts, {.within = trees::flat, .groups = 2, .root = p - 1});
+    conforms(world, configured{two_groups, trees::lam_broadcast(p)}, "two groups, another way back");
+    auto const flat = trees::by_host(hosts, {.within = trees::flat, .between = trees::flat});
+    conforms(world, configured{flat, {}, true}, "order of arrival");
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_ranks_of_one_machine_are_one_host) {
   boost::mpi::communicator const world;
   BOOST_CHECK(trees::by_host(world) == trees::binomial(world.size()));
-  BOOST_CHECK(trees::by_host(mpi_communicator(world), {.within = trees::flat, .root = world.size() - 1}).root() == world.size() - 1);
+  BOOST_CHECK(trees::by_host(mpi_communicator(world), {.within = trees::flat, .root = world.size() - 1}).root() ==
+              world.size() - 1);
 }
 
 BOOST_AUTO_TEST_CASE(the_environment_remaps_automatic_calls) {
@@ -140,7 +151,8 @@ BOOST_AUTO_TEST_CASE(the_environment_remaps_automatic_calls) {
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op, configured{}), letters_backwards(p));
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op, binary_tree{}), letters(p));
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op, configured{trees::chain(p)}), letters(p));
-    if (p > 2) BOOST_CHECK(message_of([&] { colligo::all_reduce(world, letter(me), concatenation{}); }).find("configured reorders operands") != std::string::npos);
+    auto const by_order = [&] { colligo::all_reduce(world, letter(me), concatenation{}); };
+    if (p > 2) BOOST_CHECK(message_of(by_order).find("configured reorders operands") != std::string::npos);
     if (me == 0) std::ofstream(file.path()) << "nonsense";   // read already
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op), letters_backwards(p));
     setenv("COLLIGO_ALL_REDUCE", "binary_tree", 1);
@@ -162,7 +174,8 @@ BOOST_AUTO_TEST_CASE(the_environment_remaps_automatic_calls) {
   std::vector<std::string> both{letter(me)};
   colligo::broadcast(world, both, p - 1);
   BOOST_CHECK_EQUAL(both[0], letter(p - 1));
-  BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), concatenation{}), letters(p));   // up as the communicator knows
+  // Up as the communicator knows.
+  BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), concatenation{}), letters(p));
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_no_tree_over_the_ranks_is_refused_on_all_of_them_with_line_and_reason) {
@@ -186,11 +199,13 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_no_tree_over_the_ranks_is_refused_on_all_of_
   refused("0: one", ":1: \"one\" is not a rank");
   if (me == 0) setenv("COLLIGO_TREE", "no_such_file", 1);
   boost::mpi::communicator const world = fresh();
-  BOOST_CHECK(message_of([&] { colligo::all_reduce(world, 1, std::plus<>{}); }).ends_with("COLLIGO_TREE=no_such_file: cannot be opened"));
+  auto const call = [&] { colligo::all_reduce(world, 1, std::plus<>{}); };
+  BOOST_CHECK(message_of(call).ends_with("COLLIGO_TREE=no_such_file: cannot be opened"));
   if (me == 0) unsetenv("COLLIGO_TREE");
 }
 
-// Rank 1, the first child, joins in only after rank 0 has combined what the others sent; if rank 0 waited for it the test would not end well.
+// Rank 1, the first child, joins in only after rank 0 has combined what the others sent; if rank 0 waited for it the
+// test would not end well.
 BOOST_AUTO_TEST_CASE(in_order_of_arrival_a_late_first_child_does_not_hold_up_the_others) {
   boost::mpi::communicator const world;
   int const p = world.size(), me = world.rank();
@@ -216,8 +231,10 @@ BOOST_AUTO_TEST_CASE(order_of_arrival_asks_for_a_functor_that_commutes) {
   boost::mpi::communicator const world;
   configured const by_arrival{trees::flat(world.size()), {}, true};
   auto const unknown = [](int const& a, int const& b) { return a + b; };
-  BOOST_CHECK(message_of([&] { colligo::reduce(world, 1, unknown, 0, by_arrival); }).find("reorders operands") != std::string::npos);
-  BOOST_CHECK(message_of([&] { colligo::all_reduce(world, 1, unknown, named("configured:arrival=1")); }).find("reorders operands") != std::string::npos);
+  auto const by_tag = [&] { colligo::reduce(world, 1, unknown, 0, by_arrival); };
+  auto const by_name = [&] { colligo::all_reduce(world, 1, unknown, named("configured:arrival=1")); };
+  BOOST_CHECK(message_of(by_tag).find("reorders operands") != std::string::npos);
+  BOOST_CHECK(message_of(by_name).find("reorders operands") != std::string::npos);
   BOOST_CHECK_EQUAL(colligo::all_reduce(world, 1, as_commutative(unknown), by_arrival), world.size());
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Pictures: everything is in them once, and what goes between hosts is counted. Compiled without MPI on the include path.
+// Pictures: everything is in them once, and what goes between hosts is counted. Compiled
+// without MPI on the include path.
 #include <catch2/catch.hpp>
 
 #include <colligo/plan/draw.hpp>
@@ -24,7 +25,9 @@ TEST_CASE("figure 3: LAM-MPI's tree of 32 ranks, dealt out to 8 hosts, has 28 of
     int p;
     int parent(int r) const { return r == 0 ? nobody : r & (r - 1); }
     int most_children() const { return 5; }
-    int child(int r, int i) const { return (r >> i) % 2 == 0 && (r & ((1 << i) - 1)) == 0 && r + (1 << i) < p ? r + (1 << i) : nobody; }
+    int child(int r, int i) const {
+      return (r >> i) % 2 == 0 && (r & ((1 << i) - 1)) == 0 && r + (1 << i) < p ? r + (1 << i) : nobody;
+    }
   };
   auto const hosts = dealt_out(32, 8);
   CHECK(between_hosts(lam_tree{32}, hosts) == 28);
@@ -43,7 +46,8 @@ TEST_CASE("no node of a tree lies on another, and the caption fits") {
   for (int const p : {1, 2, 8, 13, 32}) {
     auto const picture = draw(binomial_tree{p, p / 2});
     std::vector<std::string> places;
-    for (auto at = picture.find("<circle "); at != picture.npos; at = picture.find("<circle ", at + 1)) places.push_back(picture.substr(at, picture.find(" r='", at) - at));
+    for (auto at = picture.find("<circle "); at != picture.npos; at = picture.find("<circle ", at + 1))
+      places.push_back(picture.substr(at, picture.find(" r='", at) - at));
     CHECK(places.size() == static_cast<std::size_t>(p));
     std::ranges::sort(places);
     CHECK(std::ranges::adjacent_find(places) == places.end());
@@ -52,20 +56,28 @@ TEST_CASE("no node of a tree lies on another, and the caption fits") {
 
 TEST_CASE("a schedule's picture holds every message, and a plus where the receiver combines") {
   for (int const p : {1, 2, 8, 16})
-    for (auto const& [name, what] : {std::pair("halving_doubling", collective::all_reduce), {"ring", collective::all_reduce}, {"binary_tree", collective::broadcast},
-                                     {"linear", collective::gather}, {"doubling_123", collective::exclusive_scan}, {"dissemination", collective::barrier}}) {
+    for (auto const& [name, what] : {std::pair("halving_doubling", collective::all_reduce),
+                                     {"ring", collective::all_reduce},
+                                     {"binary_tree", collective::broadcast},
+                                     {"linear", collective::gather},
+                                     {"doubling_123", collective::exclusive_scan},
+                                     {"dissemination", collective::barrier}}) {
       INFO(name << ", p = " << p);
       auto const s = record(named(name), what, p, 48);
       std::size_t folds = 0, between = 0;
       auto const hosts = dealt_out(p, 3);
-      for (message const& m : s.messages_in_order()) folds += m.received.folds(), between += hosts[static_cast<std::size_t>(m.from)] != hosts[static_cast<std::size_t>(m.to)];
+      for (message const& m : s.messages_in_order()) {
+        folds += m.received.folds();
+        between += hosts[static_cast<std::size_t>(m.from)] != hosts[static_cast<std::size_t>(m.to)];
+      }
       auto const plain = draw(s), mapped = draw(s, hosts);
       CHECK(fault_in_xml(plain) == "");
       CHECK(fault_in_xml(mapped) == "");
       CHECK(occurrences(plain, "<circle") == folds);
       CHECK(occurrences(plain, red) == 0);
       CHECK(occurrences(plain, std::to_string(s.total_messages()) + " messages<") == 1);
-      CHECK(occurrences(mapped, " messages, " + std::to_string(between) + " of them between " + std::to_string(std::min(p, 3)) + " hosts") == 1);
+      CHECK(occurrences(mapped, " messages, " + std::to_string(between) + " of them between " +
+                                    std::to_string(std::min(p, 3)) + " hosts") == 1);
       CHECK(between_hosts(s, hosts) == between);
       CHECK((between == 0) == (occurrences(mapped, red) == 0));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The laws over the whole catalogue, and that the recorder sees each law broken. Compiled without MPI on the include path.
+// The laws over the whole catalogue, and that the recorder sees each law broken. Compiled
+// without MPI on the include path.
 #include <catch2/catch.hpp>
 
 #include <colligo/plan/extent.hpp>
@@ -52,7 +53,8 @@ TEST_CASE("every algorithm of every collective obeys the laws, p = 1..64") {
 TEST_CASE("what uneven blocks touch, no other rank needs memory for") {
   auto const holds = [](auto tag, int rank) {
     extent e(rank, 8);
-    apply<collective::gatherv>(make_policy<collective::gatherv, decltype(tag), int, int>(tag), e, blocks{{0, 80}, 8}, 0);
+    apply<collective::gatherv>(make_policy<collective::gatherv, decltype(tag), int, int>(tag), e, blocks{{0, 80}, 8},
+                               0);
     return e.holds().size();
   };
   CHECK(holds(binary_tree{}, 0) == 70);   // all but its own
@@ -89,7 +91,8 @@ TEST_CASE("recording, counting and pricing work at compile time") {
     recursive_doubling::all_reduce<int, std::plus<>>{}(c, range{0, 10});
     return c;
   }();
-  static_assert(count.steps() == 3 && count.messages() == 3 && count.elements_sent() == 30 && count.elements_folded() == 30);
+  static_assert(count.steps() == 3 && count.messages() == 3 && count.elements_sent() == 30 &&
+                count.elements_folded() == 30);
   SUCCEED();
 }
 
@@ -118,16 +121,21 @@ TEST_CASE("broken law: everybody sends first, which deadlocks when sends do not 
 }
 
 TEST_CASE("broken law: receiving over what the same step sends") {
-  auto const s = schedule_of([](auto& step, range all) { step(send{step.rank() ^ 1, all}, recv{step.rank() ^ 1, all}); }, 2);
+  auto const swapping = [](auto& step, range all) { step(send{step.rank() ^ 1, all}, recv{step.rank() ^ 1, all}); };
+  auto const s = schedule_of(swapping, 2);
   CHECK_THROWS_WITH(s.verify(), Contains("law 2"));
-  auto const fine = schedule_of([](auto& step, range all) { step(send{step.rank() ^ 1, all}, fold{step.rank() ^ 1, all}); }, 2);
+  auto const combining = [](auto& step, range all) { step(send{step.rank() ^ 1, all}, fold{step.rank() ^ 1, all}); };
+  auto const fine = schedule_of(combining, 2);
   CHECK_NOTHROW(fine.verify());
 }
 
 TEST_CASE("broken law: peers and elements that do not exist") {
-  CHECK_THROWS_WITH(schedule_of([](auto& step, range all) { step(send{step.size(), all}); }).verify(), Contains("rank 3, which does not exist"));
-  CHECK_THROWS_WITH(schedule_of([](auto& step, range all) { step(send{step.rank(), all}); }).verify(), Contains("itself"));
-  CHECK_THROWS_WITH(schedule_of([](auto& step, range all) { step(send{(step.rank() + 1) % 3, {0, all.last + 1}}); }).verify(), Contains("outside"));
+  CHECK_THROWS_WITH(schedule_of([](auto& step, range all) { step(send{step.size(), all}); }).verify(),
+                    Contains("rank 3, which does not exist"));
+  CHECK_THROWS_WITH(schedule_of([](auto& step, range all) { step(send{step.rank(), all}); }).verify(),
+                    Contains("itself"));
+  auto const beyond = [](auto& step, range all) { step(send{(step.rank() + 1) % 3, {0, all.last + 1}}); };
+  CHECK_THROWS_WITH(schedule_of(beyond).verify(), Contains("outside"));
 }
 
 TEST_CASE("nobody and empty ranges make operands vanish") {
@@ -148,13 +156,17 @@ TEST_CASE("a schedule prints its rounds") {
 
 TEST_CASE("what has no schedule says so") {
   CHECK_THROWS_WITH(record(vendor{}, collective::all_reduce, 2, 1), Contains("vendor has no schedule"));
-  CHECK_THROWS_WITH(record(recursive_doubling{}, collective::reduce, 2, 1), Contains("recursive_doubling is no algorithm of this collective"));
+  CHECK_THROWS_WITH(record(recursive_doubling{}, collective::reduce, 2, 1),
+                    Contains("recursive_doubling is no algorithm of this collective"));
 }
 
 TEST_CASE("schedules by name are those of the tags, knobs included") {
   auto const text = [](schedule const& s) { return (std::ostringstream() << s).str(); };
-  CHECK(text(record(named("halving_doubling"), collective::reduce, 6, 12, 3)) == text(record(halving_doubling{}, collective::reduce, 6, 12, 3)));
+  CHECK(text(record(named("halving_doubling"), collective::reduce, 6, 12, 3)) ==
+        text(record(halving_doubling{}, collective::reduce, 6, 12, 3)));
   std::vector<int> const counts{5, 0, 7};
-  CHECK(text(record(named("pipelined_ring:block=2"), collective::all_gatherv, 3, counts)) == text(record(pipelined_ring{.block = 2}, collective::all_gatherv, 3, counts)));
-  CHECK_THROWS_WITH(record(named("rings"), collective::scan, 2, 1), Contains("\"rings\"") && Contains("known are recursive_doubling"));
+  CHECK(text(record(named("pipelined_ring:block=2"), collective::all_gatherv, 3, counts)) ==
+        text(record(pipelined_ring{.block = 2}, collective::all_gatherv, 3, counts)));
+  CHECK_THROWS_WITH(record(named("rings"), collective::scan, 2, 1),
+                    Contains("\"rings\"") && Contains("known are recursive_doubling"));
 }

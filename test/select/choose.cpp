@@ -9,11 +9,17 @@
 using namespace colligo;
 
 namespace {
-std::string_view choice(collective what, int p, std::size_t bytes, bool commutes = true, bool vendor = true, bool exact = false) {
-  return std::visit([](auto const& tag) { return tag.name; }, choose(what, {blocks{{0, bytes}, p}, 1, commutes, exact, vendor}).algorithm);
+std::string_view choice(collective what, int p, std::size_t bytes, bool commutes = true, bool vendor = true,
+                        bool exact = false) {
+  return std::visit([](auto const& tag) { return tag.name; },
+                    choose(what, {blocks{{0, bytes}, p}, 1, commutes, exact, vendor}).algorithm);
 }
-std::string_view all(int p, std::size_t bytes, bool commutes = true, bool vendor = true) { return choice(collective::all_reduce, p, bytes, commutes, vendor); }
-std::string_view reduced(int p, std::size_t bytes, bool commutes = true) { return choice(collective::reduce, p, bytes, commutes); }
+std::string_view all(int p, std::size_t bytes, bool commutes = true, bool vendor = true) {
+  return choice(collective::all_reduce, p, bytes, commutes, vendor);
+}
+std::string_view reduced(int p, std::size_t bytes, bool commutes = true) {
+  return choice(collective::reduce, p, bytes, commutes);
+}
 }  // namespace
 
 TEST_CASE("up to 32 bytes: recursive doubling") {
@@ -32,7 +38,8 @@ TEST_CASE("a power of two and long: halving and doubling") {
   for (int const p : {2, 8, 64, 512}) CHECK(all(p, 8 << 20) == "halving_doubling");
 }
 
-TEST_CASE("what is younger than the papers: circulant for long vectors on any p, census for short ones where it is exact") {
+TEST_CASE(
+    "what is younger than the papers: circulant for long vectors on any p, census for short ones where it is exact") {
   for (int const p : {3, 7, 15, 33, 96}) CHECK(all(p, 1 << 20) == "circulant");
   CHECK(choice(collective::all_reduce, 7, 8, true, true, true) == "census");
   CHECK(choice(collective::all_reduce, 8, 8, true, true, true) == "recursive_doubling");
@@ -61,7 +68,8 @@ TEST_CASE("many ranks: binary blocks where the exponents of p are close enough f
   CHECK(all(96, 1 << 20, false) == "binary_blocks");
 }
 
-TEST_CASE("the rest of the family: few start-ups for short vectors, few bytes for long ones, order where it is asked for") {
+TEST_CASE(
+    "the rest of the family: few start-ups for short vectors, few bytes for long ones, order where it is asked for") {
   using enum collective;
   CHECK(choice(broadcast, 8, 100) == "binary_tree");
   CHECK(choice(broadcast, 8, 100000) == "scatter_all_gather");
@@ -98,11 +106,15 @@ TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks an
   CHECK(shared(collective::barrier, 8, 0) == "direct");
 }
 
-TEST_CASE("several hosts: their leaders all to all where they are few, all ranks as leaders for long vectors; as elsewhere where nothing is to be gained") {
-  auto const over = [](collective what, int p, int per_host, std::size_t bytes, bool commutes = true, bool dealt = false) {
+TEST_CASE(
+    "several hosts: their leaders all to all where they are few, all ranks as leaders for long vectors; as elsewhere "
+    "where nothing is to be gained") {
+  auto const over = [](collective what, int p, int per_host, std::size_t bytes, bool commutes = true,
+                       bool dealt = false) {
     std::vector<int> hosts;
     for (int r = 0; r < p; ++r) hosts.push_back(dealt ? r % (p / per_host) : r / per_host);
-    auto const chosen = choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes, .hosts = hosts});
+    auto const chosen =
+        choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes, .hosts = hosts});
     return std::visit([](auto const& tag) { return tag.name; }, chosen.algorithm);
   };
   CHECK(over(collective::all_reduce, 32, 4, 8) == "hierarchical_direct");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The corpus of tree files: test/trees/good, whose first line says "# p", and test/trees/bad, whose first line says "# p line: reason".
+// The corpus of tree files: test/trees/good, whose first line says "# p", and test/trees/bad, whose first line says
+// "# p line: reason".
 #include <catch2/catch.hpp>
 
 #include <colligo/shape/tree_file.hpp>
@@ -47,11 +48,12 @@ TEST_CASE("good tree files are read, and what is written of them reads back") {
 }
 
 TEST_CASE("bad tree files are refused with file, line and reason") {
-  CHECK(30 == for_each_file("bad", [](std::string const& text, int p, std::string const& name, std::string const& expected) {
-    REQUIRE_FALSE(expected.empty());
-    CHECK_THROWS_AS(parse_tree(text, p, name), argument_error);
-    CHECK_THROWS_WITH(parse_tree(text, p, name), Contains(name + ':' + expected));
-  }));
+  CHECK(30 ==
+        for_each_file("bad", [](std::string const& text, int p, std::string const& name, std::string const& expected) {
+          REQUIRE_FALSE(expected.empty());
+          CHECK_THROWS_AS(parse_tree(text, p, name), argument_error);
+          CHECK_THROWS_WITH(parse_tree(text, p, name), Contains(name + ':' + expected));
+        }));
   CHECK_THROWS_WITH(parse_tree("0:", 0, "here"), Contains("here:1: a tree over 0 ranks"));
 }
 
@@ -59,5 +61,6 @@ TEST_CASE("a file that never ends being wrong costs no more memory than its tree
   std::string endless = "0:";
   for (int i = 0; i < 1000000; ++i) endless += " 1";
   CHECK_THROWS_WITH(parse_tree(endless, 3, "file"), Contains("file:1: rank 1 is a child of 0 twice"));
-  CHECK_THROWS_WITH(parse_tree(std::string(1000000, '\n') + "0: 1", 3, "file"), Contains("file:1000001: rank 2 is not in the tree"));
+  CHECK_THROWS_WITH(parse_tree(std::string(1000000, '\n') + "0: 1", 3, "file"),
+                    Contains("file:1000001: rank 2 is not in the tree"));
 }

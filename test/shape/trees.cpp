@@ -33,10 +33,12 @@ std::vector<std::string> letters_after(schedule const& s) {
   return at;
 }
 
-/// Every collective obeys the laws, combines each rank exactly once, in order exactly where the tree says so, and needs no more messages than it has to.
+/// Every collective obeys the laws, combines each rank exactly once, in order exactly where the tree says so, and needs
+/// no more messages than it has to.
 bool walks_well(tree const& t, int root) {
   auto const p = static_cast<std::size_t>(t.size());
-  auto const up = record(configured{t}, collective::reduce, t.size(), 1, root), down = record(configured{t}, collective::broadcast, t.size(), 1, root),
+  auto const up = record(configured{t}, collective::reduce, t.size(), 1, root),
+             down = record(configured{t}, collective::broadcast, t.size(), 1, root),
              both = record(configured{t}, collective::all_reduce, t.size(), 1);
   up.verify(), down.verify(), both.verify();
   std::string all;
@@ -45,8 +47,9 @@ bool walks_well(tree const& t, int root) {
   auto sorted = combined;
   std::ranges::sort(sorted);
   return sorted == all && (combined == all) == t.in_order() && letters_after(both) == std::vector(p, combined) &&
-         letters_after(down) == std::vector(p, std::string(1, static_cast<char>('0' + root))) && down.total_messages() == p - 1 &&
-         up.total_messages() == p - (root == t.root()) && both.total_messages() == 2 * (p - 1);
+         letters_after(down) == std::vector(p, std::string(1, static_cast<char>('0' + root))) &&
+         down.total_messages() == p - 1 && up.total_messages() == p - (root == t.root()) &&
+         both.total_messages() == 2 * (p - 1);
 }
 
 bool reads_back(tree const& t) {
@@ -58,7 +61,8 @@ bool reads_back(tree const& t) {
 /// Edges of the tree that join different hosts.
 int between_hosts(tree const& t, std::vector<int> const& hosts) {
   int n = 0;
-  for (int r = 0; r < t.size(); ++r) n += t.parent(r) != nobody && hosts[static_cast<std::size_t>(r)] != hosts[static_cast<std::size_t>(t.parent(r))];
+  for (int r = 0; r < t.size(); ++r)
+    n += t.parent(r) != nobody && hosts[static_cast<std::size_t>(r)] != hosts[static_cast<std::size_t>(t.parent(r))];
   return n;
 }
 template <class Host>
@@ -93,7 +97,9 @@ TEST_CASE("of all parent arrays over p = 1..6 ranks those are accepted that are 
   }
 }
 
-TEST_CASE("every tree over p = 1..7 ranks, and random ones to p = 64, reads back, obeys the laws and combines each rank once, in order where it says so") {
+TEST_CASE(
+    "every tree over p = 1..7 ranks, and random ones to p = 64, reads back, obeys the laws and combines each rank "
+    "once, in order where it says so") {
   auto const well = [](tree const& t, int root) { return reads_back(t) && walks_well(t, root); };
   for (int p = 1; p <= std::min(7, COLLIGO_TEST_MOST_RECORDED_RANKS / 3); ++p) {
     int trees = 0, wrong = 0;
@@ -137,13 +143,15 @@ TEST_CASE("shapes") {
       CHECK((t.in_order() && t.most_children() <= k && t.root() == 0));
       if (k > 1) CHECK(t.depth() <= std::ceil(std::log(p) / std::log(k) + 1e-9));
     }
-    for (int root = 0; root < p; ++root) CHECK((trees::binomial(p, root).in_order() && trees::binomial(p, root).root() == root));
+    for (int root = 0; root < p; ++root)
+      CHECK((trees::binomial(p, root).in_order() && trees::binomial(p, root).root() == root));
   }
   CHECK_THROWS_WITH(trees::flat(0), Contains("a tree over 0 ranks"));
   CHECK_THROWS_WITH(trees::kary(4, 0), Contains("k is 0"));
   CHECK_THROWS_WITH(trees::binomial(4, 4), Contains("root 4 is not a rank"));
   CHECK_THROWS_WITH(tree::of_parents(std::vector{nobody, 2}), Contains("rank 2, the parent of 1"));
-  CHECK_THROWS_WITH(record(configured{trees::flat(4)}, collective::reduce, 5, 1), Contains("made for 4 ranks, not for 5"));
+  CHECK_THROWS_WITH(record(configured{trees::flat(4)}, collective::reduce, 5, 1),
+                    Contains("made for 4 ranks, not for 5"));
 }
 
 TEST_CASE("LAM-MPI's trees are those of the paper") {
@@ -153,7 +161,8 @@ TEST_CASE("LAM-MPI's trees are those of the paper") {
   CHECK(std::ranges::equal(up.children(12), std::vector{13, 14}));
   auto const sent = record(configured{up, down}, collective::broadcast, 32, 1).steps_of(0);   // 0 serves 1 first
   CHECK(std::ranges::equal(sent, std::vector{1, 2, 4, 8, 16}, {}, [](auto const& step) { return step[0].peer; }));
-  for (int p = 1; p <= 4; ++p) CHECK((trees::lam_reduce(p) == trees::flat(p) && trees::lam_broadcast(p).depth() == trees::flat(p).depth()));
+  for (int p = 1; p <= 4; ++p)
+    CHECK((trees::lam_reduce(p) == trees::flat(p) && trees::lam_broadcast(p).depth() == trees::flat(p).depth()));
   // Figure 3: ranks dealt out over 8 hosts.
   auto const dealt = hosts_by(32, [](int r) { return r % 8; });
   CHECK(between_hosts(up, dealt) == 28);
@@ -170,9 +179,12 @@ TEST_CASE("LAM-MPI's trees are those of the paper") {
 
 TEST_CASE("by_host sends as many messages between hosts as there are groups to report") {
   using trees::by_host;
-  auto const eight = hosts_by(32, [](int r) { return r / 4; }), dealt = hosts_by(32, [](int r) { return r % 8; }), four = hosts_by(32, [](int r) { return r / 8; });
-  for (trees::shape const within : {trees::shape(trees::flat), trees::shape(trees::binomial), trees::shape(trees::chain), trees::shape(trees::kary, 3)})
-    for (trees::shape const between : {trees::shape(trees::flat), trees::shape(trees::binomial), trees::shape(trees::kary, 2)})
+  auto const eight = hosts_by(32, [](int r) { return r / 4; }), dealt = hosts_by(32, [](int r) { return r % 8; }),
+             four = hosts_by(32, [](int r) { return r / 8; });
+  for (trees::shape const within : {trees::shape(trees::flat), trees::shape(trees::binomial),
+                                    trees::shape(trees::chain), trees::shape(trees::kary, 3)})
+    for (trees::shape const between :
+         {trees::shape(trees::flat), trees::shape(trees::binomial), trees::shape(trees::kary, 2)})
       for (int const root : {0, 5, 31}) {
         for (auto const& hosts : {eight, dealt}) {
           auto const t = by_host(hosts, {.within = within, .between = between, .root = root});
@@ -182,7 +194,8 @@ TEST_CASE("by_host sends as many messages between hosts as there are groups to r
         }
         CHECK(between_hosts(by_host(four, {.within = within, .between = between, .root = root}), four) == 3);
       }
-  // The paper's best for 8-way nodes: two groups of four, which report straight to the root; one of them is on its host.
+  // The paper's best for 8-way nodes: two groups of four, which report straight to the root;
+  // one of them is on its host.
   auto const best = by_host(four, {.within = trees::flat, .groups = 2, .between = trees::flat});
   CHECK(between_hosts(best, four) == 6);
   CHECK(best.depth() == 2);
@@ -201,7 +214,8 @@ TEST_CASE("by_host sends as many messages between hosts as there are groups to r
   CHECK(by_host(std::vector{7}) == trees::flat(1));
   CHECK(by_host(std::vector{3, 3, 3}, {.groups = 5, .between = trees::chain}) == trees::chain(3));
   CHECK_THROWS_WITH(by_host(std::vector<int>{}), Contains("0 ranks"));
-  CHECK_THROWS_WITH(by_host(eight, {.within = {trees::binomial, 3}}), Contains("a shape for 4 ranks gave 4 with root 3; rank 0 must lead"));
+  CHECK_THROWS_WITH(by_host(eight, {.within = {trees::binomial, 3}}),
+                    Contains("a shape for 4 ranks gave 4 with root 3; rank 0 must lead"));
   CHECK_THROWS_WITH(by_host(eight, {.groups = 0}), Contains("0 groups"));
   CHECK_THROWS_WITH(by_host(eight, {.root = 32}), Contains("root 32"));
   CHECK_THROWS_WITH(by_host(eight, {.clusters = std::span(four).first(3)}), Contains("clusters of 3 ranks"));

@@ -80,7 +80,8 @@ TEST_CASE("a log that is full drops what comes later, and says how much") {
   auto const whole = traced_all_reduce(4, 40, ring{}), cut = traced_all_reduce(4, 40, ring{}, 11);
   std::size_t missing = 0;
   for (std::size_t r = 0; r < 4; ++r) {
-    CHECK(cut[r].events().size() == 10);   // the call, and three steps of one send and one receive: a fourth would make 13
+    // The call, and three steps of one send and one receive: a fourth would make 13.
+    CHECK(cut[r].events().size() == 10);
     CHECK(cut[r].dropped() == whole[r].events().size() - 10);
     missing += cut[r].dropped();
   }
@@ -105,8 +106,10 @@ TEST_CASE("messages match within their communicator, in order, and only if both 
   std::vector<trace_log> logs;
   logs.reserve(2);
   logs.emplace_back(0, 100), logs.emplace_back(1, 100);
-  for (auto const& [communicator, bytes] : {std::pair(1u, 10u), {2u, 20u}, {1u, 30u}, {1u, 40u}}) logs[0].add_step(step(kind::send, 1, communicator, bytes));
-  for (auto const& [communicator, bytes] : {std::pair(2u, 20u), {1u, 10u}, {1u, 30u}}) logs[1].add_step(step(kind::fold, 0, communicator, bytes));
+  for (auto const& [communicator, bytes] : {std::pair(1u, 10u), {2u, 20u}, {1u, 30u}, {1u, 40u}})
+    logs[0].add_step(step(kind::send, 1, communicator, bytes));
+  for (auto const& [communicator, bytes] : {std::pair(2u, 20u), {1u, 10u}, {1u, 30u}})
+    logs[1].add_step(step(kind::fold, 0, communicator, bytes));
   auto const all = messages_of(logs);
   REQUIRE(all.size() == 3);
   for (traced_message const& m : all) CHECK((m.from == 0 && m.to == 1 && m.sent.bytes == m.received.bytes));

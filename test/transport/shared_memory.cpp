@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The shared-memory model among threads: every algorithm over it, words that are bytes, lengths that go every way a message can go.
+// The shared-memory model among threads: every algorithm over it, words that are bytes, lengths that go every way a
+// message can go.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -31,7 +32,8 @@ struct joining {
   template <class Word>
   Word operator()(Word const& a, Word const& b) const {
     Word both = a;
-    if (a.element != b.element || a.length + b.length > a.letters.size()) return both.length = 0, both;   // seen by the check
+    // Seen by the check.
+    if (a.element != b.element || a.length + b.length > a.letters.size()) return both.length = 0, both;
     std::copy_n(b.letters.begin(), b.length, both.letters.begin() + a.length);
     both.length = static_cast<std::uint16_t>(a.length + b.length);
     return both;
@@ -51,13 +53,17 @@ std::vector<letters> letters_of(int rank, std::size_t n, std::size_t first = 0) 
   return all;
 }
 
-void expect_all(std::vector<letters> const& got, int first_rank, int last_rank, bool in_order, std::string const& what, std::size_t first = 0) {
+void expect_all(std::vector<letters> const& got, int first_rank, int last_rank, bool in_order, std::string const& what,
+                std::size_t first = 0) {
   for (std::size_t i = 0; i < got.size(); ++i) {
     auto w = got[i];
     bool right = w.element == first + i && w.length == last_rank - first_rank;
     if (right && !in_order) std::sort(w.letters.begin(), w.letters.begin() + w.length);
-    for (int r = first_rank; right && r < last_rank; ++r) right = w.letters[static_cast<std::size_t>(r - first_rank)] == r;
-    if (!right) throw std::runtime_error(what + ": element " + std::to_string(i) + " of " + std::to_string(got.size()) + " is wrong");
+    for (int r = first_rank; right && r < last_rank; ++r)
+      right = w.letters[static_cast<std::size_t>(r - first_rank)] == r;
+    if (!right)
+      throw std::runtime_error(what + ": element " + std::to_string(i) + " of " + std::to_string(got.size()) +
+                               " is wrong");
   }
 }
 
@@ -75,7 +81,10 @@ void over_memory(thread_communicator& comm, Tag const& algorithm, std::size_t n)
   auto const ranks = static_cast<std::size_t>(p), here = static_cast<std::size_t>(me);
   over_shared_memory<Tag> const tag{algorithm};
   auto const in = letters_of(me, n);
-  auto const what = [&](collective c) { return std::string(name_of(c)) + " by " + std::string(Tag::name) + ", p = " + std::to_string(p) + ", rank " + std::to_string(me); };
+  auto const what = [&](collective c) {
+    return std::string(name_of(c)) + " by " + std::string(Tag::name) + ", p = " + std::to_string(p) + ", rank " +
+           std::to_string(me);
+  };
 
   if constexpr (offers<Tag, all_reduce, letters, joining>) {
     using policy = policy_t<all_reduce, Tag, letters, joining>;
@@ -109,7 +118,9 @@ void over_memory(thread_communicator& comm, Tag const& algorithm, std::size_t n)
     for (std::size_t const count : counts) offsets.push_back(offsets.back() + count);
     auto const expect_gathered = [&](std::vector<letters> const& out, collective c) {
       for (std::size_t r = 0; r < ranks; ++r)
-        expect_all({out.begin() + static_cast<std::ptrdiff_t>(offsets[r]), out.begin() + static_cast<std::ptrdiff_t>(offsets[r + 1])}, static_cast<int>(r), static_cast<int>(r) + 1, true, what(c), offsets[r]);
+        expect_all({out.begin() + static_cast<std::ptrdiff_t>(offsets[r]),
+                    out.begin() + static_cast<std::ptrdiff_t>(offsets[r + 1])},
+                   static_cast<int>(r), static_cast<int>(r) + 1, true, what(c), offsets[r]);
     };
     auto const mine = letters_of(me, counts[here], offsets[here]);
     if constexpr (offers<Tag, all_gatherv, letters, joining>) {
@@ -132,7 +143,8 @@ void over_memory(thread_communicator& comm, Tag const& algorithm, std::size_t n)
       std::vector<letters> all, out(counts[here]);
       if (me == 0)
         for (int r = 0; r < p; ++r)
-          for (auto const& w : letters_of(r, counts[static_cast<std::size_t>(r)], offsets[static_cast<std::size_t>(r)])) all.push_back(w);
+          for (auto const& w : letters_of(r, counts[static_cast<std::size_t>(r)], offsets[static_cast<std::size_t>(r)]))
+            all.push_back(w);
       colligo::scatterv(comm, all, counts, out, 0, tag);
       expect_all(out, me, me + 1, true, what(scatterv), offsets[here]);
     }
@@ -142,7 +154,9 @@ void over_memory(thread_communicator& comm, Tag const& algorithm, std::size_t n)
 
 void over_memory_all(thread_communicator& comm, std::size_t n) {
 #ifdef COLLIGO_TEST_ALGORITHMS
-  [&]<class... Tags>(std::variant<Tags...>*) { (over_memory(comm, Tags{}, n), ...); }(static_cast<std::variant<COLLIGO_TEST_ALGORITHMS>*>(nullptr));
+  [&]<class... Tags>(std::variant<Tags...>*) {
+    (over_memory(comm, Tags{}, n), ...);
+  }(static_cast<std::variant<COLLIGO_TEST_ALGORITHMS>*>(nullptr));
 #else
   for_each_algorithm([&]<class Tag>(Tag tag) {
     if constexpr (laws::has_text<Tag>) over_memory(comm, tag, n);
@@ -181,13 +195,20 @@ TEST_CASE("direct gives the same bits on all ranks, those of the order of ranks"
   for (int const p : {2, 3, 5, 8})
     for (bool const shared : {false, true})
       REQUIRE_NOTHROW(run_threads(p, [p, shared](thread_communicator& comm) {
-        auto const value = [](int rank, std::size_t i) { return 1.0 / (3 + rank) * (i % 2 ? 1e16 : 1e-3) + static_cast<double>(i); };
+        auto const value = [](int rank, std::size_t i) {
+          return 1.0 / (3 + rank) * (i % 2 ? 1e16 : 1e-3) + static_cast<double>(i);
+        };
         for (std::size_t const n : {1u, 30u, 3000u}) {
           std::vector<double> in(n), out(n);
           for (std::size_t i = 0; i < n; ++i) in[i] = value(comm.rank(), i);
           auto both = in;
-          if (shared) all_reduce(comm, in, out, std::plus<>{}, shared_memory{}), all_reduce(comm, in_place(both), std::plus<>{}, shared_memory{});
-          else all_reduce(comm, in, out, std::plus<>{}, direct{}), all_reduce(comm, in_place(both), std::plus<>{}, direct{});
+          if (shared) {
+            all_reduce(comm, in, out, std::plus<>{}, shared_memory{});
+            all_reduce(comm, in_place(both), std::plus<>{}, shared_memory{});
+          } else {
+            all_reduce(comm, in, out, std::plus<>{}, direct{});
+            all_reduce(comm, in_place(both), std::plus<>{}, direct{});
+          }
           for (std::size_t i = 0; i < n; ++i) {
             double expected = value(0, i);
             for (int r = 1; r < p; ++r) expected += value(r, i);
@@ -222,7 +243,8 @@ TEST_CASE("calls of different sizes, types and collectives in a row, without bar
           case 3: {
             std::vector<double> in(n, comm.rank()), out(n * static_cast<std::size_t>(q));
             all_gather(comm, in, out, shared_memory{});
-            for (std::size_t i = 0; i < out.size(); ++i) laws::expect(out[i] == static_cast<double>(i / n), "all_gather", q, n);
+            for (std::size_t i = 0; i < out.size(); ++i)
+              laws::expect(out[i] == static_cast<double>(i / n), "all_gather", q, n);
             break;
           }
           default: {

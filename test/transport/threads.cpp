@@ -21,7 +21,8 @@ TEST_CASE("one value, a vector, in place") {
     colligo::all_reduce(comm, in_place(both), std::plus<>{});
     colligo::reduce(comm, in, at_root, std::plus<>{}, 2);
     bool const right = out == std::vector{10, 20, 5} && both == out && colligo::all_reduce(comm, me, maximum{}) == 4 &&
-                       (me != 2 || at_root == std::array{10, 20, 5}) && (me != 3 || colligo::reduce(comm, 1, std::plus<>{}, 3) == 5);
+                       (me != 2 || at_root == std::array{10, 20, 5}) &&
+                       (me != 3 || colligo::reduce(comm, 1, std::plus<>{}, 3) == 5);
     if (me != 3) colligo::reduce(comm, 1, std::plus<>{}, 3);
     if (!right) throw std::runtime_error("rank " + std::to_string(me) + " is wrong");
   });
@@ -71,22 +72,33 @@ TEST_CASE("bad input: an exception that says what, on every rank, and nothing is
     CHECK(thrown == 3);
   };
   using vec = std::vector<double>;
-  check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, std::span(out).first(3), std::plus<>{}); }, Contains("all_reduce") && Contains("3 elements, expected 4"));
-  check([](auto& c, vec&, vec& out) { colligo::all_reduce(c, std::span(out).first(3), std::span(out).last(3), std::plus<>{}); }, Contains("overlap") && Contains("in_place"));
+  check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, std::span(out).first(3), std::plus<>{}); },
+        Contains("all_reduce") && Contains("3 elements, expected 4"));
+  check([](auto& c, vec&, vec& out) {
+    colligo::all_reduce(c, std::span(out).first(3), std::span(out).last(3), std::plus<>{});
+  }, Contains("overlap") && Contains("in_place"));
   check([](auto& c, vec& in, vec& out) { colligo::reduce(c, in, out, std::plus<>{}, 3); }, Contains("root 3"));
   check([](auto& c, vec& in, vec& out) { colligo::reduce(c, in, out, std::plus<>{}, -1); }, Contains("root -1"));
-  check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, out, std::plus<>{}, named("rings")); }, Contains("\"rings\"") && Contains("binary_tree, ") && Contains(", ring,"));
-  check([](auto& c, vec& in, vec& out) { colligo::reduce(c, in, out, std::plus<>{}, 0, named("recursive_doubling")); }, Contains("known are binary_tree, halving"));
-  check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, out, std::plus<>{}, named("ring:block=3")); }, Contains("no such knob") && Contains("block=3"));
-  check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, out, [](double a, double b) { return a + b; }, named("ring")); }, Contains("reorders operands") && Contains("as_commutative"));
-  check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, out, std::plus<>{}, named("vendor")); }, Contains("vendor"));
+  check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, out, std::plus<>{}, named("rings")); },
+        Contains("\"rings\"") && Contains("binary_tree, ") && Contains(", ring,"));
+  check([](auto& c, vec& in, vec& out) { colligo::reduce(c, in, out, std::plus<>{}, 0, named("recursive_doubling")); },
+        Contains("known are binary_tree, halving"));
+  check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, out, std::plus<>{}, named("ring:block=3")); },
+        Contains("no such knob") && Contains("block=3"));
+  check([](auto& c, vec& in, vec& out) {
+    colligo::all_reduce(c, in, out, [](double a, double b) { return a + b; }, named("ring"));
+  }, Contains("reorders operands") && Contains("as_commutative"));
+  check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, out, std::plus<>{}, named("vendor")); },
+        Contains("vendor"));
   CHECK(written == 0);
   CHECK_THROWS_AS(run_threads(0, [](thread_communicator&) {}), argument_error);
   CHECK_THROWS_AS(named(std::string(121, 'x')), algorithm_error);
 }
 
 TEST_CASE("ranks that make different calls are told, not left waiting") {
-  CHECK_THAT(message_of(2, [](thread_communicator& comm) { if (comm.rank() == 0) colligo::all_reduce(comm, 1, std::plus<>{}); }), Contains("has left"));
+  CHECK_THAT(message_of(2, [](thread_communicator& comm) {
+               if (comm.rank() == 0) colligo::all_reduce(comm, 1, std::plus<>{});
+             }), Contains("has left"));
   CHECK_THAT(message_of(2, [](thread_communicator& comm) {
                std::vector<int> v(comm.rank() == 0 ? 2u : 3u);
                colligo::all_reduce(comm, in_place(v), std::plus<>{}, recursive_doubling{});
@@ -102,16 +114,21 @@ TEST_CASE("the first exception of a rank ends the others where they wait") {
 
 TEST_CASE("the environment overrides automatic, and nothing else") {
   ::setenv("COLLIGO_ALL_REDUCE", "rings", 1);
-  CHECK_THAT(message_of(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}); }), Contains("COLLIGO_ALL_REDUCE") && Contains("rings"));
+  CHECK_THAT(message_of(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}); }),
+             Contains("COLLIGO_ALL_REDUCE") && Contains("rings"));
   CHECK_NOTHROW(run_threads(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}, ring{}); }));
-  CHECK_NOTHROW(run_threads(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}, named("ring")); }));
+  CHECK_NOTHROW(
+      run_threads(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}, named("ring")); }));
   CHECK_NOTHROW(run_threads(2, [](thread_communicator& comm) { colligo::reduce(comm, 1, std::plus<>{}, 0); }));
   ::setenv("COLLIGO_ALL_REDUCE", "rotating_ring", 1);
-  run_threads(3, [](thread_communicator& comm) {   // rank 1 meets 0 and 2 before itself: only the rotating ring gives "acb" there
+  // Rank 1 meets 0 and 2 before itself: only the rotating ring gives "acb" there.
+  run_threads(3, [](thread_communicator& comm) {
     auto const op = as_commutative([](std::string const& a, std::string const& b) { return a + b; });
     auto const got = colligo::all_reduce(comm, std::string(1, static_cast<char>('a' + comm.rank())), op);
-    std::string const pinned = colligo::all_reduce(comm, std::string(1, static_cast<char>('a' + comm.rank())), op, rotating_ring{});
-    if (got != pinned || (comm.rank() == 1 && got != "acb")) throw std::runtime_error("rotating_ring did not run: " + got);
+    std::string const pinned =
+        colligo::all_reduce(comm, std::string(1, static_cast<char>('a' + comm.rank())), op, rotating_ring{});
+    if (got != pinned || (comm.rank() == 1 && got != "acb"))
+      throw std::runtime_error("rotating_ring did not run: " + got);
   });
   ::unsetenv("COLLIGO_ALL_REDUCE");
 }
