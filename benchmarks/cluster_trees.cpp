@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// all_reduce of short vectors on several hosts: LAM-MPI's trees, trees made for the hosts, hierarchical algorithms, and the MPI library's own,
-/// in one run, with ranks placed on the hosts in several ways:
+/// all_reduce of short vectors on several hosts: LAM-MPI's trees, trees made for the hosts, hierarchical algorithms,
+/// and the MPI library's own, in one run, with ranks placed on the hosts in several ways:
 ///   cluster/cluster --hosts 8 --ranks-per-host 4 --rate 1mbit --delay 10ms cluster_trees
 /// or two clusters joined by a WAN, with and without a last process that is misplaced:
-///   cluster/cluster --hosts 16 --ranks-per-host 4 --rate 100mbit --delay 1ms --split 8 --wan 15ms cluster_trees --clusters 8
-/// After  Bjorndalen, Anshus, Vinter, Larsen: The Performance of Configurable Collective Communication for LAM-MPI in Clusters and Multi-Clusters
+///   cluster/cluster --hosts 16 --ranks-per-host 4 --rate 100mbit --delay 1ms --split 8 --wan 15ms
+///     cluster_trees --clusters 8
+/// After  Bjorndalen, Anshus, Vinter, Larsen: The Performance of Configurable Collective Communication for LAM-MPI in
+///        Clusters and Multi-Clusters
 #include <colligo/all_reduce.hpp>
 #include <colligo/record.hpp>
 #include <colligo/shape/host_map.hpp>
@@ -34,17 +36,27 @@ struct options {
 };
 
 std::optional<int> parse(int argc, char** argv, int rank, options& o) {
-  CLI::App app("Times all_reduce of a few ints on several hosts: LAM-MPI's trees, trees made for the hosts, hierarchical, and MPI's own.\n"
-               "Every result is checked. Calls are timed in loops, contenders take turns; the slowest rank counts.", "cluster_trees");
-  app.add_option("--placement", o.placements, "of ranks on hosts: in-order (one host after the other), cyclic (as LAM-MPI deals them out), shuffled")
-      ->delimiter(',')->check(CLI::IsMember({"in-order", "cyclic", "shuffled"}))->capture_default_str();
+  CLI::App app(
+      "Times all_reduce of a few ints on several hosts: LAM-MPI's trees, trees made for the hosts, "
+      "hierarchical, and MPI's own.\n"
+      "Every result is checked. Calls are timed in loops, contenders take turns; the slowest rank counts.",
+      "cluster_trees");
+  app.add_option("--placement", o.placements,
+                 "of ranks on hosts: in-order (one host after the other), cyclic (as LAM-MPI deals them out), shuffled")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"in-order", "cyclic", "shuffled"}))
+      ->capture_default_str();
   app.add_option("--seed", o.seed, "of shuffled")->capture_default_str();
-  app.add_option("--clusters", o.clusters, "the first so many hosts are one cluster, the others another: instead of the placements all but one host's ranks\n"
-                 "of the first, then all of the second; and the same with one rank more, on the first cluster")->check(CLI::Range(1, 200));
+  app.add_option("--clusters", o.clusters,
+                 "the first so many hosts are one cluster, the others another: instead of the placements "
+                 "all but one host's ranks\n"
+                 "of the first, then all of the second; and the same with one rank more, on the first cluster")
+      ->check(CLI::Range(1, 200));
   app.add_option("--elements", o.elements, "ints")->check(CLI::Range(1, 1 << 24))->capture_default_str();
   app.add_option("--calls", o.calls, "in a loop that is timed")->check(CLI::Range(1, 100000))->capture_default_str();
   app.add_option("--rounds", o.rounds, "loops of each contender")->check(CLI::Range(1, 100000))->capture_default_str();
-  app.add_option("--pretend", o.pretended, "take so many ranks in a row for a host, whatever hosts there are")->check(CLI::Range(1, 100000));
+  app.add_option("--pretend", o.pretended, "take so many ranks in a row for a host, whatever hosts there are")
+      ->check(CLI::Range(1, 100000));
   app.add_option("--csv", o.csv, "write the table to this file too");
   app.add_flag("--progress", o.progress, "tell on stderr which round it is");
   return read_options(app, argc, argv, rank);
@@ -73,7 +85,9 @@ struct scene {
 std::vector<int> order_of(std::string const& name, colligo::host_map const& map, unsigned seed) {
   std::vector<int> order(static_cast<std::size_t>(map.p));
   std::iota(order.begin(), order.end(), 0);
-  auto const key = [&](int r) { return name == "cyclic" ? std::pair(map.place(r), map.host_of(r)) : std::pair(map.host_of(r), map.place(r)); };
+  auto const key = [&](int r) {
+    return name == "cyclic" ? std::pair(map.place(r), map.host_of(r)) : std::pair(map.host_of(r), map.place(r));
+  };
   std::ranges::sort(order, {}, key);
   std::mt19937 random(seed);
   if (name == "shuffled")   // by hand: std::shuffle differs between libraries
@@ -81,12 +95,14 @@ std::vector<int> order_of(std::string const& name, colligo::host_map const& map,
   return order;
 }
 
-placement place(std::string name, std::vector<int> const& order, std::vector<int> const& world_hosts, std::vector<int> const& world_clusters) {
+placement place(std::string name, std::vector<int> const& order, std::vector<int> const& world_hosts,
+                std::vector<int> const& world_clusters) {
   placement made{std::move(name), {}, {}, {}};
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   auto const mine = std::ranges::find(order, rank);
-  MPI_Comm_split(MPI_COMM_WORLD, mine == order.end() ? MPI_UNDEFINED : 0, static_cast<int>(mine - order.begin()), &made.comm);
+  MPI_Comm_split(MPI_COMM_WORLD, mine == order.end() ? MPI_UNDEFINED : 0, static_cast<int>(mine - order.begin()),
+                 &made.comm);
   for (int const r : order) {
     made.hosts.push_back(world_hosts[static_cast<std::size_t>(r)]);
     made.clusters.push_back(world_clusters[static_cast<std::size_t>(r)]);
@@ -103,7 +119,8 @@ std::vector<placement> placements_of(options const& o) {
     for (auto const& name : o.placements) all.push_back(place(name, order_of(name, map, o.seed), hosts, clusters));
     return all;
   }
-  if (o.clusters >= map.host_count()) throw agreed_error(fmt::format("--clusters: {} hosts are all there are, of {}", o.clusters, map.host_count()));
+  if (o.clusters >= map.host_count())
+    throw agreed_error(fmt::format("--clusters: {} hosts are all there are, of {}", o.clusters, map.host_count()));
   std::vector<int> order[2], spare;
   for (int const r : order_of("in-order", map, 0)) {
     int const host = map.host_of(r);
@@ -141,8 +158,10 @@ std::vector<contender> contenders_on(placement const& where, int elements) {
   add("by_host binomial", by_host({.within = trees::binomial, .between = trees::binomial}));
   int const hosts = colligo::host_map{where.hosts, p}.host_count();
   add("hierarchical", colligo::hierarchical<>{.hosts = where.hosts});
-  add("hierarchical flat between", colligo::hierarchical<colligo::binary_tree, colligo::configured>{.between = {trees::flat(hosts)}, .hosts = where.hosts});
-  add("hierarchical direct between", colligo::hierarchical<colligo::binary_tree, colligo::direct>{.hosts = where.hosts});
+  add("hierarchical flat between", colligo::hierarchical<colligo::binary_tree, colligo::configured>{
+                                       .between = {trees::flat(hosts)}, .hosts = where.hosts});
+  add("hierarchical direct between",
+      colligo::hierarchical<colligo::binary_tree, colligo::direct>{.hosts = where.hosts});
   add("multi_leader", colligo::multi_leader<>{.hosts = where.hosts});
   add("binary_tree", colligo::binary_tree{});
   add("recursive_doubling", colligo::recursive_doubling{});
@@ -165,11 +184,14 @@ void time_all(std::vector<scene>& scenes, options const& o, int rank) {
       for (std::size_t turn = 0; turn < s.contenders.size(); ++turn) {
         auto& c = s.contenders[(static_cast<std::size_t>(round) + turn) % s.contenders.size()];
         // A rank that has no part in it waits for the others at the end.
-        c.us.push_back(s.where.comm == MPI_COMM_NULL ? 0 : back_to_back(s.where.comm, o.elements, o.calls, c.call, s.where.name + ": " + c.name));
+        c.us.push_back(s.where.comm == MPI_COMM_NULL
+                           ? 0
+                           : back_to_back(s.where.comm, o.elements, o.calls, c.call, s.where.name + ": " + c.name));
       }
   }
   for (auto& s : scenes)
-    for (auto& c : s.contenders) MPI_Allreduce(MPI_IN_PLACE, c.us.data(), static_cast<int>(c.us.size()), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    for (auto& c : s.contenders)
+      MPI_Allreduce(MPI_IN_PLACE, c.us.data(), static_cast<int>(c.us.size()), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 }
 
 struct close {
@@ -177,19 +199,23 @@ struct close {
 };
 
 void report(std::vector<scene> const& scenes, options const& o, std::FILE* csv) {
-  if (csv != nullptr) fmt::print(csv, "placement,algorithm,ranks,hosts,elements,messages_between_hosts,hops,messages_between_clusters,cluster_hops,rounds,min_us,median_us,max_us,x_lam,x_mpi\n");
+  if (csv != nullptr)
+    fmt::print(csv,
+               "placement,algorithm,ranks,hosts,elements,messages_between_hosts,hops,messages_between_clusters,"
+               "cluster_hops,rounds,min_us,median_us,max_us,x_lam,x_mpi\n");
   for (auto const& s : scenes) {
     auto const median = [&](std::string_view name) {
       return statistics_of(std::ranges::find(s.contenders, name, &contender::name)->us).median;
     };
     int const p = static_cast<int>(s.where.hosts.size()), hosts = colligo::host_map{s.where.hosts, p}.host_count();
     fmt::print("\n{}: {} ranks on {} hosts\n", s.where.name, p, hosts);
-    fmt::print("  {:<28} {:>10} {:>10} {:>10} {:>7} {:>7}   {:>13} {:>5}{}\n", "algorithm", "min ms", "median ms", "max ms", "x lam", "x mpi", "between hosts", "hops",
-               o.clusters != 0 ? "   between clusters  hops" : "");
+    fmt::print("  {:<28} {:>10} {:>10} {:>10} {:>7} {:>7}   {:>13} {:>5}{}\n", "algorithm", "min ms", "median ms",
+               "max ms", "x lam", "x mpi", "between hosts", "hops", o.clusters != 0 ? "   between clusters  hops" : "");
     for (auto const& c : s.contenders) {
       auto const us = statistics_of(c.us);
       double const over_lam = median("lam") / us.median, over_mpi = median("mpi") / us.median;
-      fmt::print("  {:<28} {:>10.2f} {:>10.2f} {:>10.2f} {:>7.2f} {:>7.2f}", c.name, us.min / 1e3, us.median / 1e3, us.max / 1e3, over_lam, over_mpi);
+      fmt::print("  {:<28} {:>10.2f} {:>10.2f} {:>10.2f} {:>7.2f} {:>7.2f}", c.name, us.min / 1e3, us.median / 1e3,
+                 us.max / 1e3, over_lam, over_mpi);
       std::string counts = ",,,";
       if (c.schedule) {
         auto const h = crossings_of(*c.schedule, s.where.hosts), w = crossings_of(*c.schedule, s.where.clusters);
@@ -199,8 +225,8 @@ void report(std::vector<scene> const& scenes, options const& o, std::FILE* csv) 
       }
       fmt::print("\n");
       if (csv != nullptr)
-        fmt::print(csv, "{},\"{}\",{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.3f},{:.3f}\n", s.where.name, c.name, p, hosts, o.elements, counts, o.rounds, us.min, us.median,
-                   us.max, over_lam, over_mpi);
+        fmt::print(csv, "{},\"{}\",{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.3f},{:.3f}\n", s.where.name, c.name, p, hosts,
+                   o.elements, counts, o.rounds, us.min, us.median, us.max, over_lam, over_mpi);
     }
   }
 }
@@ -223,7 +249,8 @@ int cluster_trees(int argc, char** argv) {
   for (auto& where : placements_of(o)) scenes.push_back({std::move(where), {}});
   for (auto& s : scenes) s.contenders = contenders_on(s.where, o.elements);
   if (rank == 0)
-    fmt::print("all_reduce of {} int{}, {}; medians of {} loops of {} calls; messages counted in the schedules\n", o.elements, o.elements == 1 ? "" : "s", mpi_library(), o.rounds, o.calls);
+    fmt::print("all_reduce of {} int{}, {}; medians of {} loops of {} calls; messages counted in the schedules\n",
+               o.elements, o.elements == 1 ? "" : "s", mpi_library(), o.rounds, o.calls);
   time_all(scenes, o, rank);
   if (rank == 0) report(scenes, o, csv.get());
   for (auto& s : scenes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// How fast vectors are combined: the loop of the library, a plain loop and memcpy, on vectors that lie in the first-level cache.
-/// bytes_per_second counts what is written.
+/// How fast vectors are combined: the loop of the library, a plain loop and memcpy, on vectors that lie in the
+/// first-level cache. bytes_per_second counts what is written.
 #include <benchmark/benchmark.h>
 
 #include <colligo/core/functor.hpp>

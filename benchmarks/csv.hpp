@@ -8,6 +8,7 @@
 namespace bench {
 
 /// The columns, in order. Programs rely on them: new ones come at the end.
-inline constexpr std::string_view csv_header = "collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us,distribution,mpi";
+inline constexpr std::string_view csv_header =
+    "collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us,distribution,mpi";
 
 }  // namespace bench

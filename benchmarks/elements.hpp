@@ -26,13 +26,15 @@ struct summary {
 };
 static_assert(sizeof(summary) == 40);
 
-/// The summary of two sets of observations (Chan, Golub and LeVeque). Written symmetrically, so that it commutes bit for bit.
+/// The summary of two sets of observations (Chan, Golub and LeVeque). Written symmetrically, so
+/// that it commutes bit for bit.
 struct merge {
   summary operator()(summary const& a, summary const& b) const {
     auto const n_a = static_cast<double>(a.count), n_b = static_cast<double>(b.count);
     double const n = n_a + n_b, apart = a.mean - b.mean;
-    return {a.count + b.count, (n_a * a.mean + n_b * b.mean) / n, a.squares + b.squares + apart * apart * (n_a * n_b / n),
-            std::min(a.least, b.least), std::max(a.greatest, b.greatest)};
+    return {a.count + b.count, (n_a * a.mean + n_b * b.mean) / n,
+            a.squares + b.squares + apart * apart * (n_a * n_b / n), std::min(a.least, b.least),
+            std::max(a.greatest, b.greatest)};
   }
 };
 
@@ -43,7 +45,8 @@ inline constexpr bool colligo::commutative<bench::merge, bench::summary> = true;
 
 namespace bench {
 
-/// Element i of a rank's input in a round: numbers without pattern, so that branches are not learnt and every rounding error occurs.
+/// Element i of a rank's input in a round: numbers without pattern, so that branches are not learnt and every rounding
+/// error occurs.
 template <class T>
 T input(std::uint64_t round, int rank, std::size_t i) {
   std::uint64_t bits = ((round << 16) + static_cast<std::uint64_t>(rank)) * 0xD1B54A32D192ED03 + i * 0x9E3779B97F4A7C15;
@@ -52,7 +55,8 @@ T input(std::uint64_t round, int rank, std::size_t i) {
   auto const unit = static_cast<double>(bits >> 11) * 0x1p-53;   // [0, 1)
   if constexpr (std::is_floating_point_v<T>) return static_cast<T>(0.5 + unit);
   else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<int>(bits >> 48) - 32768);
-  else if constexpr (std::is_same_v<T, place>) return {static_cast<double>(bits >> 60), rank};   // few values: ties occur
+  // Few values: ties occur.
+  else if constexpr (std::is_same_v<T, place>) return {static_cast<double>(bits >> 60), rank};
   else return {1 + static_cast<std::int64_t>(bits >> 60), unit, 16 + unit, unit - 1, unit + 1};
 }
 
@@ -61,17 +65,19 @@ template <class Op, class T>
 bool agree(T const& a, T const& b, int p) {
   auto const near = [p](auto x, auto y, int roundings) {
     using real = decltype(x);
-    return std::abs(x - y) <= static_cast<real>(roundings) * static_cast<real>(p) * std::numeric_limits<real>::epsilon() * std::abs(x);
+    return std::abs(x - y) <=
+           static_cast<real>(roundings) * static_cast<real>(p) * std::numeric_limits<real>::epsilon() * std::abs(x);
   };
   if constexpr (std::is_same_v<T, summary>) {
-    // A merge rounds the mean four times and all terms are positive, so either order is off by 4 p epsilon/2 at most. The squares are
-    // rounded as a sum is; besides, each distance of two means inherits their errors, 4 p epsilon together, and as it is at most 1 the
-    // merges add at most twice that times the count, which squares are never below. 24 is more than 2 (1 + 8), for two orders.
+    // A merge rounds the mean four times and all terms are positive, so either order is off by 4 p epsilon/2 at most.
+    // The squares are rounded as a sum is; besides, each distance of two means inherits their errors, 4 p epsilon
+    // together, and as it is at most 1 the merges add at most twice that times the count, which squares are never
+    // below. 24 is more than 2 (1 + 8), for two orders.
     return a.count == b.count && near(a.mean, b.mean, 8) && near(a.squares, b.squares, 24) && a.least == b.least &&
            a.greatest == b.greatest;
   } else if constexpr (std::is_floating_point_v<T> && std::is_same_v<Op, sum>) {
-    // The inputs are positive: p - 1 additions in one order are off by (p - 1) epsilon/2 at most, relative to the sum, and two orders
-    // by twice that from each other. One epsilon more covers the second order.
+    // The inputs are positive: p - 1 additions in one order are off by (p - 1) epsilon/2 at most, relative to the sum,
+    // and two orders by twice that from each other. One epsilon more covers the second order.
     return near(a, b, 1);
   } else {
     return a == b;

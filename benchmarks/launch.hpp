@@ -80,8 +80,9 @@ struct seating {
   bool crowded;  ///< some host has more ranks than cores
 };
 
-/// Pins each rank to a core of its own where all hosts have enough. What ranks may use together counts, not how the launcher has dealt
-/// it out: launchers bind or do not bind, and a rank that wanders between cores would be measured as a slow algorithm.
+/// Pins each rank to a core of its own where all hosts have enough. What ranks may use together counts, not how the
+/// launcher has dealt it out: launchers bind or do not bind, and a rank that wanders between cores would be measured as
+/// a slow algorithm.
 inline seating take_seats(bool pin) {
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
@@ -117,7 +118,8 @@ inline std::string describe(seating const& s, int ranks) {
   std::string const how = s.pinned    ? "each rank pinned to a core of its own"
                           : s.crowded ? "more ranks than cores, not pinned: times include waiting for a core"
                                       : "not pinned";
-  return fmt::format("{} rank{}, {} core{}{}, {}", ranks, ranks == 1 ? "" : "s", s.cores, s.cores == 1 ? "" : "s", where, how);
+  return fmt::format("{} rank{}, {} core{}{}, {}", ranks, ranks == 1 ? "" : "s", s.cores, s.cores == 1 ? "" : "s",
+                     where, how);
 }
 
 }  // namespace bench

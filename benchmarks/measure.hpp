@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The timing loop, which knows nothing of collectives: contenders side by side in one run, on fresh input in every repetition, the order
-/// turning from one repetition to the next; the slowest rank counts.
+/// The timing loop, which knows nothing of collectives: contenders side by side in one run, on fresh input in every
+/// repetition, the order turning from one repetition to the next; the slowest rank counts.
 #pragma once
 
 #include <mpi.h>
@@ -37,14 +37,15 @@ class contest {
   /// Calls one contender `calls` times, each on an input of its own.
   virtual void run(std::size_t contender, int calls) = 0;
 
-  /// Compares a contender's answers on this rank with the MPI library's own: empty, or what is wrong. Throws colligo::algorithm_error
-  /// where a contender is sound but does not apply.
+  /// Compares a contender's answers on this rank with the MPI library's own: empty, or what is wrong. Throws
+  /// colligo::algorithm_error where a contender is sound but does not apply.
   virtual std::string check(std::size_t contender) = 0;
 };
 
 struct plan {
   int repeats = 20;
-  double sample_us = 100;   ///< calls are timed in batches that take at least this long, so that the clock and the start do not count
+  double sample_us = 100;   ///< calls are timed in batches that take at least this long, so that the clock and the
+                            ///< start do not count
   bool crowded = false;     ///< more ranks than cores
 };
 
@@ -145,7 +146,8 @@ std::vector<outcome> measure(contest& c, std::size_t elements, plan const& how, 
       std::size_t const i = (repeat + turn) % names.size();
       progress(names[i]);
       if (results[i].skipped.empty())
-        samples[i * repeats + repeat] = detail::time_batch(c, i, batches[i], how.crowded) / (batches[i].passes * batches[i].calls);
+        samples[i * repeats + repeat] =
+            detail::time_batch(c, i, batches[i], how.crowded) / (batches[i].passes * batches[i].calls);
     }
   MPI_Allreduce(samples.data(), slowest.data(), static_cast<int>(samples.size()), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -155,6 +157,8 @@ std::vector<outcome> measure(contest& c, std::size_t elements, plan const& how, 
   return results;
 }
 
-inline int steps_per_size(contest const& c, plan const& how) { return static_cast<int>(c.names().size()) * (1 + how.repeats); }
+inline int steps_per_size(contest const& c, plan const& how) {
+  return static_cast<int>(c.names().size()) * (1 + how.repeats);
+}
 
 }  // namespace bench

@@ -55,9 +55,10 @@ inline crossings crossings_of(colligo::schedule const& s, std::span<int const> w
   return all;
 }
 
-/// Microseconds per call on this rank of all_reduce(in, out), sums of ints, called back to back. Throws std::runtime_error if a sum is wrong.
-/// One call goes before the others and is not timed: the ranks leave a barrier by as much apart as a call takes here, while those of a collective
-/// that all of them wait for run in step with each other.
+/// Microseconds per call on this rank of all_reduce(in, out), sums of ints, called back to back. Throws
+/// std::runtime_error if a sum is wrong. One call goes before the others and is not timed: the ranks leave a barrier by
+/// as much apart as a call takes here, while those of a collective that all of them wait for
+/// run in step with each other.
 template <class AllReduce>
 double back_to_back(MPI_Comm comm, int elements, int calls, AllReduce const& all_reduce, std::string const& name) {
   int rank = 0, p = 0, done = 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the step vocabulary costs: recursive doubling written against it and by hand, one double, interleaved in one run:
+/// What the step vocabulary costs: recursive doubling written against it and by hand, one
+/// double, interleaved in one run:
 ///   mpirun -n 2 overhead
-/// Tells whether the library stays within 5 % of the loop by hand. That is an aim and no test: the exit code does not depend on it.
+/// Tells whether the library stays within 5 % of the loop by hand. That is an aim and no test: the exit code does not
+/// depend on it.
 #include <mpi.h>
 
 #include <bit>
@@ -123,24 +125,26 @@ int overhead(int argc, char** argv) {
 
   fmt::print("all_reduce of one double: {}\n{}\n", mpi_library(), describe(seats, ranks));
   fmt::print("{} batches of {} calls each; microseconds per call of the slowest rank\n\n", o.batches, o.calls);
-  fmt::print("{:<30} {:>9} {:>10} {:>9} {:>11} {:>14} {:>13}\n", "", "min us", "median us", "max us", "min ratio", "median ratio",
-             "of pairs");
-  char const* const what[]{"recursive doubling by hand", "recursive_doubling{}", "named(\"recursive_doubling\")", "automatic{}",
-                           "MPI_Allreduce"};
+  fmt::print("{:<30} {:>9} {:>10} {:>9} {:>11} {:>14} {:>13}\n", "", "min us", "median us", "max us", "min ratio",
+             "median ratio", "of pairs");
+  char const* const what[]{"recursive doubling by hand", "recursive_doubling{}", "named(\"recursive_doubling\")",
+                           "automatic{}", "MPI_Allreduce"};
   statistics const base = statistics_of(samples[0]);
   double least = 0, paired = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     statistics const s = statistics_of(samples[i]);
-    // Neighbours in time share what else the machine does, so the median of their ratios is steadier than the ratio of medians.
+    // Neighbours in time share what else the machine does, so the median of their ratios is
+    // steadier than the ratio of medians.
     std::vector<double> ratios;
     for (std::size_t k = 0; k < samples[i].size(); ++k) ratios.push_back(samples[i][k] / samples[0][k]);
     double const pairs = statistics_of(ratios).median;
-    fmt::print("{:<30} {:>9.4f} {:>10.4f} {:>9.4f} {:>11.3f} {:>14.3f} {:>13.3f}\n", what[i], s.min, s.median, s.max, s.min / base.min,
-               s.median / base.median, pairs);
+    fmt::print("{:<30} {:>9.4f} {:>10.4f} {:>9.4f} {:>11.3f} {:>14.3f} {:>13.3f}\n", what[i], s.min, s.median, s.max,
+               s.min / base.min, s.median / base.median, pairs);
     if (i == 1) least = s.min / base.min, paired = pairs;
   }
-  fmt::print("\nsteps / by hand: {:.3f} by minima, {:.3f} by pairs; the aim, at most {:.2f}, is {}\n", least, paired, aim,
-             paired <= aim ? "met" : least <= aim ? "met by minima only" : "missed");
+  char const* const verdict = paired <= aim ? "met" : least <= aim ? "met by minima only" : "missed";
+  fmt::print("\nsteps / by hand: {:.3f} by minima, {:.3f} by pairs; the aim, at most {:.2f}, is {}\n", least, paired,
+             aim, verdict);
   return 0;
 }
 

@@ -24,8 +24,10 @@
 namespace bench {
 
 /// median(base) / median(contender): above 1 the contender is faster. None where either was not measured.
-inline std::optional<double> ratio_to(std::vector<outcome> const& results, std::string_view base, outcome const& contender) {
-  auto const found = std::find_if(results.begin(), results.end(), [&](outcome const& o) { return o.name == base && o.skipped.empty(); });
+inline std::optional<double> ratio_to(std::vector<outcome> const& results, std::string_view base,
+                                      outcome const& contender) {
+  auto const found = std::find_if(results.begin(), results.end(),
+                                  [&](outcome const& o) { return o.name == base && o.skipped.empty(); });
   if (found == results.end() || !contender.skipped.empty() || contender.us.median <= 0) return std::nullopt;
   return found->us.median / contender.us.median;
 }
@@ -47,7 +49,8 @@ class table {
         continue;
       }
       auto const ratio = ratio_to(results, "mpi", r);
-      fmt::print("  {:<{}} {:>12.3f} {:>12.3f} {:>12.3f} {:>8}\n", r.name, width_, r.us.min, r.us.median, r.us.max, text(ratio));
+      fmt::print("  {:<{}} {:>12.3f} {:>12.3f} {:>12.3f} {:>8}\n", r.name, width_, r.us.min, r.us.median, r.us.max,
+                 text(ratio));
       if (ratio) lines_[i].add(*ratio);
     }
     std::fflush(stdout);
@@ -72,7 +75,9 @@ class table {
       ++count;
       least = std::min(least.value_or(ratio), ratio);
     }
-    std::optional<double> mean() const { return count == 0 ? std::nullopt : std::optional(std::exp(logarithms / count)); }
+    std::optional<double> mean() const {
+      return count == 0 ? std::nullopt : std::optional(std::exp(logarithms / count));
+    }
   };
 
   static std::string text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
@@ -96,14 +101,14 @@ class csv_file {
     if (file_) fmt::print(file_.get(), "{}\n", csv_header);
   }
 
-  void write(std::string_view collective, std::string_view type, std::string_view op, std::string_view distribution, int ranks,
-             std::size_t bytes, int repeats, std::vector<outcome> const& results) {
+  void write(std::string_view collective, std::string_view type, std::string_view op, std::string_view distribution,
+             int ranks, std::size_t bytes, int repeats, std::vector<outcome> const& results) {
     if (!file_) return;
     std::string const mpi = field(mpi_name());
     for (auto const& r : results)
       if (r.skipped.empty())
-        fmt::print(file_.get(), "{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{},{}\n", collective, field(r.name), type, op, ranks, bytes,
-                   repeats, r.us.min, r.us.median, r.us.max, distribution, mpi);
+        fmt::print(file_.get(), "{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{},{}\n", collective, field(r.name), type,
+                   op, ranks, bytes, repeats, r.us.min, r.us.median, r.us.max, distribution, mpi);
     std::fflush(file_.get());
   }
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSL-1.0
-# search_tree keeps to its time, and what it writes is taken from COLLIGO_TREE by communicators of as many ranks, and by no others.
+# search_tree keeps to its time, and what it writes is taken from COLLIGO_TREE by communicators of as many ranks, and by
+# no others.
 set(budget 2)
-execute_process(COMMAND ${RUN} 4 ${SEARCH_TREE} --seconds ${budget} --pretend 2 --out ${OUT}/best.tree OUTPUT_VARIABLE text RESULT_VARIABLE code)
-if(NOT code EQUAL 0 OR NOT text MATCHES "best of [0-9]+ trees? in ([0-9.]+) s:" OR NOT text MATCHES "\nCOLLIGO_TREE=${OUT}/best.tree\n")
+execute_process(COMMAND ${RUN} 4 ${SEARCH_TREE} --seconds ${budget} --pretend 2 --out ${OUT}/best.tree
+  OUTPUT_VARIABLE text RESULT_VARIABLE code)
+if(NOT code EQUAL 0 OR NOT text MATCHES "best of [0-9]+ trees? in ([0-9.]+) s:"
+   OR NOT text MATCHES "\nCOLLIGO_TREE=${OUT}/best.tree\n")
   message(FATAL_ERROR "search_tree ends with ${code}:\n${text}")
 endif()
 string(REGEX REPLACE ".*best of [0-9]+ trees? in ([0-9.]+) s:.*" "\\1" spent "${text}")

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Looks for a tree that suits the hosts it runs on, by trying: shapes made for the hosts, then moves of single subtrees and ranks, each against the
-/// best so far. Writes a file for COLLIGO_TREE and says what of the paper's three factors (children, depth, network hops) has moved:
+/// Looks for a tree that suits the hosts it runs on, by trying: shapes made for the hosts, then moves of single
+/// subtrees and ranks, each against the best so far. Writes a file for COLLIGO_TREE and says what of the paper's three
+/// factors (children, depth, network hops) has moved:
 ///   mpirun -n 32 search_tree --seconds 60 --out best.tree   and then   COLLIGO_TREE=best.tree mpirun -n 32 program
-/// After  Bjorndalen, Anshus, Vinter, Larsen: The Performance of Configurable Collective Communication for LAM-MPI in Clusters and Multi-Clusters,
-///        who did this by hand
+/// After  Bjorndalen, Anshus, Vinter, Larsen: The Performance of Configurable Collective Communication for LAM-MPI in
+///        Clusters and Multi-Clusters, who did this by hand
 #include <colligo/all_reduce.hpp>
 #include <colligo/record.hpp>
 #include <colligo/trees.hpp>
@@ -32,13 +33,22 @@ struct options {
 };
 
 std::optional<int> parse(int argc, char** argv, int rank, options& o) {
-  CLI::App app("Tries trees for all_reduce of a few ints on the ranks that it is started on, and writes the best one as a file for COLLIGO_TREE.", "search_tree");
+  CLI::App app(
+      "Tries trees for all_reduce of a few ints on the ranks that it is started on, and writes the best one as a file "
+      "for COLLIGO_TREE.",
+      "search_tree");
   app.add_option("--seconds", o.seconds, "to be spent")->check(CLI::Range(0.1, 1e6))->capture_default_str();
-  app.add_option("--out", o.out, "file that is written; if reduce and broadcast take different trees this is reduce's, and FILE.broadcast the other")->capture_default_str();
+  app.add_option("--out", o.out,
+                 "file that is written; if reduce and broadcast take different trees this is reduce's, and "
+                 "FILE.broadcast the other")
+      ->capture_default_str();
   app.add_flag("--apart", o.apart, "try trees that differ for reduce and broadcast");
   app.add_option("--elements", o.elements, "ints")->check(CLI::Range(1, 1 << 24))->capture_default_str();
-  app.add_option("--calls", o.calls, "in a loop that is timed (default: at least 3, and as many as take 5 ms at the start)")->check(CLI::Range(1, 100000));
-  app.add_option("--pretend", o.pretended, "take so many ranks in a row for a host, whatever hosts there are")->check(CLI::Range(1, 100000));
+  app.add_option("--calls", o.calls,
+                 "in a loop that is timed (default: at least 3, and as many as take 5 ms at the start)")
+      ->check(CLI::Range(1, 100000));
+  app.add_option("--pretend", o.pretended, "take so many ranks in a row for a host, whatever hosts there are")
+      ->check(CLI::Range(1, 100000));
   app.add_option("--seed", o.seed, "of the moves")->capture_default_str();
   app.add_flag("--progress", o.progress, "tell on stderr how it stands, even if that is no terminal");
   return read_options(app, argc, argv, rank);
@@ -54,8 +64,10 @@ struct factors {
   int children, depth, hops, messages;
 
   factors(colligo::configured const& c, std::vector<int> const& hosts)
-      : children(std::max(c.reduce_tree.most_children(), c.broadcast_tree.most_children())), depth(c.reduce_tree.depth() + c.broadcast_tree.depth()) {
-    auto const crossed = crossings_of(colligo::record<int>(c, colligo::collective::all_reduce, static_cast<int>(hosts.size()), 1), hosts);
+      : children(std::max(c.reduce_tree.most_children(), c.broadcast_tree.most_children())),
+        depth(c.reduce_tree.depth() + c.broadcast_tree.depth()) {
+    auto const crossed = crossings_of(
+        colligo::record<int>(c, colligo::collective::all_reduce, static_cast<int>(hosts.size()), 1), hosts);
     hops = crossed.hops;
     messages = crossed.messages;
   }
@@ -64,7 +76,8 @@ struct factors {
 /// Every decision rests on numbers that all ranks have agreed on, so all of them try the same.
 class search {
  public:
-  search(options const& o, MPI_Comm comm, int rank) : o_(o), comm_(comm), rank_(rank), hosts_(hosts_of({comm}, o.pretended)), random_(o.seed), progress_(o.progress) {
+  search(options const& o, MPI_Comm comm, int rank)
+      : o_(o), comm_(comm), rank_(rank), hosts_(hosts_of({comm}, o.pretended)), random_(o.seed), progress_(o.progress) {
     int const p = static_cast<int>(hosts_.size());
     start_ = best_ = {{colligo::trees::lam_reduce(p), colligo::trees::lam_broadcast(p)}, "LAM-MPI's trees"};
   }
@@ -91,12 +104,17 @@ class search {
   void report() const {
     auto const microseconds = statistics_of(of_best_).median;
     fmt::print("best of {} in {:.1f} s: {}\n", shapes(), elapsed_, best_.made);
-    fmt::print("{:.1f} us a call, {:.2f} times as fast as along {}\n\n", microseconds, statistics_of(against_start_).median, start_.made);
+    fmt::print("{:.1f} us a call, {:.2f} times as fast as along {}\n\n", microseconds,
+               statistics_of(against_start_).median, start_.made);
     factors const before(start_.along, hosts_), after(best_.along, hosts_);
     struct line { char const* what; int before, after; };
-    for (auto const& l : {line{"children of the busiest rank", before.children, after.children}, line{"depth, up and down together", before.depth, after.depth},
-                          line{"network hops on the longest path", before.hops, after.hops}, line{"messages between hosts", before.messages, after.messages}})
-      fmt::print("  {:<34} {:>5} -> {:<5} {}\n", l.what, l.before, l.after, l.after < l.before ? "less" : l.after > l.before ? "more" : "as before");
+    for (auto const& l : {line{"children of the busiest rank", before.children, after.children},
+                          line{"depth, up and down together", before.depth, after.depth},
+                          line{"network hops on the longest path", before.hops, after.hops},
+                          line{"messages between hosts", before.messages, after.messages}}) {
+      char const* const moved = l.after < l.before ? "less" : l.after > l.before ? "more" : "as before";
+      fmt::print("  {:<34} {:>5} -> {:<5} {}\n", l.what, l.before, l.after, moved);
+    }
   }
 
   candidate const& best() const { return best_; }
@@ -112,7 +130,9 @@ class search {
 
   double loop(candidate const& c) const {
     colligo::mpi_communicator const comm(comm_);
-    auto const call = [&](std::span<int const> in, std::span<int> out) { colligo::all_reduce(comm, in, out, std::plus<>(), c.along); };
+    auto const call = [&](std::span<int const> in, std::span<int> out) {
+      colligo::all_reduce(comm, in, out, std::plus<>(), c.along);
+    };
     return back_to_back(comm_, o_.elements, calls_, call, c.made);
   }
 
@@ -128,12 +148,14 @@ class search {
   /// Time for one more pair of loops besides those at the end.
   bool time_left() const { return elapsed_ + expected_ + reserve_ < o_.seconds; }
 
-  /// Several pairs decide, of which each may refuse; a gain within the noise is none. Returns time(c) / time(best), 1 if it was known.
+  /// Several pairs decide, of which each may refuse; a gain within the noise is none. Returns time(c) / time(best), 1
+  /// if it was known.
   double try_out(candidate const& c) {
     if (!time_left() || !is_new(c)) return 1;
     if (rank_ == 0)
       progress_.show([&] {
-        return fmt::format("{:.0f} of {:.0f} s, {}, best {:.1f} us: {}", elapsed_, o_.seconds, shapes(), statistics_of(of_best_).median, best_.made);
+        return fmt::format("{:.0f} of {:.0f} s, {}, best {:.1f} us: {}", elapsed_, o_.seconds, shapes(),
+                           statistics_of(of_best_).median, best_.made);
       });
     constexpr double hopeless = 1.05, better = 0.98;
     std::vector<double> ratios, of_candidate;
@@ -154,7 +176,8 @@ class search {
   void try_shapes() {
     namespace trees = colligo::trees;
     struct named_shape { char const* name; trees::shape shape; };
-    named_shape const shapes[]{{"flat", trees::flat}, {"binomial", trees::binomial}, {"binary", {trees::kary, 2}}, {"4-ary", {trees::kary, 4}}, {"8-ary", {trees::kary, 8}}, {"chain", trees::chain}};
+    named_shape const shapes[]{{"flat", trees::flat},       {"binomial", trees::binomial}, {"binary", {trees::kary, 2}},
+                               {"4-ary", {trees::kary, 4}}, {"8-ary", {trees::kary, 8}},   {"chain", trees::chain}};
     colligo::host_map const map{hosts_, static_cast<int>(hosts_.size())};
     constexpr double out_of_the_question = 2;
     for (auto const& between : shapes) {
@@ -162,8 +185,11 @@ class search {
       for (int groups = 1; groups <= map.fewest() && ratio < out_of_the_question; groups *= 2)
         for (auto const& within : shapes) {
           if (ratio >= out_of_the_question) break;
-          colligo::configured const alike{trees::by_host(hosts_, {.within = within.shape, .groups = groups, .between = between.shape})};
-          std::string const made = fmt::format("{} within {} per host, {} between", within.name, groups == 1 ? "one group" : fmt::format("{} groups", groups), between.name);
+          colligo::configured const alike{
+              trees::by_host(hosts_, {.within = within.shape, .groups = groups, .between = between.shape})};
+          std::string const made =
+              fmt::format("{} within {} per host, {} between", within.name,
+                          groups == 1 ? "one group" : fmt::format("{} groups", groups), between.name);
           ratio = try_out({alike, made});
           if (!o_.apart) continue;
           try_out({{alike.reduce_tree, best_.along.broadcast_tree}, "up " + made + "; down as in " + best_.made});
@@ -220,7 +246,8 @@ class search {
   std::mt19937 random_;
   progress_line progress_;
   int calls_ = 0;
-  double began_ = MPI_Wtime(), elapsed_ = 0, expected_ = 0, reserve_ = 0;   // seconds; of the next pair; for the pairs at the end
+  // Seconds; of the next pair; for the pairs at the end.
+  double began_ = MPI_Wtime(), elapsed_ = 0, expected_ = 0, reserve_ = 0;
   candidate start_, best_;
   std::set<std::string> tried_;
   std::vector<double> of_best_, against_start_;   // microseconds a call of the best one; time(start) / time(best)
@@ -251,7 +278,9 @@ int search_tree(int argc, char** argv) {
   std::string const broadcast = o.out + ".broadcast";
   write(o.out, reduce_tree, s.best().made);
   if (!(reduce_tree == broadcast_tree)) write(broadcast, broadcast_tree, s.best().made);
-  fmt::print("\n{}\n", reduce_tree == broadcast_tree ? "COLLIGO_TREE=" + o.out : fmt::format("COLLIGO_REDUCE_TREE={} COLLIGO_BROADCAST_TREE={}", o.out, broadcast));
+  fmt::print("\n{}\n", reduce_tree == broadcast_tree
+                           ? "COLLIGO_TREE=" + o.out
+                           : fmt::format("COLLIGO_REDUCE_TREE={} COLLIGO_BROADCAST_TREE={}", o.out, broadcast));
   return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the files of compare come to: for each collective, type, functor, number of ranks, distribution and MPI library how many times as
-/// fast as MPI's own call a contender is, over the sizes:
+/// What the files of compare come to: for each collective, type, functor, number of ranks, distribution and MPI library
+/// how many times as fast as MPI's own call a contender is, over the sizes:
 ///   summary all_reduce.csv all_reduce_mpich.csv
 #include <fmt/core.h>
 
@@ -48,12 +48,15 @@ using ratios = std::map<std::size_t, std::vector<double>>;
 /// Of each contender and size.
 using medians = std::map<std::pair<subject, std::size_t>, double>;
 
-/// compare rounds sizes up to whole elements: what stands for a size is the next that was measured, less than this above.
+/// compare rounds sizes up to whole elements: what stands for a size is the next that was
+/// measured, less than this above.
 constexpr std::size_t largest_element = 64;
 
 bool asked_for(medians const& all, medians::const_iterator row, std::vector<std::size_t> const& sizes) {
   auto const& key = row->first;
-  auto const stands_for = [&](std::size_t s) { return key.second < s + largest_element && all.lower_bound({key.first, s}) == row; };
+  auto const stands_for = [&](std::size_t s) {
+    return key.second < s + largest_element && all.lower_bound({key.first, s}) == row;
+  };
   return sizes.empty() || std::any_of(sizes.begin(), sizes.end(), stands_for);
 }
 
@@ -73,24 +76,28 @@ template <class Number>
 Number number(std::string const& field, std::string const& where) {
   Number value{};
   auto const [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc{} || end != field.data() + field.size()) throw std::runtime_error(fmt::format("{}: \"{}\" is not a number", where, field));
+  if (error != std::errc{} || end != field.data() + field.size())
+    throw std::runtime_error(fmt::format("{}: \"{}\" is not a number", where, field));
   return value;
 }
 
 /// Adds what a file tells. Ratios are taken within a file, since it is one run.
-void add_file(std::string const& path, options const& o, std::vector<std::size_t> const& sizes, std::map<subject, ratios>& found) {
+void add_file(std::string const& path, options const& o, std::vector<std::size_t> const& sizes,
+              std::map<subject, ratios>& found) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   std::string line;
   if (!std::getline(file, line) || line != csv_header)
-    throw std::runtime_error(fmt::format("{} is no file of compare --csv: its first line is not\n  {}", path, csv_header));
+    throw std::runtime_error(
+        fmt::format("{} is no file of compare --csv: its first line is not\n  {}", path, csv_header));
 
   medians all;
   std::size_t const columns = fields_of(csv_header).size();
   for (int at = 2; std::getline(file, line); ++at) {
     std::string const where = fmt::format("{}:{}", path, at);
     auto const f = fields_of(line);
-    if (f.size() != columns) throw std::runtime_error(fmt::format("{}: {} columns instead of {}", where, f.size(), columns));
+    if (f.size() != columns)
+      throw std::runtime_error(fmt::format("{}: {} columns instead of {}", where, f.size(), columns));
     auto const median = number<double>(f[8], where);
     if (!(median > 0)) throw std::runtime_error(fmt::format("{}: a median of {} us", where, f[8]));
     subject const about{f[0], f[2], f[3], number<int>(f[4], where), f[10], f[11], f[1]};
@@ -103,7 +110,9 @@ void add_file(std::string const& path, options const& o, std::vector<std::size_t
     auto base = row->first;
     base.first.contender = o.base;
     auto const other = all.find(base);
-    if (other == all.end()) throw std::runtime_error(fmt::format("{}: no row of {} for {} at {} bytes", path, o.base, about.collective, bytes));
+    if (other == all.end())
+      throw std::runtime_error(
+          fmt::format("{}: no row of {} for {} at {} bytes", path, o.base, about.collective, bytes));
     found[about][bytes].push_back(other->second / row->second);
   }
 }
@@ -115,7 +124,8 @@ double geometric_mean(std::vector<double> const& values) {
 }
 
 void print(std::map<subject, ratios> const& found) {
-  std::vector<std::vector<std::string>> rows{{"collective", "type", "op", "p", "distribution", "MPI library", "contender", "sizes", "geo mean", "min", "at bytes"}};
+  std::vector<std::vector<std::string>> rows{{"collective", "type", "op", "p", "distribution", "MPI library",
+                                              "contender", "sizes", "geo mean", "min", "at bytes"}};
   for (auto const& [s, of_size] : found) {
     std::vector<double> means;
     std::size_t worst = 0;
@@ -124,8 +134,9 @@ void print(std::map<subject, ratios> const& found) {
       means.push_back(geometric_mean(runs));
       if (means.back() < least) least = means.back(), worst = bytes;
     }
-    rows.push_back({s.collective, s.type, s.op, std::to_string(s.ranks), s.distribution, s.mpi, s.contender, std::to_string(means.size()),
-                    fmt::format("{:.2f}", geometric_mean(means)), fmt::format("{:.2f}", least), std::to_string(worst)});
+    rows.push_back({s.collective, s.type, s.op, std::to_string(s.ranks), s.distribution, s.mpi, s.contender,
+                    std::to_string(means.size()), fmt::format("{:.2f}", geometric_mean(means)),
+                    fmt::format("{:.2f}", least), std::to_string(worst)});
   }
   std::vector<std::size_t> widths(rows[0].size());
   for (auto const& row : rows)
@@ -139,19 +150,26 @@ void print(std::map<subject, ratios> const& found) {
 
 int summarise(int argc, char** argv) {
   options o;
-  CLI::App app("Prints what files of compare --csv come to: of median(mpi) / median(contender) the geometric mean over the sizes, and the least\n"
-               "with its size; above 1 is faster than mpi. A size that several files have counts once, with the geometric mean of its ratios.", "summary");
+  CLI::App app(
+      "Prints what files of compare --csv come to: of median(mpi) / median(contender) the geometric mean "
+      "over the sizes, and the least\n"
+      "with its size; above 1 is faster than mpi. A size that several files have counts once, "
+      "with the geometric mean of its ratios.",
+      "summary");
   app.add_option("files", o.files, "written by compare --csv")->required();
   app.add_option("--contender", o.contender, "whose ratios")->capture_default_str();
   app.add_flag("--all", o.all, "the ratios of all contenders");
   app.add_option("--base", o.base, "in place of mpi")->capture_default_str();
-  app.add_option("--bytes", o.bytes, "the sizes that count: A:B for powers of four from A to B, a list A,B,C, or all; up to whole elements above them")
+  app.add_option("--bytes", o.bytes,
+                 "the sizes that count: A:B for powers of four from A to B, a list A,B,C, or all; up to whole elements "
+                 "above them")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   auto const sizes = o.bytes == "all" ? std::vector<std::size_t>{} : element_counts(o.bytes, 4, 1);
   std::map<subject, ratios> found;
   for (auto const& file : o.files) add_file(file, o, sizes, found);
-  if (found.empty()) throw std::runtime_error(fmt::format("no row of {} at --bytes {}", o.all ? "any contender" : o.contender, o.bytes));
+  if (found.empty())
+    throw std::runtime_error(fmt::format("no row of {} at --bytes {}", o.all ? "any contender" : o.contender, o.bytes));
   print(found);
   return 0;
 }

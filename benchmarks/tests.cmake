@@ -26,7 +26,8 @@ foreach(collective broadcast all_gather gather scatter reduce_scatter_block scan
 endforeach()
 foreach(distribution broadcast spike half_full linearly_decreasing geometric_curve)
   foreach(collective all_gatherv gatherv scatterv reduce_scatter)
-    add_benchmark_test(${collective}_${distribution} 3 $<TARGET_FILE:compare> --collective ${collective} --distribution ${distribution} ${short})
+    add_benchmark_test(${collective}_${distribution} 3
+      $<TARGET_FILE:compare> --collective ${collective} --distribution ${distribution} ${short})
   endforeach()
 endforeach()
 add_benchmark_test(overhead 2 $<TARGET_FILE:overhead> --batches 2 --calls 10)
@@ -39,27 +40,39 @@ endif()
 set(csv ${CMAKE_CURRENT_BINARY_DIR}/test.csv)
 add_benchmark_test(csv 2 $<TARGET_FILE:compare> ${short} --algorithms mpi,ring --csv ${csv})
 set_tests_properties(benchmark_csv PROPERTIES FIXTURES_SETUP benchmark_csv)
-add_test(NAME benchmark_csv_columns COMMAND ${CMAKE_COMMAND} -DCSV=${csv} -P ${CMAKE_CURRENT_SOURCE_DIR}/csv_columns.cmake)
+add_test(NAME benchmark_csv_columns COMMAND ${CMAKE_COMMAND} -DCSV=${csv}
+  -P ${CMAKE_CURRENT_SOURCE_DIR}/csv_columns.cmake)
 set_tests_properties(benchmark_csv_columns PROPERTIES LABELS benchmark FIXTURES_REQUIRED benchmark_csv)
 
-add_test(NAME benchmark_summary COMMAND ${CMAKE_COMMAND} -DSUMMARY=$<TARGET_FILE:summary> -DOUT=${CMAKE_CURRENT_BINARY_DIR}
-  -P ${CMAKE_CURRENT_SOURCE_DIR}/summary.cmake)
+add_test(NAME benchmark_summary COMMAND ${CMAKE_COMMAND} -DSUMMARY=$<TARGET_FILE:summary>
+  -DOUT=${CMAKE_CURRENT_BINARY_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/summary.cmake)
 add_test(NAME benchmark_summary_of_compare COMMAND summary --all ${csv})
-set_tests_properties(benchmark_summary_of_compare PROPERTIES PASS_REGULAR_EXPRESSION "regular +Open MPI [0-9.]+ +ring +5 " FIXTURES_REQUIRED benchmark_csv)
+set_tests_properties(benchmark_summary_of_compare PROPERTIES FIXTURES_REQUIRED benchmark_csv
+  PASS_REGULAR_EXPRESSION "regular +Open MPI [0-9.]+ +ring +5 ")
 set_tests_properties(benchmark_summary benchmark_summary_of_compare PROPERTIES LABELS benchmark)
 
-# Trees on pretended hosts: what is counted is known, whatever the times are. LAM-MPI's trees over 8 ranks dealt out over 4 hosts send 6 + 3 messages
-# between hosts, by_host 3 each way.
-add_benchmark_test(cluster_trees 8 $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1 --csv ${CMAKE_CURRENT_BINARY_DIR}/cluster_trees.csv)
-set_tests_properties(benchmark_cluster_trees PROPERTIES PASS_REGULAR_EXPRESSION "cyclic: 8 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 9     4\n  by_host flat, flat [^\n]* 6     2\n([^\n]+\n)*  recursive_doubling [^\n]* 16     2\n")
-add_benchmark_test(cluster_trees_wan 8 $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1 --clusters 2 --elements 10)
-set_tests_properties(benchmark_cluster_trees_wan PROPERTIES PASS_REGULAR_EXPRESSION "7 ranks: 7 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 8     4 +8     4\n")
-# The emulated cluster itself: two hosts that the library tells apart. Exit code 2: this machine or user can not have network namespaces.
-add_test(NAME benchmark_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/cluster --hosts 2 --ranks-per-host 2 --delay 1ms --timeout 60 --
+# Trees on pretended hosts: what is counted is known, whatever the times are. LAM-MPI's trees over 8 ranks dealt out
+# over 4 hosts send 6 + 3 messages between hosts, by_host 3 each way.
+add_benchmark_test(cluster_trees 8 $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1
+  --csv ${CMAKE_CURRENT_BINARY_DIR}/cluster_trees.csv)
+string(CONCAT counted "cyclic: 8 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 9     4\n  by_host flat, flat [^\n]* 6     2\n"
+  "([^\n]+\n)*  recursive_doubling [^\n]* 16     2\n")
+set_tests_properties(benchmark_cluster_trees PROPERTIES PASS_REGULAR_EXPRESSION "${counted}")
+add_benchmark_test(cluster_trees_wan 8
+  $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1 --clusters 2 --elements 10)
+set_tests_properties(benchmark_cluster_trees_wan PROPERTIES
+  PASS_REGULAR_EXPRESSION "7 ranks: 7 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 8     4 +8     4\n")
+# The emulated cluster itself: two hosts that the library tells apart. Exit code 2: this machine or user can not have
+# network namespaces.
+add_test(NAME benchmark_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/cluster
+  --hosts 2 --ranks-per-host 2 --delay 1ms --timeout 60 --
   $<TARGET_FILE:cluster_trees> --calls 1 --rounds 1 --placement in-order)
+string(CONCAT counted "in-order: 4 ranks on 2 hosts\n[^\n]*\n  lam [^\n]* 4     2\n"
+  "  by_host flat, flat [^\n]* 2     2\n")
 set_tests_properties(benchmark_cluster PROPERTIES LABELS benchmark PROCESSORS 4 SKIP_RETURN_CODE 2
-  PASS_REGULAR_EXPRESSION "in-order: 4 ranks on 2 hosts\n[^\n]*\n  lam [^\n]* 4     2\n  by_host flat, flat [^\n]* 2     2\n")
-add_test(NAME benchmark_search_tree COMMAND ${CMAKE_COMMAND} "-DRUN=${COLLIGO_MPIRUN}" -DSEARCH_TREE=$<TARGET_FILE:search_tree> -DCOMPARE=$<TARGET_FILE:compare>
+  PASS_REGULAR_EXPRESSION "${counted}")
+add_test(NAME benchmark_search_tree COMMAND ${CMAKE_COMMAND} "-DRUN=${COLLIGO_MPIRUN}"
+  -DSEARCH_TREE=$<TARGET_FILE:search_tree> -DCOMPARE=$<TARGET_FILE:compare>
   -DOUT=${CMAKE_CURRENT_BINARY_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/search_tree.cmake)
 set_tests_properties(benchmark_search_tree PROPERTIES LABELS benchmark PROCESSORS 4)
 
@@ -83,14 +96,17 @@ add_refusal(csv "cannot write /nowhere/a.csv" --csv /nowhere/a.csv)
 add_refusal(option "not expected: --turbo" --turbo)
 
 if(TARGET compare_mpich)
-  add_test(NAME benchmark_mpich_build COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target compare_mpich overhead_mpich)
+  add_test(NAME benchmark_mpich_build COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR}
+    --target compare_mpich overhead_mpich)
   set_tests_properties(benchmark_mpich_build PROPERTIES LABELS benchmark FIXTURES_SETUP benchmark_mpich)
   foreach(collective all_reduce reduce)
-    add_test(NAME benchmark_mpich_${collective} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2 ${CMAKE_CURRENT_BINARY_DIR}/mpich/compare
-      --collective ${collective} --type struct --op merge ${short})
-    set_tests_properties(benchmark_mpich_${collective} PROPERTIES LABELS benchmark FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
+    add_test(NAME benchmark_mpich_${collective} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
+      ${CMAKE_CURRENT_BINARY_DIR}/mpich/compare --collective ${collective} --type struct --op merge ${short})
+    set_tests_properties(benchmark_mpich_${collective} PROPERTIES LABELS benchmark
+      FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
   endforeach()
-  add_test(NAME benchmark_mpich_overhead COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2 ${CMAKE_CURRENT_BINARY_DIR}/mpich/overhead
-    --batches 2 --calls 10)
-  set_tests_properties(benchmark_mpich_overhead PROPERTIES LABELS benchmark FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
+  add_test(NAME benchmark_mpich_overhead COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
+    ${CMAKE_CURRENT_BINARY_DIR}/mpich/overhead --batches 2 --calls 10)
+  set_tests_properties(benchmark_mpich_overhead PROPERTIES LABELS benchmark
+    FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
 endif()

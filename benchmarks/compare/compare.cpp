@@ -15,7 +15,8 @@ namespace bench {
 namespace {
 
 struct options {
-  std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv, distribution = "regular";
+  std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv;
+  std::string distribution = "regular";
   std::size_t factor = 4;
   std::optional<double> sample_us;
   plan how;
@@ -25,20 +26,38 @@ struct options {
 
 /// Exit code where the program has nothing left to do. Only rank 0 speaks.
 std::optional<int> parse(int argc, char** argv, int rank, options& o) {
-  CLI::App app("Times a collective's algorithms side by side with the MPI library's own (mpi) and Boost.MPI's (boost_mpi).\n"
-               "Every result is checked before anything is timed; the slowest rank counts.", "compare");
-  app.add_option("--collective", o.collective, "all_reduce, reduce, or any other of the library: sums of double, where they sum")->capture_default_str();
-  app.add_option("--distribution", o.distribution, "of the counts of all_gatherv, gatherv, scatterv, reduce_scatter: regular, broadcast, spike, half_full,\n"
-                 "linearly_decreasing, geometric_curve; --bytes is its base count")->capture_default_str();
-  app.add_option("--type", o.type, "double, float, int, located (a double and where it is), struct (40 bytes)")->capture_default_str();
-  app.add_option("--op", o.op, "sum or max of numbers, maxloc of located, merge of struct (default: the first that fits the type)");
-  app.add_option("--bytes", o.bytes, "A:B for A, A * factor, ... up to B, or a list A,B,C; rounded up to whole elements")
+  CLI::App app(
+      "Times a collective's algorithms side by side with the MPI library's own (mpi) and Boost.MPI's (boost_mpi).\n"
+      "Every result is checked before anything is timed; the slowest rank counts.",
+      "compare");
+  app.add_option("--collective", o.collective,
+                 "all_reduce, reduce, or any other of the library: sums of double, where they sum")
       ->capture_default_str();
-  app.add_option("--factor", o.factor, "from one size to the next")->check(CLI::Range(2, 1 << 20))->capture_default_str();
-  app.add_option("--algorithms", o.algorithms, "all, or a list of names, among them mpi, boost_mpi, automatic")->capture_default_str();
-  app.add_option("--repeats", o.how.repeats, "samples per algorithm and size")->check(CLI::Range(1, 1000000))->capture_default_str();
-  app.add_option("--sample-us", o.sample_us, "calls are timed in batches of at least this many microseconds (default: 100; with more ranks than cores 5000)")
-      ->check(CLI::Range(0.0, 1e7))->capture_default_str();
+  app.add_option(
+         "--distribution", o.distribution,
+         "of the counts of all_gatherv, gatherv, scatterv, reduce_scatter: regular, broadcast, spike, half_full,\n"
+         "linearly_decreasing, geometric_curve; --bytes is its base count")
+      ->capture_default_str();
+  app.add_option("--type", o.type, "double, float, int, located (a double and where it is), struct (40 bytes)")
+      ->capture_default_str();
+  app.add_option("--op", o.op,
+                 "sum or max of numbers, maxloc of located, merge of struct (default: the first that fits the type)");
+  app.add_option("--bytes", o.bytes,
+                 "A:B for A, A * factor, ... up to B, or a list A,B,C; rounded up to whole elements")
+      ->capture_default_str();
+  app.add_option("--factor", o.factor, "from one size to the next")
+      ->check(CLI::Range(2, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--algorithms", o.algorithms, "all, or a list of names, among them mpi, boost_mpi, automatic")
+      ->capture_default_str();
+  app.add_option("--repeats", o.how.repeats, "samples per algorithm and size")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--sample-us", o.sample_us,
+                 "calls are timed in batches of at least this many microseconds (default: 100; with more ranks than "
+                 "cores 5000)")
+      ->check(CLI::Range(0.0, 1e7))
+      ->capture_default_str();
   app.add_option("--root", o.root, "of reduce; by default calls take turns, so that no rank runs ahead of the others");
   app.add_option("--csv", o.csv, fmt::format("write {} to this file", csv_header));
   app.add_flag("--no-pin", o.no_pin, "leave the ranks where the launcher has put them");
@@ -75,7 +94,8 @@ offer const& offer_for(options const& o) {
     if (candidate.type == o.type && (o.op.empty() || candidate.op == o.op)) return candidate;
     known += fmt::format("\n  --type {} --op {}", candidate.type, candidate.op);
   }
-  throw agreed_error(fmt::format("--type {} --op {} is not a combination that makes sense, these are:{}", o.type, o.op, known));
+  throw agreed_error(
+      fmt::format("--type {} --op {} is not a combination that makes sense, these are:{}", o.type, o.op, known));
 }
 
 int compare(int argc, char** argv) {
@@ -87,13 +107,18 @@ int compare(int argc, char** argv) {
   auto const what = collective_named(o.collective);
   auto const& chosen = offer_for(o);
   bool const reduction = what == colligo::collective::all_reduce || what == colligo::collective::reduce;
-  if (!reduction && (chosen.type != "double" || chosen.op != "sum")) throw agreed_error(fmt::format("--collective {} is measured with --type double --op sum", o.collective));
-  if (o.distribution != "regular" && !has_counts(what)) throw agreed_error(fmt::format("--distribution: {} has no counts", o.collective));
-  if (o.root < -1 || o.root >= ranks) throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
-  request const asked{what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root), distribution_named(o.distribution)};
+  if (!reduction && (chosen.type != "double" || chosen.op != "sum"))
+    throw agreed_error(fmt::format("--collective {} is measured with --type double --op sum", o.collective));
+  if (o.distribution != "regular" && !has_counts(what))
+    throw agreed_error(fmt::format("--distribution: {} has no counts", o.collective));
+  if (o.root < -1 || o.root >= ranks)
+    throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
+  request const asked{what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root),
+                      distribution_named(o.distribution)};
   auto const contest = reduction ? chosen.make(asked) : family_of_double(asked);
   // A barrier has no size.
-  auto const sizes = what == colligo::collective::barrier ? std::vector<std::size_t>{1} : element_counts(o.bytes, o.factor, contest->element_size());
+  auto const sizes = what == colligo::collective::barrier ? std::vector<std::size_t>{1}
+                                                          : element_counts(o.bytes, o.factor, contest->element_size());
   csv_file csv(o.csv, rank);
   auto const seats = take_seats(!o.no_pin);
   o.how.crowded = seats.crowded;
@@ -102,8 +127,10 @@ int compare(int argc, char** argv) {
   if (rank == 0) {
     fmt::print("{}, {} of {}: {}\n", o.collective, chosen.op, chosen.type, mpi_library());
     fmt::print("{}\n", describe(seats, ranks));
-    fmt::print("{} repetitions of batches of at least {} us, each call on fresh input; microseconds per call of the slowest rank\n",
-               o.how.repeats, o.how.sample_us);
+    fmt::print(
+        "{} repetitions of batches of at least {} us, each call on fresh input; microseconds per call of the slowest "
+        "rank\n",
+        o.how.repeats, o.how.sample_us);
     if (has_root(what)) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
   }
   table report(contest->names());
@@ -115,7 +142,9 @@ int compare(int argc, char** argv) {
     bool new_size = true;
     auto const results = measure(*contest, n, o.how, [&](std::string const& name) {
       ++done;
-      if (rank == 0) progress.show([&] { return fmt::format("[{}/{}] {} bytes  {}", done, steps, bytes, name); }, std::exchange(new_size, false));
+      if (rank == 0)
+        progress.show([&] { return fmt::format("[{}/{}] {} bytes  {}", done, steps, bytes, name); },
+                      std::exchange(new_size, false));
     });
     if (rank == 0) progress.clear(), report.print_size(bytes, n, results);
     csv.write(o.collective, chosen.type, chosen.op, o.distribution, ranks, bytes, o.how.repeats, results);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// From the definition of a collective to a contest: the algorithms of the catalogue that offer it, `automatic`, MPI by hand, Boost.MPI.
+/// From the definition of a collective to a contest: the algorithms of the catalogue that offer it, `automatic`, MPI by
+/// hand, Boost.MPI.
 ///
-/// A definition says what one call is and how much it moves; another collective is another definition (reductions.hpp has two):
+/// A definition says what one call is and how much it moves; another collective is another
+/// definition (reductions.hpp has two):
 ///   element, functor             types
 ///   what                         colligo::collective
 ///   rooted                       only the root has a result
@@ -58,8 +60,9 @@ class contest_of final : public contest {
   void resize(std::size_t elements) override {
     in_size_ = definition_.in_size(elements, size_);
     out_size_ = definition_.out_size(elements, size_);
-    // Every call has an input of its own, written before the row of calls is timed: as many as a first-level cache holds, at least 16 if a
-    // second-level cache holds those. A row is long against its start, and no call pays for its input to be written.
+    // Every call has an input of its own, written before the row of calls is timed: as many as a first-level cache
+    // holds, at least 16 if a second-level cache holds those. A row is long against its start, and no call pays for its
+    // input to be written.
     constexpr std::size_t first_level = 1 << 15, second_level = 1 << 20, most = 1024;
     std::size_t const bytes = std::max<std::size_t>(1, (in_size_ + out_size_) * sizeof(T));
     slots_ = std::clamp<std::size_t>(first_level / bytes, std::clamp<std::size_t>(second_level / bytes, 1, 16), most);
@@ -86,13 +89,15 @@ class contest_of final : public contest {
       arguments<T> const asked = call(0, turn_[contender]);
       std::vector<T> expected(asked.out.begin(), asked.out.end());
       definition_.mpi({asked.in, expected, asked.root});
-      if (!Definition::in_place) std::memset(static_cast<void*>(asked.out.data()), 0xA5, asked.out.size_bytes());   // what an earlier call left must not pass
+      // What an earlier call left must not pass.
+      if (!Definition::in_place) std::memset(static_cast<void*>(asked.out.data()), 0xA5, asked.out.size_bytes());
       run(contender, 1);
       if (Definition::rooted && rank_ != asked.root) continue;
       for (std::size_t at = 0; at < out_size_ && wrong.empty(); ++at)
         if (!agree<Op>(expected[at], asked.out[at], size_))
-          wrong = fmt::format("{}: wrong result for {} bytes on rank {} at index {}: {}, but MPI's own is {}", names_[contender],
-                              out_size_ * sizeof(T), rank_, at, text_of(asked.out[at]), text_of(expected[at]));
+          wrong = fmt::format("{}: wrong result for {} bytes on rank {} at index {}: {}, but MPI's own is {}",
+                              names_[contender], out_size_ * sizeof(T), rank_, at, text_of(asked.out[at]),
+                              text_of(expected[at]));
     }
     return wrong;
   }
@@ -157,7 +162,8 @@ class contest_of final : public contest {
     run_.push_back([this, one](int& root, int calls) {
       for (int i = 0; i < calls; ++i) {
         one(call(static_cast<std::size_t>(i), root));
-        // A root that takes turns has to wait for the call before; one that stays lets the others run ahead, which times something else.
+        // A root that takes turns has to wait for the call before; one that stays lets the others run ahead, which
+        // times something else.
         if (!root_ && ++root == size_) root = 0;
       }
     });
@@ -171,7 +177,8 @@ class contest_of final : public contest {
 
   /// The call on the input of that slot.
   arguments<T> call(std::size_t slot, int root) {
-    return {std::span<T const>(in_).subspan(slot * in_size_, in_size_), std::span<T>(out_).subspan(slot * out_size_, out_size_), root};
+    return {std::span<T const>(in_).subspan(slot * in_size_, in_size_),
+            std::span<T>(out_).subspan(slot * out_size_, out_size_), root};
   }
 
   Definition definition_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The definitions of the other collectives for contests. Bytes are those that a rank contributes, or gets; for collectives with counts
-/// they are the base count c of the distributions of Traff et al.
+/// The definitions of the other collectives for contests. Bytes are those that a rank contributes, or gets; for
+/// collectives with counts they are the base count c of the distributions of Traff et al.
 #pragma once
 
 #include <colligo/colligo.hpp>
@@ -29,7 +29,9 @@ struct moved {
   moved() = default;
   explicit moved(request const&) {}
 
-  std::size_t in_size(std::size_t size, int p) { return n = size, P == times::one ? n : n * static_cast<std::size_t>(p); }
+  std::size_t in_size(std::size_t size, int p) {
+    return n = size, P == times::one ? n : n * static_cast<std::size_t>(p);
+  }
   std::size_t out_size(std::size_t size, int p) { return Q == times::one ? size : size * static_cast<std::size_t>(p); }
   int count() const { return static_cast<int>(n); }
 
@@ -44,8 +46,12 @@ struct broadcast_of : moved<T, times::one, times::one> {
   static constexpr auto what = colligo::collective::broadcast;
   static constexpr bool in_place = true;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::broadcast(this->comm, a.out, a.root, algorithm); }
-  void mpi(arguments<T> const& a) const { MPI_Bcast(a.out.data(), this->count(), this->words.type, a.root, MPI_COMM_WORLD); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::broadcast(this->comm, a.out, a.root, algorithm);
+  }
+  void mpi(arguments<T> const& a) const {
+    MPI_Bcast(a.out.data(), this->count(), this->words.type, a.root, MPI_COMM_WORLD);
+  }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const { boost::mpi::broadcast(this->comm, a.out.data(), this->count(), a.root); }
 #endif
@@ -56,12 +62,17 @@ struct all_gather_of : moved<T, times::one, times::ranks> {
   using moved<T, times::one, times::ranks>::moved;
   static constexpr auto what = colligo::collective::all_gather;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::all_gather(this->comm, a.in, a.out, algorithm); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::all_gather(this->comm, a.in, a.out, algorithm);
+  }
   void mpi(arguments<T> const& a) const {
-    MPI_Allgather(a.in.data(), this->count(), this->words.type, a.out.data(), this->count(), this->words.type, MPI_COMM_WORLD);
+    MPI_Allgather(a.in.data(), this->count(), this->words.type, a.out.data(), this->count(), this->words.type,
+                  MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
-  void boost(arguments<T> const& a) const { boost::mpi::all_gather(this->comm, a.in.data(), this->count(), a.out.data()); }
+  void boost(arguments<T> const& a) const {
+    boost::mpi::all_gather(this->comm, a.in.data(), this->count(), a.out.data());
+  }
 #endif
 };
 
@@ -71,12 +82,17 @@ struct gather_of : moved<T, times::one, times::ranks> {
   static constexpr auto what = colligo::collective::gather;
   static constexpr bool rooted = true;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::gather(this->comm, a.in, a.out, a.root, algorithm); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::gather(this->comm, a.in, a.out, a.root, algorithm);
+  }
   void mpi(arguments<T> const& a) const {
-    MPI_Gather(a.in.data(), this->count(), this->words.type, a.out.data(), this->count(), this->words.type, a.root, MPI_COMM_WORLD);
+    MPI_Gather(a.in.data(), this->count(), this->words.type, a.out.data(), this->count(), this->words.type, a.root,
+               MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
-  void boost(arguments<T> const& a) const { boost::mpi::gather(this->comm, a.in.data(), this->count(), a.out.data(), a.root); }
+  void boost(arguments<T> const& a) const {
+    boost::mpi::gather(this->comm, a.in.data(), this->count(), a.out.data(), a.root);
+  }
 #endif
 };
 
@@ -85,12 +101,17 @@ struct scatter_of : moved<T, times::ranks, times::one> {
   using moved<T, times::ranks, times::one>::moved;
   static constexpr auto what = colligo::collective::scatter;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::scatter(this->comm, a.in, a.out, a.root, algorithm); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::scatter(this->comm, a.in, a.out, a.root, algorithm);
+  }
   void mpi(arguments<T> const& a) const {
-    MPI_Scatter(a.in.data(), this->count(), this->words.type, a.out.data(), this->count(), this->words.type, a.root, MPI_COMM_WORLD);
+    MPI_Scatter(a.in.data(), this->count(), this->words.type, a.out.data(), this->count(), this->words.type, a.root,
+                MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
-  void boost(arguments<T> const& a) const { boost::mpi::scatter(this->comm, a.in.data(), a.out.data(), this->count(), a.root); }
+  void boost(arguments<T> const& a) const {
+    boost::mpi::scatter(this->comm, a.in.data(), a.out.data(), this->count(), a.root);
+  }
 #endif
 };
 
@@ -99,9 +120,12 @@ struct reduce_scatter_block_of : moved<T, times::ranks, times::one> {
   using moved<T, times::ranks, times::one>::moved;
   static constexpr auto what = colligo::collective::reduce_scatter_block;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::reduce_scatter_block(this->comm, a.in, a.out, sum{}, algorithm); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::reduce_scatter_block(this->comm, a.in, a.out, sum{}, algorithm);
+  }
   void mpi(arguments<T> const& a) const {
-    MPI_Reduce_scatter_block(a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op, MPI_COMM_WORLD);
+    MPI_Reduce_scatter_block(a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op,
+                             MPI_COMM_WORLD);
   }
 };
 
@@ -110,10 +134,16 @@ struct scan_of : moved<T, times::one, times::one> {
   using moved<T, times::one, times::one>::moved;
   static constexpr auto what = colligo::collective::scan;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::scan(this->comm, a.in, a.out, sum{}, algorithm); }
-  void mpi(arguments<T> const& a) const { MPI_Scan(a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op, MPI_COMM_WORLD); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::scan(this->comm, a.in, a.out, sum{}, algorithm);
+  }
+  void mpi(arguments<T> const& a) const {
+    MPI_Scan(a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op, MPI_COMM_WORLD);
+  }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
-  void boost(arguments<T> const& a) const { boost::mpi::scan(this->comm, a.in.data(), this->count(), a.out.data(), std::plus<T>{}); }
+  void boost(arguments<T> const& a) const {
+    boost::mpi::scan(this->comm, a.in.data(), this->count(), a.out.data(), std::plus<T>{});
+  }
 #endif
 };
 
@@ -122,7 +152,9 @@ struct exclusive_scan_of : moved<T, times::one, times::one> {
   using moved<T, times::one, times::one>::moved;
   static constexpr auto what = colligo::collective::exclusive_scan;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::exclusive_scan(this->comm, a.in, a.out, T{}, sum{}, algorithm); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::exclusive_scan(this->comm, a.in, a.out, T{}, sum{}, algorithm);
+  }
   void mpi(arguments<T> const& a) const {
     MPI_Exscan(a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op, MPI_COMM_WORLD);
     if (this->comm.rank() == 0) std::ranges::fill(a.out, T{});   // MPI leaves it as it was
@@ -166,11 +198,16 @@ struct all_gatherv_of : uneven<T> {
   using uneven<T>::uneven;
   static constexpr auto what = colligo::collective::all_gatherv;
 
-  std::size_t in_size(std::size_t c, int p) { return this->lay_out(c, p), std::max<std::size_t>(1, std::ranges::max(this->counts)); }
+  std::size_t in_size(std::size_t c, int p) {
+    return this->lay_out(c, p), std::max<std::size_t>(1, std::ranges::max(this->counts));
+  }
   std::size_t out_size(std::size_t c, int p) { return this->lay_out(c, p); }
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::all_gatherv(this->comm, a.in.first(this->own()), a.out, this->counts, algorithm); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::all_gatherv(this->comm, a.in.first(this->own()), a.out, this->counts, algorithm);
+  }
   void mpi(arguments<T> const& a) const {
-    MPI_Allgatherv(a.in.data(), static_cast<int>(this->own()), this->words.type, a.out.data(), this->ints.data(), this->first.data(), this->words.type, MPI_COMM_WORLD);
+    MPI_Allgatherv(a.in.data(), static_cast<int>(this->own()), this->words.type, a.out.data(), this->ints.data(),
+                   this->first.data(), this->words.type, MPI_COMM_WORLD);
   }
 };
 
@@ -180,11 +217,16 @@ struct gatherv_of : uneven<T> {
   static constexpr auto what = colligo::collective::gatherv;
   static constexpr bool rooted = true;
 
-  std::size_t in_size(std::size_t c, int p) { return this->lay_out(c, p), std::max<std::size_t>(1, std::ranges::max(this->counts)); }
+  std::size_t in_size(std::size_t c, int p) {
+    return this->lay_out(c, p), std::max<std::size_t>(1, std::ranges::max(this->counts));
+  }
   std::size_t out_size(std::size_t c, int p) { return this->lay_out(c, p); }
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::gatherv(this->comm, a.in.first(this->own()), a.out, this->counts, a.root, algorithm); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::gatherv(this->comm, a.in.first(this->own()), a.out, this->counts, a.root, algorithm);
+  }
   void mpi(arguments<T> const& a) const {
-    MPI_Gatherv(a.in.data(), static_cast<int>(this->own()), this->words.type, a.out.data(), this->ints.data(), this->first.data(), this->words.type, a.root, MPI_COMM_WORLD);
+    MPI_Gatherv(a.in.data(), static_cast<int>(this->own()), this->words.type, a.out.data(), this->ints.data(),
+                this->first.data(), this->words.type, a.root, MPI_COMM_WORLD);
   }
 };
 
@@ -195,9 +237,12 @@ struct scatterv_of : uneven<T> {
 
   std::size_t in_size(std::size_t c, int p) { return std::max<std::size_t>(1, total = this->lay_out(c, p)); }
   std::size_t out_size(std::size_t, int) { return this->own(); }
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::scatterv(this->comm, a.in.first(total), this->counts, a.out, a.root, algorithm); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::scatterv(this->comm, a.in.first(total), this->counts, a.out, a.root, algorithm);
+  }
   void mpi(arguments<T> const& a) const {
-    MPI_Scatterv(a.in.data(), this->ints.data(), this->first.data(), this->words.type, a.out.data(), static_cast<int>(this->own()), this->words.type, a.root, MPI_COMM_WORLD);
+    MPI_Scatterv(a.in.data(), this->ints.data(), this->first.data(), this->words.type, a.out.data(),
+                 static_cast<int>(this->own()), this->words.type, a.root, MPI_COMM_WORLD);
   }
 
   std::size_t total = 0;
@@ -210,7 +255,9 @@ struct reduce_scatter_of : uneven<T> {
 
   std::size_t in_size(std::size_t c, int p) { return std::max<std::size_t>(1, total = this->lay_out(c, p)); }
   std::size_t out_size(std::size_t, int) { return this->own(); }
-  void ours(arguments<T> const& a, auto const& algorithm) const { colligo::reduce_scatter(this->comm, a.in.first(total), a.out, this->counts, sum{}, algorithm); }
+  void ours(arguments<T> const& a, auto const& algorithm) const {
+    colligo::reduce_scatter(this->comm, a.in.first(total), a.out, this->counts, sum{}, algorithm);
+  }
   void mpi(arguments<T> const& a) const {
     MPI_Reduce_scatter(a.in.data(), a.out.data(), this->ints.data(), this->words.type, this->words.op, MPI_COMM_WORLD);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What can be compared. Contests are templates on element type and functor that take long to compile: each type has a file of its own.
+/// What can be compared. Contests are templates on element type and functor that take long to compile: each type has a
+/// file of its own.
 #pragma once
 
 #include <array>

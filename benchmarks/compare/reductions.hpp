@@ -45,7 +45,8 @@ struct all_reduce_of : reduction<T, Op> {
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
-    boost::mpi::all_reduce(this->comm, a.in.data(), this->count(a), a.out.data(), typename boost_functor<T, Op>::type{});
+    boost::mpi::all_reduce(this->comm, a.in.data(), this->count(a), a.out.data(),
+                           typename boost_functor<T, Op>::type{});
   }
 #endif
 };
@@ -65,7 +66,8 @@ struct reduce_of : reduction<T, Op> {
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
-    boost::mpi::reduce(this->comm, a.in.data(), this->count(a), a.out.data(), typename boost_functor<T, Op>::type{}, a.root);
+    boost::mpi::reduce(this->comm, a.in.data(), this->count(a), a.out.data(), typename boost_functor<T, Op>::type{},
+                       a.root);
   }
 #endif
 };

@@ -17,7 +17,8 @@
 
 namespace bench {
 
-/// "A:B" (A, A factor, A factor^2 ... up to B) or "A,B,C", in bytes, as numbers of elements: rounded up, at least one, none twice.
+/// "A:B" (A, A factor, A factor^2 ... up to B) or "A,B,C", in bytes, as numbers of elements: rounded
+/// up, at least one, none twice.
 inline std::vector<std::size_t> element_counts(std::string_view text, std::size_t factor, std::size_t element_size) {
   auto const refuse = [text](char const* why) {
     throw agreed_error(fmt::format("--bytes: {}: \"{}\"; examples are 8:8388608 and 8,4096", why, text));
