@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Trees that fit the machine: one message per host and direction. Prints the tree as a file, which remaps any program without recompiling it:
+// Trees that fit the machine: one message per host and direction. Prints the tree as a file, which remaps any program
+// without recompiling it:
 //
 //   mpirun -n 8 configured_tree            hosts as MPI finds them
 //   mpirun -n 8 configured_tree 4          as if every 4 ranks had a host
@@ -20,22 +21,27 @@ int main(int argc, char** argv) {
   boost::mpi::communicator const world;
   int ranks_per_host = 0;
   CLI::App app("Prints a tree that fits the hosts of the ranks, and reduces along it");
-  app.add_option("ranks_per_host", ranks_per_host, "as if every so many ranks had a host of their own; otherwise as MPI finds them")->check(CLI::PositiveNumber);
+  app.add_option("ranks_per_host", ranks_per_host,
+                 "as if every so many ranks had a host of their own; otherwise as MPI finds them")
+      ->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
 
   // On each host everybody reports to the lowest rank, and these report to rank 0.
   colligo::trees::by_host_options const flat{.within = colligo::trees::flat, .between = colligo::trees::flat};
   std::vector<int> hosts;
   for (int r = 0; r < world.size() && ranks_per_host > 0; ++r) hosts.push_back(r / ranks_per_host);
-  colligo::tree const tree = hosts.empty() ? colligo::trees::by_host(world, flat) : colligo::trees::by_host(hosts, flat);
+  colligo::tree const tree =
+      hosts.empty() ? colligo::trees::by_host(world, flat) : colligo::trees::by_host(hosts, flat);
 
   int const me = world.rank();
   int const along_the_tree = colligo::all_reduce(world, me, std::plus<>{}, colligo::configured{tree});
-  // Or compose two algorithms over the same hosts: here the lowest ranks of the hosts meet in the middle instead of at rank 0.
+  // Or compose two algorithms over the same hosts: here the lowest ranks of the hosts meet in the
+  // middle instead of at rank 0.
   int const over_hosts = colligo::all_reduce(world, me, std::plus<>{}, colligo::hierarchical<>{.hosts = hosts});
 
   if (me == 0) {
-    std::cout << "# " << world.size() << " ranks, depth " << tree.depth() << ", at most " << tree.most_children() << " children\n" << tree;
+    std::cout << "# " << world.size() << " ranks, depth " << tree.depth() << ", at most " << tree.most_children()
+              << " children\n" << tree;
     std::cout << "# sum of the ranks: " << along_the_tree << " along the tree, " << over_hosts << " over the hosts\n";
   }
 }

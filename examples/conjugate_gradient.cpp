@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// Solves A x = b for a symmetric positive definite matrix in Matrix Market form by the conjugate gradient method with the Jacobi
-// preconditioner (Hestenes and Stiefel, 1952). b = A * ones, so that the error is known. The ranks get neighbouring rows with about as many
-// nonzeros each, so unequal numbers of rows, and an all_gatherv puts the vector together in every iteration.
+// Solves A x = b for a symmetric positive definite matrix in Matrix Market form by the conjugate gradient method with
+// the Jacobi preconditioner (Hestenes and Stiefel, 1952). b = A * ones, so that the error is known. The ranks get
+// neighbouring rows with about as many nonzeros each, so unequal numbers of rows, and an all_gatherv puts the vector
+// together in every iteration.
 //
 //   mpirun -n 4 conjugate_gradient
 //   mpirun -n 4 conjugate_gradient examples/data/bcsstk13.mtx --tolerance 1e-12
 //
-// A small residual is not a small error: bcsstk13 (condition number 1e10) converges like 1138_bus, but its error stays orders of
-// magnitude above the tolerance.
+// A small residual is not a small error: bcsstk13 (condition number 1e10) converges like 1138_bus, but its error stays
+// orders of magnitude above the tolerance.
 #include <CLI/CLI.hpp>
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
@@ -33,7 +34,7 @@
 namespace mpi = boost::mpi;
 using numbers = std::vector<double>;
 
-// --- the matrix ------------------------------------------------------------------------------------------------------------------
+// --- the matrix ------------------------------------------------------------------------------------------------------
 
 // Row and column count from 0.
 struct entry {
@@ -148,7 +149,7 @@ class row_block {
   numbers values_, diagonal_;
 };
 
-// --- the method ------------------------------------------------------------------------------------------------------------------
+// --- the method ------------------------------------------------------------------------------------------------------
 
 double dot(numbers const& a, numbers const& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
@@ -158,11 +159,11 @@ struct solution {
   bool converged = false;
 };
 
-// Until |r| <= tolerance |b|. All ranks must see the same bits in the dot products: a rank that stops an iteration earlier than the
-// others would leave them waiting for ever. Hence an algorithm that promises the same bits.
+// Until |r| <= tolerance |b|. All ranks must see the same bits in the dot products: a rank that stops an iteration
+// earlier than the others would leave them waiting for ever. Hence an algorithm that promises the same bits.
 template <class Algorithm>
-solution solve(mpi::communicator const& comm, row_block const& a, numbers const& b, std::vector<std::size_t> const& rows, double tolerance,
-               std::int64_t most, Algorithm const& algorithm) {
+solution solve(mpi::communicator const& comm, row_block const& a, numbers const& b,
+               std::vector<std::size_t> const& rows, double tolerance, std::int64_t most, Algorithm const& algorithm) {
   numbers const& diagonal = a.diagonal();
   auto const precondition = [&](numbers const& r) {
     numbers z(r.size());
@@ -203,7 +204,8 @@ constexpr bool same_bits = [] {
 }();
 static_assert(same_bits<colligo::recursive_doubling>);
 
-// ... and by name for what the command line asks for. Unknown names are left to the library, whose message lists the known ones.
+// ... and by name for what the command line asks for. Unknown names are left to the library, whose
+// message lists the known ones.
 bool may_differ(std::string_view algorithm) {
   bool differs = false;
   colligo::for_each_algorithm([&]<class Tag>(Tag const&) {
@@ -222,8 +224,11 @@ int main(int argc, char** argv) {
   std::int64_t most = 0;
   CLI::App app("Conjugate gradient method for a Matrix Market matrix, rows shared out over the ranks");
   app.add_option("file", path, "symmetric positive definite matrix")->capture_default_str();
-  app.add_option("--algorithm", algorithm, "of the dot products, by name (default recursive_doubling, fixed at compile time)");
-  app.add_option("--tolerance", tolerance, "of the residual, relative to b")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--algorithm", algorithm,
+                 "of the dot products, by name (default recursive_doubling, fixed at compile time)");
+  app.add_option("--tolerance", tolerance, "of the residual, relative to b")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_option("--max-iterations", most, "(default: 10 times the number of rows)")->check(CLI::PositiveNumber);
   try {
     app.parse(argc, argv);
@@ -231,7 +236,9 @@ int main(int argc, char** argv) {
     return speaks ? app.exit(e) : e.get_exit_code();
   }
   if (may_differ(algorithm)) {
-    if (speaks) fmt::print(stderr, "{} does not promise the same bits on all ranks, which could disagree on when to stop\n", algorithm);
+    if (speaks)
+      fmt::print(stderr, "{} does not promise the same bits on all ranks, which could disagree on when to stop\n",
+                 algorithm);
     return 1;
   }
 
@@ -244,7 +251,8 @@ int main(int argc, char** argv) {
   }
   try {
     // A rank that alone cannot read the file must not leave the others waiting.
-    int const complains = colligo::all_reduce(world, complaint.empty() ? world.size() : world.rank(), colligo::minimum{});
+    int const complains =
+        colligo::all_reduce(world, complaint.empty() ? world.size() : world.rank(), colligo::minimum{});
     if (complains == world.rank()) fmt::print(stderr, "{}\n", complaint);
     if (complains != world.size()) return 1;
 
@@ -255,10 +263,11 @@ int main(int argc, char** argv) {
     numbers const b = mine * numbers(a.n, 1.0);
 
     auto const solve_with = [&](auto const& with) { return solve(world, mine, b, rows, tolerance, most, with); };
-    solution const x = algorithm.empty() ? solve_with(colligo::recursive_doubling{}) : solve_with(colligo::named(algorithm));
+    solution const x =
+        algorithm.empty() ? solve_with(colligo::recursive_doubling{}) : solve_with(colligo::named(algorithm));
 
-    // The residual of x itself: rounding keeps the one that the method updates from following it, and where the two are far apart
-    // the tolerance is out of reach.
+    // The residual of x itself: rounding keeps the one that the method updates from following it, and where the two are
+    // far apart the tolerance is out of reach.
     numbers whole(a.n);
     colligo::all_gatherv(world, x.mine, whole, rows);
     numbers rest = mine * whole;
@@ -271,13 +280,15 @@ int main(int argc, char** argv) {
     for (double const value : whole) error = std::max(error, std::abs(value - 1));
 
     if (speaks) {
-      fmt::print("matrix             {}, n = {}, {} nonzeros\n", std::filesystem::path(path).filename().string(), a.n, a.nonzeros());
+      fmt::print("matrix             {}, n = {}, {} nonzeros\n", std::filesystem::path(path).filename().string(), a.n,
+                 a.nonzeros());
       fmt::print("ranks              {}\n", world.size());
       fmt::print("algorithm          {}\n", algorithm.empty() ? colligo::recursive_doubling::name : algorithm);
       fmt::print("iterations         {}\n", x.iterations);
       fmt::print("relative residual  {:.2e}\n", residual);
       fmt::print("largest error      {:.2e}\n", error);
-      if (!solved) fmt::print(stderr, "not converged: the relative residual is above the tolerance of {:g}\n", tolerance);
+      if (!solved)
+        fmt::print(stderr, "not converged: the relative residual is above the tolerance of {:g}\n", tolerance);
     }
     return solved ? 0 : 1;
   } catch (colligo::algorithm_error const& e) {   // the same name, hence the same error, at every rank

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Draws who sends what to whom, or a tree over the ranks, as SVG. Hosts are dealt the ranks out in turn or in blocks. Needs neither MPI nor mpirun.
+// Draws who sends what to whom, or a tree over the ranks, as SVG. Hosts are dealt the ranks out in turn or in blocks.
+// Needs neither MPI nor mpirun.
 //
 //   draw schedule halving_doubling 8 16 > schedule.svg
 //   draw schedule binary_tree 16 1000 --collective reduce --hosts 4 > reduce.svg
@@ -19,7 +20,8 @@
 std::string drawn_tree(std::string const& name, int p, int root, std::vector<int> const& hosts) {
   if (name == "binomial") return draw(colligo::binomial_tree{p, root}, hosts);
   if (name == "halving" && root == 0) return draw(colligo::halving_shape{p}, hosts);
-  throw colligo::argument_error("no tree is named \"" + name + "\" with root " + std::to_string(root) + "; known are binomial, and halving with root 0");
+  throw colligo::argument_error("no tree is named \"" + name + "\" with root " + std::to_string(root) +
+                                "; known are binomial, and halving with root 0");
 }
 
 int main(int argc, char** argv) {
@@ -35,7 +37,9 @@ int main(int argc, char** argv) {
     command->add_option("name", name, command == tree ? "binomial, halving" : "an algorithm")->required();
     command->add_option("p", p, "ranks")->capture_default_str()->check(CLI::Range(1, 1024));
     command->add_option("--root", root, "of the tree, of reduce, broadcast ...")->capture_default_str();
-    command->add_option("--hosts", hosts, "number of hosts, 0: not shown")->capture_default_str()->check(CLI::Range(0, 1024));
+    command->add_option("--hosts", hosts, "number of hosts, 0: not shown")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1024));
     command->add_flag("--blocks", blocks, "neighbouring ranks share a host; without, ranks are dealt out in turn");
   }
   schedule->add_option("n", n, "elements, of 8 bytes each")->capture_default_str();
@@ -43,11 +47,15 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   try {
-    if (root < 0 || root >= p) throw colligo::argument_error("root " + std::to_string(root) + " is not a rank, ranks are 0 to " + std::to_string(p - 1));
+    if (root < 0 || root >= p)
+      throw colligo::argument_error("root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
+                                    std::to_string(p - 1));
     std::vector<int> host_of;
     for (int r = 0; r < p && hosts > 0; ++r) host_of.push_back(blocks ? r * hosts / p : r % hosts);
-    std::cout << (*tree ? drawn_tree(name, p, root, host_of)
-                        : draw(colligo::record<double>(colligo::named(name), collective_named(collective), p, n, root), host_of));
+    auto const drawn_schedule = [&] {
+      return draw(colligo::record<double>(colligo::named(name), collective_named(collective), p, n, root), host_of);
+    };
+    std::cout << (*tree ? drawn_tree(name, p, root, host_of) : drawn_schedule());
   } catch (colligo::error const& e) {
     std::cerr << e.what() << '\n';
     return 1;

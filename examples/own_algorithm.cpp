@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// An algorithm of your own, outside of the library: written once against steps, then recorded and verified, run as threads of one
-// process, and run over MPI.
+// An algorithm of your own, outside of the library: written once against steps, then recorded and verified, run as
+// threads of one process, and run over MPI.
 //
 //   mpirun -n 5 own_algorithm
 #include <boost/mpi/communicator.hpp>
@@ -13,14 +13,15 @@
 #include <string>
 #include <string_view>
 
-// Two chains that meet in the middle: 0 -> 1 -> 2 <- 3 <- 4, and the same way back. Half the rounds of one chain, and no rank
-// ever talks to any but its neighbours.
+// Two chains that meet in the middle: 0 -> 1 -> 2 <- 3 <- 4, and the same way back. Half the rounds of one chain, and
+// no rank ever talks to any but its neighbours.
 struct meet_in_the_middle {
   static constexpr std::string_view name = "meet_in_the_middle";
 
   template <class T, class Op>
   struct all_reduce {
-    static constexpr bool ordered = true;     // only neighbouring stretches of ranks are combined: any associative functor will do
+    // Only neighbouring stretches of ranks are combined: any associative functor will do.
+    static constexpr bool ordered = true;
     static constexpr bool same_bits = true;   // one rank computes the result, the others get a copy
 
     template <colligo::steps Step>
@@ -56,7 +57,8 @@ int main(int argc, char** argv) {
 
   // The recorder finds what would hang or overwrite before anything is run; it throws with the law that is broken.
   if (world.rank() == 0) {
-    for (int p = 1; p <= 64; ++p) colligo::record(meet_in_the_middle{}, colligo::collective::all_reduce, p, 10).verify();
+    for (int p = 1; p <= 64; ++p)
+      colligo::record(meet_in_the_middle{}, colligo::collective::all_reduce, p, 10).verify();
     std::cout << colligo::record(meet_in_the_middle{}, colligo::collective::all_reduce, 5, 10);
 
     colligo::run_threads(7, [](colligo::thread_communicator const& comm) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Elements and functors of your own: a struct with the functor that merges two of it, a lambda with a captured value that works in
-// place, and the largest value together with the place where it was found.
+// Elements and functors of your own: a struct with the functor that merges two of it, a lambda with a captured value
+// that works in place, and the largest value together with the place where it was found.
 //
 //   mpirun -n 4 own_struct
 #include <boost/mpi/communicator.hpp>
@@ -43,7 +43,8 @@ int main() {
   std::int64_t const first = me * sensors_per_rank, last = first + sensors_per_rank;
 
   summary mine{1, temperature(first), temperature(first), temperature(first)};
-  for (std::int64_t s = first + 1; s < last; ++s) mine = merge{}(mine, {1, temperature(s), temperature(s), temperature(s)});
+  for (std::int64_t s = first + 1; s < last; ++s)
+    mine = merge{}(mine, {1, temperature(s), temperature(s), temperature(s)});
   summary const all = colligo::all_reduce(world, mine, merge{});
 
   // Counters that stop at a limit known at run time only. The vector is input and output at once.
@@ -52,9 +53,11 @@ int main() {
   auto const add_up_to_limit = [limit](int a, int b) { return std::min(a + b, limit); };
   colligo::all_reduce(world, colligo::in_place(counters), add_up_to_limit);
 
-  // The warmest sensor of all; of several equally warm ones the one with the lowest number, whatever the number of ranks.
+  // The warmest sensor of all; of several equally warm ones the one with the lowest number,
+  // whatever the number of ranks.
   colligo::located<double> warmest{temperature(first), first};
-  for (std::int64_t s = first + 1; s < last; ++s) warmest = colligo::maxloc{}(warmest, colligo::located<double>{temperature(s), s});
+  for (std::int64_t s = first + 1; s < last; ++s)
+    warmest = colligo::maxloc{}(warmest, colligo::located<double>{temperature(s), s});
   warmest = colligo::all_reduce(world, warmest, colligo::maxloc{});
 
   if (me != 0) return 0;

@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   };
 
   try {
-    // The library chooses by the number of ranks and bytes. In this case alone the environment variable COLLIGO_ALL_REDUCE has a say.
+    // The library chooses by the number of ranks and bytes. In this case alone the environment variable
+    // COLLIGO_ALL_REDUCE has a say.
     colligo::all_reduce(world, in, out, std::plus<>{});
     report("automatic");
 

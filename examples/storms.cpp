@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Fifty years of Atlantic storms by decade. The ranks share out the observations, each sums up its share in one struct per decade,
-// and a single all_reduce over the decades, with a functor that merges two of them, gives every rank the whole.
+// Fifty years of Atlantic storms by decade. The ranks share out the observations, each sums up its share in one struct
+// per decade, and a single all_reduce over the decades, with a functor that merges two of them,
+// gives every rank the whole.
 //
 //   mpirun -n 4 storms
 //   mpirun -n 4 storms --check --algorithm ring
@@ -27,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-// --- what a rank knows of a decade -----------------------------------------------------------------------------------------------
+// --- what a rank knows of a decade -----------------------------------------------------------------------------------
 
 // When and in which storm. The earlier one is the smaller one.
 struct sighting {
@@ -36,8 +37,8 @@ struct sighting {
   friend auto operator<=>(sighting const&, sighting const&) = default;
 };
 
-// A value with the sighting as its index: maxloc and minloc take the earliest of several equal values, so the answer does not depend
-// on how the observations are shared out.
+// A value with the sighting as its index: maxloc and minloc take the earliest of several equal values, so the answer
+// does not depend on how the observations are shared out.
 using extreme = colligo::located<int, sighting>;
 
 struct decade {
@@ -48,9 +49,9 @@ struct decade {
   extreme lowest_pressure{std::numeric_limits<int>::max(), {}};
 };
 
-// Mean and squares by the pairwise update of Chan, Golub and LeVeque (Updating formulae and a pairwise algorithm for computing sample
-// variances, Stanford STAN-CS-79-773, 1979): exact in exact arithmetic for parts of any size, and without the cancellation of
-// "mean of the squares minus square of the mean".
+// Mean and squares by the pairwise update of Chan, Golub and LeVeque (Updating formulae and a pairwise algorithm for
+// computing sample variances, Stanford STAN-CS-79-773, 1979): exact in exact arithmetic for parts of any size, and
+// without the cancellation of "mean of the squares minus square of the mean".
 struct merge {
   decade operator()(decade const& a, decade const& b) const {
     decade both;
@@ -72,10 +73,11 @@ inline constexpr bool colligo::commutative<merge, decade> = true;
 constexpr int first_year = 1970, number_of_decades = 6;
 using decades = std::vector<decade>;
 
-// --- reading ---------------------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 constexpr std::string_view header =
-    "name,year,month,day,hour,lat,long,status,category,wind,pressure,tropicalstorm_force_diameter,hurricane_force_diameter";
+    "name,year,month,day,hour,lat,long,status,category,wind,pressure,"
+    "tropicalstorm_force_diameter,hurricane_force_diameter";
 enum column : std::size_t { name, year, month, day, hour, wind = 9, pressure = 10, columns = 13 };
 
 struct observation {
@@ -111,7 +113,9 @@ class line_reader {
   }
 
  private:
-  [[noreturn]] void fail(std::string const& why) const { throw std::runtime_error(fmt::format("line {}: {}", number_, why)); }
+  [[noreturn]] void fail(std::string const& why) const {
+    throw std::runtime_error(fmt::format("line {}: {}", number_, why));
+  }
 
   int number(column which, int lowest, int highest) const {
     std::string_view const text = fields_[which];
@@ -135,7 +139,8 @@ std::vector<std::string> read_lines(std::string const& path) {
     if (line.ends_with('\r')) line.pop_back();
     lines.push_back(line);
   }
-  if (lines.empty() || lines.front() != header) throw std::runtime_error("line 1: expected the header " + std::string(header));
+  if (lines.empty() || lines.front() != header)
+    throw std::runtime_error("line 1: expected the header " + std::string(header));
   lines.erase(lines.begin());
   return lines;
 }
@@ -146,7 +151,7 @@ std::vector<observation> read_observations(std::vector<std::string> const& lines
   return observations;
 }
 
-// --- the work --------------------------------------------------------------------------------------------------------------------
+// --- the work --------------------------------------------------------------------------------------------------------
 
 std::size_t decade_of(observation const& o) { return static_cast<std::size_t>((o.seen.year - first_year) / 10); }
 
@@ -169,14 +174,15 @@ void print(decades const& all) {
   auto const shown = [](extreme const& e, std::string_view unit) {
     sighting const& s = e.index;
     if (s.year == 0) return std::string("   -");   // none seen
-    return fmt::format("{:>4} {:<4}  {:<9} {:04}-{:02}-{:02} {:02}h", e.value, unit, s.storm.data(), s.year, s.month, s.day, s.hour);
+    return fmt::format("{:>4} {:<4}  {:<9} {:04}-{:02}-{:02} {:02}h", e.value, unit, s.storm.data(), s.year, s.month,
+                       s.day, s.hour);
   };
   constexpr auto line = "{:<6} {:>12} {:>10} {:>9}   {:<36} {}\n";
   fmt::print(line, "decade", "observations", "mean wind", "deviation", "strongest wind", "lowest pressure");
   for (int first = first_year; decade const& d : all) {
     auto const knots = [&](double value) { return d.winds == 0 ? "-" : fmt::format("{:.2f} kt", value); };
-    fmt::print(line, fmt::format("{}s", first), d.winds, knots(d.mean), knots(deviation(d)), shown(d.strongest_wind, "kt"),
-               shown(d.lowest_pressure, "mbar"));
+    fmt::print(line, fmt::format("{}s", first), d.winds, knots(d.mean), knots(deviation(d)),
+               shown(d.strongest_wind, "kt"), shown(d.lowest_pressure, "mbar"));
     first += 10;
   }
 }
@@ -240,9 +246,10 @@ int main(int argc, char** argv) {
   }
 
   try {
-    // A malformed line is seen by one rank alone: it must not leave the others waiting. The lowest rank that complains has the first
-    // such line and speaks.
-    int const complains = colligo::all_reduce(world, complaint.empty() ? world.size() : world.rank(), colligo::minimum{});
+    // A malformed line is seen by one rank alone: it must not leave the others waiting. The lowest rank that complains
+    // has the first such line and speaks.
+    int const complains =
+        colligo::all_reduce(world, complaint.empty() ? world.size() : world.rank(), colligo::minimum{});
     if (complains == world.rank()) fmt::print(stderr, "{}\n", complaint);
     if (complains != world.size()) return 1;
 
@@ -255,14 +262,16 @@ int main(int argc, char** argv) {
   }
 
   if (!speaks) return 0;
-  fmt::print("{} observations, {} ranks, algorithm {}\n\n", lines.size(), world.size(), algorithm.empty() ? "automatic" : algorithm);
+  fmt::print("{} observations, {} ranks, algorithm {}\n\n", lines.size(), world.size(),
+             algorithm.empty() ? "automatic" : algorithm);
   print(all);
   if (!check) return 0;
   decades const expected = sum_up_sequentially(read_observations(lines, {0, lines.size()}));
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::string const wrong = difference(all[i], expected[i]);
     if (wrong.empty()) continue;
-    fmt::print(stderr, "\ncheck failed: the {} of the {}s is not what a sequential pass finds\n", wrong, first_year + 10 * i);
+    fmt::print(stderr, "\ncheck failed: the {} of the {}s is not what a sequential pass finds\n", wrong,
+               first_year + 10 * i);
     return 1;
   }
   fmt::print("\nchecked: a sequential pass finds the same\n");
