@@ -140,7 +140,7 @@ class contest_of final : public contest {
     if (name == colligo::automatic::name) return add(colligo::automatic{});
     try {
       // Resolved once, so that what is timed is the algorithm and not the look-up of its name.
-      auto const found = colligo::detail::parse<Definition::what>(name, [] { return std::string(); });
+      auto const found = colligo::detail::parse(colligo::detail::texts<Definition::what>(), name, "");
       std::visit([&]<class Tag>(Tag const& tag) {
         if (found.over != colligo::transport::messages) add(found);
         else if constexpr (applies<Tag>()) add(tag);

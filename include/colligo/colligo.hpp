@@ -17,3 +17,6 @@
 #include "scatter.hpp"
 #include "trace.hpp"
 #include "trees.hpp"
+#if __has_include(<mpi.h>)
+#include "progress.hpp"
+#endif

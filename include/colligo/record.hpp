@@ -5,6 +5,7 @@
 
 #include "plan/price.hpp"
 #include "plan/record.hpp"
+#include "select/chosen.hpp"
 #include "select/decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

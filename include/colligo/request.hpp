@@ -11,55 +11,58 @@
 #include <exception>
 #include <memory>
 #include <ranges>
-#include <utility>
+#include <type_traits>
 
-#include "core/error.hpp"
-#include "transport/requests.hpp"
+#include "transport/call.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
+namespace detail {
+
+/// What requests and persistent collectives have in common.
+class handle {
+ public:
+  /// Makes progress. True if it is complete: then what the functor threw comes out, once. True for one that has been waited for, or never started.
+  bool test();
+  /// Returns when it is complete; what the functor threw comes out, once.
+  void wait();
+  /// It has been started and neither waited for nor tested to the end.
+  bool active() const;
+  /// It is not complete yet. Makes no progress.
+  bool under_way() const;
+  /// Makes progress. True if it is complete; unlike test() it throws nothing, and leaves the request active.
+  bool complete();
+
+ protected:
+  handle();
+  explicit handle(std::unique_ptr<running> its);
+  handle(handle&&) noexcept;
+  handle& operator=(handle&&) noexcept;
+  ~handle();
+
+  std::unique_ptr<running> its_;
+};
+
+/// Waits a moment: other ranks may need the core.
+void pause(unsigned& polls);
+
+}  // namespace detail
+
 /// A collective that has been started. Move-only; whoever drops it waits for it.
-class request {
+class request : public detail::handle {
  public:
   request() = default;
-  explicit request(std::unique_ptr<detail::running> its) : its_(std::move(its)) {}
-
-  /// Makes progress. True if it is complete: then what the functor threw comes out, once. True for a request that has been waited for.
-  bool test() { return !its_ || its_->test(); }
-  /// Returns when it is complete; what the functor threw comes out, once.
-  void wait() {
-    if (its_) its_->wait();
-  }
-  /// It has been started and neither waited for nor tested to the end.
-  bool active() const { return its_ && its_->active(); }
-  /// Makes progress. True if it is complete; unlike test() it throws nothing, and leaves the request active.
-  bool complete() { return !its_ || its_->complete(); }
-
- private:
-  std::unique_ptr<detail::running> its_;
+  explicit request(std::unique_ptr<detail::running> its);   ///< for the front doors: starts it
 };
 
 /// A collective that is made ready once and started any number of times. Nothing is allocated after it has been made. Move-only.
-class persistent {
+class persistent : public detail::handle {
  public:
   persistent() = default;
-  explicit persistent(std::unique_ptr<detail::running> its) : its_(std::move(its)) {}
+  explicit persistent(std::unique_ptr<detail::running> its);   ///< for the front doors
 
-  /// Precondition: complete, or never started. Throws error otherwise. Collective.
-  void start() {
-    if (!its_) throw error("colligo: start() of a persistent collective that is empty");
-    its_->start();
-  }
-  /// As a request's.
-  bool test() { return !its_ || its_->test(); }
-  void wait() {
-    if (its_) its_->wait();
-  }
-  bool active() const { return its_ && its_->active(); }
-  bool complete() { return !its_ || its_->complete(); }
-
- private:
-  std::unique_ptr<detail::running> its_;
+  /// Throws error if it is under way, or empty. Collective.
+  void start();
 };
 
 namespace detail {
@@ -111,3 +114,8 @@ bool test_all(R&& requests) {
 }
 
 }  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "transport/port_body.hpp"
+#include "transport/requests_body.hpp"
+#endif

@@ -20,7 +20,7 @@ namespace colligo::inline COLLIGO_MODE {
 template <communicator Comm>
 class tracing {
  public:
-  tracing(Comm const& comm, trace_log& log) : now_(port_of<Comm>::open(comm).trace), before_(std::exchange(now_, std::make_unique<tracer>(log))) {}
+  tracing(Comm const& comm, trace_log& log) : now_(detail::port_at(port_of<Comm>::open(comm)).trace), before_(std::exchange(now_, std::make_unique<tracer>(log))) {}
   ~tracing() { now_ = std::move(before_); }
   tracing(tracing const&) = delete;
   tracing& operator=(tracing const&) = delete;

@@ -5,6 +5,7 @@
 
 #include "algorithm/configured.hpp"
 #include "transport/models.hpp"
+#include "transport/port.hpp"
 #include "shape/tree_file.hpp"
 #include "shape/trees.hpp"
 
@@ -14,7 +15,7 @@ namespace colligo::inline COLLIGO_MODE::trees {
 /// has not been used before.
 template <communicator Comm>
 tree by_host(Comm const& comm, by_host_options const& options = {}) {
-  auto const& port = port_of<Comm>::open(comm);
+  auto const& port = colligo::detail::port_at(port_of<Comm>::open(comm));
   if (!port.hosts.empty()) return by_host(port.hosts, options);
   return by_host(std::vector<int>(static_cast<std::size_t>(port.size())), options);
 }

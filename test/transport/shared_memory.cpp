@@ -7,6 +7,8 @@
 #include <cstring>
 #include <random>
 
+#include <colligo/transport/shared_channel.hpp>
+
 #include "../laws.hpp"
 
 #ifdef COLLIGO_TEST_MOST_RANKS   // sanitizers: what they look at does not depend on the algorithm

@@ -4,9 +4,8 @@
 /// benchmarks iterate this list.
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
-#include <utility>
-#include <variant>
 
 #include "../core/policy.hpp"
 #include "../core/transport.hpp"
@@ -36,8 +35,12 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Any algorithm of the library as a value, with its knobs.
-using any_algorithm = std::variant<   //
+template <class... Tags>
+struct list_of_tags {
+  static constexpr std::size_t size = sizeof...(Tags);
+};
+
+using catalogue_of_tags = list_of_tags<   //
     binary_tree,                      //
     recursive_doubling,               //
     halving_doubling,                 //
@@ -64,44 +67,31 @@ using any_algorithm = std::variant<   //
     shared_memory,                    //
     vendor>;
 
-static_assert(std::is_trivially_copyable_v<any_algorithm>,
-              "choosing one would cost more than a short message: let a tag refer to what it needs");
-
-/// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a
-/// collective as tags do.
-struct chosen_algorithm {
-  static constexpr std::string_view name = "chosen_algorithm";
-
-  any_algorithm algorithm;
-  transport over = transport::messages;
-
-  template <class Tag>
-    requires std::is_constructible_v<any_algorithm, Tag>
-  chosen_algorithm(Tag const& tag, transport way = transport::messages) : algorithm(tag), over(way) {}
-  chosen_algorithm(any_algorithm const& tag, transport way = transport::messages) : algorithm(tag), over(way) {}
-};
+struct chosen_algorithm;   // select/chosen.hpp
 
 /// Calls f(Tag{}) for every algorithm of the catalogue.
 template <class F>
 constexpr void for_each_algorithm(F&& f) {
-  [&]<class... Tags>(std::variant<Tags...> const*) { (f(Tags{}), ...); }(static_cast<any_algorithm const*>(nullptr));
+  [&]<class... Tags>(list_of_tags<Tags...>) { (f(Tags{}), ...); }(catalogue_of_tags{});
 }
 
 namespace detail {
 
+inline constexpr std::size_t catalogue_size = catalogue_of_tags::size;
+
 template <class Tag>
 constexpr std::size_t index_in_catalogue() {
-  return []<class... Tags>(std::variant<Tags...> const*) {
+  return []<class... Tags>(list_of_tags<Tags...>) {
     std::size_t i = 0;
     bool found = false;
     ((found = found || std::is_same_v<Tag, Tags>, i += !found), ...);
     return i;
-  }(static_cast<any_algorithm const*>(nullptr));
+  }(catalogue_of_tags{});
 }
 
 /// The tag is one of the library's.
 template <class Tag>
-inline constexpr bool in_catalogue = index_in_catalogue<Tag>() < std::variant_size_v<any_algorithm>;
+inline constexpr bool in_catalogue = index_in_catalogue<Tag>() < catalogue_size;
 
 }  // namespace detail
 }  // namespace colligo

@@ -35,9 +35,9 @@ constexpr int ranks_of(Tree const& t) {
 }
 
 // The hosts of p ranks, numbered as they first appear.
-class host_map {
+class host_rows {
  public:
-  host_map(int p, std::span<int const> hosts) {
+  host_rows(int p, std::span<int const> hosts) {
     if (!hosts.empty() && std::ssize(hosts) != p)
       throw argument_error("draw: " + std::to_string(hosts.size()) + " hosts for " + std::to_string(p) + " ranks");
     std::map<int, int> numbers;
@@ -95,7 +95,7 @@ constexpr double width_of(std::size_t characters) { return 7.2 * static_cast<dou
 /// Messages from one host to another. hosts[r] is the host of rank r. Throws argument_error unless there is one for
 /// every rank (or none: one host).
 inline std::size_t between_hosts(schedule const& s, std::span<int const> hosts) {
-  detail::host_map const map(s.size(), hosts);
+  detail::host_rows const map(s.size(), hosts);
   auto const all = s.messages_in_order();
   return static_cast<std::size_t>(
       std::ranges::count_if(all, [&](message const& m) { return map.apart(m.from, m.to); }));
@@ -104,7 +104,7 @@ inline std::size_t between_hosts(schedule const& s, std::span<int const> hosts) 
 template <drawable_tree Tree>
 std::size_t between_hosts(Tree const& t, std::span<int const> hosts) {
   int const p = detail::ranks_of(t);
-  detail::host_map const map(p, hosts);
+  detail::host_rows const map(p, hosts);
   std::size_t count = 0;
   for (int r = 0; r < p; ++r)
     if (int const parent = t.parent(r); parent != nobody) count += map.apart(r, parent);
@@ -115,7 +115,7 @@ std::size_t between_hosts(Tree const& t, std::span<int const> hosts) {
 /// elements that it carries; a plus where the receiver combines. hosts[r] is the host of rank r; none: not shown.
 /// Throws argument_error as between_hosts does, broken_law.
 inline std::string draw(schedule const& s, std::span<int const> hosts = {}) {
-  detail::host_map const map(s.size(), hosts);
+  detail::host_rows const map(s.size(), hosts);
   auto const all = s.messages_in_order();
   std::map<std::pair<int, int>, std::vector<message const*>> sent;   // by round and sender
   for (message const& m : all) sent[{m.round, m.from}].push_back(&m);
@@ -191,7 +191,7 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}) {
 template <drawable_tree Tree>
 std::string draw(Tree const& t, std::span<int const> hosts = {}) {
   int const p = detail::ranks_of(t);
-  detail::host_map const map(p, hosts);
+  detail::host_rows const map(p, hosts);
   constexpr double slot = 40, level_height = 78, radius = 14, top = 66, left = 34;
 
   // Leaves stand side by side, the others over the middle of their children.

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "../core/element.hpp"
+#include "../core/policy.hpp"
 #include "schedule.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

@@ -15,7 +15,7 @@
 #include "../core/error.hpp"
 #include "../core/functor.hpp"
 #include "../request.hpp"
-#include "../transport/port.hpp"
+#include "../transport/call.hpp"
 #include "decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -60,10 +60,10 @@ auto holding(std::span<T> elements, range stretch) {
 }
 
 // What is refused, in words. Nothing has been written by then.
-[[noreturn]] void refuse_size(port_base const& port, collective what, std::size_t is, std::size_t wanted, char const* which);
-[[noreturn]] void refuse_root(port_base const& port, collective what, int root);
-[[noreturn]] void refuse_overlap(port_base const& port, collective what);
-[[noreturn]] void refuse_count(port_base const& port, collective what, std::string const& count);
+[[noreturn]] void refuse_size(endpoint const& port, collective what, std::size_t is, std::size_t wanted, char const* which);
+[[noreturn]] void refuse_root(endpoint const& port, collective what, int root);
+[[noreturn]] void refuse_overlap(endpoint const& port, collective what);
+[[noreturn]] void refuse_count(endpoint const& port, collective what, std::string const& count);
 
 /// A functor that a request keeps.
 template <class Op>
@@ -89,7 +89,7 @@ constexpr void check_laws() {
 template <collective C, class Comm, class T>
 class accepted {
  public:
-  port_base& port;
+  endpoint& port;
   blocks vector;
   values<std::byte const> in;
   values<std::byte> out;
@@ -120,9 +120,7 @@ class accepted {
 
   template <class Op, class Owned, class Algorithm>
   request start_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) const {
-    auto its = prepare<Op>(std::move(owned), algorithm, false);
-    its->start();
-    return request(std::move(its));
+    return request(prepare<Op>(std::move(owned), algorithm, false));
   }
   template <class Op, class Owned, class Algorithm>
   persistent init_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) const {
@@ -153,7 +151,7 @@ class accepted {
   }
 
   template <class Op, class Owned, class Algorithm>
-  std::unique_ptr<running> prepare(std::unique_ptr<Owned> owned, Algorithm const& algorithm, bool persists) const {
+  auto prepare(std::unique_ptr<Owned> owned, Algorithm const& algorithm, bool persists) const {
     call const its = with(owned->op);
     return prepare_decided(port, its, decide<Op>(its, algorithm), std::move(owned), persists);
   }
@@ -209,7 +207,7 @@ class door {
   }
 
  private:
-  port_base& port_;
+  endpoint& port_;
 };
 
 }  // namespace detail

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <span>
 
-#include "../algorithm/catalogue.hpp"
+#include "chosen.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

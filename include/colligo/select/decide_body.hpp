@@ -8,8 +8,11 @@
 #include "../core/error.hpp"
 #include "../shape/tree_file.hpp"
 #include "../shape/trees.hpp"
+#include "../transport/requests.hpp"
 #include "../transport/shared_channel.hpp"
+#include "choose.hpp"
 #include "decide.hpp"
+#include "named_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -101,7 +104,8 @@ inline chosen_algorithm choose_for(port_base& port, call const& its, text_table 
   return choose(c, {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(), port.hosts});
 }
 
-COLLIGO_BODY decision decide_automatic(port_base& port, call const& its, text_table const& (*texts)()) {
+COLLIGO_BODY decision decide_automatic(endpoint& at, call const& its, text_table const& (*texts)()) {
+  port_base& port = port_at(at);
   auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
   bool const same = kept.automatic && kept.n == its.vector.whole.size() && kept.of == its.of && kept.wire == its.wire;
   if (same) [[likely]] return kept.by;
@@ -114,8 +118,9 @@ COLLIGO_BODY decision decide_automatic(port_base& port, call const& its, text_ta
   return kept.by;
 }
 
-COLLIGO_BODY decision decide_named(port_base& port, call const& its, std::string_view name, text_table const& (*texts)()) {
-  if (name == automatic::name) return decide_automatic(port, its, texts);
+COLLIGO_BODY decision decide_named(endpoint& at, call const& its, std::string_view name, text_table const& (*texts)()) {
+  if (name == automatic::name) return decide_automatic(at, its, texts);
+  port_base& port = port_at(at);
   auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
   if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
   kept.automatic = false;
@@ -126,16 +131,18 @@ COLLIGO_BODY decision decide_named(port_base& port, call const& its, std::string
   return kept.by;
 }
 
-COLLIGO_BODY decision decide_chosen(port_base& port, call const& its, chosen_algorithm const& chosen, text_table const& (*texts)()) {
-  return decision_of(port, its.what, chosen, texts());
+COLLIGO_BODY decision decide_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen, text_table const& (*texts)()) {
+  return decision_of(port_at(at), its.what, chosen, texts());
 }
 
-COLLIGO_BODY void run_decided(port_base& port, call const& its, decision const& by) {
+COLLIGO_BODY void run_decided(endpoint& at, call const& its, decision const& by) {
+  port_base& port = port_at(at);
   port.execute(its, *by.what, by.tag, checked(port, its, by), by.over);
 }
 
-COLLIGO_BODY std::unique_ptr<running> prepare_decided(port_base& port, call const& its, decision const& by,
+COLLIGO_BODY std::unique_ptr<running> prepare_decided(endpoint& at, call const& its, decision const& by,
                                                       std::unique_ptr<owned_by_request> owned, bool persistent) {
+  port_base& port = port_at(at);
   return std::make_unique<running>(port, its, *by.what, by.tag, checked(port, its, by), by.over, std::move(owned), persistent);
 }
 

@@ -7,11 +7,8 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <variant>
 
-#include "../algorithm/catalogue.hpp"
 #include "../core/error.hpp"
-#include "../core/text.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -39,28 +36,4 @@ class named {
   std::size_t length_;
 };
 
-namespace detail {
-
-/// The texts of a collective in the order of the catalogue, null where an algorithm has no form for it.
-using text_table = std::array<text const*, std::variant_size_v<any_algorithm>>;
-
-template <collective C, class Tag>
-constexpr text const* text_if_any() {
-  if constexpr (offers<Tag, C, any_element, any_functor>) return &text_for<C, Tag>;
-  else return nullptr;
-}
-template <collective C>
-inline constexpr text_table texts_for = []<class... Tags>(std::variant<Tags...> const*) {
-  return text_table{text_if_any<C, Tags>()...};
-}(static_cast<any_algorithm const*>(nullptr));
-
-/// The algorithm that a text names, "ring", "pipelined_ring:block=65536" or "ring@shared_memory". `where` begins an error ("all_reduce on
-/// rank 0: "). Throws algorithm_error with the names that are known.
-chosen_algorithm parse(text_table const& texts, std::string_view whole, std::string const& where);
-
-}  // namespace detail
 }  // namespace colligo
-
-#if COLLIGO_HAS_BODIES
-#include "named_body.hpp"
-#endif

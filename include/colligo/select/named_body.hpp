@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of named.hpp.
+/// The bodies of decide.hpp that read names.
 #pragma once
 
 #include <charconv>
 
-#include "named.hpp"
+#include "../core/error.hpp"
+#include "chosen.hpp"
+#include "decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -30,9 +32,9 @@ struct catalogue_entry {
   any_algorithm algorithm;
   bool (*turn)(any_algorithm&, std::string_view);
 };
-inline constexpr auto catalogue = []<class... Tags>(std::variant<Tags...> const*) {
+inline constexpr auto catalogue = []<class... Tags>(list_of_tags<Tags...>) {
   return std::array{catalogue_entry{Tags::name, Tags{}, &turn_knob<Tags>}...};
-}(static_cast<any_algorithm const*>(nullptr));
+}(catalogue_of_tags{});
 
 [[gnu::cold]] COLLIGO_BODY chosen_algorithm parse(text_table const& texts, std::string_view whole, std::string const& where) {
   auto const at = whole.find('@');

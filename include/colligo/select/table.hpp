@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "../algorithm/catalogue.hpp"
+#include "chosen.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "../transport/threads.hpp"
+#include "../transport/thread_port.hpp"
 #include "trace_file.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -13,9 +13,9 @@ namespace colligo::inline COLLIGO_MODE {
 
 template <>
 struct port_of<boost::mpi::communicator> : detail::over_mpi {
-  static detail::mpi_port& open(boost::mpi::communicator const& comm) {
+  static detail::endpoint& open(boost::mpi::communicator const& comm) {
     if (!comm) throw argument_error("colligo: the communicator is empty (a boost::mpi::communicator that holds MPI_COMM_NULL)");
-    return detail::mpi_port::of(comm);
+    return detail::mpi_endpoint(comm);
   }
 };
 

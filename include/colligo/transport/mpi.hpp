@@ -6,8 +6,11 @@
 
 #include <mpi.h>
 
+#include <atomic>
+
 #include "../core/error.hpp"
-#include "mpi_port.hpp"
+#include "call.hpp"
+#include "mpi_error.hpp"
 #include "mpi_vendor.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -32,6 +35,18 @@ class mpi_communicator {
 
 namespace detail {
 
+/// Latest look-ups, and how many ports have been freed: a handle may be used again by MPI once its communicator is gone.
+inline std::atomic<unsigned> mpi_ports_freed = 0;
+endpoint& look_up_mpi_port(MPI_Comm user);
+
+/// The port of a communicator. Made on first use, which is collective.
+inline endpoint& mpi_endpoint(MPI_Comm user) {
+  static thread_local struct { MPI_Comm comm; endpoint* port; unsigned freed; } latest{};   // zeros: no guard to pass
+  unsigned const freed = mpi_ports_freed.load(std::memory_order_acquire);
+  if (latest.port == nullptr || latest.comm != user || latest.freed != freed) latest = {user, &look_up_mpi_port(user), freed};
+  return *latest.port;
+}
+
 /// Ports over MPI: what their calls have to know of elements and functors.
 struct over_mpi {
   template <class T>
@@ -44,7 +59,7 @@ struct over_mpi {
 
 template <>
 struct port_of<mpi_communicator> : detail::over_mpi {
-  static detail::mpi_port& open(mpi_communicator const& comm) { return detail::mpi_port::of(comm); }
+  static detail::endpoint& open(mpi_communicator const& comm) { return detail::mpi_endpoint(comm); }
 };
 
 }  // namespace colligo

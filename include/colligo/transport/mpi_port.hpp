@@ -11,8 +11,9 @@
 #include <memory>
 #include <vector>
 
-#include "mpi_error.hpp"
+#include "mpi.hpp"
 #include "port.hpp"
+#include "requests.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -21,24 +22,11 @@ class mpi_shared;
 /// MPI counts are int: longer messages go in pieces of this many bytes, which both ends know from the range.
 inline constexpr std::size_t longest_piece = std::size_t{1} << 30;
 
-/// What the transport over MPI knows of an element type and a functor.
-struct mpi_element {
-  bool vendor;                     ///< MPI's own collectives can take them
-  MPI_Datatype (*type)();          ///< MPI's own, MPI_DATATYPE_NULL where it has none
-  MPI_Op (*operation)();           ///< MPI's own, MPI_OP_NULL where it has none
-  void (*encode)(std::byte const* first, std::size_t n, std::vector<char>& into);   ///< null: bytes
-  void (*decode)(std::vector<char>& from, std::byte* into, std::size_t n);
-};
-
 class mpi_port final : public port_base {
  public:
   /// Made on first use, which is collective.
-  static mpi_port& of(MPI_Comm user) {
-    static thread_local struct { MPI_Comm comm; mpi_port* port; unsigned freed; } latest{};   // zeros: no guard to pass
-    unsigned const freed = freed_.load(std::memory_order_acquire);
-    if (latest.port == nullptr || latest.comm != user || latest.freed != freed) latest = {user, &look_up(user), freed};
-    return *latest.port;
-  }
+  static mpi_port& of(MPI_Comm user) { return static_cast<mpi_port&>(mpi_endpoint(user)); }
+  static mpi_port& look_up(MPI_Comm user);
   ~mpi_port() override;
 
   MPI_Comm comm() const { return comm_; }
@@ -75,10 +63,7 @@ class mpi_port final : public port_base {
   /// The same if one of them is absent, or longer than MPI counts.
   void exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from);
   void find_hosts();
-  static mpi_port& look_up(MPI_Comm user);
   static int make_key();
-
-  static inline std::atomic<unsigned> freed_ = 0;   // a handle may be used again by MPI once its communicator is gone
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::unique_ptr<mpi_shared> shared_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "../core/error.hpp"
+#include "../request.hpp"
 #include "mpi_port.hpp"
 #include "mpi_shared.hpp"
 #include "mpi_steps.hpp"
@@ -86,13 +87,15 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   return *port.release();
 }
 
+[[gnu::cold]] COLLIGO_BODY endpoint& look_up_mpi_port(MPI_Comm user) { return mpi_port::look_up(user); }
+
 [[gnu::cold]] COLLIGO_BODY int mpi_port::make_key() {
   int initialised = 0, key = MPI_KEYVAL_INVALID;
   MPI_Initialized(&initialised);
   if (!initialised) throw error("colligo: MPI is not initialised (make a boost::mpi::environment or call MPI_Init first)");
   auto const free = [](MPI_Comm, int, void* port, void*) -> int {
     delete static_cast<mpi_port*>(port);
-    freed_.fetch_add(1, std::memory_order_release);
+    mpi_ports_freed.fetch_add(1, std::memory_order_release);
     return MPI_SUCCESS;
   };
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free, &key, nullptr), "MPI_Comm_create_keyval");

@@ -9,11 +9,21 @@
 #include <cstddef>
 #include <functional>
 #include <type_traits>
+#include <vector>
 
+#include "../core/element.hpp"
 #include "../core/functor.hpp"
-#include "mpi_port.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+/// What the transport over MPI knows of an element type and a functor.
+struct mpi_element {
+  bool vendor;                     ///< MPI's own collectives can take them
+  MPI_Datatype (*type)();          ///< MPI's own, MPI_DATATYPE_NULL where it has none
+  MPI_Op (*operation)();           ///< MPI's own, MPI_OP_NULL where it has none
+  void (*encode)(std::byte const* first, std::size_t n, std::vector<char>& into);   ///< null: bytes
+  void (*decode)(std::vector<char>& from, std::byte* into, std::size_t n);
+};
 
 /// MPI allocates what it combines without asking for more alignment than this.
 template <class T>

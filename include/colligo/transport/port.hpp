@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What is kept with a communicator, and the engine: the one way from a call and a text to messages. A transport specialises port_of for its
-/// communicator type; open(comm) gives the port.
+/// What is kept with a communicator, and the engine: the one way from a call and a text to messages.
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,39 +14,18 @@
 #include <vector>
 
 #include "../core/text.hpp"
+#include "call.hpp"
 #include "working_vector.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Specialised by transports: static Port& open(Comm const&).
-template <class Comm>
-struct port_of {};
-
-/// Something that the collectives can run over.
-template <class Comm>
-concept communicator = requires(Comm const& comm) { port_of<Comm>::open(comm); };
-
 namespace detail {
 
-class port_base;
 class requests_of_rank;
 class shared_host;
 
-/// One call of a collective on one rank, as the engine sees it: `in` is what the rank contributes, `out` what it wants, each a stretch of
-/// the vector.
-struct call {
-  collective what;
-  element const* of;
-  void const* wire;   ///< what the transport itself has to know of the elements and the functor
-  void* op;
-  blocks vector;
-  values<std::byte const> in;
-  values<std::byte> out;
-  int root = 0;
-};
-
 /// "all_reduce on rank 0 of 2: "
-std::string where(port_base const& port, collective what);
+std::string where(endpoint const& port, collective what);
 
 /// A text with all that it is called with, but the step.
 struct text_run {
@@ -112,13 +89,8 @@ struct kept_with_port {
 };
 
 /// What every port keeps.
-class port_base {
+class port_base : public endpoint {
  public:
-  port_base(port_base const&) = delete;
-  port_base& operator=(port_base const&) = delete;
-
-  int rank() const { return rank_; }
-  int size() const { return size_; }
   std::string const& setting(collective c) const { return settings_.algorithm[static_cast<std::size_t>(c)]; }
   tree_setting const& reduce_tree_setting() const { return settings_.reduce_tree; }
   tree_setting const& broadcast_tree_setting() const { return settings_.broadcast_tree; }
@@ -143,7 +115,6 @@ class port_base {
   virtual bool uses_memory(call const& its, transport over) = 0;
 
   scratch memory;                     ///< of blocking calls
-  std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::unique_ptr<observer> trace;              ///< none: its calls are not traced
   std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
@@ -161,9 +132,11 @@ class port_base {
     else run(step);
   }
 
-  int rank_ = 0, size_ = 1;
   settings settings_;
 };
+
+/// The inside of an endpoint.
+inline port_base& port_at(endpoint& its) { return static_cast<port_base&>(its); }
 
 }  // namespace detail
 }  // namespace colligo

@@ -15,7 +15,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold]] COLLIGO_BODY std::string where(port_base const& port, collective what) {
+[[gnu::cold]] COLLIGO_BODY std::string where(endpoint const& port, collective what) {
   return std::string(name_of(what)) + " on rank " + std::to_string(port.rank()) + " of " + std::to_string(port.size()) + ": ";
 }
 

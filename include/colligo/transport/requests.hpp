@@ -18,13 +18,6 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// What a request owns for its user: the functor, and what is left to do when all messages are through.
-class owned_by_request {
- public:
-  virtual ~owned_by_request() = default;
-  virtual void finish() {}
-};
-
 /// A collective on one rank that can be performed piece by piece, any number of times.
 class running {
  public:
@@ -96,15 +89,7 @@ class requests_of_rank {
   std::vector<running*> under_way_;  // in the order of their starts
 };
 
-/// Waits a moment: other ranks may need the core.
-void pause(unsigned& polls);
-
 /// A blocking call while requests are under way: all of them go on meanwhile.
 void run_among_requests(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
 
 }  // namespace colligo
-
-#if COLLIGO_HAS_BODIES
-#include "port_body.hpp"
-#include "requests_body.hpp"
-#endif

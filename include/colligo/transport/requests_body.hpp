@@ -10,6 +10,7 @@
 
 #include "../core/error.hpp"
 #include "../plan/extent.hpp"
+#include "../request.hpp"
 #include "requests.hpp"
 #include "shared_channel.hpp"
 
@@ -183,6 +184,32 @@ COLLIGO_BODY void run_among_requests(port_base& port, call const& its, text cons
   running now(port, its, what, tag, known, over, nullptr, false);
   port.requests().add(now, 0);   // as other ranks call it, which may have no requests under way
   now.wait();
+}
+
+COLLIGO_BODY handle::handle() = default;
+COLLIGO_BODY handle::handle(std::unique_ptr<running> its) : its_(std::move(its)) {}
+COLLIGO_BODY handle::handle(handle&&) noexcept = default;
+COLLIGO_BODY handle& handle::operator=(handle&&) noexcept = default;
+COLLIGO_BODY handle::~handle() = default;
+
+COLLIGO_BODY bool handle::test() { return !its_ || its_->test(); }
+COLLIGO_BODY void handle::wait() {
+  if (its_) its_->wait();
+}
+COLLIGO_BODY bool handle::active() const { return its_ && its_->active(); }
+COLLIGO_BODY bool handle::under_way() const { return its_ && its_->under_way(); }
+COLLIGO_BODY bool handle::complete() { return !its_ || its_->complete(); }
+
+}  // namespace colligo
+
+namespace colligo::inline COLLIGO_MODE {
+
+COLLIGO_BODY request::request(std::unique_ptr<detail::running> its) : handle(std::move(its)) { its_->start(); }
+
+COLLIGO_BODY persistent::persistent(std::unique_ptr<detail::running> its) : handle(std::move(its)) {}
+COLLIGO_BODY void persistent::start() {
+  if (!its_) throw error("colligo: start() of a persistent collective that is empty");
+  its_->start();
 }
 
 }  // namespace colligo

@@ -15,6 +15,8 @@
 
 #include "../core/error.hpp"
 #include "shared_memory.hpp"
+#include "../request.hpp"
+#include "thread_port.hpp"
 #include "threads.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "../core/step.hpp"
+#include "call.hpp"
 #include "memory.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -58,13 +59,6 @@ class written_ranges {
 
   std::array<range, 3> parts_{};
   std::ptrdiff_t count_ = 0;
-};
-
-/// Values of some stretch of the vector.
-template <class Byte>
-struct values {
-  Byte* data = nullptr;
-  range covers{};
 };
 
 /// What several ranks have sent for one range: rank and values of each, from the lowest rank to the highest.

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What a front door sees of a communicator and hands to the engine: all that a call of a collective is, in bytes. Kept small, for every unit that makes
+/// a call compiles it. A transport specialises port_of for its communicator type.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "../core/element.hpp"
+#include "../core/policy.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// Specialised by transports: `static detail::endpoint& open(Comm const&)`; `has_vendor<T>`, whether the MPI library's own collectives can take
+/// such elements; `wire<T, Op>()`, what the transport itself has to know of them, or null.
+template <class Comm>
+struct port_of {};
+
+/// Something that the collectives can run over.
+template <class Comm>
+concept communicator = requires(Comm const& comm) { port_of<Comm>::open(comm); };
+
+namespace detail {
+
+/// The outside of a port (port.hpp).
+class endpoint {
+ public:
+  endpoint(endpoint const&) = delete;
+  endpoint& operator=(endpoint const&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
+
+ protected:
+  endpoint() = default;
+  ~endpoint() = default;
+
+  int rank_ = 0, size_ = 1;
+};
+
+/// Values of some stretch of the vector.
+template <class Byte>
+struct values {
+  Byte* data = nullptr;
+  range covers{};
+};
+
+/// One call of a collective on one rank: `in` is what the rank contributes, `out` what it wants, each a stretch of the vector.
+struct call {
+  collective what;
+  element const* of;
+  void const* wire;   ///< what the transport itself has to know of the elements and the functor
+  void* op;
+  blocks vector;
+  values<std::byte const> in;
+  values<std::byte> out;
+  int root = 0;
+};
+
+/// What a request owns for its user: the functor, and what is left to do when all messages are through.
+class owned_by_request {
+ public:
+  virtual ~owned_by_request() = default;
+  virtual void finish() {}
+};
+
+/// A collective that can be performed piece by piece (requests.hpp).
+class running;
+
+}  // namespace detail
+}  // namespace colligo

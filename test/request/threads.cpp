@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSL-1.0
+// Non-blocking and persistent collectives among threads.
+#include <catch2/catch.hpp>
+
+#include <thread>
+#include <type_traits>
+
+#include "soak.hpp"
+
+using namespace colligo;
+
+static_assert(std::is_move_constructible_v<request> && !std::is_copy_constructible_v<request>);
+static_assert(std::is_move_constructible_v<persistent> && !std::is_copy_constructible_v<persistent>);
+
+namespace {
+
+constexpr int most = 9;
+
+void with_ranks(int p, auto f) {
+  REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) { f(comm); }));
+}
+void expect(bool right, char const* what) {
+  if (!right) throw std::runtime_error(what);
+}
+
+}  // namespace
+
+TEST_CASE("requests of all kinds, under way together, completed in any order") {
+  for (int p = 1; p <= most; ++p)
+    for (std::vector<std::string> const& ways : {std::vector<std::string>{""}, {"@shared_memory"}, {"", "@shared_memory"}}) {
+      unsigned const seed = static_cast<unsigned>(p) * 100 + static_cast<unsigned>(ways.size());
+      INFO("p = " << p << ", ways of messages: " << ways[0] << ", seed " << seed);
+      with_ranks(p, [&](auto& comm) { request_soak::soak(comm, seed, 12, ways); });
+    }
+}
+
+TEST_CASE("a persistent collective is started again on new values") {
+  for (int const p : {1, 2, 5, 8})
+    with_ranks(p, [p](auto& comm) {
+      for (char const* name : {"recursive_doubling", "direct@shared_memory", "rotating_ring", "census"}) {
+        std::vector<double> in(100), out(100), both(100);
+        persistent sum = all_reduce_init(comm, in, out, std::plus<>{}, named(name));
+        persistent place = all_reduce_init(comm, in_place(both), std::plus<>{}, named(name));
+        expect(!sum.active() && sum.test(), "a collective that has not been started is no work");
+        for (int round = 0; round < 5; ++round) {
+          in.assign(100, comm.rank() + round), both.assign(100, round);
+          sum.start();
+          place.start();
+          round % 2 ? sum.wait() : place.wait();
+          round % 2 ? place.wait() : sum.wait();
+          expect(out == std::vector<double>(100, p * (p - 1) / 2 + p * round), "sum");
+          expect(both == std::vector<double>(100, p * round), "sum in place");
+        }
+      }
+    });
+}
+
+TEST_CASE("to start what is under way is an error, which changes nothing") {
+  with_ranks(2, [](auto& comm) {
+    int in = 1, out = 0;
+    persistent sum = all_reduce_init(comm, std::span(&in, 1), std::span(&out, 1), std::plus<>{});
+    if (comm.rank() == 0) {
+      sum.start();
+      bool refused = false;
+      try {
+        sum.start();
+      } catch (error const&) {
+        refused = true;
+      }
+      expect(refused, "a second start is refused");
+    } else {
+      sum.start();
+    }
+    sum.wait();
+    expect(out == 2, "sum");
+  });
+}
+
+TEST_CASE("what a functor throws comes out of wait, once, and later calls are right") {
+  for (char const* name : {"recursive_doubling", "circulant@shared_memory", "ring", "direct@shared_memory", "binary_tree"})
+    for (int const p : {2, 4, 5})
+      with_ranks(p, [&](auto& comm) {
+        std::vector<int> in(5, 1), out(5);
+        int calls = 0;
+        auto const throws = as_commutative([&calls, me = comm.rank()](int a, int b) {
+          if (me == 0 && ++calls == 3) throw std::runtime_error("thrown on purpose");
+          return a + b;
+        });
+        request r = iall_reduce(comm, in, out, throws, named(name));
+        bool thrown = false;
+        try {
+          r.wait();
+        } catch (std::runtime_error const& e) {
+          thrown = std::string(e.what()) == "thrown on purpose";
+        }
+        expect(comm.rank() != 0 || thrown == (calls >= 3), "thrown on rank 0");
+        r.wait();
+        for (int i = 0; i < 3; ++i) expect(colligo::all_reduce(comm, 1, std::plus<>{}, named(name)) == p, "the next call");
+      });
+}
+
+TEST_CASE("wait_all, wait_any and test_all complete what there is") {
+  with_ranks(4, [](auto& comm) {
+    std::vector<std::vector<int>> out(6, std::vector<int>(3));
+    std::vector<int> const in(3, 1);
+    std::vector<request> all;
+    for (auto& o : out) all.push_back(iall_reduce(comm, in, o, std::plus<>{}));
+    wait_all(all);
+    expect(test_all(all) && wait_any(all) == all.size(), "nothing is left");
+    all.clear();
+    for (auto& o : out) all.push_back(iall_reduce(comm, in, o, std::plus<>{}));
+    std::vector<bool> seen(all.size());
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      std::size_t const which = wait_any(all);
+      expect(which < all.size() && !seen[which], "each is found once");
+      seen[which] = true;
+    }
+    expect(wait_any(all) == all.size(), "and no more");
+    std::vector<persistent> again;
+    for (auto& o : out) again.push_back(all_reduce_init(comm, in, o, std::plus<>{}));
+    for (auto& r : again) r.start();
+    while (!test_all(again)) std::this_thread::yield();
+    for (auto const& o : out) expect(o == std::vector<int>(3, 4), "sum");
+  });
+}
+
+TEST_CASE("a request that is dropped or overwritten is completed") {
+  with_ranks(3, [](auto& comm) {
+    std::vector<int> in(50, 1), out(50);
+    { auto const dropped = iall_reduce(comm, in, out, std::plus<>{}); }
+    expect(out == std::vector<int>(50, 3), "dropped");
+    std::vector<int> other(50);
+    request r = iall_reduce(comm, in, out, std::plus<>{});
+    r = iall_reduce(comm, out, other, std::plus<>{});   // the first one is complete by then
+    r.wait();
+    expect(other.size() == 50, "overwritten");
+  });
+}
+
+TEST_CASE("arguments of requests are checked before anything is started") {
+  with_ranks(2, [](auto& comm) {
+    std::vector<int> in(3), out(4);
+    auto const refused = [](auto call) {
+      try {
+        call();
+      } catch (argument_error const&) {
+        return true;
+      }
+      return false;
+    };
+    expect(refused([&] { (void)iall_reduce(comm, in, out, std::plus<>{}); }), "lengths that differ");
+    expect(refused([&] { (void)ibroadcast(comm, in, 2); }), "a root that is none");
+    expect(refused([&] { (void)all_reduce_init(comm, in, in, std::plus<>{}); }), "input and output that overlap");
+    expect(refused([&] { (void)iall_gatherv(comm, in, out, std::vector{3, -1}); }), "a negative count");
+  });
+}
