@@ -18,13 +18,13 @@
 #include <algorithm>
 #include <climits>
 #include <colligo/select/call.hpp>
+#include <colligo/select/chosen.hpp>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "../launch.hpp"
@@ -139,13 +139,9 @@ class contest_of final : public contest {
       if (name == "boost_mpi") return add_row([this](auto const& a) { definition_.boost(a); });
     if (name == colligo::automatic::name) return add(colligo::automatic{});
     try {
-      // Resolved once, so that what is timed is the algorithm and not the look-up of its name.
-      auto const found = colligo::detail::parse(colligo::detail::texts<Definition::what>(), name, "");
-      std::visit([&]<class Tag>(Tag const& tag) {
-        if (found.over != colligo::transport::messages) add(found);
-        else if constexpr (applies<Tag>()) add(tag);
-        else add(colligo::named(name));   // says when it is called why it does not apply
-      }, found.algorithm);
+      // Resolved once, so that what is timed is the algorithm and not the look-up of its name. Where it does not apply it says so when it
+      // is called.
+      add(colligo::detail::parse(colligo::detail::texts<Definition::what>(), name, ""));
     } catch (colligo::algorithm_error const& e) {
       throw agreed_error(fmt::format("--algorithms: {}\nknown here are: all or {}", e.what(), known()));
     }

@@ -27,7 +27,7 @@ class mpi_port final : public port_base {
   /// Made on first use, which is collective.
   static mpi_port& of(MPI_Comm user) { return static_cast<mpi_port&>(mpi_endpoint(user)); }
   static mpi_port& look_up(MPI_Comm user);
-  ~mpi_port() override;
+  COLLIGO_BODY ~mpi_port() override;
 
   MPI_Comm comm() const { return comm_; }
 
@@ -38,12 +38,11 @@ class mpi_port final : public port_base {
   shared_host* shared_for(element const& of);
 
   shared_host* automatic_memory(element const& of) override { return size_ > 1 ? shared_for(of) : nullptr; }
-  bool has_builtin(call const& its) const override;
-  bool has_vendor(call const& its) const override;
-  requests_of_rank& requests() override { return requests_; }
-  std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override;
-  std::unique_ptr<moving_step> vendor_request(call const& its, bool persistent) override;
-  bool uses_memory(call const& its, transport over) override;
+  COLLIGO_BODY bool has_builtin(call const& its) const override;
+  COLLIGO_BODY bool has_vendor(call const& its) const override;
+  COLLIGO_BODY std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override;
+  COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(call const& its, bool persistent) override;
+  COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
   /// One message out and one in, at once; either may be absent (nobody). Bytes. Waits.
   void exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from) {
@@ -54,12 +53,12 @@ class mpi_port final : public port_base {
   }
 
   /// Requests of this process, whatever communicators they use.
-  static inline requests_of_rank& requests_ = *new requests_of_rank;   // MPI may end after static objects have
+  static requests_of_rank& all_requests();
 
  private:
   explicit mpi_port(MPI_Comm user);
-  void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
-  void run_vendor(call const& its) override;
+  COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
+  COLLIGO_BODY void run_vendor(call const& its) override;
   /// The same if one of them is absent, or longer than MPI counts.
   void exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from);
   void find_hosts();

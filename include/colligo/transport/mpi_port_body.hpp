@@ -29,7 +29,13 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 
 }  // namespace mpi
 
-[[gnu::cold]] COLLIGO_BODY mpi_port::mpi_port(MPI_Comm user) : steps_memory_(std::make_unique<steps_memory>()) {
+[[gnu::cold]] COLLIGO_BODY requests_of_rank& mpi_port::all_requests() {
+  static auto& all = *new requests_of_rank;   // MPI may end after static objects have
+  return all;
+}
+
+[[gnu::cold]] COLLIGO_BODY mpi_port::mpi_port(MPI_Comm user)
+    : port_base(all_requests()), steps_memory_(std::make_unique<steps_memory>()) {
   int inter = 0;
   check_mpi(MPI_Comm_test_inter(user, &inter), "MPI_Comm_test_inter");
   if (inter)
@@ -41,7 +47,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
     check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
     int threads = MPI_THREAD_SINGLE;
     check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
-    if (threads == MPI_THREAD_MULTIPLE) requests_.share();
+    if (threads == MPI_THREAD_MULTIPLE) requests().share();
     if (rank_ == 0) settings_ = settings_of_environment();
     // Launchers do not always pass the environment on, so that ranks could disagree.
     settings_.for_each_text([this](std::string& text) {

@@ -32,10 +32,10 @@ class mpi_steps : public any_step, public moving_step {
   mpi_steps(mpi_port& port, working_vector& data, mpi_element const& wire, shared_host* host, mpi_steps_memory& memory);
 
   void number(std::uint32_t n) override { tag_ = static_cast<int>(n); }
-  void exchange(range out, range in, pair_of peers, pair_kind kind) override;
-  void list(std::span<operand const> operands, list_kind kind) override;
-  void begin(std::span<operand const> operands, list_kind kind) override;
-  bool advance() override;
+  COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
+  COLLIGO_BODY void list(std::span<operand const> operands, list_kind kind) override;
+  COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
+  COLLIGO_BODY bool advance() override;
   void abandon() override { finish_messages(); }
 
  private:

@@ -18,7 +18,7 @@ COLLIGO_BODY mpi_steps::mpi_steps(mpi_port& port, working_vector& data, mpi_elem
   if (host) here_.emplace(*host, memory.traffic, data, port.rank());
 }
 
-[[gnu::noinline]] COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_kind kind) {
+COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_kind kind) {
   if (peers.to == nobody) out = {};
   if (peers.from == nobody) in = {};
   operand::kind const what = kind.folds ? operand::kind::fold : operand::kind::recv;
@@ -35,7 +35,7 @@ COLLIGO_BODY mpi_steps::mpi_steps(mpi_port& port, working_vector& data, mpi_elem
   if (kind.folds && !in.empty()) data_.combine(in, into, peers.from < rank(), kind.with);
 }
 
-[[gnu::noinline]] COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
+COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
   if (host_ && all_here(operands)) return here_->perform(operands, kind == list_kind::published && whole_);
   if (kind == list_kind::as_they_come && !host_ && !wire_.encode) return fold_as_they_come(operands);
   begin(operands, kind);

@@ -39,13 +39,13 @@ class vendor_call : public moving_step {
   enum class manner { blocking, started, persistent };
 
   vendor_call(mpi_port& port, call const& its, manner how);
-  ~vendor_call() override;
+  COLLIGO_BODY ~vendor_call() override;
   vendor_call(vendor_call const&) = delete;
   vendor_call& operator=(vendor_call const&) = delete;
 
   void run();
-  void begin(std::span<operand const>, list_kind) override;
-  bool advance() override;
+  COLLIGO_BODY void begin(std::span<operand const>, list_kind) override;
+  COLLIGO_BODY bool advance() override;
 
  private:
   static int key();

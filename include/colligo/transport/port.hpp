@@ -106,7 +106,7 @@ class port_base : public endpoint {
   virtual bool has_vendor(call const& its) const = 0;
 
   /// Requests on this rank, which make progress whenever it waits.
-  virtual requests_of_rank& requests() = 0;
+  requests_of_rank& requests() const { return requests_; }
   /// Steps for a request.
   virtual std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) = 0;
   /// The vendor's collective as a request; null where there is none.
@@ -121,7 +121,7 @@ class port_base : public endpoint {
   std::uint32_t started = 0;                    ///< requests, on all ranks alike
 
  protected:
-  port_base() { memory.operands.reserve(64), memory.sources.reserve(64); }
+  explicit port_base(requests_of_rank& its) : requests_(its) { memory.operands.reserve(64), memory.sources.reserve(64); }
   virtual ~port_base() = default;
 
   virtual void perform(working_vector& data, call const& its, text_run const& run, transport over) = 0;
@@ -133,6 +133,9 @@ class port_base : public endpoint {
   }
 
   settings settings_;
+
+ private:
+  requests_of_rank& requests_;
 };
 
 /// The inside of an endpoint.

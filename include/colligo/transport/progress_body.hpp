@@ -27,13 +27,14 @@ COLLIGO_BODY progress_thread::progress_thread(std::chrono::microseconds period) 
   if (threads != MPI_THREAD_MULTIPLE)
     throw error("colligo: a progress_thread needs MPI_THREAD_MULTIPLE: boost::mpi::environment(argc, argv, "
                 "boost::mpi::threading::multiple) or MPI_Init_thread");
-  detail::mpi_port::requests_.share();
-  state_->looks = std::thread([period, &ends = state_->ends] {
+  detail::requests_of_rank& all = detail::mpi_port::all_requests();
+  all.share();
+  state_->looks = std::thread([period, &all, &ends = state_->ends] {
 #ifdef PR_SET_TIMERSLACK
     prctl(PR_SET_TIMERSLACK, 1000UL);   // nanoseconds; the 50 us that are usual would be late
 #endif
     while (!ends.load(std::memory_order_acquire)) {
-      if (detail::mpi_port::requests_.busy()) detail::mpi_port::requests_.progress();
+      if (all.busy()) all.progress();
       std::this_thread::sleep_for(period);
     }
   });

@@ -18,7 +18,7 @@ class thread_group;
 class thread_port final : public port_base {
  public:
   thread_port(thread_group& all, int rank, int size, settings const& environment);
-  ~thread_port() override;
+  COLLIGO_BODY ~thread_port() override;
 
   /// The same protocol as between processes, over memory of this one.
   shared_host* shared();
@@ -28,21 +28,20 @@ class thread_port final : public port_base {
   shared_host* automatic_memory(element const&) override { return nullptr; }
   bool has_builtin(call const&) const override { return false; }
   bool has_vendor(call const&) const override { return false; }
-  requests_of_rank& requests() override { return requests_; }
-  std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override;
+  COLLIGO_BODY std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override;
   std::unique_ptr<moving_step> vendor_request(call const&, bool) override { return nullptr; }
-  bool uses_memory(call const& its, transport over) override;
+  COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
   thread_group& group;
 
  private:
-  void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
+  COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
   void run_vendor(call const&) override {}   // refused before
 
   struct steps_memory;
   std::unique_ptr<steps_memory> steps_memory_;
   std::unique_ptr<shared_host> shared_;
-  requests_of_rank requests_;
+  requests_of_rank own_requests_;
 };
 
 }  // namespace detail

@@ -184,7 +184,7 @@ class thread_steps : public any_step, public moving_step {
   }
 
   void number(std::uint32_t n) override { number_ = n; }
-  void begin(std::span<operand const> operands, list_kind kind) override;
+  COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   bool advance() override {
     if (port_.group.failed()) throw abandoned{};
     if (!here_) return advance_messages(false);
@@ -283,7 +283,7 @@ struct thread_request_steps final : private thread_steps_memory, public thread_s
 };
 
 COLLIGO_BODY thread_port::thread_port(thread_group& all, int rank, int size, settings const& environment)
-    : group(all), steps_memory_(std::make_unique<steps_memory>()) {
+    : port_base(own_requests_), group(all), steps_memory_(std::make_unique<steps_memory>()) {
   rank_ = rank;
   size_ = size;
   settings_ = environment;
