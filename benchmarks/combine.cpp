@@ -4,9 +4,8 @@
 /// first-level cache. bytes_per_second counts what is written.
 #include <benchmark/benchmark.h>
 
-#include <colligo/core/functor.hpp>
+#include <colligo/core/element.hpp>
 #include <colligo/transport/memory.hpp>
-#include <colligo/transport/working_vector.hpp>
 #include <cstring>
 
 #include "elements.hpp"
@@ -41,7 +40,7 @@ void combined(benchmark::State& state) {
   colligo::detail::buffer memory[3];
   T* vectors[3];
   for (int v = 0; v < 3; ++v) {
-    vectors[v] = colligo::detail::room<T>(memory[v], n).data();
+    vectors[v] = reinterpret_cast<T*>(memory[v].of_size(vector_bytes));
     for (std::size_t i = 0; i < n; ++i) vectors[v][i] = input<T>(1, v, i);
   }
   Op op;
