@@ -40,14 +40,14 @@ void barrier(Comm const& comm, Algorithm const& algorithm = {}) {
 template <communicator Comm, algorithm Algorithm = automatic>
 [[nodiscard]] request ibarrier(Comm const& comm, Algorithm const& algorithm = {}) {
   auto owned = std::make_unique<detail::owned_signals>();
-  auto const its = detail::accept_barrier(comm, std::span(owned->signals));
+  auto its = detail::accept_barrier(comm, std::span(owned->signals));
   return its.template start_owning<detail::no_functor>(std::move(owned), algorithm);
 }
 /// The same, made ready to be started any number of times. Collective.
 template <communicator Comm, algorithm Algorithm = automatic>
 [[nodiscard]] persistent barrier_init(Comm const& comm, Algorithm const& algorithm = {}) {
   auto owned = std::make_unique<detail::owned_signals>();
-  auto const its = detail::accept_barrier(comm, std::span(owned->signals));
+  auto its = detail::accept_barrier(comm, std::span(owned->signals));
   return its.template init_owning<detail::no_functor>(std::move(owned), algorithm);
 }
 

@@ -89,7 +89,7 @@ T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op, Algorithm const& algorithm = {}) {
-  auto const its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
+  auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
   its.run(op, algorithm);
   detail::combine_with_init(its.port.rank() == 0, init, std::span<std::ranges::range_value_t<Out>>(out), op);
 }
@@ -98,7 +98,7 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 [[nodiscard]] request iexclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
                                       Algorithm const& algorithm = {}) {
-  auto const its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
+  auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
   return its.template start_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
@@ -106,7 +106,7 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 [[nodiscard]] persistent exclusive_scan_init(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
                                              Algorithm const& algorithm = {}) {
-  auto const its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
+  auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
   return its.template init_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)), algorithm);
 }
 

@@ -223,7 +223,7 @@ TEST_CASE("every tree over p = 1..5 ranks, and random ones, over threads") {
 TEST_CASE("what is left open is filled in with the hosts that the communicator knows") {
   for (int const p : {2, 5, 8})
     REQUIRE_NOTHROW(run_threads(p, [p](thread_communicator& comm) {
-      auto& port = port_of<thread_communicator>::open(comm);
+      auto& port = detail::port_at(port_of<thread_communicator>::open(comm));
       port.hosts = hosts_by(p, [](int r) { return r % 2; });   // as if they were dealt out over two hosts
       auto const combined = [&](auto const& tag) {
         return colligo::all_reduce(comm, laws::word(comm.rank(), 0), as_commutative(laws::concatenation{}), tag);

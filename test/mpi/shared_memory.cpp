@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <colligo/colligo.hpp>
+#include <colligo/transport/mpi_port.hpp>
 #include <colligo/transport/shared_channel.hpp>
 #include <cstdlib>
 #include <numeric>

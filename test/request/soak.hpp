@@ -93,7 +93,7 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
   int const p = comm.size(), me = comm.rank(), root = static_cast<int>(random() % static_cast<unsigned>(p));
   std::size_t const ranks = static_cast<std::size_t>(p), here = static_cast<std::size_t>(me);
   std::size_t const n = random() % 8 == 0 ? random() % 3000 : random() % 40;
-  unsigned const kind = random() % 13;
+  unsigned const kind = static_cast<unsigned>(random() % 13);
   bool const persists = random() % 3 == 0;
   std::string const way = ways[random() % ways.size()];
   auto data = std::make_unique<vectors<T>>();

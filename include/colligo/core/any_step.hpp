@@ -66,7 +66,8 @@ class any_step {
   any_step& operator=(any_step const&) = delete;
   ~any_step() = default;
 
-  std::vector<operand>& memory_of_lists() const { return operands_; }
+  /// The next run is of elements of this size.
+  void set_element_size(std::size_t bytes) { element_size_ = bytes; }
 
  private:
   void pair(send const& s, cyclic_range const& in, int from, pair_kind kind) {

@@ -90,53 +90,53 @@ template <collective C, class Comm, class T>
 class accepted {
  public:
   endpoint& port;
-  blocks vector;
-  values<std::byte const> in;
-  values<std::byte> out;
-  int root = 0;
+  call its;
 
   /// Returns when the call is complete on this rank.
   template <class Op, class Algorithm>
-  void run(Op& op, Algorithm const& algorithm) const {
+  void run(Op& op, Algorithm const& algorithm) {
     if constexpr (std::is_function_v<Op>) {
       auto* pointer = &op;
       run(pointer, algorithm);
     } else {
-      call const its = with(op);
-      run_decided(port, its, decide<Op>(its, algorithm));
+      set_functor(op);
+      if constexpr (std::is_same_v<Algorithm, automatic>) run_automatic(port, its, &texts<C>);
+      else run_decided(port, its, decide<Op>(algorithm));
     }
   }
 
   /// Starts it.
   template <class Op, class Algorithm>
-  request start(Op&& op, Algorithm const& algorithm) const {
+  request start(Op&& op, Algorithm const& algorithm) {
     return start_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)), algorithm);
   }
   /// Makes all ready for it.
   template <class Op, class Algorithm>
-  persistent init(Op&& op, Algorithm const& algorithm) const {
+  persistent init(Op&& op, Algorithm const& algorithm) {
     return init_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)), algorithm);
   }
 
   template <class Op, class Owned, class Algorithm>
-  request start_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) const {
+  request start_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
     return request(prepare<Op>(std::move(owned), algorithm, false));
   }
   template <class Op, class Owned, class Algorithm>
-  persistent init_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) const {
+  persistent init_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
     return persistent(prepare<Op>(std::move(owned), algorithm, true));
   }
 
  private:
   template <class Op>
-  call with(Op& op) const {
-    static_assert(!travels_as_bytes<T> || alignof(T) <= cache_line, "colligo: element types may ask for the alignment of a cache line at most");
-    void* const address = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
-    return {C, &element_of<T, Op>, port_of<Comm>::template wire<T, Op>(), address, vector, in, out, root};
+  void set_functor(Op& op) {
+    static_assert(!travels_as_bytes<T> || alignof(T) <= cache_line,
+                  "colligo: element types may ask for the alignment of a cache line at most");
+    its.of = &element_of<T, Op>;
+    its.wire = port_of<Comm>::template wire<T, Op>();
+    its.op = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
   }
 
   template <class Op, class Algorithm>
-  decision decide(call const& its, Algorithm const& algorithm) const {
+  decision decide(Algorithm const& algorithm) const {
     if constexpr (std::is_same_v<Algorithm, automatic>) {
       return decide_automatic(port, its, &texts<C>);
     } else if constexpr (std::is_same_v<Algorithm, named>) {
@@ -151,9 +151,9 @@ class accepted {
   }
 
   template <class Op, class Owned, class Algorithm>
-  auto prepare(std::unique_ptr<Owned> owned, Algorithm const& algorithm, bool persists) const {
-    call const its = with(owned->op);
-    return prepare_decided(port, its, decide<Op>(its, algorithm), std::move(owned), persists);
+  auto prepare(std::unique_ptr<Owned> owned, Algorithm const& algorithm, bool persists) {
+    set_functor(owned->op);
+    return prepare_decided(port, its, decide<Op>(algorithm), std::move(owned), persists);
   }
 };
 
@@ -203,7 +203,7 @@ class door {
   template <class T>
   accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out, range out_covers,
                               int root = 0) const {
-    return {port_, vector, holding(in, in_covers), holding(out, out_covers), root};
+    return {port_, {C, nullptr, nullptr, nullptr, vector, holding(in, in_covers), holding(out, out_covers), root}};
   }
 
  private:

@@ -75,6 +75,8 @@ decision decide_pinned(Tag const& tag) {
 
 /// Runs the call. Throws, before anything is written, what the decision makes impossible on all ranks alike.
 void run_decided(endpoint& port, call const& its, decision const& by);
+/// decide_automatic() and run_decided() at once.
+void run_automatic(endpoint& port, call const& its, text_table const& (*texts)());
 
 /// The same as a request that has not been started.
 std::unique_ptr<running> prepare_decided(endpoint& port, call const& its, decision const& by, std::unique_ptr<owned_by_request> owned,

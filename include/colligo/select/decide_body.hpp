@@ -23,8 +23,9 @@ struct kept_decisions final : kept_with_port {
     std::size_t n = 0;
     element const* of = nullptr;
     void const* wire = nullptr;
-    bool automatic = false;
+    bool automatic = false, rules = false;
     std::string name;
+    situation known{};
     // What was decided.
     chosen_algorithm chosen{binary_tree{}};
     decision by{};
@@ -94,33 +95,59 @@ inline decision decision_of(port_base const& port, collective c, chosen_algorith
   return {what, tag, chosen.over == transport::messages ? what->over : chosen.over};
 }
 
-inline chosen_algorithm choose_for(port_base& port, call const& its, text_table const& texts) {
+// What the environment has to say; otherwise `rules` is true and the latest decision's situation is made ready for choose().
+inline chosen_algorithm first_choice(port_base& port, call const& its, text_table const& texts, kept_decisions::latest& kept) {
   collective const c = its.what;
   std::string const& setting = port.setting(c);
+  kept.rules = false;
   if (!setting.empty()) return parse(texts, setting, where(port, c) + environment_variable(c) + ": ");
   if (has_tree_setting(port, c)) return along_trees{};
   shared_host const* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
-  return choose(c, {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(), port.hosts});
+  kept.known = {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(), port.hosts};
+  kept.rules = true;
+  return choose(c, kept.known);
 }
 
-COLLIGO_BODY decision decide_automatic(endpoint& at, call const& its, text_table const& (*texts)()) {
-  port_base& port = port_at(at);
-  auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
-  bool const same = kept.automatic && kept.n == its.vector.whole.size() && kept.of == its.of && kept.wire == its.wire;
-  if (same) [[likely]] return kept.by;
-  kept.automatic = false;   // as long as it may throw
-  kept.name.clear();
-  kept.chosen = choose_for(port, its, texts());
+// A vector of another length: nothing else has changed.
+inline void choose_again(port_base& port, call const& its, text_table const& (*texts)(), kept_decisions::latest& kept) {
+  if (!kept.rules) return;
+  kept.known.vector = its.vector;
+  std::size_t const before = kept.chosen.algorithm.index();
+  kept.chosen = choose(its.what, kept.known);
+  if (kept.chosen.algorithm.index() == before) {   // the same text, and its tag at the same place
+    kept.by.over = kept.chosen.over == transport::messages ? kept.by.what->over : kept.chosen.over;
+    return;
+  }
+  kept.automatic = false;
   kept.by = decision_of(port, its.what, kept.chosen, texts());
-  kept.n = its.vector.whole.size(), kept.of = its.of, kept.wire = its.wire;
   kept.automatic = true;
+}
+
+inline decision const& automatic_decision(port_base& port, call const& its, text_table const& (*texts)()) {
+  auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
+  std::size_t const n = its.vector.whole.size();
+  if (kept.automatic && kept.of == its.of && kept.wire == its.wire) [[likely]] {
+    if (kept.n != n) choose_again(port, its, texts, kept);
+  } else {
+    kept.automatic = false;   // as long as it may throw
+    kept.name.clear();
+    kept.chosen = first_choice(port, its, texts(), kept);
+    kept.by = decision_of(port, its.what, kept.chosen, texts());
+    kept.of = its.of, kept.wire = its.wire;
+    kept.automatic = true;
+  }
+  kept.n = n;
   return kept.by;
 }
 
+COLLIGO_BODY decision decide_automatic(endpoint& at, call const& its, text_table const& (*texts)()) {
+  return automatic_decision(port_at(at), its, texts);
+}
+
 COLLIGO_BODY decision decide_named(endpoint& at, call const& its, std::string_view name, text_table const& (*texts)()) {
-  if (name == automatic::name) return decide_automatic(at, its, texts);
   port_base& port = port_at(at);
+  if (name == automatic::name) return automatic_decision(port, its, texts);
   auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
   if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
   kept.automatic = false;
@@ -135,9 +162,19 @@ COLLIGO_BODY decision decide_chosen(endpoint& at, call const& its, chosen_algori
   return decision_of(port_at(at), its.what, chosen, texts());
 }
 
-COLLIGO_BODY void run_decided(endpoint& at, call const& its, decision const& by) {
+// Most texts have nothing that could be wrong, and ask for nothing.
+inline void run_checked(port_base& port, call const& its, decision const& by) {
+  text const& what = *by.what;
+  bool const plain = !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes);
+  known_ranks known{port.hosts};
+  if (!plain) [[unlikely]] known = checked(port, its, by);
+  port.execute(its, what, by.tag, known, by.over);
+}
+
+COLLIGO_BODY void run_decided(endpoint& at, call const& its, decision const& by) { run_checked(port_at(at), its, by); }
+COLLIGO_BODY void run_automatic(endpoint& at, call const& its, text_table const& (*texts)()) {
   port_base& port = port_at(at);
-  port.execute(its, *by.what, by.tag, checked(port, its, by), by.over);
+  run_checked(port, its, automatic_decision(port, its, texts));
 }
 
 COLLIGO_BODY std::unique_ptr<running> prepare_decided(endpoint& at, call const& its, decision const& by,

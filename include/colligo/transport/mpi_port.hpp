@@ -61,6 +61,7 @@ class mpi_port final : public port_base {
   COLLIGO_BODY void run_vendor(call const& its) override;
   /// The same if one of them is absent, or longer than MPI counts.
   void exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from);
+  void meet(MPI_Comm comm) const;
   void find_hosts();
   static int make_key();
 

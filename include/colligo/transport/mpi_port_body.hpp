@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "../core/error.hpp"
 #include "../request.hpp"
@@ -15,7 +16,9 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-struct mpi_port::steps_memory : mpi_steps_memory {};
+struct mpi_port::steps_memory : mpi_steps_memory {
+  std::optional<mpi_steps> over_messages, over_memory;
+};
 
 namespace mpi {
 
@@ -24,7 +27,9 @@ inline mpi_element const& element_of(call const& its) { return *static_cast<mpi_
 // Steps that bring along all that they need.
 struct request_steps final : private mpi_steps_memory, public mpi_steps {
   request_steps(mpi_port& port, working_vector& data, call const& its, shared_host* host)
-      : mpi_steps(port, data, element_of(its), host, static_cast<mpi_steps_memory&>(*this)) {}
+      : mpi_steps(port, data.memory(), host, static_cast<mpi_steps_memory&>(*this)) {
+    work_on(data, element_of(its));
+  }
 };
 
 }  // namespace mpi
@@ -40,6 +45,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   check_mpi(MPI_Comm_test_inter(user, &inter), "MPI_Comm_test_inter");
   if (inter)
     throw argument_error("colligo: an intercommunicator was given; the collectives of this library run within one group");
+  meet(user);
   check_mpi(MPI_Comm_dup(user, &comm_), "MPI_Comm_dup");
   try {
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -62,6 +68,18 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   } catch (...) {
     MPI_Comm_free(&comm_);
     throw;
+  }
+}
+
+// Before blocking calls of MPI's: a rank that has not come may wait for a request that needs this one.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::meet(MPI_Comm comm) const {
+  MPI_Request all = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(comm, &all), "MPI_Ibarrier");
+  unsigned polls = 0;
+  for (int come = 0;; pause(polls)) {
+    check_mpi(MPI_Test(&all, &come, MPI_STATUS_IGNORE), "MPI_Test");
+    if (come) return;
+    if (requests().busy()) requests().progress();
   }
 }
 
@@ -109,7 +127,10 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 }
 
 COLLIGO_BODY shared_host* mpi_port::shared() {
-  if (!shared_) [[unlikely]] shared_ = std::make_unique<mpi_shared>(comm_);
+  if (!shared_) [[unlikely]] {
+    meet(comm_);
+    shared_ = std::make_unique<mpi_shared>(comm_);
+  }
   return shared_->host();
 }
 COLLIGO_BODY shared_host* mpi_port::shared_for(element const& of) {
@@ -126,8 +147,10 @@ COLLIGO_BODY bool mpi_port::has_builtin(call const& its) const {
 
 COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_run const& run, transport over) {
   shared_host* const host = over == transport::shared_memory ? shared_for(*its.of) : nullptr;
-  mpi_steps steps(*this, data, mpi::element_of(its), host, *steps_memory_);
-  run_on(steps, its, run);
+  auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
+  if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
+  kept->work_on(data, mpi::element_of(its));
+  run_on(*kept, its, run);
 }
 
 COLLIGO_BODY bool mpi_port::uses_memory(call const& its, transport over) {

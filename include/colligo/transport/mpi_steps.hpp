@@ -29,7 +29,15 @@ struct mpi_steps_memory {
 class mpi_steps : public any_step, public moving_step {
  public:
   /// `host`: the memory through which messages within a host go; null: all go over MPI.
-  mpi_steps(mpi_port& port, working_vector& data, mpi_element const& wire, shared_host* host, mpi_steps_memory& memory);
+  mpi_steps(mpi_port& port, scratch& values, shared_host* host, mpi_steps_memory& memory);
+
+  /// What the next steps work on.
+  void work_on(working_vector& data, mpi_element const& wire) {
+    data_ = &data;
+    wire_ = &wire;
+    set_element_size(data.of().size);
+    if (here_) here_->work_on(data);
+  }
 
   void number(std::uint32_t n) override { tag_ = static_cast<int>(n); }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
@@ -49,8 +57,8 @@ class mpi_steps : public any_step, public moving_step {
   void end_step();
 
   mpi_port& port_;
-  working_vector& data_;
-  mpi_element const& wire_;
+  working_vector* data_ = nullptr;
+  mpi_element const* wire_ = nullptr;
   mpi_steps_memory& memory_;
   shared_host* host_;
   std::optional<shared_steps> here_;

@@ -11,33 +11,34 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-COLLIGO_BODY mpi_steps::mpi_steps(mpi_port& port, working_vector& data, mpi_element const& wire, shared_host* host,
-                                  mpi_steps_memory& memory)
-    : any_step(port.rank(), port.size(), data.of().size, data.memory().operands), port_(port), data_(data), wire_(wire),
-      memory_(memory), host_(host), whole_(host && host->whole()) {
-  if (host) here_.emplace(*host, memory.traffic, data, port.rank());
+COLLIGO_BODY mpi_steps::mpi_steps(mpi_port& port, scratch& values, shared_host* host, mpi_steps_memory& memory)
+    : any_step(port.rank(), port.size(), 1, values.operands), port_(port), memory_(memory), host_(host),
+      whole_(host && host->whole()) {
+  if (host) here_.emplace(*host, memory.traffic, port.rank());
 }
 
 COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_kind kind) {
   if (peers.to == nobody) out = {};
   if (peers.from == nobody) in = {};
-  operand::kind const what = kind.folds ? operand::kind::fold : operand::kind::recv;
-  if (whole_) return here_->exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
+  if (whole_) {
+    operand::kind const what = kind.folds ? operand::kind::fold : operand::kind::recv;
+    return here_->exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
+  }
   if (out.empty() && in.empty()) return;
-  if (host_ || wire_.encode) {
+  if (host_ || wire_->encode) {
     operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
     return list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
   }
-  std::size_t const size = element_size();
-  std::byte const* const source = data_.read(out, kind.sent, nullptr);
-  std::byte* const into = kind.folds ? data_.memory().received.of_size(in.size() * size) : data_.write(in);
-  port_.exchange(source, out.size() * size, peers.to, into, in.size() * size, peers.from);
-  if (kind.folds && !in.empty()) data_.combine(in, into, peers.from < rank(), kind.with);
+  std::size_t const size = element_size(), in_bytes = in.size() * size;
+  std::byte const* const source = data_->read(out, kind.sent, nullptr);
+  std::byte* const into = kind.folds ? data_->memory().received.of_size(in_bytes) : data_->write(in);
+  port_.exchange(source, out.size() * size, peers.to, into, in_bytes, peers.from);
+  if (kind.folds && in_bytes != 0) data_->combine(in, into, peers.from < rank(), kind.with);
 }
 
 COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
   if (host_ && all_here(operands)) return here_->perform(operands, kind == list_kind::published && whole_);
-  if (kind == list_kind::as_they_come && !host_ && !wire_.encode) return fold_as_they_come(operands);
+  if (kind == list_kind::as_they_come && !host_ && !wire_->encode) return fold_as_they_come(operands);
   begin(operands, kind);
   unsigned polls = 0;
   if (through_memory_) {
@@ -57,31 +58,31 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   alone_in_memory_ = host_ && all_here(operands);
   through_memory_ = host_ != nullptr;
   if (alone_in_memory_) return here_->begin(operands, kind == list_kind::published && whole_);
-  element const& of = data_.of();
+  element const& of = data_->of();
   scratch_sizes const sizes(operands);
-  received_.emplace(data_.memory().received, of, sizes.received);
-  room combined(data_.memory().combined, of, sizes.combined);
+  received_.emplace(data_->memory().received, of, sizes.received);
+  room combined(data_->memory().combined, of, sizes.combined);
   // What is sent is made before anything is posted.
-  auto& sources = data_.memory().sources;
+  auto& sources = data_->memory().sources;
   sources.clear();
   std::byte* free = combined.data();
   std::size_t encoded = 0;
   for_each_piece(operands, [&](piece const& p) {
     if (!p.sends()) return;
-    std::byte const* const source = data_.read(p.elements, p.which, free);
+    std::byte const* const source = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += of.bytes(p.elements.size());
     sources.push_back(source);
-    if (!wire_.encode) return;
+    if (!wire_->encode) return;
     if (memory_.encoded.size() == encoded) memory_.encoded.emplace_back();
-    wire_.encode(source, p.elements.size(), memory_.encoded[encoded++]);
+    wire_->encode(source, p.elements.size(), memory_.encoded[encoded++]);
   });
   free_ = received_->data();
   next_encoded_ = 0;
-  if (!wire_.encode)
+  if (!wire_->encode)
     for_each_piece(operands, [&](piece const& p) {
       if (p.sends()) return;
       std::size_t const bytes = of.bytes(p.elements.size());
-      std::byte* const into = p.folds() ? std::exchange(free_, free_ + bytes) : data_.write(p.elements);
+      std::byte* const into = p.folds() ? std::exchange(free_, free_ + bytes) : data_->write(p.elements);
       if (host_ && host_->has(p.peer)) here_->add_in(host_->from(p.peer), {operand::kind::recv, p.peer, p.elements, own::result}, into);
       else post_recv(into, bytes, p.peer);
     });
@@ -89,7 +90,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   for_each_piece(operands, [&](piece const& p) {
     if (!p.sends()) return;
     std::size_t const i = next++, bytes = of.bytes(p.elements.size());
-    if (wire_.encode) post_send(reinterpret_cast<std::byte const*>(memory_.encoded[i].data()), memory_.encoded[i].size(), p.peer);
+    if (wire_->encode) post_send(reinterpret_cast<std::byte const*>(memory_.encoded[i].data()), memory_.encoded[i].size(), p.peer);
     else if (host_ && host_->has(p.peer)) here_->add_out(host_->to(p.peer), sources[i], bytes);
     else post_send(sources[i], bytes, p.peer);
   });
@@ -115,21 +116,21 @@ COLLIGO_BODY bool mpi_steps::advance() {
 }
 
 COLLIGO_BODY void mpi_steps::end_step() {
-  combine_received(operands_, received_->data(), rank(), data_);
+  combine_received(operands_, received_->data(), rank(), *data_);
   received_.reset();
 }
 
 // In order of arrival; but in the order listed where they come in several pieces.
 COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands) {
-  element const& of = data_.of();
+  element const& of = data_->of();
   bool one_by_one = false;
   for_each_piece(operands, [&](piece const& p) { one_by_one |= of.bytes(p.elements.size()) > longest_piece; });
   if (one_by_one) return list(operands, list_kind::plain);
-  room received(data_.memory().received, of, scratch_sizes(operands).received);
+  room received(data_->memory().received, of, scratch_sizes(operands).received);
   std::byte* free = received.data();
-  auto& sources = data_.memory().sources;
+  auto& sources = data_->memory().sources;
   sources.clear();
-  std::vector<piece>& arriving = data_.memory().pieces;
+  std::vector<piece>& arriving = data_->memory().pieces;
   arriving.clear();
   for_each_piece(operands, [&](piece const& p) {
     arriving.push_back(p);
@@ -142,7 +143,7 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
     check_mpi(MPI_Waitany(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &which, MPI_STATUS_IGNORE), "MPI_Waitany");
     if (which == MPI_UNDEFINED) break;
     auto const i = static_cast<std::size_t>(which);
-    data_.combine(arriving[i].elements, sources[i], arriving[i].peer < rank(), arriving[i].which);
+    data_->combine(arriving[i].elements, sources[i], arriving[i].peer < rank(), arriving[i].which);
   }
   memory_.requests.clear();
 }
@@ -169,7 +170,7 @@ COLLIGO_BODY void mpi_steps::finish_messages() {
 
 // Messages whose length only the sender knows, in the order listed. False if one has not come.
 COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
-  if (!wire_.encode) return true;
+  if (!wire_->encode) return true;
   std::size_t number = 0;
   bool all = true;
   for_each_piece(operands_, [&](piece const& p) {
@@ -188,11 +189,11 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
     check_mpi(MPI_Mrecv(memory_.taken.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
     take_rest(p.peer, static_cast<std::size_t>(first));
     ++next_encoded_;
-    std::byte* const into = p.folds() ? std::exchange(free_, free_ + data_.of().bytes(p.elements.size())) : data_.write(p.elements);
+    std::byte* const into = p.folds() ? std::exchange(free_, free_ + data_->of().bytes(p.elements.size())) : data_->write(p.elements);
     try {
-      wire_.decode(memory_.taken, into, p.elements.size());
+      wire_->decode(memory_.taken, into, p.elements.size());
     } catch (...) {
-      data_.fail(std::current_exception());
+      data_->fail(std::current_exception());
     }
   });
   return all;

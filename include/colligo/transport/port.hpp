@@ -124,6 +124,7 @@ class port_base : public endpoint {
   explicit port_base(requests_of_rank& its) : requests_(its) { memory.operands.reserve(64), memory.sources.reserve(64); }
   virtual ~port_base() = default;
 
+  void execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
   virtual void perform(working_vector& data, call const& its, text_run const& run, transport over) = 0;
   virtual void run_vendor(call const& its) = 0;
   /// For perform(): the text on these steps, told to whoever looks on.

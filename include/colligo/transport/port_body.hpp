@@ -67,16 +67,26 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return all;
 }
 
+inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known, transport over) {
+  bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
+  if (what.is_vendor || !whole || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
+    return execute_otherwise(its, what, tag, known, over);
+  working_vector data(*its.of, its.op, its.in, its.out, memory);
+  perform(data, its, {what, tag, known, its.vector, its.root}, over);
+  data.complete();
+  data.rethrow();
+}
+
 // Memory beside the user's is needed only for what the text touches outside of `out`.
-COLLIGO_BODY void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known, transport over) {
+COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known,
+                                               transport over) {
   if (what.is_vendor) {   // makes no progress for requests: MPI does not let it meet a non-blocking one
     std::size_t const began = trace ? trace->begin(its, what.name) : 0;
     run_vendor(its);
     if (trace) trace->end(began);
     return;
   }
-  if (requests().busy()) [[unlikely]]   // they go on while this call waits
-    return run_among_requests(*this, its, what, tag, known, over);
+  if (requests().busy()) return run_among_requests(*this, its, what, tag, known, over);   // they go on while this call waits
   element const& of = *its.of;
   text_run const run{what, tag, known, its.vector, its.root};
   range holds = its.out.covers;

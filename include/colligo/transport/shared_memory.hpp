@@ -56,8 +56,13 @@ struct shared_traffic {
 /// One step after the other for one rank. Elements are bytes.
 class shared_steps {
  public:
-  shared_steps(shared_host& host, shared_traffic& traffic, working_vector& data, int rank)
-      : host_(host), traffic_(traffic), data_(data), size_(data.of().size), rank_(rank) {}
+  shared_steps(shared_host& host, shared_traffic& traffic, int rank) : host_(host), traffic_(traffic), rank_(rank) {}
+
+  /// What the next steps work on.
+  void work_on(working_vector& data) {
+    data_ = &data;
+    size_ = data.of().size;
+  }
 
   /// A message out and one in; either may be empty. Waits.
   void exchange(range out, int to, own which, piece const& in);
@@ -109,8 +114,8 @@ class shared_steps {
 
   shared_host& host_;
   shared_traffic& traffic_;
-  working_vector& data_;
-  std::size_t size_;
+  working_vector* data_ = nullptr;
+  std::size_t size_ = 1;
   int rank_;
   std::span<operand const> short_;   // a step begun whose messages are all short, and have left
   bool is_short_ = false, published_ = false;

@@ -42,7 +42,7 @@ inline void put_short(outlet& to, std::byte const* from, std::size_t bytes) {
 
 COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece const& in) {
   std::size_t const bytes_out = out.size() * size_, bytes_in = in.elements.size() * size_;
-  std::byte const* const source = data_.read(out, which, nullptr);
+  std::byte const* const source = data_->read(out, which, nullptr);
   if (bytes_out <= longest_in_lines && bytes_in <= longest_in_lines) {
     outlet* const o = bytes_out == 0 ? nullptr : &host_.to(to);
     if (o == nullptr || o->has_room_for(lines_for(bytes_out))) {
@@ -78,9 +78,9 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
     std::size_t const bytes = p.elements.size() * size_;
     all_short &= bytes <= longest_in_lines;
     if (!p.sends() || (published && std::exchange(sent, true))) return;
-    if (p.combines_first() && !free) free = data_.memory().combined.of_size(scratch_sizes(list).combined * size_);
+    if (p.combines_first() && !free) free = data_->memory().combined.of_size(scratch_sizes(list).combined * size_);
     outlet& to = published ? host_.to_all() : host_.to(p.peer);
-    std::byte const* const from = data_.read(p.elements, p.which, free);
+    std::byte const* const from = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += bytes;
     if (bytes <= longest_in_lines && traffic_.out.empty() && to.has_room_for(lines_for(bytes))) put_short(to, from, bytes);
     else add_out(to, from, bytes);
@@ -100,7 +100,7 @@ COLLIGO_BODY void shared_steps::add_out(outlet& to, std::byte const* from, std::
 }
 
 COLLIGO_BODY void shared_steps::add_in(inlet& from, piece const& what, std::byte* into) {
-  if (!into) into = what.folds() ? data_.place(what.elements) : data_.write(what.elements);
+  if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
   std::size_t const bytes = what.elements.size() * size_;
   traffic_.in.push_back({&from, what, bytes, into, way_of(bytes), latest_message(traffic_.in, same)});
@@ -154,12 +154,12 @@ COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {
   std::size_t const bytes = p.elements.size() * size_;
   unsigned polls = 0;
   auto const wait = [&] { host_.wait(polls); };
-  if (!p.folds() && bytes % line_payload == 0) return from.take_lines(data_.write(p.elements), bytes, wait);
+  if (!p.folds() && bytes % line_payload == 0) return from.take_lines(data_->write(p.elements), bytes, wait);
   // Room for the whole last line: copies of a constant size.
   struct alignas(cache_line) { std::byte bytes[longest_in_lines]; } local;
   from.take_lines(local.bytes, bytes, wait);
-  if (p.folds()) data_.combine(p.elements, local.bytes, p.peer < rank_, p.which);
-  else std::memcpy(data_.write(p.elements), local.bytes, bytes);
+  if (p.folds()) data_->combine(p.elements, local.bytes, p.peer < rank_, p.which);
+  else std::memcpy(data_->write(p.elements), local.bytes, bytes);
 }
 
 // All that a step's messages are short: those sent have left, so one after the other will do.
@@ -180,11 +180,11 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, bool 
   range const all = group[0].elements.head;
   std::size_t const bytes = all.size() * size_;
   std::size_t const slot = lines_for(bytes) * cache_line;   // aligned, and with room for the whole last line
-  std::byte* const slots = data_.memory().received.of_size(group.size() * slot);
+  std::byte* const slots = data_->memory().received.of_size(group.size() * slot);
   unsigned polls = 0;
   for (std::size_t k = 0; k < group.size(); ++k)
     channel_from(group[k].peer, published).take_lines(slots + k * slot, bytes, [&] { host_.wait(polls); });
-  data_.combine_in_order(all, rank_, group.size(), [&](std::size_t k) {
+  data_->combine_in_order(all, rank_, group.size(), [&](std::size_t k) {
     return contribution{group[k].peer, slots + k * slot};
   });
 }
@@ -226,7 +226,7 @@ COLLIGO_BODY void shared_steps::give_slots() {
   };
   std::size_t all = 0;
   for (incoming const& i : traffic_.in) all += space(i);
-  std::byte* free = data_.memory().received.of_size(all);
+  std::byte* free = data_->memory().received.of_size(all);
   for (incoming& i : traffic_.in) i.slot = std::exchange(free, free + space(i));
 }
 
@@ -332,8 +332,8 @@ COLLIGO_BODY void shared_steps::combine(incoming* first, std::size_t n, std::siz
   std::size_t const begin = first->what.elements.first + (first->done + at) / size_;
   range const part{begin, begin + now / size_};
   auto const source = [&](incoming const& i) { return (i.by == way::ring ? i.from->chunk(n, at + now) : i.slot) + at; };
-  if (first->members == 1) return data_.combine(part, source(*first), first->what.peer < rank_, first->what.which);
-  data_.combine_in_order(part, rank_, first->members, [&](std::size_t k) {
+  if (first->members == 1) return data_->combine(part, source(*first), first->what.peer < rank_, first->what.which);
+  data_->combine_in_order(part, rank_, first->members, [&](std::size_t k) {
     return contribution{first[k].what.peer, source(first[k])};
   });
 }

@@ -170,7 +170,9 @@ class thread_steps : public any_step, public moving_step {
  public:
   thread_steps(thread_port& port, working_vector& data, shared_host* host, thread_steps_memory& memory)
       : any_step(port.rank(), port.size(), data.of().size, data.memory().operands), port_(port), data_(data), memory_(memory) {
-    if (host) here_.emplace(*host, memory.traffic, data, port.rank());
+    if (!host) return;
+    here_.emplace(*host, memory.traffic, port.rank());
+    here_->work_on(data);
   }
 
   void exchange(range out, range in, pair_of peers, pair_kind kind) override {
