@@ -27,10 +27,12 @@ using communicator = boost::mpi::communicator;
 inline communicator world() { return {MPI_COMM_WORLD, boost::mpi::comm_attach}; }
 #endif
 
-/// Runs body() between MPI_Init and MPI_Finalize and returns its exit code, 1 after an error.
+/// Runs body() between MPI_Init and MPI_Finalize and returns its exit code, 1 after an error. `threads` is what MPI is
+/// asked for; whether it is granted is for the body to see.
 template <class Body>
-int run_under_mpi(int argc, char** argv, Body body) {
-  MPI_Init(&argc, &argv);
+int run_under_mpi(int argc, char** argv, Body body, int threads = MPI_THREAD_SINGLE) {
+  int granted = 0;
+  MPI_Init_thread(&argc, &argv, threads, &granted);
   int rank = 0, code = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   try {

@@ -31,8 +31,8 @@ class contest {
   /// How many calls there can be input for.
   virtual int calls_per_input() const = 0;
 
-  /// New input for the next `calls` calls, calls_per_input() at most.
-  virtual void refresh(int calls) = 0;
+  /// New input for a contender's next `calls` calls, calls_per_input() at most.
+  virtual void refresh(std::size_t contender, int calls) = 0;
 
   /// Calls one contender `calls` times, each on an input of its own.
   virtual void run(std::size_t contender, int calls) = 0;
@@ -94,7 +94,7 @@ struct batch {
 inline double time_batch(contest& c, std::size_t contender, batch const& b, bool crowded) {
   double seconds = 0;
   for (int pass = 0; pass < b.passes; ++pass) {
-    c.refresh(b.calls);
+    c.refresh(contender, b.calls);
     start_together(crowded);
     double const start = MPI_Wtime();
     c.run(contender, b.calls);

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "csv.hpp"
@@ -89,7 +90,7 @@ class table {
 /// Rank 0 writes; all ranks construct it, and learn together whether the file can be written.
 class csv_file {
  public:
-  csv_file(std::string const& path, int rank) {
+  csv_file(std::string const& path, int rank, std::string_view header = csv_header) {
     if (path.empty()) return;
     int reason = 0;
     if (rank == 0) {
@@ -98,23 +99,31 @@ class csv_file {
     }
     MPI_Bcast(&reason, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (reason != 0) throw agreed_error(fmt::format("cannot write {}: {}", path, std::strerror(reason)));
-    if (file_) fmt::print(file_.get(), "{}\n", csv_header);
+    if (file_) fmt::print(file_.get(), "{}\n", header);
   }
 
-  void write(std::string_view collective, std::string_view type, std::string_view op, std::string_view distribution,
-             int ranks, std::size_t bytes, int repeats, std::vector<outcome> const& results) {
-    if (!file_) return;
-    std::string const mpi = field(mpi_name());
+  struct subject {
+    std::string_view collective, type, op, distribution, mode;
+  };
+
+  void write(subject const& of, int ranks, std::size_t bytes, int repeats, std::vector<outcome> const& results) {
     for (auto const& r : results)
       if (r.skipped.empty())
-        fmt::print(file_.get(), "{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{},{}\n", collective, field(r.name), type,
-                   op, ranks, bytes, repeats, r.us.min, r.us.median, r.us.max, distribution, mpi);
+        line("{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{},{},{}", of.collective, field(r.name), of.type, of.op, ranks,
+             bytes, repeats, r.us.min, r.us.median, r.us.max, of.distribution, field(mpi_name()), of.mode);
+  }
+
+  template <class... Fields>
+  void line(fmt::format_string<Fields...> format, Fields&&... fields) {
+    if (!file_) return;
+    fmt::print(file_.get(), format, std::forward<Fields>(fields)...);
+    fmt::print(file_.get(), "\n");
     std::fflush(file_.get());
   }
 
- private:
   static std::string field(std::string const& text) { return text.find(',') == text.npos ? text : '"' + text + '"'; }
 
+ private:
   struct close {
     void operator()(std::FILE* f) const { std::fclose(f); }
   };

@@ -30,7 +30,30 @@ foreach(distribution broadcast spike half_full linearly_decreasing geometric_cur
       $<TARGET_FILE:compare> --collective ${collective} --distribution ${distribution} ${short})
   endforeach()
 endforeach()
+# Started and waited for, and made once: struct has an operation made for MPI.
+set(shortest --bytes 8,4096 --repeats 1 --sample-us 0)
+foreach(mode nonblocking persistent)
+  foreach(collective broadcast all_gather all_gatherv gather gatherv scatter scatterv reduce_scatter
+          reduce_scatter_block scan exclusive_scan barrier)
+    add_benchmark_test(${mode}_${collective} 2
+      $<TARGET_FILE:compare> --mode ${mode} --collective ${collective} ${shortest})
+  endforeach()
+  foreach(collective all_reduce reduce)
+    add_benchmark_test(${mode}_${collective} 2
+      $<TARGET_FILE:compare> --mode ${mode} --collective ${collective} --type struct ${shortest})
+  endforeach()
+  add_benchmark_test(${mode}_from_one_root 2
+    $<TARGET_FILE:compare> --mode ${mode} --collective broadcast --root 1 ${shortest})
+endforeach()
 add_benchmark_test(overhead 2 $<TARGET_FILE:overhead> --batches 2 --calls 10)
+set(overlap_of_two --bytes 8,4096 --repeats 2 --sample-us 0)
+add_benchmark_test(overlap 2 $<TARGET_FILE:overlap> ${overlap_of_two} --csv ${CMAKE_CURRENT_BINARY_DIR}/overlap.csv)
+add_benchmark_test(overlap_never_tested 2 $<TARGET_FILE:overlap> ${overlap_of_two} --test-every-us 0 --algorithm ring)
+add_benchmark_test(overlap_progress_thread 2 $<TARGET_FILE:overlap> ${overlap_of_two} --progress-thread)
+foreach(name overlap overlap_never_tested overlap_progress_thread)
+  set_tests_properties(benchmark_${name} PROPERTIES PASS_REGULAR_EXPRESSION
+    "\n +4096  (automatic|ring) +[0-9. ]+\n +4096  mpi +[0-9. ]+\n")
+endforeach()
 if(TARGET combine)
   add_test(NAME benchmark_combine COMMAND combine --benchmark_min_time=0.001)
   set_tests_properties(benchmark_combine PROPERTIES LABELS benchmark)
@@ -71,6 +94,11 @@ string(CONCAT counted "in-order: 4 ranks on 2 hosts\n[^\n]*\n  lam [^\n]* 4     
   "  by_host flat, flat [^\n]* 2     2\n")
 set_tests_properties(benchmark_cluster PROPERTIES LABELS benchmark PROCESSORS 4 SKIP_RETURN_CODE 2
   PASS_REGULAR_EXPRESSION "${counted}")
+add_test(NAME benchmark_overlap_on_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/cluster
+  --hosts 2 --ranks-per-host 1 --delay 1ms --timeout 60 --
+  $<TARGET_FILE:overlap> --bytes 8 --repeats 2 --sample-us 0)
+set_tests_properties(benchmark_overlap_on_cluster PROPERTIES LABELS benchmark PROCESSORS 2 SKIP_RETURN_CODE 2
+  PASS_REGULAR_EXPRESSION "2 ranks, [0-9]+ cores? on each of 2 hosts")
 add_test(NAME benchmark_search_tree COMMAND ${CMAKE_COMMAND} "-DRUN=${COLLIGO_MPIRUN}"
   -DSEARCH_TREE=$<TARGET_FILE:search_tree> -DCOMPARE=$<TARGET_FILE:compare>
   -DOUT=${CMAKE_CURRENT_BINARY_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/search_tree.cmake)
@@ -94,6 +122,25 @@ add_refusal(range "does not end before it begins" --bytes 64:8)
 add_refusal(root "root: 2 is not a rank" --collective reduce --root 2)
 add_refusal(csv "cannot write /nowhere/a.csv" --csv /nowhere/a.csv)
 add_refusal(option "not expected: --turbo" --turbo)
+add_refusal(mode "known are: blocking, nonblocking, persistent" --mode turbo)
+add_refusal(boost_mode "known here are: all or mpi,automatic" --mode persistent --algorithms boost_mpi)
+
+# What the library costs whoever compiles it: that it is measured, not how much it is.
+find_program(COLLIGO_PYTHON python3)
+if(COLLIGO_PYTHON)
+  set(compile ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/compile/compile)
+  add_test(NAME benchmark_compile COMMAND ${compile} --quick --compilers ${CMAKE_CXX_COMPILER}
+    --csv ${CMAKE_CURRENT_BINARY_DIR}/compile.csv)
+  add_test(NAME benchmark_compile_refuses COMMAND ${compile} --units turbo)
+  set_tests_properties(benchmark_compile_refuses PROPERTIES WILL_FAIL TRUE)
+  add_test(NAME benchmark_compile_explains COMMAND ${compile} --units turbo)
+  set_tests_properties(benchmark_compile_explains PROPERTIES
+    PASS_REGULAR_EXPRESSION "\"turbo\" is not known; known are: boost, boost_1")
+  set_tests_properties(benchmark_compile benchmark_compile_refuses benchmark_compile_explains PROPERTIES
+    LABELS benchmark)
+else()
+  message(STATUS "python3 is not installed: benchmarks/compile is not tested")
+endif()
 
 if(TARGET compare_mpich)
   add_test(NAME benchmark_mpich_build COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR}
@@ -103,6 +150,12 @@ if(TARGET compare_mpich)
     add_test(NAME benchmark_mpich_${collective} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
       ${CMAKE_CURRENT_BINARY_DIR}/mpich/compare --collective ${collective} --type struct --op merge ${short})
     set_tests_properties(benchmark_mpich_${collective} PROPERTIES LABELS benchmark
+      FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
+  endforeach()
+  foreach(mode nonblocking persistent)
+    add_test(NAME benchmark_mpich_${mode} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
+      ${CMAKE_CURRENT_BINARY_DIR}/mpich/compare --mode ${mode} ${shortest})
+    set_tests_properties(benchmark_mpich_${mode} PROPERTIES LABELS benchmark
       FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
   endforeach()
   add_test(NAME benchmark_mpich_overhead COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2

@@ -16,7 +16,7 @@ namespace {
 
 struct options {
   std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv;
-  std::string distribution = "regular";
+  std::string distribution = "regular", mode = "blocking";
   std::size_t factor = 4;
   std::optional<double> sample_us;
   plan how;
@@ -27,7 +27,8 @@ struct options {
 /// Exit code where the program has nothing left to do. Only rank 0 speaks.
 std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   CLI::App app(
-      "Times a collective's algorithms side by side with the MPI library's own (mpi) and Boost.MPI's (boost_mpi).\n"
+      "Times a collective's algorithms side by side with the MPI library's own (mpi) and, where calls block, with "
+      "Boost.MPI's (boost_mpi).\n"
       "Every result is checked before anything is timed; the slowest rank counts.",
       "compare");
   app.add_option("--collective", o.collective,
@@ -49,6 +50,10 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
       ->check(CLI::Range(2, 1 << 20))
       ->capture_default_str();
   app.add_option("--algorithms", o.algorithms, "all, or a list of names, among them mpi, boost_mpi, automatic")
+      ->capture_default_str();
+  app.add_option("--mode", o.mode,
+                 "blocking; nonblocking: started and waited for; persistent: made once per input, started and waited "
+                 "for")
       ->capture_default_str();
   app.add_option("--repeats", o.how.repeats, "samples per algorithm and size")
       ->check(CLI::Range(1, 1000000))
@@ -114,7 +119,7 @@ int compare(int argc, char** argv) {
   if (o.root < -1 || o.root >= ranks)
     throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
   request const asked{what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root),
-                      distribution_named(o.distribution)};
+                      distribution_named(o.distribution), mode_named(o.mode)};
   auto const contest = reduction ? chosen.make(asked) : family_of_double(asked);
   // A barrier has no size.
   auto const sizes = what == colligo::collective::barrier ? std::vector<std::size_t>{1}
@@ -131,6 +136,7 @@ int compare(int argc, char** argv) {
         "{} repetitions of batches of at least {} us, each call on fresh input; microseconds per call of the slowest "
         "rank\n",
         o.how.repeats, o.how.sample_us);
+    if (asked.how != mode::blocking) fmt::print("{}\n", describe(asked.how));
     if (has_root(what)) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
   }
   table report(contest->names());
@@ -147,7 +153,7 @@ int compare(int argc, char** argv) {
                       std::exchange(new_size, false));
     });
     if (rank == 0) progress.clear(), report.print_size(bytes, n, results);
-    csv.write(o.collective, chosen.type, chosen.op, o.distribution, ranks, bytes, o.how.repeats, results);
+    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode}, ranks, bytes, o.how.repeats, results);
   }
   if (rank == 0) report.print_summary();
   return 0;

@@ -4,9 +4,15 @@
 /// collectives with counts they are the base count c of the distributions of Traff et al.
 #pragma once
 
-#include <colligo/colligo.hpp>
-
 #include <algorithm>
+#include <colligo/all_gather.hpp>
+#include <colligo/all_gatherv.hpp>
+#include <colligo/barrier.hpp>
+#include <colligo/broadcast.hpp>
+#include <colligo/gather.hpp>
+#include <colligo/reduce_scatter.hpp>
+#include <colligo/scan.hpp>
+#include <colligo/scatter.hpp>
 #include <numeric>
 
 #include "../../test/distributions.hpp"
@@ -46,11 +52,11 @@ struct broadcast_of : moved<T, times::one, times::one> {
   static constexpr auto what = colligo::collective::broadcast;
   static constexpr bool in_place = true;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::broadcast(this->comm, a.out, a.root, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(broadcast), this->comm, a.out, a.root);
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Bcast(a.out.data(), this->count(), this->words.type, a.root, MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Bcast, bcast), a.out.data(), this->count(), this->words.type, a.root, MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const { boost::mpi::broadcast(this->comm, a.out.data(), this->count(), a.root); }
@@ -62,12 +68,12 @@ struct all_gather_of : moved<T, times::one, times::ranks> {
   using moved<T, times::one, times::ranks>::moved;
   static constexpr auto what = colligo::collective::all_gather;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::all_gather(this->comm, a.in, a.out, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(all_gather), this->comm, a.in, a.out);
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Allgather(a.in.data(), this->count(), this->words.type, a.out.data(), this->count(), this->words.type,
-                  MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Allgather, allgather), a.in.data(), this->count(), this->words.type, a.out.data(), this->count(),
+            this->words.type, MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -82,12 +88,12 @@ struct gather_of : moved<T, times::one, times::ranks> {
   static constexpr auto what = colligo::collective::gather;
   static constexpr bool rooted = true;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::gather(this->comm, a.in, a.out, a.root, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(gather), this->comm, a.in, a.out, a.root);
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Gather(a.in.data(), this->count(), this->words.type, a.out.data(), this->count(), this->words.type, a.root,
-               MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Gather, gather), a.in.data(), this->count(), this->words.type, a.out.data(), this->count(),
+            this->words.type, a.root, MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -101,12 +107,12 @@ struct scatter_of : moved<T, times::ranks, times::one> {
   using moved<T, times::ranks, times::one>::moved;
   static constexpr auto what = colligo::collective::scatter;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::scatter(this->comm, a.in, a.out, a.root, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(scatter), this->comm, a.in, a.out, a.root);
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Scatter(a.in.data(), this->count(), this->words.type, a.out.data(), this->count(), this->words.type, a.root,
-                MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Scatter, scatter), a.in.data(), this->count(), this->words.type, a.out.data(), this->count(),
+            this->words.type, a.root, MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -120,12 +126,12 @@ struct reduce_scatter_block_of : moved<T, times::ranks, times::one> {
   using moved<T, times::ranks, times::one>::moved;
   static constexpr auto what = colligo::collective::reduce_scatter_block;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::reduce_scatter_block(this->comm, a.in, a.out, sum{}, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(reduce_scatter_block), this->comm, a.in, a.out, sum{});
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Reduce_scatter_block(a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op,
-                             MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Reduce_scatter_block, reduce_scatter_block), a.in.data(), a.out.data(), this->count(),
+            this->words.type, this->words.op, MPI_COMM_WORLD);
   }
 };
 
@@ -134,11 +140,12 @@ struct scan_of : moved<T, times::one, times::one> {
   using moved<T, times::one, times::one>::moved;
   static constexpr auto what = colligo::collective::scan;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::scan(this->comm, a.in, a.out, sum{}, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(scan), this->comm, a.in, a.out, sum{});
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Scan(a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op, MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Scan, scan), a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op,
+            MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -152,11 +159,14 @@ struct exclusive_scan_of : moved<T, times::one, times::one> {
   using moved<T, times::one, times::one>::moved;
   static constexpr auto what = colligo::collective::exclusive_scan;
 
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::exclusive_scan(this->comm, a.in, a.out, T{}, sum{}, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(exclusive_scan), this->comm, a.in, a.out, T{}, sum{});
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Exscan(a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op, MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Exscan, exscan), a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op,
+            MPI_COMM_WORLD);
+  }
+  void after_mpi(arguments<T> const& a) const {
     if (this->comm.rank() == 0) std::ranges::fill(a.out, T{});   // MPI leaves it as it was
   }
 };
@@ -167,8 +177,10 @@ struct barrier_of : moved<T, times::one, times::one> {
   static constexpr auto what = colligo::collective::barrier;
 
   std::size_t out_size(std::size_t, int) { return 0; }
-  void ours(arguments<T> const&, auto const& algorithm) const { colligo::barrier(this->comm, algorithm); }
-  void mpi(arguments<T> const&) const { MPI_Barrier(MPI_COMM_WORLD); }
+  auto ours(arguments<T> const&, auto const& perform) const { return perform(BENCH_COLLIGO(barrier), this->comm); }
+  void mpi(arguments<T> const&, auto const& perform) const {
+    perform(BENCH_MPI(Barrier, barrier), MPI_COMM_WORLD);
+  }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const&) const { this->comm.barrier(); }
 #endif
@@ -202,12 +214,12 @@ struct all_gatherv_of : uneven<T> {
     return this->lay_out(c, p), std::max<std::size_t>(1, std::ranges::max(this->counts));
   }
   std::size_t out_size(std::size_t c, int p) { return this->lay_out(c, p); }
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::all_gatherv(this->comm, a.in.first(this->own()), a.out, this->counts, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(all_gatherv), this->comm, a.in.first(this->own()), a.out, this->counts);
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Allgatherv(a.in.data(), static_cast<int>(this->own()), this->words.type, a.out.data(), this->ints.data(),
-                   this->first.data(), this->words.type, MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Allgatherv, allgatherv), a.in.data(), static_cast<int>(this->own()), this->words.type,
+            a.out.data(), this->ints.data(), this->first.data(), this->words.type, MPI_COMM_WORLD);
   }
 };
 
@@ -221,12 +233,12 @@ struct gatherv_of : uneven<T> {
     return this->lay_out(c, p), std::max<std::size_t>(1, std::ranges::max(this->counts));
   }
   std::size_t out_size(std::size_t c, int p) { return this->lay_out(c, p); }
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::gatherv(this->comm, a.in.first(this->own()), a.out, this->counts, a.root, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(gatherv), this->comm, a.in.first(this->own()), a.out, this->counts, a.root);
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Gatherv(a.in.data(), static_cast<int>(this->own()), this->words.type, a.out.data(), this->ints.data(),
-                this->first.data(), this->words.type, a.root, MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Gatherv, gatherv), a.in.data(), static_cast<int>(this->own()), this->words.type, a.out.data(),
+            this->ints.data(), this->first.data(), this->words.type, a.root, MPI_COMM_WORLD);
   }
 };
 
@@ -237,12 +249,12 @@ struct scatterv_of : uneven<T> {
 
   std::size_t in_size(std::size_t c, int p) { return std::max<std::size_t>(1, total = this->lay_out(c, p)); }
   std::size_t out_size(std::size_t, int) { return this->own(); }
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::scatterv(this->comm, a.in.first(total), this->counts, a.out, a.root, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(scatterv), this->comm, a.in.first(total), this->counts, a.out, a.root);
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Scatterv(a.in.data(), this->ints.data(), this->first.data(), this->words.type, a.out.data(),
-                 static_cast<int>(this->own()), this->words.type, a.root, MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Scatterv, scatterv), a.in.data(), this->ints.data(), this->first.data(), this->words.type,
+            a.out.data(), static_cast<int>(this->own()), this->words.type, a.root, MPI_COMM_WORLD);
   }
 
   std::size_t total = 0;
@@ -255,11 +267,12 @@ struct reduce_scatter_of : uneven<T> {
 
   std::size_t in_size(std::size_t c, int p) { return std::max<std::size_t>(1, total = this->lay_out(c, p)); }
   std::size_t out_size(std::size_t, int) { return this->own(); }
-  void ours(arguments<T> const& a, auto const& algorithm) const {
-    colligo::reduce_scatter(this->comm, a.in.first(total), a.out, this->counts, sum{}, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(reduce_scatter), this->comm, a.in.first(total), a.out, this->counts, sum{});
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Reduce_scatter(a.in.data(), a.out.data(), this->ints.data(), this->words.type, this->words.op, MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Reduce_scatter, reduce_scatter), a.in.data(), a.out.data(), this->ints.data(), this->words.type,
+            this->words.op, MPI_COMM_WORLD);
   }
 
   std::size_t total = 0;

@@ -36,12 +36,12 @@ struct all_reduce_of : reduction<T, Op> {
   static constexpr auto what = colligo::collective::all_reduce;
   static constexpr bool rooted = false, in_place = false;
 
-  template <class Algorithm>
-  void ours(arguments<T> const& a, Algorithm const& algorithm) const {
-    colligo::all_reduce(this->comm, a.in, a.out, Op{}, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(all_reduce), this->comm, a.in, a.out, Op{});
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Allreduce(a.in.data(), a.out.data(), this->count(a), this->words.type, this->words.op, MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Allreduce, allreduce), a.in.data(), a.out.data(), this->count(a), this->words.type,
+            this->words.op, MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -57,12 +57,12 @@ struct reduce_of : reduction<T, Op> {
   static constexpr auto what = colligo::collective::reduce;
   static constexpr bool rooted = true, in_place = false;
 
-  template <class Algorithm>
-  void ours(arguments<T> const& a, Algorithm const& algorithm) const {
-    colligo::reduce(this->comm, a.in, a.out, Op{}, a.root, algorithm);
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(reduce), this->comm, a.in, a.out, Op{}, a.root);
   }
-  void mpi(arguments<T> const& a) const {
-    MPI_Reduce(a.in.data(), a.out.data(), this->count(a), this->words.type, this->words.op, a.root, MPI_COMM_WORLD);
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Reduce, reduce), a.in.data(), a.out.data(), this->count(a), this->words.type, this->words.op,
+            a.root, MPI_COMM_WORLD);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {

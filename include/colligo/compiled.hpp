@@ -12,7 +12,9 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-text_table const& compiled_texts(collective what);
+template struct deciding<void>;
+template void run_ranks<void>(int p, void (*f)(void* context, thread_communicator& comm), void* context);
+
 text_table const& compiled_texts(collective what) {
   return for_collective(what, []<collective C>() -> text_table const& { return texts_for<C>; });
 }

@@ -13,7 +13,7 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 inline chosen_algorithm parse_for(collective what, named const& algorithm) {
-  return for_collective(what, [&]<collective C>() { return parse(texts<C>(), algorithm.text(), std::string(name_of(C)) + ": "); });
+  return for_collective(what, [&]<collective C>() { return deciding<>::parse(texts<C>(), algorithm.text(), std::string(name_of(C)) + ": "); });
 }
 
 }  // namespace detail

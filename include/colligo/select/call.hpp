@@ -100,8 +100,8 @@ class accepted {
       run(pointer, algorithm);
     } else {
       set_functor(op);
-      if constexpr (std::is_same_v<Algorithm, automatic>) run_automatic(port, its, &texts<C>);
-      else run_decided(port, its, decide<Op>(algorithm));
+      if constexpr (std::is_same_v<Algorithm, automatic>) deciding<>::run_by_rules(port, its, &texts<C>);
+      else deciding<>::run(port, its, decide<Op>(algorithm));
     }
   }
 
@@ -138,11 +138,11 @@ class accepted {
   template <class Op, class Algorithm>
   decision decide(Algorithm const& algorithm) const {
     if constexpr (std::is_same_v<Algorithm, automatic>) {
-      return decide_automatic(port, its, &texts<C>);
+      return deciding<>::by_rules(port, its, &texts<C>);
     } else if constexpr (std::is_same_v<Algorithm, named>) {
-      return decide_named(port, its, algorithm.text(), &texts<C>);
+      return deciding<>::by_name(port, its, algorithm.text(), &texts<C>);
     } else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>) {
-      return decide_chosen(port, its, algorithm, &texts<C>);
+      return deciding<>::as_chosen(port, its, algorithm, &texts<C>);
     } else {
       check_laws<C, Algorithm, T, std::remove_cv_t<Op>, Comm>();
       if constexpr (offers<Algorithm, C, T, std::remove_cv_t<Op>>)
@@ -153,7 +153,7 @@ class accepted {
   template <class Op, class Owned, class Algorithm>
   auto prepare(std::unique_ptr<Owned> owned, Algorithm const& algorithm, bool persists) {
     set_functor(owned->op);
-    return prepare_decided(port, its, decide<Op>(algorithm), std::move(owned), persists);
+    return deciding<>::prepare(port, its, decide<Op>(algorithm), std::move(owned), persists);
   }
 };
 

@@ -30,6 +30,9 @@ inline constexpr text_table texts_for = []<class... Tags>(list_of_tags<Tags...>)
   return text_table{text_if_any<C, Tags>()...};
 }(catalogue_of_tags{});
 
+class port_base;
+struct tree_setting;
+
 /// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same port.
 struct decision {
   text const* what;
@@ -46,14 +49,40 @@ template <collective C>
 text_table const& texts() { return compiled_texts(C); }
 #endif
 
-/// The texts are asked for only where the latest decision does not do.
-decision decide_automatic(endpoint& port, call const& its, text_table const& (*texts)());
-decision decide_named(endpoint& port, call const& its, std::string_view name, text_table const& (*texts)());
-decision decide_chosen(endpoint& port, call const& its, chosen_algorithm const& chosen, text_table const& (*texts)());
+/// What is decided at run time. A template, so that only units that ask for it compile it. The texts are asked for only where the latest
+/// decision does not do.
+template <class Lazy = void>
+struct deciding {
+  using texts_of_collective = text_table const& (*)();
 
-/// The algorithm that a text names, "ring", "pipelined_ring:block=65536" or "ring@shared_memory". `where` begins an error ("all_reduce on
-/// rank 0: "). Throws algorithm_error with the names that are known.
-chosen_algorithm parse(text_table const& texts, std::string_view whole, std::string const& where);
+  static decision by_rules(endpoint& port, call const& its, texts_of_collective texts);
+  static decision by_name(endpoint& port, call const& its, std::string_view name, texts_of_collective texts);
+  static decision as_chosen(endpoint& port, call const& its, chosen_algorithm const& chosen, texts_of_collective texts);
+  /// by_rules() and run() at once.
+  static void run_by_rules(endpoint& port, call const& its, texts_of_collective texts);
+
+  /// Runs the call. Throws, before anything is written, what the decision makes impossible on all ranks alike.
+  static void run(endpoint& port, call const& its, decision const& by);
+  /// The same as a request that has not been started.
+  static std::unique_ptr<running> prepare(endpoint& port, call const& its, decision const& by, std::unique_ptr<owned_by_request> owned,
+                                          bool persistent);
+
+  /// The algorithm that a text names, "ring", "pipelined_ring:block=65536" or "ring@shared_memory". `where` begins an error ("all_reduce on
+  /// rank 0: "). Throws algorithm_error with the names that are known.
+  static chosen_algorithm parse(text_table const& texts, std::string_view whole, std::string const& where);
+
+ private:
+  struct kept_decisions;
+  struct latest;
+  struct catalogue_entry;
+  static tree const* known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept);
+  static known_ranks checked(port_base& port, call const& its, decision const& by);
+  static void run_checked(port_base& port, call const& its, decision const& by);
+  static decision decision_of(port_base const& port, collective c, chosen_algorithm const& chosen, text_table const& texts);
+  static chosen_algorithm first_choice(port_base& port, call const& its, text_table const& texts, latest& kept);
+  static void choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept);
+  static decision const& latest_by_rules(port_base& port, call const& its, texts_of_collective texts);
+};
 
 /// The text of a tag that is known when the call is compiled; the library's own are compiled for any element.
 template <collective C, class Tag, class T, class Op>
@@ -72,15 +101,6 @@ decision decide_pinned(Tag const& tag) {
     return {&text_for<C, Tag, T, Op>, &tag, transport_of<Tag>()};
   }
 }
-
-/// Runs the call. Throws, before anything is written, what the decision makes impossible on all ranks alike.
-void run_decided(endpoint& port, call const& its, decision const& by);
-/// decide_automatic() and run_decided() at once.
-void run_automatic(endpoint& port, call const& its, text_table const& (*texts)());
-
-/// The same as a request that has not been started.
-std::unique_ptr<running> prepare_decided(endpoint& port, call const& its, decision const& by, std::unique_ptr<owned_by_request> owned,
-                                         bool persistent);
 
 }  // namespace colligo
 

@@ -17,19 +17,21 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// What is decided is kept with the port: programs make the same call again and again.
-struct kept_decisions final : kept_with_port {
-  struct latest {
-    // What it was decided for.
-    std::size_t n = 0;
-    element const* of = nullptr;
-    void const* wire = nullptr;
-    bool automatic = false, rules = false;
-    std::string name;
-    situation known{};
-    // What was decided.
-    chosen_algorithm chosen{binary_tree{}};
-    decision by{};
-  };
+template <class Lazy>
+struct deciding<Lazy>::latest {
+  // What it was decided for.
+  std::size_t n = 0;
+  element const* of = nullptr;
+  void const* wire = nullptr;
+  bool automatic = false, rules = false;
+  std::string name;
+  situation known{};
+  // What was decided.
+  chosen_algorithm chosen{binary_tree{}};
+  decision by{};
+};
+template <class Lazy>
+struct deciding<Lazy>::kept_decisions final : kept_with_port {
   std::array<latest, collectives.size()> of_collective;
   tree reduce_tree, broadcast_tree;
 
@@ -48,7 +50,8 @@ inline bool has_tree_setting(port_base const& port, collective c) {
 }
 
 // The tree of a file that the environment names, otherwise trees::by_host; null where all ranks are on one host.
-[[gnu::cold]] COLLIGO_BODY tree const* known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept) {
+template <class Lazy>
+[[gnu::cold]] tree const* deciding<Lazy>::known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept) {
   if (!setting.is_set() && port.hosts.empty()) return nullptr;
   if (kept.size() == 0) {
     if (!setting.trouble.empty()) throw argument_error(where(port, c) + setting.where + ": " + setting.trouble);
@@ -61,7 +64,8 @@ inline bool has_tree_setting(port_base const& port, collective c) {
   throw algorithm_error(where(port, c) + std::string(name) + why);
 }
 
-COLLIGO_BODY known_ranks checked(port_base& port, call const& its, decision const& by) {
+template <class Lazy>
+known_ranks deciding<Lazy>::checked(port_base& port, call const& its, decision const& by) {
   text const& what = *by.what;
   known_ranks known{port.hosts};
   if (what.is_vendor) {
@@ -88,7 +92,8 @@ COLLIGO_BODY known_ranks checked(port_base& port, call const& its, decision cons
   return known;
 }
 
-inline decision decision_of(port_base const& port, collective c, chosen_algorithm const& chosen, text_table const& texts) {
+template <class Lazy>
+decision deciding<Lazy>::decision_of(port_base const& port, collective c, chosen_algorithm const& chosen, text_table const& texts) {
   text const* const what = texts[chosen.algorithm.index()];
   void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, chosen.algorithm);
   if (!what) refuse(port, c, std::visit([](auto const& t) { return t.name; }, chosen.algorithm), " has no form for this collective");
@@ -96,7 +101,8 @@ inline decision decision_of(port_base const& port, collective c, chosen_algorith
 }
 
 // What the environment has to say; otherwise `rules` is true and the latest decision's situation is made ready for choose().
-inline chosen_algorithm first_choice(port_base& port, call const& its, text_table const& texts, kept_decisions::latest& kept) {
+template <class Lazy>
+chosen_algorithm deciding<Lazy>::first_choice(port_base& port, call const& its, text_table const& texts, latest& kept) {
   collective const c = its.what;
   std::string const& setting = port.setting(c);
   kept.rules = false;
@@ -110,7 +116,8 @@ inline chosen_algorithm first_choice(port_base& port, call const& its, text_tabl
 }
 
 // A vector of another length: nothing else has changed.
-inline void choose_again(port_base& port, call const& its, text_table const& (*texts)(), kept_decisions::latest& kept) {
+template <class Lazy>
+void deciding<Lazy>::choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept) {
   if (!kept.rules) return;
   kept.known.vector = its.vector;
   std::size_t const before = kept.chosen.algorithm.index();
@@ -124,7 +131,8 @@ inline void choose_again(port_base& port, call const& its, text_table const& (*t
   kept.automatic = true;
 }
 
-inline decision const& automatic_decision(port_base& port, call const& its, text_table const& (*texts)()) {
+template <class Lazy>
+decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its, texts_of_collective texts) {
   auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
   std::size_t const n = its.vector.whole.size();
   if (kept.automatic && kept.of == its.of && kept.wire == its.wire) [[likely]] {
@@ -141,13 +149,15 @@ inline decision const& automatic_decision(port_base& port, call const& its, text
   return kept.by;
 }
 
-COLLIGO_BODY decision decide_automatic(endpoint& at, call const& its, text_table const& (*texts)()) {
-  return automatic_decision(port_at(at), its, texts);
+template <class Lazy>
+decision deciding<Lazy>::by_rules(endpoint& at, call const& its, texts_of_collective texts) {
+  return latest_by_rules(port_at(at), its, texts);
 }
 
-COLLIGO_BODY decision decide_named(endpoint& at, call const& its, std::string_view name, text_table const& (*texts)()) {
+template <class Lazy>
+decision deciding<Lazy>::by_name(endpoint& at, call const& its, std::string_view name, texts_of_collective texts) {
   port_base& port = port_at(at);
-  if (name == automatic::name) return automatic_decision(port, its, texts);
+  if (name == automatic::name) return latest_by_rules(port, its, texts);
   auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
   if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
   kept.automatic = false;
@@ -158,12 +168,14 @@ COLLIGO_BODY decision decide_named(endpoint& at, call const& its, std::string_vi
   return kept.by;
 }
 
-COLLIGO_BODY decision decide_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen, text_table const& (*texts)()) {
+template <class Lazy>
+decision deciding<Lazy>::as_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen, texts_of_collective texts) {
   return decision_of(port_at(at), its.what, chosen, texts());
 }
 
 // Most texts have nothing that could be wrong, and ask for nothing.
-inline void run_checked(port_base& port, call const& its, decision const& by) {
+template <class Lazy>
+inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decision const& by) {
   text const& what = *by.what;
   bool const plain = !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes);
   known_ranks known{port.hosts};
@@ -171,14 +183,17 @@ inline void run_checked(port_base& port, call const& its, decision const& by) {
   port.execute(its, what, by.tag, known, by.over);
 }
 
-COLLIGO_BODY void run_decided(endpoint& at, call const& its, decision const& by) { run_checked(port_at(at), its, by); }
-COLLIGO_BODY void run_automatic(endpoint& at, call const& its, text_table const& (*texts)()) {
+template <class Lazy>
+void deciding<Lazy>::run(endpoint& at, call const& its, decision const& by) { run_checked(port_at(at), its, by); }
+template <class Lazy>
+void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, texts_of_collective texts) {
   port_base& port = port_at(at);
-  run_checked(port, its, automatic_decision(port, its, texts));
+  run_checked(port, its, latest_by_rules(port, its, texts));
 }
 
-COLLIGO_BODY std::unique_ptr<running> prepare_decided(endpoint& at, call const& its, decision const& by,
-                                                      std::unique_ptr<owned_by_request> owned, bool persistent) {
+template <class Lazy>
+std::unique_ptr<running> deciding<Lazy>::prepare(endpoint& at, call const& its, decision const& by,
+                                                 std::unique_ptr<owned_by_request> owned, bool persistent) {
   port_base& port = port_at(at);
   return std::make_unique<running>(port, its, *by.what, by.tag, checked(port, its, by), by.over, std::move(owned), persistent);
 }

@@ -27,16 +27,17 @@ bool turn_knob(any_algorithm& algorithm, std::string_view setting) {
   return false;
 }
 
-struct catalogue_entry {
+template <class Lazy>
+struct deciding<Lazy>::catalogue_entry {
   std::string_view name;
   any_algorithm algorithm;
   bool (*turn)(any_algorithm&, std::string_view);
 };
-inline constexpr auto catalogue = []<class... Tags>(list_of_tags<Tags...>) {
-  return std::array{catalogue_entry{Tags::name, Tags{}, &turn_knob<Tags>}...};
-}(catalogue_of_tags{});
-
-[[gnu::cold]] COLLIGO_BODY chosen_algorithm parse(text_table const& texts, std::string_view whole, std::string const& where) {
+template <class Lazy>
+[[gnu::cold]] chosen_algorithm deciding<Lazy>::parse(text_table const& texts, std::string_view whole, std::string const& where) {
+  static constexpr auto catalogue = []<class... Tags>(list_of_tags<Tags...>) {
+    return std::array{catalogue_entry{Tags::name, Tags{}, &turn_knob<Tags>}...};
+  }(catalogue_of_tags{});
   auto const at = whole.find('@');
   auto const text = whole.substr(0, at), way = at == whole.npos ? std::string_view() : whole.substr(at + 1);
   if (at != whole.npos && way != shared_memory::name)

@@ -1,52 +1,29 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The port of a rank that is a thread.
+/// Ranks that are threads: their port, steps and messages. A template, so that only units that run threads compile it.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <exception>
 #include <memory>
-#include <utility>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include "../core/error.hpp"
+#include "../request.hpp"
 #include "port.hpp"
 #include "requests.hpp"
+#include "shared_memory.hpp"
+#include "threads.hpp"
 
-namespace colligo::inline COLLIGO_MODE {
-
-namespace detail {
-
-class thread_group;
-
-class thread_port final : public port_base {
- public:
-  thread_port(thread_group& all, int rank, int size, settings const& environment);
-  COLLIGO_BODY ~thread_port() override;
-
-  /// The same protocol as between processes, over memory of this one.
-  shared_host* shared();
-  shared_host* shared_for(element const& of);
-
-  /// Messages, which tell who waits for whom when ranks make different calls.
-  shared_host* automatic_memory(element const&) override { return nullptr; }
-  bool has_builtin(call const&) const override { return false; }
-  bool has_vendor(call const&) const override { return false; }
-  COLLIGO_BODY std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override;
-  std::unique_ptr<moving_step> vendor_request(call const&, bool) override { return nullptr; }
-  COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
-
-  thread_group& group;
-
- private:
-  COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
-  void run_vendor(call const&) override {}   // refused before
-
-  struct steps_memory;
-  std::unique_ptr<steps_memory> steps_memory_;
-  std::unique_ptr<shared_host> shared_;
-  requests_of_rank own_requests_;
-};
-
-}  // namespace detail
-
-namespace detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Traces the ranks of a group if that is asked for (trace/traced_program.hpp): set by those who include it.
 class trace_of_threads {
@@ -57,5 +34,346 @@ class trace_of_threads {
 };
 inline std::unique_ptr<trace_of_threads> (*follow_threads)(int p) = nullptr;
 
-}  // namespace detail
+template <class Lazy = void>
+struct over_threads {
+  // A message on offer: it stands in its sender's step until the receiver has taken it.
+  struct parcel {
+    std::byte const* data;
+    std::size_t n;
+    element const* of;
+    int to;
+    std::uint32_t number;    // of the request, 0 for blocking calls
+    bool accepted = false;   // guarded by the receiver's desk
+    bool taken = false;      // guarded by the sender's desk
+    parcel* next = nullptr;
+  };
+
+  // Thrown in ranks that wait when another rank has failed.
+  struct abandoned {};
+
+  class group {
+   public:
+    explicit group(int p) : ranks_(static_cast<std::size_t>(p)) {
+      for (auto& rank : ranks_) rank.offered.resize(static_cast<std::size_t>(p));
+    }
+
+    void offer(int from, parcel& p) {
+      desk& d = at(p.to);
+      std::lock_guard const lock(d.mutex);
+      parcel** last = &d.offered[static_cast<std::size_t>(from)];
+      while (*last) last = &(*last)->next;
+      *last = &p;
+      d.changed.notify_all();
+    }
+
+    /// The first message of this number; waits for it, or gives null.
+    parcel* accept(int from, int to, std::uint32_t number, bool waits) {
+      desk& d = at(to);
+      parcel** place = nullptr;
+      auto const there = [&] {
+        place = &d.offered[static_cast<std::size_t>(from)];
+        while (*place && (*place)->number != number) place = &(*place)->next;
+        return *place != nullptr;
+      };
+      std::unique_lock lock(d.mutex);
+      if (!await(lock, to, from, there, "waits for a message of", waits)) return nullptr;
+      parcel* const p = *place;
+      *place = p->next;
+      p->accepted = true;
+      return p;
+    }
+
+    void took(int from, parcel& p) {
+      desk& d = at(from);
+      std::lock_guard const lock(d.mutex);
+      p.taken = true;
+      d.changed.notify_all();
+    }
+
+    bool is_taken(int from, parcel const& p, bool waits) {
+      std::unique_lock lock(at(from).mutex);
+      return await(lock, from, p.to, [&] { return p.taken; }, "has a message for", waits);
+    }
+
+    // For a sender that fails: afterwards nobody looks at its offer any more.
+    void withdraw(int from, parcel const& p) {
+      {
+        desk& d = at(p.to);
+        std::lock_guard const lock(d.mutex);
+        if (!p.accepted) {
+          for (parcel** place = &d.offered[static_cast<std::size_t>(from)]; *place; place = &(*place)->next)
+            if (*place == &p) {
+              *place = p.next;
+              return;
+            }
+          return;
+        }
+      }
+      desk& d = at(from);
+      std::unique_lock lock(d.mutex);
+      d.changed.wait(lock, [&] { return p.taken; });   // being copied at this moment
+    }
+
+    void leave(int rank, std::exception_ptr error) {
+      std::lock_guard const lock(state_);
+      at(rank).gone = true;
+      if (error && !first_) first_ = error, failed_ = true;
+      for (auto& d : ranks_) {
+        std::lock_guard const wake(d.mutex);
+        d.changed.notify_all();
+      }
+    }
+
+    std::exception_ptr first_error() const { return first_; }
+    bool failed() const { return failed_; }
+
+    /// One per rank, for shared_host; made when the first rank asks.
+    std::vector<std::byte*> segments() {
+      std::lock_guard const lock(state_);
+      std::size_t const bytes = segment_layout(static_cast<int>(ranks_.size())).bytes();
+      std::vector<std::byte*> begins;
+      segments_.resize(ranks_.size());
+      for (buffer& segment : segments_) {
+        bool const fresh = segment.empty();
+        begins.push_back(segment.of_size(bytes));
+        if (fresh) std::memset(begins.back(), 0, bytes);
+      }
+      return begins;
+    }
+    static void wait_in_memory(void* self) {
+      if (static_cast<group*>(self)->failed_) throw abandoned{};
+      std::this_thread::yield();
+    }
+    static void read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) { std::memcpy(into, address, bytes); }
+
+   private:
+    struct desk {
+      std::mutex mutex;
+      std::condition_variable changed;
+      std::vector<parcel*> offered;   // by sender
+      std::atomic<bool> gone = false;
+    };
+
+    desk& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+    template <class Ready>
+    bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, Ready ready, char const* what, bool waits) {
+      if (waits) at(rank).changed.wait(lock, [&] { return ready() || at(peer).gone; });
+      if (ready()) return true;
+      if (!waits && !at(peer).gone) return false;
+      lock.unlock();
+      std::lock_guard const state(state_);
+      if (first_) throw abandoned{};
+      throw error("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
+                  ", which has left: not all ranks made this call");
+    }
+
+    std::vector<desk> ranks_;
+    std::mutex state_;
+    std::exception_ptr first_;
+    std::atomic<bool> failed_ = false;
+    std::vector<buffer> segments_;
+  };
+
+  // Memory of steps: kept with the port or the request.
+  struct steps_memory {
+    std::vector<parcel> outgoing;
+    shared_traffic traffic;
+  };
+
+  class steps;
+  class request_steps;
+
+  class port final : public port_base {
+   public:
+    port(group& all, int rank, int size, settings const& environment)
+        : port_base(own_requests_), ranks(all), memory_(std::make_unique<steps_memory>()) {
+      rank_ = rank;
+      size_ = size;
+      settings_ = environment;
+    }
+
+    /// The same protocol as between processes, over memory of this one.
+    shared_host* shared() {
+      if (!shared_)
+        shared_ = std::make_unique<shared_host>(rank_, ranks.segments(), std::vector<int>{},
+                                                surroundings{&ranks, false, &group::wait_in_memory, &group::read});
+      return shared_.get();
+    }
+    shared_host* shared_for(element const& of) { return !of.objects && shared()->fits(of.size) ? shared() : nullptr; }
+    shared_host* shared_for(call const& its, transport over) {
+      return over == transport::shared_memory ? shared_for(*its.of) : nullptr;
+    }
+
+    /// Messages, which tell who waits for whom when ranks make different calls.
+    shared_host* automatic_memory(element const&) override { return nullptr; }
+    bool has_builtin(call const&) const override { return false; }
+    bool has_vendor(call const&) const override { return false; }
+    bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }
+    std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {
+      return std::make_unique<request_steps>(*this, data, shared_for(its, over));
+    }
+    std::unique_ptr<moving_step> vendor_request(call const&, bool) override { return nullptr; }
+
+    group& ranks;
+
+   private:
+    void perform(working_vector& data, call const& its, text_run const& run, transport over) override {
+      steps each(*this, data, shared_for(its, over), *memory_);
+      this->run_on(each, its, run);
+    }
+    void run_vendor(call const&) override {}   // refused before
+
+    std::unique_ptr<steps_memory> memory_;
+    std::unique_ptr<shared_host> shared_;
+    requests_of_rank own_requests_;
+  };
+
+  class steps : public any_step, public moving_step {
+   public:
+    steps(port& port, working_vector& data, shared_host* host, steps_memory& memory)
+        : any_step(port.rank(), port.size(), data.of().size, data.memory().operands), port_(port), data_(data), memory_(memory) {
+      if (!host) return;
+      here_.emplace(*host, memory.traffic, port.rank());
+      here_->work_on(data);
+    }
+
+    void exchange(range out, range in, pair_of peers, pair_kind kind) override {
+      operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
+      list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
+    }
+    void list(std::span<operand const> operands, list_kind kind) override {
+      if (here_) return here_->perform(operands, kind == list_kind::published);
+      begin(operands, kind);
+      advance_messages(true);
+    }
+
+    void number(std::uint32_t n) override { number_ = n; }
+    void begin(std::span<operand const> operands, list_kind kind) override {
+      if (here_) return here_->begin(operands, kind == list_kind::published);
+      operands_ = operands;
+      element const& of = data_.of();
+      scratch_sizes const sizes(operands);
+      received_.emplace(data_.memory().received, of, sizes.received);
+      combined_.emplace(data_.memory().combined, of, sizes.combined);
+      std::byte* free = combined_->data();
+      auto& outgoing = memory_.outgoing;
+      outgoing.clear();
+      for_each_piece(operands, [&](piece const& p) {
+        if (!p.sends()) return;
+        outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_});
+        if (p.combines_first()) free += of.bytes(p.elements.size());
+      });
+      for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // from now on they do not move
+      free_ = received_->data();
+      taken_ = 0;
+    }
+    bool advance() override {
+      if (port_.ranks.failed()) throw abandoned{};
+      if (!here_) return advance_messages(false);
+      auto now = here_->advance();
+      while (now == shared_steps::state::moved) now = here_->advance();
+      return now == shared_steps::state::done;
+    }
+    void abandon() override { withdraw(); }
+
+   private:
+    bool advance_messages(bool waits) {
+      try {
+        std::size_t number = 0;
+        bool all = true;
+        for_each_piece(operands_, [&](piece const& p) {
+          if (p.sends() || number++ < taken_ || !all) return;
+          std::byte* const into = p.folds() ? free_ : data_.write(p.elements);
+          all = take(p, into, waits);
+          if (!all) return;
+          ++taken_;
+          if (p.folds()) free_ += data_.of().bytes(p.elements.size());
+        });
+        for (parcel const& p : memory_.outgoing) all = all && port_.ranks.is_taken(rank(), p, waits);
+        if (!all) return false;
+      } catch (...) {
+        withdraw();
+        throw;
+      }
+      memory_.outgoing.clear();
+      combine_received(operands_, received_->data(), rank(), data_);
+      return true;
+    }
+
+    bool take(piece const& wanted, std::byte* into, bool waits) {
+      parcel* const p = port_.ranks.accept(wanted.peer, rank(), number_, waits);
+      if (!p) return false;
+      std::size_t const n = p->n;
+      std::string_view const type = p->of->name(), mine = data_.of().name();
+      bool const expected = n == wanted.elements.size() && type == mine;
+      try {
+        if (expected) data_.of().copy(p->data, n, into);
+      } catch (...) {
+        data_.fail(std::current_exception());
+      }
+      port_.ranks.took(wanted.peer, *p);   // it is its sender's again
+      if (!expected)
+        throw error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) + " elements of type " +
+                    std::string(mine) + " from rank " + std::to_string(wanted.peer) + ", which sends " + std::to_string(n) + " of type " +
+                    std::string(type) + ": the ranks made different calls");
+      return true;
+    }
+
+    void withdraw() {
+      for (parcel const& p : memory_.outgoing) port_.ranks.withdraw(rank(), p);
+      memory_.outgoing.clear();
+    }
+
+    port& port_;
+    working_vector& data_;
+    steps_memory& memory_;
+    std::optional<shared_steps> here_;
+    std::uint32_t number_ = 0;
+    // The step that is under way.
+    std::span<operand const> operands_;
+    std::optional<room> received_, combined_;
+    std::byte* free_ = nullptr;
+    std::size_t taken_ = 0;   // pieces
+  };
+
+  // Steps that bring along all that they need.
+  class request_steps final : private steps_memory, public steps {
+   public:
+    request_steps(port& its, working_vector& data, shared_host* host) : steps(its, data, host, static_cast<steps_memory&>(*this)) {}
+  };
+};
+
+using thread_port = over_threads<>::port;
+
+template <class Lazy>
+void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void* context) {
+  if (p < 1) throw argument_error("run_threads: " + std::to_string(p) + " ranks asked for, at least 1 is needed");
+  using engine = over_threads<Lazy>;
+  typename engine::group group(p);
+  auto const environment = settings_of_environment();
+  if (!follow_threads) tell_that_nothing_is_traced();
+  auto const trace = follow_threads ? follow_threads(p) : nullptr;
+  auto const run = [&](int rank) {
+    std::exception_ptr error;
+    try {
+      typename engine::port port(group, rank, p, environment);
+      if (trace) port.trace = trace->of(rank);
+      thread_communicator comm(port);
+      f(context, comm);
+    } catch (typename engine::abandoned const&) {   // the cause is kept already
+    } catch (...) {
+      error = std::current_exception();
+    }
+    group.leave(rank, error);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int rank = 1; rank < p; ++rank) others.emplace_back(run, rank);
+    run(0);
+  }
+  if (trace) trace->write();
+  if (auto const error = group.first_error()) std::rethrow_exception(error);
+}
+
 }  // namespace colligo

@@ -35,6 +35,7 @@ struct port_of<thread_communicator> {
 namespace detail {
 
 /// Runs f(context, comm) as p ranks.
+template <class Lazy = void>
 void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void* context);
 
 }  // namespace detail
@@ -43,11 +44,11 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
 /// and the first exception is rethrown. Precondition: p >= 1.
 template <class F>
 void run_threads(int p, F f) {
-  detail::run_ranks(p, [](void* context, thread_communicator& comm) { (*static_cast<F*>(context))(comm); }, &f);
+  detail::run_ranks<>(p, [](void* context, thread_communicator& comm) { (*static_cast<F*>(context))(comm); }, &f);
 }
 
 }  // namespace colligo
 
 #if COLLIGO_HAS_BODIES
-#include "threads_body.hpp"
+#include "thread_port.hpp"
 #endif
