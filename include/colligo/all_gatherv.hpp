@@ -29,21 +29,27 @@ auto accept_all_gatherv(Comm const& comm, In const& in, Out& out, Counts const& 
 /// @param out        contiguous range of as many elements as all counts together, not overlapping `in`
 /// @param counts     sized range of p integers, elements per rank; the same on every rank; zeros are fine
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
-/// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
-/// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+/// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name),
+/// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
+/// over comm.
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_gatherv(comm, in, out, counts).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_gatherv does.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, algorithm Algorithm = automatic>
-[[nodiscard]] request iall_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Algorithm const& algorithm = {}) {
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] request iall_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts,
+                                   Algorithm const& algorithm = {}) {
   return detail::accept_all_gatherv(comm, in, out, counts).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_gatherv_init(Comm const& comm, In const& in, Out&& out, Counts const& counts, Algorithm const& algorithm = {}) {
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] persistent all_gatherv_init(Comm const& comm, In const& in, Out&& out, Counts const& counts,
+                                          Algorithm const& algorithm = {}) {
   return detail::accept_all_gatherv(comm, in, out, counts).init(detail::no_functor{}, algorithm);
 }
 
@@ -54,7 +60,8 @@ struct gathered {
   std::vector<std::size_t> counts;
 };
 
-/// The same where ranks do not know each other's counts: finds them with an all_gather first. T must be default constructible.
+/// The same where ranks do not know each other's counts: finds them with an all_gather first. T must be default
+/// constructible.
 template <communicator Comm, elements In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_gatherv(Comm const& comm, In const& in, Algorithm const& algorithm = {}) {
   gathered<std::ranges::range_value_t<In>> all;

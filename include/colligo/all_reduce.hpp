@@ -33,14 +33,16 @@ auto accept_all_reduce(Comm const& comm, in_place_range<R> both) {
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
 /// @param op         associative callable T(T const&, T const&)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
-/// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name, functor not known to commute), mpi_error; nothing is
-/// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
+/// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name, functor not known to commute),
+/// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
+/// over comm.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 void all_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_all_reduce(comm, in, out).run(op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out of the request.
+/// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
+/// of the request.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 [[nodiscard]] request iall_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
@@ -49,7 +51,8 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-[[nodiscard]] persistent all_reduce_init(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+[[nodiscard]] persistent all_reduce_init(Comm const& comm, In const& in, Out&& out, Op&& op,
+                                         Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, in, out).init(std::forward<Op>(op), algorithm);
 }
 
@@ -59,7 +62,8 @@ template <communicator Comm, elements R, class Op, algorithm Algorithm = automat
 void all_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_all_reduce(comm, both).run(op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out of the request.
+/// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
+/// of the request.
 template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<R>>
 [[nodiscard]] request iall_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
@@ -68,7 +72,8 @@ template <communicator Comm, elements R, class Op, algorithm Algorithm = automat
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<R>>
-[[nodiscard]] persistent all_reduce_init(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
+[[nodiscard]] persistent all_reduce_init(Comm const& comm, in_place_range<R> both, Op&& op,
+                                         Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, both).init(std::forward<Op>(op), algorithm);
 }
 

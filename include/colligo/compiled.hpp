@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The source of the library colligo::compiled: all that is no template, once. Programs that link it are compiled with COLLIGO_COMPILED, so that
-/// their headers only declare.
+/// The source of the library colligo::compiled: all that is no template, once. Programs that link it are compiled with
+/// COLLIGO_COMPILED, so that their headers only declare.
 #pragma once
 
 #if !defined(COLLIGO_COMPILED) || !defined(COLLIGO_BODIES)
-#error "colligo/compiled.hpp is for the one source of the compiled library: define COLLIGO_COMPILED and COLLIGO_BODIES before it"
+#error \
+    "colligo/compiled.hpp is for the one source of the compiled library: define COLLIGO_COMPILED and COLLIGO_BODIES before it"
 #endif
 
 #include "colligo.hpp"

@@ -38,23 +38,31 @@ auto accept_reduce_scatter_block(Comm const& comm, In const& in, Out& out) {
 /// @param counts     sized range of p integers, elements per block; the same on every rank; zeros are fine
 /// @param op         associative callable T(T const&, T const&)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
-/// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name, functor not known to commute),
-/// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op, algorithm Algorithm = automatic>
+/// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name, functor
+/// not known to commute), mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the
+/// algorithm. Collective over comm.
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op,
+          algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op, Algorithm const& algorithm = {}) {
+void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
+                    Algorithm const& algorithm = {}) {
   detail::accept_reduce_scatter(comm, in, out, counts).run(op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as reduce_scatter does; what the functor throws comes out of the request.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op, algorithm Algorithm = automatic>
+/// The same, started: complete when the request says so. Throws as reduce_scatter does; what the functor throws comes
+/// out of the request.
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op,
+          algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-[[nodiscard]] request ireduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op, Algorithm const& algorithm = {}) {
+[[nodiscard]] request ireduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
+                                      Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter(comm, in, out, counts).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op,
+          algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-[[nodiscard]] persistent reduce_scatter_init(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op, Algorithm const& algorithm = {}) {
+[[nodiscard]] persistent reduce_scatter_init(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
+                                             Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter(comm, in, out, counts).init(std::forward<Op>(op), algorithm);
 }
 
@@ -64,16 +72,19 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 void reduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_reduce_scatter_block(comm, in, out).run(op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as reduce_scatter_block does; what the functor throws comes out of the request.
+/// The same, started: complete when the request says so. Throws as reduce_scatter_block does; what the functor throws
+/// comes out of the request.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-[[nodiscard]] request ireduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+[[nodiscard]] request ireduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op,
+                                            Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter_block(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-[[nodiscard]] persistent reduce_scatter_block_init(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+[[nodiscard]] persistent reduce_scatter_block_init(Comm const& comm, In const& in, Out&& out, Op&& op,
+                                                   Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter_block(comm, in, out).init(std::forward<Op>(op), algorithm);
 }
 

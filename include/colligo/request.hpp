@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Collectives that are started and waited for: iall_reduce, ibroadcast ... give a request, all_reduce_init, broadcast_init ... a persistent one.
+/// Collectives that are started and waited for: iall_reduce, ibroadcast ... give a request, all_reduce_init,
+/// broadcast_init ... a persistent one.
 ///
-/// Several may be under way on one communicator at once, beside blocking calls and a program's own messages, and may be completed in any order. All
-/// ranks start them in the same order, as MPI asks. Progress is made by test, wait, and any other call of the library on the rank; by a thread
-/// too while a progress_thread (progress.hpp) lives. Input and output have to live until a request is complete; the functor is copied.
+/// Several may be under way on one communicator at once, beside blocking calls and a program's own messages, and may be
+/// completed in any order. All ranks start them in the same order, as MPI asks. Progress is made by test, wait, and any
+/// other call of the library on the rank; by a thread too while a progress_thread (progress.hpp) lives. Input and
+/// output have to live until a request is complete; the functor is copied.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +24,8 @@ namespace detail {
 /// What requests and persistent collectives have in common.
 class handle {
  public:
-  /// Makes progress. True if it is complete: then what the functor threw comes out, once. True for one that has been waited for, or never started.
+  /// Makes progress. True if it is complete: then what the functor threw comes out, once. True for one that has been
+  /// waited for, or never started.
   bool test();
   /// Returns when it is complete; what the functor threw comes out, once.
   void wait();
@@ -55,7 +58,8 @@ class request : public detail::handle {
   explicit request(std::unique_ptr<detail::running> its);   ///< for the front doors: starts it
 };
 
-/// A collective that is made ready once and started any number of times. Nothing is allocated after it has been made. Move-only.
+/// A collective that is made ready once and started any number of times. Nothing is allocated after it has been made.
+/// Move-only.
 class persistent : public detail::handle {
  public:
   persistent() = default;
@@ -69,11 +73,13 @@ namespace detail {
 
 template <class R>
 concept range_of_requests = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                            (std::is_same_v<std::ranges::range_value_t<R>, request> || std::is_same_v<std::ranges::range_value_t<R>, persistent>);
+    (std::is_same_v<std::ranges::range_value_t<R>, request> ||
+     std::is_same_v<std::ranges::range_value_t<R>, persistent>);
 
 }  // namespace detail
 
-/// Returns when all of them are complete. If functors threw, the first exception in the order of the range comes out when all are.
+/// Returns when all of them are complete. If functors threw, the first exception in the order of the range comes out
+/// when all are.
 template <detail::range_of_requests R>
 void wait_all(R&& requests) {
   std::exception_ptr first;
@@ -87,7 +93,8 @@ void wait_all(R&& requests) {
   if (first) std::rethrow_exception(first);
 }
 
-/// Waits for one that is active, and gives its place in the range; std::ranges::size(requests) if none is. What its functor threw comes out.
+/// Waits for one that is active, and gives its place in the range; std::ranges::size(requests) if none is. What its
+/// functor threw comes out.
 template <detail::range_of_requests R>
 std::size_t wait_any(R&& requests) {
   for (unsigned polls = 0;; detail::pause(polls)) {

@@ -29,7 +29,8 @@ void combine_with_init(bool first, T const& init, std::span<T> to, Op& op) {
 }
 template <class T, class Op>
 struct owned_scan final : owned_functor<Op> {
-  owned_scan(Op its, T const& left, std::span<T> to, bool first) : owned_functor<Op>(std::move(its)), init_(left), to_(to), first_(first) {}
+  owned_scan(Op its, T const& left, std::span<T> to, bool first)
+      : owned_functor<Op>(std::move(its)), init_(left), to_(to), first_(first) {}
   void finish() override { combine_with_init(first_, init_, to_, this->op); }
 
  private:
@@ -56,7 +57,8 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 void scan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_scan<collective::scan>(comm, in, out).run(op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as scan does; what the functor throws comes out of the request.
+/// The same, started: complete when the request says so. Throws as scan does; what the functor throws comes out of the
+/// request.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
 [[nodiscard]] request iscan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
@@ -65,7 +67,8 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-[[nodiscard]] persistent scan_init(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+[[nodiscard]] persistent scan_init(Comm const& comm, In const& in, Out&& out, Op&& op,
+                                   Algorithm const& algorithm = {}) {
   return detail::accept_scan<collective::scan>(comm, in, out).init(std::forward<Op>(op), algorithm);
 }
 
@@ -78,8 +81,8 @@ T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {
   return result;
 }
 
-/// Combines init and the vectors of ranks 0 .. r - 1, element by element and in this order, into rank r's `out`, as std::exclusive_scan
-/// does: rank 0 gets init.
+/// Combines init and the vectors of ranks 0 .. r - 1, element by element and in this order, into rank r's `out`, as
+/// std::exclusive_scan does: rank 0 gets init.
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
 /// @param init       the left-most operand, the same on every rank
 /// @param op         associative callable T(T const&, T const&)
@@ -88,26 +91,31 @@ T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op, Algorithm const& algorithm = {}) {
-  auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
-  its.run(op, algorithm);
-  detail::combine_with_init(its.port.rank() == 0, init, std::span<std::ranges::range_value_t<Out>>(out), op);
-}
-/// The same, started: complete when the request says so. Throws as exclusive_scan does; what the functor throws comes out of the request.
+  void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
+                      Algorithm const& algorithm = {}) {
+    auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
+    its.run(op, algorithm);
+    detail::combine_with_init(its.port.rank() == 0, init, std::span<std::ranges::range_value_t<Out>>(out), op);
+  }
+/// The same, started: complete when the request says so. Throws as exclusive_scan does; what the functor throws comes
+/// out of the request.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-[[nodiscard]] request iexclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
-                                      Algorithm const& algorithm = {}) {
+[[nodiscard]] request iexclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init,
+                                      Op&& op, Algorithm const& algorithm = {}) {
   auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
-  return its.template start_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)), algorithm);
+  return its.template start_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)),
+                                                     algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
-[[nodiscard]] persistent exclusive_scan_init(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
+[[nodiscard]] persistent exclusive_scan_init(Comm const& comm, In const& in, Out&& out,
+                                             std::ranges::range_value_t<Out> init, Op&& op,
                                              Algorithm const& algorithm = {}) {
   auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
-  return its.template init_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)), algorithm);
+  return its.template init_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)),
+                                                    algorithm);
 }
 
 }  // namespace colligo

@@ -43,8 +43,9 @@ auto accept_scatterv(Comm const& comm, In const& in, Counts const& counts, Out& 
 /// @param in         contiguous range of p n elements at the root; other ranks may pass an empty range
 /// @param out        contiguous range of n elements, the same n on every rank, not overlapping `in`
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
-/// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
-/// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
+/// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
+/// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
+/// over comm.
 template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
@@ -57,29 +58,37 @@ template <communicator Comm, elements In, elements Out, algorithm Algorithm = au
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] persistent scatter_init(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
+[[nodiscard]] persistent scatter_init(Comm const& comm, In const& in, Out&& out, int root,
+                                      Algorithm const& algorithm = {}) {
   return detail::accept_scatter(comm, in, out, root).init(detail::no_functor{}, algorithm);
 }
 
 /// The same for any lengths.
-/// @param in         contiguous range of as many elements as all counts together at the root; other ranks may pass an empty range
+/// @param in         contiguous range of as many elements as all counts together at the root; other ranks may pass an
+///                   empty range
 /// @param counts     sized range of p integers, elements per rank; the same on every rank
 /// @param out        contiguous range of counts[rank] elements, not overlapping `in`
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as scatter does. Collective over comm.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out, algorithm Algorithm = automatic>
-void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root, Algorithm const& algorithm = {}) {
+template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+          algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
+              Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_scatterv(comm, in, counts, out, root).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as scatterv does.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] request iscatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root, Algorithm const& algorithm = {}) {
+template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+          algorithm Algorithm = automatic>
+[[nodiscard]] request iscatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
+                                Algorithm const& algorithm = {}) {
   return detail::accept_scatterv(comm, in, counts, out, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] persistent scatterv_init(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root, Algorithm const& algorithm = {}) {
+template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+          algorithm Algorithm = automatic>
+[[nodiscard]] persistent scatterv_init(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
+                                       Algorithm const& algorithm = {}) {
   return detail::accept_scatterv(comm, in, counts, out, root).init(detail::no_functor{}, algorithm);
 }
 

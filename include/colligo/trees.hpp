@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees over the ranks of a communicator, for configured{tree}: shapes (shape/trees.hpp), text (shape/tree_file.hpp), and from the hosts.
+/// Trees over the ranks of a communicator, for configured{tree}: shapes (shape/trees.hpp), text (shape/tree_file.hpp),
+/// and from the hosts.
 #pragma once
 
 #include "algorithm/configured.hpp"
@@ -11,8 +12,8 @@
 
 namespace colligo::inline COLLIGO_MODE::trees {
 
-/// trees::by_host over the hosts of comm's ranks, as MPI_COMM_TYPE_SHARED tells them apart. Throws as that does. Collective over comm where it
-/// has not been used before.
+/// trees::by_host over the hosts of comm's ranks, as MPI_COMM_TYPE_SHARED tells them apart. Throws as that does.
+/// Collective over comm where it has not been used before.
 template <communicator Comm>
 tree by_host(Comm const& comm, by_host_options const& options = {}) {
   auto const& port = colligo::detail::port_at(port_of<Comm>::open(comm));

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// No heap allocation per call once a communicator is warm. MPI's own malloc does not count, nor
-// does what vendor makes MPI do.
+// No heap allocation per call once a communicator is warm, and none from the first start of a persistent collective on.
+// MPI's own malloc does not count, nor does what vendor makes MPI do.
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 
-#include <colligo/trees.hpp>
+#include <colligo/colligo.hpp>
 
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <new>
+#include <numeric>
 
 #include "over_mpi.hpp"
 
@@ -98,6 +99,75 @@ void warm_calls(Comm const& comm) {
   }
 }
 
+/// Made ready, it allocates nothing, not even when it is started for the first time.
+void persists(std::string const& what, colligo::persistent made) {
+  int const first = allocations_of([&] { made.start(), made.wait(); });
+  int const later = allocations_of([&] {
+    made.start(), made.wait();
+    made.start();
+    while (!made.test()) {
+    }
+  });
+  BOOST_CHECK_MESSAGE(first == 0 && later == 0, what << ", persistent, allocates " << first
+                                                     << " times in the first start, " << later << " in two more");
+}
+
+/// f(algorithm, name) for automatic, and for all of the catalogue by name, over messages and over shared memory.
+template <collective C, class F>
+void for_each_name(F f) {
+  f(colligo::automatic{}, "automatic");
+  colligo::for_each_algorithm([&]<class Tag>(Tag) {
+    if constexpr (colligo::offers<Tag, C, double, std::plus<>> && !std::is_same_v<Tag, colligo::vendor>)
+      for (std::string const way : {"", "@shared_memory"})
+        f(colligo::named(std::string(Tag::name) + way), std::string(Tag::name) + way);
+  });
+}
+
+template <class Comm>
+void persistent_collectives(Comm const& comm, std::size_t n) {
+  auto const p = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
+  int const root = comm.size() / 2;
+  std::plus<> const op;
+  std::vector<double> const in(n, comm.rank() + 1.0);
+  std::vector<double> out(n), all(n * p), block((n + p - 1) / p);
+  std::vector<double> const blocks(block.size() * p, 1.0);
+  std::vector<std::size_t> counts(p);   // n in all, so that some ranks have none
+  for (std::size_t r = 0; r < p; ++r) counts[r] = r + 1 < p ? n / (r + 2) / 2 : 0;
+  counts[0] += n - std::reduce(counts.begin(), counts.end());
+  std::vector<double> const mine(counts[me], 1.0);
+  auto const what = [&](char const* call, std::string const& name) {
+    return over_mpi::text(call, " by ", name, ", n = ", n);
+  };
+  for_each_name<collective::all_reduce>([&](auto const& by, std::string const& name) {
+    persists(what("all_reduce", name), colligo::all_reduce_init(comm, in, out, op, by));
+    persists(what("all_reduce in place", name), colligo::all_reduce_init(comm, colligo::in_place(out), op, by));
+  });
+  for_each_name<collective::reduce>([&](auto const& by, std::string const& name) {
+    persists(what("reduce", name), colligo::reduce_init(comm, in, out, op, root, by));
+  });
+  for_each_name<collective::broadcast>([&](auto const& by, std::string const& name) {
+    persists(what("broadcast", name), colligo::broadcast_init(comm, out, root, by));
+  });
+  for_each_name<collective::all_gather>([&](auto const& by, std::string const& name) {
+    persists(what("all_gather", name), colligo::all_gather_init(comm, in, all, by));
+  });
+  for_each_name<collective::all_gatherv>([&](auto const& by, std::string const& name) {
+    persists(what("all_gatherv", name), colligo::all_gatherv_init(comm, mine, out, counts, by));
+  });
+  for_each_name<collective::reduce_scatter_block>([&](auto const& by, std::string const& name) {
+    persists(what("reduce_scatter_block", name), colligo::reduce_scatter_block_init(comm, blocks, block, op, by));
+  });
+  for_each_name<collective::scan>([&](auto const& by, std::string const& name) {
+    persists(what("scan", name), colligo::scan_init(comm, in, out, op, by));
+  });
+  for_each_name<collective::exclusive_scan>([&](auto const& by, std::string const& name) {
+    persists(what("exclusive_scan", name), colligo::exclusive_scan_init(comm, in, out, 0.0, op, by));
+  });
+  for_each_name<collective::barrier>([&](auto const& by, std::string const& name) {
+    persists(what("barrier", name), colligo::barrier_init(comm, by));
+  });
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(allocation)
@@ -134,6 +204,12 @@ BOOST_AUTO_TEST_CASE(nor_do_calls_along_trees_and_over_hosts) {
   boost::mpi::communicator const remapped(world, boost::mpi::comm_duplicate);
   warm_all_reduce(remapped, 1, colligo::automatic{}, "a tree that the environment names");
   if (world.rank() == 0) std::remove(path.c_str()), unsetenv("COLLIGO_TREE");
+}
+
+BOOST_AUTO_TEST_CASE(persistent_collectives_allocate_nothing_once_they_are_made) {
+  boost::mpi::communicator const world;
+  for (std::size_t const n : {1u, 1000u, 100000u})
+    persistent_collectives(boost::mpi::communicator(world, boost::mpi::comm_duplicate), n);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Non-blocking and persistent collectives over MPI: every way of a message, the vendor's, a program's own messages beside them, a thread that
-// makes progress.
+// Non-blocking and persistent collectives over MPI: every way of a message, the vendor's, a program's own messages
+// beside them, a thread that makes progress.
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
@@ -23,7 +23,8 @@ BOOST_AUTO_TEST_CASE(of_all_kinds_under_way_together_completed_in_any_order) {
   char const* const value = std::getenv("COLLIGO_TEST_SOAK");
   int const rounds = value ? std::atoi(value) : 60;
   auto const comm = duplicate();
-  for (std::vector<std::string> const& ways : {std::vector<std::string>{""}, {"@shared_memory"}, {"", "@shared_memory"}}) {
+  for (std::vector<std::string> const& ways :
+       {std::vector<std::string>{""}, {"@shared_memory"}, {"", "@shared_memory"}}) {
     unsigned const seed = 77u + static_cast<unsigned>(comm.size() * 10) + static_cast<unsigned>(ways.size());
     BOOST_TEST_CONTEXT("seed " << seed) BOOST_CHECK_NO_THROW(request_soak::soak(comm, seed, rounds, ways));
   }
@@ -97,7 +98,9 @@ BOOST_AUTO_TEST_CASE(the_vendors_in_both_forms) {
     BOOST_TEST(out[0].a == 1.0 * i * p);
     BOOST_TEST(out[0].b == 2.0 * p);
   }
-  auto const throws = [](pair const& x, pair const&) -> pair { throw std::runtime_error("on purpose" + std::to_string(x.a)); };
+  auto const throws = [](pair const& x, pair const&) -> pair {
+    throw std::runtime_error("on purpose" + std::to_string(x.a));
+  };
   request failing = iall_reduce(comm, in, out, throws, vendor{});
   int thrown = 0;   // on the ranks that combine, which the vendor chooses
   try {
@@ -117,7 +120,8 @@ BOOST_AUTO_TEST_CASE(a_thread_makes_progress_while_the_program_computes) {
     request r = iall_reduce(comm, in, out, std::plus<>{}, named(name));
     auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     // It ends although nobody tests it: under_way() only looks.
-    while (r.under_way() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (r.under_way() && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     BOOST_TEST(!r.under_way(), name);
     r.wait();
     BOOST_TEST((out == std::vector<double>(in.size(), comm.size())));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Requests of all collectives, sizes, types and algorithms, up to 16 under way at once, with blocking calls between, completed in an order that
-// differs from rank to rank. What is started, and in which order, all ranks draw alike; what is tested and waited for each draws for itself.
+// Requests of all collectives, sizes, types and algorithms, up to 16 under way at once, with blocking calls between,
+// completed in an order that differs from rank to rank. What is started, and in which order, all ranks draw alike; what
+// is tested and waited for each draws for itself.
 #pragma once
 
 #include <colligo/colligo.hpp>
@@ -20,7 +21,8 @@ using namespace colligo;
 /// What an element of rank r, place i, in the call of this salt is.
 template <class T>
 T value(int rank, std::size_t i, int salt) {
-  if constexpr (std::is_same_v<T, std::string>) return std::string(1, static_cast<char>('a' + rank)) + std::to_string((i + static_cast<std::size_t>(salt)) % 10);
+  if constexpr (std::is_same_v<T, std::string>)
+    return std::string(1, static_cast<char>('a' + rank)) + std::to_string((i + static_cast<std::size_t>(salt)) % 10);
   else return static_cast<T>(rank * 7 + static_cast<int>(i % 11) + salt % 13);
 }
 template <class T>
@@ -109,7 +111,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
   for (std::size_t r = 0; r < ranks; ++r) counts.push_back((r * 5 + static_cast<std::size_t>(salt)) % 4 * n / 2);
   auto const gathered = [&] {
     for (int r = 0; r < p; ++r)
-      for (T const& x : vector_of<T>(r, kind == 5 || kind == 7 ? counts[static_cast<std::size_t>(r)] : n, salt)) expected.push_back(x);
+      for (T const& x : vector_of<T>(r, kind == 5 || kind == 7 ? counts[static_cast<std::size_t>(r)] : n, salt))
+        expected.push_back(x);
   };
   auto const make = [&](auto&& started, auto&& ready) -> std::unique_ptr<pending> {
     if (persists) {
@@ -126,27 +129,31 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       out.resize(n);
       expected = combined<T>(0, p, n, salt);
       named const a = by({"recursive_doubling", "halving_doubling", "direct", "binary_tree", "automatic"});
-      return make([&] { return iall_reduce(comm, in, out, op, a); }, [&] { return all_reduce_init(comm, in, out, op, a); });
+      return make([&] { return iall_reduce(comm, in, out, op, a); },
+                  [&] { return all_reduce_init(comm, in, out, op, a); });
     }
     case 1: {
       what = "all_reduce in place";
       out = in;
       expected = combined<T>(0, p, n, salt);
       named const a = by({"binary_blocks", "recursive_doubling", "direct:slices=64", "automatic"});
-      return make([&] { return iall_reduce(comm, in_place(out), op, a); }, [&] { return all_reduce_init(comm, in_place(out), op, a); });
+      return make([&] { return iall_reduce(comm, in_place(out), op, a); },
+                  [&] { return all_reduce_init(comm, in_place(out), op, a); });
     }
     case 2: {
       what = "reduce";
       out.resize(me == root ? n : 0);
       if (me == root) expected = combined<T>(0, p, n, salt);
       named const a = by({"binary_tree", "halving_doubling", "direct", "pipelined_chain:block=64", "automatic"});
-      return make([&] { return ireduce(comm, in, out, op, root, a); }, [&] { return reduce_init(comm, in, out, op, root, a); });
+      return make([&] { return ireduce(comm, in, out, op, root, a); },
+                  [&] { return reduce_init(comm, in, out, op, root, a); });
     }
     case 3: {
       what = "broadcast";
       out = me == root ? in : std::vector<T>(n);
       expected = vector_of<T>(root, n, salt);
-      named const a = by({"binary_tree", "scatter_all_gather", "pipelined_chain:block=64", "pipelined_tree:block=64", "automatic"});
+      named const a =
+          by({"binary_tree", "scatter_all_gather", "pipelined_chain:block=64", "pipelined_tree:block=64", "automatic"});
       return make([&] { return ibroadcast(comm, out, root, a); }, [&] { return broadcast_init(comm, out, root, a); });
     }
     case 4: {
@@ -162,7 +169,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       gathered();
       out.resize(expected.size());
       named const a = by({"ring", "circulant", "direct", "pipelined_ring:block=64", "automatic"});
-      return make([&] { return iall_gatherv(comm, in, out, counts, a); }, [&] { return all_gatherv_init(comm, in, out, counts, a); });
+      return make([&] { return iall_gatherv(comm, in, out, counts, a); },
+                  [&] { return all_gatherv_init(comm, in, out, counts, a); });
     }
     case 6: {
       what = "gather";
@@ -179,7 +187,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       gathered();
       out.resize(me == root ? expected.size() : 0);
       named const a = by({"binary_tree", "linear", "automatic"});
-      return make([&] { return igatherv(comm, in, out, counts, root, a); }, [&] { return gatherv_init(comm, in, out, counts, root, a); });
+      return make([&] { return igatherv(comm, in, out, counts, root, a); },
+                  [&] { return gatherv_init(comm, in, out, counts, root, a); });
     }
     case 8: {
       what = "scatter";
@@ -187,16 +196,19 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       out.resize(n);
       for (std::size_t i = 0; i < n; ++i) expected.push_back(value<T>(root, here * n + i, salt));
       named const a = by({"binary_tree", "linear", "automatic"});
-      return make([&] { return iscatter(comm, in, out, root, a); }, [&] { return scatter_init(comm, in, out, root, a); });
+      return make([&] { return iscatter(comm, in, out, root, a); },
+                  [&] { return scatter_init(comm, in, out, root, a); });
     }
     case 9: {
       what = "reduce_scatter_block";
       in = vector_of<T>(me, n * ranks, salt);
       out.resize(n);
       auto const all = combined<T>(0, p, n * ranks, salt);
-      expected.assign(all.begin() + static_cast<std::ptrdiff_t>(here * n), all.begin() + static_cast<std::ptrdiff_t>((here + 1) * n));
+      expected.assign(all.begin() + static_cast<std::ptrdiff_t>(here * n),
+                      all.begin() + static_cast<std::ptrdiff_t>((here + 1) * n));
       named const a = by({"halving_doubling", "direct", "automatic"});
-      return make([&] { return ireduce_scatter_block(comm, in, out, op, a); }, [&] { return reduce_scatter_block_init(comm, in, out, op, a); });
+      return make([&] { return ireduce_scatter_block(comm, in, out, op, a); },
+                  [&] { return reduce_scatter_block_init(comm, in, out, op, a); });
     }
     case 10: {
       what = "scan";
@@ -213,7 +225,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       for (int r = 0; r < me; ++r)
         for (std::size_t i = 0; i < n; ++i) expected[i] = expected[i] + value<T>(r, i, salt);
       named const a = by({"recursive_doubling", "doubling_123", "pipelined_chain:block=64", "automatic"});
-      return make([&] { return iexclusive_scan(comm, in, out, init, op, a); }, [&] { return exclusive_scan_init(comm, in, out, init, op, a); });
+      return make([&] { return iexclusive_scan(comm, in, out, init, op, a); },
+                  [&] { return exclusive_scan_init(comm, in, out, init, op, a); });
     }
     default: {
       what = "barrier";
@@ -243,7 +256,8 @@ void soak(Comm const& comm, unsigned seed, int rounds, std::vector<std::string> 
         default: under_way.push_back(start<double>(comm, alike, salt, ways));
       }
       if (alike() % 5 == 0) {   // a blocking call between
-        auto const sum = colligo::all_reduce(comm, std::int64_t{comm.rank() + salt}, std::plus<>{}, named(alike() % 2 ? "recursive_doubling" + ways[0] : "automatic"));
+        auto const sum = colligo::all_reduce(comm, std::int64_t{comm.rank() + salt}, std::plus<>{},
+                                             named(alike() % 2 ? "recursive_doubling" + ways[0] : "automatic"));
         std::int64_t const p = comm.size();
         if (sum != p * (p - 1) / 2 + p * salt) throw std::runtime_error("a blocking call among requests: wrong result");
       }

@@ -27,7 +27,8 @@ void expect(bool right, char const* what) {
 
 TEST_CASE("requests of all kinds, under way together, completed in any order") {
   for (int p = 1; p <= most; ++p)
-    for (std::vector<std::string> const& ways : {std::vector<std::string>{""}, {"@shared_memory"}, {"", "@shared_memory"}}) {
+    for (std::vector<std::string> const& ways :
+         {std::vector<std::string>{""}, {"@shared_memory"}, {"", "@shared_memory"}}) {
       unsigned const seed = static_cast<unsigned>(p) * 100 + static_cast<unsigned>(ways.size());
       INFO("p = " << p << ", ways of messages: " << ways[0] << ", seed " << seed);
       with_ranks(p, [&](auto& comm) { request_soak::soak(comm, seed, 12, ways); });
@@ -77,7 +78,8 @@ TEST_CASE("to start what is under way is an error, which changes nothing") {
 }
 
 TEST_CASE("what a functor throws comes out of wait, once, and later calls are right") {
-  for (char const* name : {"recursive_doubling", "circulant@shared_memory", "ring", "direct@shared_memory", "binary_tree"})
+  for (char const* name :
+       {"recursive_doubling", "circulant@shared_memory", "ring", "direct@shared_memory", "binary_tree"})
     for (int const p : {2, 4, 5})
       with_ranks(p, [&](auto& comm) {
         std::vector<int> in(5, 1), out(5);
@@ -95,7 +97,8 @@ TEST_CASE("what a functor throws comes out of wait, once, and later calls are ri
         }
         expect(comm.rank() != 0 || thrown == (calls >= 3), "thrown on rank 0");
         r.wait();
-        for (int i = 0; i < 3; ++i) expect(colligo::all_reduce(comm, 1, std::plus<>{}, named(name)) == p, "the next call");
+        for (int i = 0; i < 3; ++i)
+          expect(colligo::all_reduce(comm, 1, std::plus<>{}, named(name)) == p, "the next call");
       });
 }
 

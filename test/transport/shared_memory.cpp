@@ -188,7 +188,8 @@ TEST_CASE("messages longer than a ring, and those read from their sender's memor
   for (int const p : {2, 3, 4})
     for (bool const announced : {false, true})
       REQUIRE_NOTHROW(run_threads(p, [announced](thread_communicator& comm) {
-        if (announced) static_cast<detail::thread_port&>(port_of<thread_communicator>::open(comm)).shared()->announce_from(4096);
+        if (announced)
+          static_cast<detail::thread_port&>(port_of<thread_communicator>::open(comm)).shared()->announce_from(4096);
         std::size_t const n = 2 * detail::segment_layout(comm.size()).capacity(0) / sizeof(letters) + 5;
         over_memory_all(comm, n);
       }));

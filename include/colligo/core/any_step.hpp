@@ -73,7 +73,8 @@ class any_step {
   void pair(send const& s, cyclic_range const& in, int from, pair_kind kind) {
     if (s.what.tail.empty() && in.tail.empty() && s.from != own::both) [[likely]]
       return exchange(s.what.head, in.head, {s.to, from}, kind);
-    list(std::array{operand(s), kind.folds ? operand(fold{from, in, kind.with}) : operand(recv{from, in})}, list_kind::plain);
+    list(std::array{operand(s), kind.folds ? operand(fold{from, in, kind.with}) : operand(recv{from, in})},
+         list_kind::plain);
   }
 
   template <operand_list List>

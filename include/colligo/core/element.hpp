@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// All that the engine knows of an element type and a functor: a size and a few functions. Everything else of the library sees bytes, so that
-/// a further type or functor costs the compiler the loop that combines, and nothing else.
+/// All that the engine knows of an element type and a functor: a size and a few functions. Everything else of the
+/// library sees bytes, so that a further type or functor costs the compiler the loop that combines, and nothing else.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,10 @@ template <class T, class Op>
 void combine(T const* left, T const* right, T* out, std::size_t n, Op& op) {
   std::size_t i = 0;
   if constexpr (std::is_arithmetic_v<T>) {
-    // Compilers vectorise loops of a constant length into a local even at -O2; for structs that would cost (benchmarks/combine).
-    // 32 and not 16, for g++ -O3 unrolls 16 completely before it vectorises, and then does not vectorise maximum any more.
+    // Compilers vectorise loops of a constant length into a local even at -O2; for structs that would cost
+    // (benchmarks/combine).
+    // 32 and not 16, for g++ -O3 unrolls 16 completely before it vectorises, and then does not vectorise maximum any
+    // more.
     constexpr std::size_t width = 32;
     for (; i + width <= n; i += width) {
       std::array<T, width> block;

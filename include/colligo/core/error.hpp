@@ -22,7 +22,8 @@ class argument_error : public error {
   using error::error;
 };
 
-/// A name that is no algorithm of this collective, a knob that it does not have, or a functor that it must not be given.
+/// A name that is no algorithm of this collective, a knob that it does not have, or a functor that it must not be
+/// given.
 class algorithm_error : public error {
  public:
   using error::error;

@@ -39,7 +39,8 @@ constexpr bool unordered(T const& value) {
 
 }  // namespace detail
 
-/// The larger / smaller of two values. Of a NaN and a number the number is taken, so the answer does not depend on ranks.
+/// The larger / smaller of two values. Of a NaN and a number the number is taken, so the answer does not depend on
+/// ranks.
 struct maximum {
   template <class T>
   constexpr T operator()(T const& a, T const& b) const { return b > a || detail::unordered(a) ? b : a; }
@@ -64,10 +65,12 @@ namespace detail {
 template <class Located, class Better>
 constexpr Located better_of(Located const& a, Located const& b, Better better) {
   // Without branches, for which of two values is the larger can not be foretold; as numbers, or compilers warn of it.
-  bool const a_is_nan = unordered(a.value), b_is_nan = unordered(b.value), a_wins = better(a.value, b.value), b_wins = better(b.value, a.value);
+  bool const a_is_nan = unordered(a.value), b_is_nan = unordered(b.value), a_wins = better(a.value, b.value),
+             b_wins = better(b.value, a.value);
   bool const lower = b.index < a.index, alike = (int{!a_wins} & int{a_is_nan == b_is_nan}) != 0;
   bool const take_b = (int{b_wins} | (int{a_is_nan} & int{!b_is_nan}) | (int{alike} & int{lower})) != 0;
-  if constexpr (std::is_arithmetic_v<decltype(a.value)>) return {take_b ? b.value : a.value, take_b ? b.index : a.index};
+  if constexpr (std::is_arithmetic_v<decltype(a.value)>)
+    return {take_b ? b.value : a.value, take_b ? b.index : a.index};
   else return take_b ? b : a;
 }
 
@@ -120,7 +123,8 @@ inline constexpr bool any_boost = (std::is_same_v<Op, Functors<T>> || ...);
 template <class Op, class T>
 constexpr bool known_to_commute() {
   if constexpr (std::is_arithmetic_v<T>)
-    return any_of<Op, T, std::plus, std::multiplies, std::logical_and, std::logical_or, std::bit_and, std::bit_or, std::bit_xor> ||
+    return any_of<Op, T, std::plus, std::multiplies, std::logical_and, std::logical_or, std::bit_and, std::bit_or,
+                  std::bit_xor> ||
            any_boost<Op, T, boost::mpi::maximum, boost::mpi::minimum, boost::mpi::bitwise_and, boost::mpi::bitwise_or,
                      boost::mpi::bitwise_xor, boost::mpi::logical_xor> ||
            std::is_same_v<Op, maximum> || std::is_same_v<Op, minimum>;
@@ -144,9 +148,11 @@ inline constexpr bool commutative<maxloc, located<T, Index>> = true;
 template <class T, class Index>
 inline constexpr bool commutative<minloc, located<T, Index>> = true;
 
-/// Whether any grouping and order of operands is known to give the same bits: integers, extremes; not sums of floating point numbers.
+/// Whether any grouping and order of operands is known to give the same bits: integers, extremes; not sums of floating
+/// point numbers.
 template <class Op, class T>
-inline constexpr bool exact = commutative<Op, T> && (std::is_integral_v<T> || std::is_same_v<Op, maximum> || std::is_same_v<Op, minimum> ||
-                                                     std::is_same_v<Op, maxloc> || std::is_same_v<Op, minloc>);
+inline constexpr bool exact = commutative<Op, T> &&
+                              (std::is_integral_v<T> || std::is_same_v<Op, maximum> || std::is_same_v<Op, minimum> ||
+                               std::is_same_v<Op, maxloc> || std::is_same_v<Op, minloc>);
 
 }  // namespace colligo

@@ -10,7 +10,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// A member of a tag that can be set by name: `static constexpr std::array knobs{knob<my_tag>{"block", &my_tag::block}};`
+/// A member of a tag that can be set by name: `static constexpr std::array knobs{knob<my_tag>{"block",
+/// &my_tag::block}};`
 template <class Tag>
 struct knob {
   std::string_view name;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Header-only, or declared alone: with COLLIGO_COMPILED defined the headers only declare what is no template, and the library
-/// colligo::compiled holds it, made from the same headers. Each mode has an inline namespace of its own, so that two in one
-/// program live side by side.
+/// Header-only, or declared alone: with COLLIGO_COMPILED defined the headers only declare what is no template, and the
+/// library colligo::compiled holds it, made from the same headers. Each mode has an inline namespace of its own, so
+/// that two in one program live side by side.
 #pragma once
 
 #if __cplusplus < 202002L

@@ -40,11 +40,14 @@ class part {
   template <steps Step>
   constexpr void operator()(Step& step, blocks const& vector, int root = 0) const {
     if (int const p = made_for(policy_, step.size()); p != step.size())
-      throw argument_error("a part of a composed " + std::string(name_of(C)) + " is made for " + std::to_string(p) + " ranks, but has " + std::to_string(step.size()) + " to run on");
+      throw argument_error("a part of a composed " + std::string(name_of(C)) + " is made for " + std::to_string(p) +
+                           " ranks, but has " + std::to_string(step.size()) + " to run on");
     apply<C>(policy_, step, vector, root);
   }
   template <steps Step>
-  constexpr void operator()(Step& step, range all, int root = 0) const { (*this)(step, blocks{all, step.size()}, root); }
+  constexpr void operator()(Step& step, range all, int root = 0) const {
+    (*this)(step, blocks{all, step.size()}, root);
+  }
 
  private:
   policy policy_;
@@ -60,7 +63,9 @@ concept priced = (priced_part<Parts> && ...);
 template <collective C, class Tag, class Other, class T, class Op>
 struct later_part : part<C, Tag, Other, T, Op> {
   using part<C, Tag, Other, T, Op>::part;
-  static_assert(!later_part::keeps_input, "colligo: rotating_ring and census look back at a rank's own contribution, so they can not combine what others have begun");
+  static_assert(!later_part::keeps_input,
+                "colligo: rotating_ring and census look back at a rank's own contribution, so they can not combine "
+                "what others have begun");
 };
 
 }  // namespace colligo

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// From a tag to the text that runs: a tag names an algorithm and holds its knobs, the policy nested in it is a template on
-/// element type and functor (Tag::all_reduce<T, Op>, Tag::reduce<T, Op>, ...).
+/// From a tag to the text that runs: a tag names an algorithm and holds its knobs, the policy nested in it is a
+/// template on element type and functor (Tag::all_reduce<T, Op>, Tag::reduce<T, Op>, ...).
 #pragma once
 
 #include <array>
@@ -28,10 +28,20 @@ constexpr std::string_view name_of(collective c) {
   return names[static_cast<std::size_t>(c)];
 }
 
-inline constexpr std::array collectives{
-    collective::all_reduce, collective::reduce,   collective::broadcast,      collective::all_gather,           collective::all_gatherv,
-    collective::gather,     collective::gatherv,  collective::scatter,        collective::scatterv,             collective::reduce_scatter,
-    collective::reduce_scatter_block, collective::scan, collective::exclusive_scan, collective::barrier};
+inline constexpr std::array collectives{collective::all_reduce,
+                                        collective::reduce,
+                                        collective::broadcast,
+                                        collective::all_gather,
+                                        collective::all_gatherv,
+                                        collective::gather,
+                                        collective::gatherv,
+                                        collective::scatter,
+                                        collective::scatterv,
+                                        collective::reduce_scatter,
+                                        collective::reduce_scatter_block,
+                                        collective::scan,
+                                        collective::exclusive_scan,
+                                        collective::barrier};
 
 /// The variable that overrides `automatic` for this collective: COLLIGO_ALL_REDUCE ...
 inline std::string environment_variable(collective c) {
@@ -49,7 +59,8 @@ constexpr bool has_root(collective c) {
 /// The vector is made of one block per rank; texts are told where these lie instead of the vector alone.
 constexpr bool has_blocks(collective c) {
   using enum collective;
-  return c == all_gather || c == all_gatherv || c == gather || c == gatherv || c == scatter || c == scatterv || c == reduce_scatter || c == reduce_scatter_block;
+  return c == all_gather || c == all_gatherv || c == gather || c == gatherv || c == scatter || c == scatterv ||
+         c == reduce_scatter || c == reduce_scatter_block;
 }
 
 /// Anything that can stand as the last argument of a collective: a tag, named("..."), automatic{}.
@@ -139,14 +150,16 @@ constexpr bool keeps_order() {
   else return false;
 }
 
-/// A policy may keep order under a condition that is known at run time only, for example of its tree: `bool in_order(int p) const` beside `ordered`.
+/// A policy may keep order under a condition that is known at run time only, for example of its tree: `bool
+/// in_order(int p) const` beside `ordered`.
 template <class Policy>
 constexpr bool keeps_order_over(Policy const& policy, int p) {
   if constexpr (requires { policy.in_order(p); }) return policy.in_order(p);
   else return keeps_order<Policy>();
 }
 
-/// A policy may hold something that is made for so many ranks, such as a tree: `int made_for(int p) const` gives p, or what it is made for instead.
+/// A policy may hold something that is made for so many ranks, such as a tree: `int made_for(int p) const` gives p, or
+/// what it is made for instead.
 template <class Policy>
 constexpr int made_for(Policy const& policy, int p) {
   if constexpr (requires { policy.made_for(p); }) return policy.made_for(p);
@@ -170,7 +183,8 @@ constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int
   else policy(step, vector.whole);
 }
 
-/// All ranks get the same bits even where the functor is only nearly associative, as sums of floating point numbers are.
+/// All ranks get the same bits even where the functor is only nearly associative, as sums of floating point numbers
+/// are.
 template <class Policy>
 constexpr bool gives_same_bits() {
   if constexpr (requires { Policy::same_bits; }) return Policy::same_bits;

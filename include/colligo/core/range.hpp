@@ -49,7 +49,8 @@ struct cyclic_range {
   range head;
   range tail;
 
-  constexpr cyclic_range(range whole = {}, range rest = {}) : head(whole.empty() ? rest : whole), tail(whole.empty() ? range{} : rest) {}
+  constexpr cyclic_range(range whole = {}, range rest = {})
+      : head(whole.empty() ? rest : whole), tail(whole.empty() ? range{} : rest) {}
   constexpr cyclic_range(std::size_t first, std::size_t last) : head{first, last} {}
   constexpr std::size_t size() const { return head.size() + tail.size(); }
   constexpr bool empty() const { return head.empty(); }
@@ -60,8 +61,9 @@ constexpr bool overlap(cyclic_range const& a, cyclic_range const& b) {
   return overlap(a.head, b.head) || overlap(a.head, b.tail) || overlap(a.tail, b.head) || overlap(a.tail, b.tail);
 }
 
-/// The vector in `parts` blocks, one after the other: an even split, whose sizes differ by at most one element with the longer ones
-/// first, or, by counts, at the given offsets (parts + 1 of them, which the blocks do not own). An even split may leave the last blocks empty.
+/// The vector in `parts` blocks, one after the other: an even split, whose sizes differ by at most one element with the
+/// longer ones first, or, by counts, at the given offsets (parts + 1 of them, which the blocks do not own). An even
+/// split may leave the last blocks empty.
 struct blocks {
   range whole;
   int parts;

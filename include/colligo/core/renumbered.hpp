@@ -22,7 +22,8 @@ class renumbered {
  public:
   static constexpr bool tells_arrival = in_order_of_arrival<Step>;
 
-  constexpr renumbered(Step& step, int rank, int size, Real real) : step_(step), rank_(rank), size_(size), real_(real) {}
+  constexpr renumbered(Step& step, int rank, int size, Real real)
+      : step_(step), rank_(rank), size_(size), real_(real) {}
 
   constexpr int rank() const { return rank_; }
   constexpr int size() const { return size_; }
@@ -67,8 +68,9 @@ constexpr auto rooted_at(Step& step, int root) {
   return renumbered(step, (step.rank() - root + p) % p, p, [root, p](int v) { return (v + root) % p; });
 }
 
-/// Any number of ranks for an all_reduce that is written for p = 2^k: each spare rank lends its vector to its neighbour and gets
-/// the result back. Order is kept. Adds, for p not a power of two, 2 one-way messages of the vector and one fold of it.
+/// Any number of ranks for an all_reduce that is written for p = 2^k: each spare rank lends its vector to its neighbour
+/// and gets the result back. Order is kept. Adds, for p not a power of two, 2 one-way messages of the vector and one
+/// fold of it.
 template <class Inner, class T>
 struct folded {
   Inner inner{};
@@ -88,14 +90,16 @@ struct folded {
     }
     int const neighbour = paired ? me + 1 : nobody;
     step(fold{neighbour, all});
-    renumbered virtually(step, paired ? me / 2 : me - spare, q, [spare](int v) { return v < spare ? 2 * v : v + spare; });
+    renumbered virtually(step, paired ? me / 2 : me - spare, q,
+                         [spare](int v) { return v < spare ? 2 * v : v + spare; });
     inner(virtually, all);
     step(send{neighbour, all});
   }
 
   constexpr double cost(machine const& m, int p, std::size_t n) const {
     double const bytes = static_cast<double>(n * sizeof(T));
-    double const fold_and_return = std::has_single_bit(static_cast<unsigned>(p)) || n == 0 ? 0 : 2 * m.one_way(bytes) + m.combine(bytes);
+    double const fold_and_return =
+        std::has_single_bit(static_cast<unsigned>(p)) || n == 0 ? 0 : 2 * m.one_way(bytes) + m.combine(bytes);
     return fold_and_return + inner.cost(m, floor_power_of_two(p), n);
   }
 };

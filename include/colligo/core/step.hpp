@@ -4,10 +4,11 @@
 ///
 ///   step(send{to, range})     step(recv{from, range})     step(fold{from, range})     step(send{...}, fold{...}) ...
 ///
-/// A step performs its operands together and returns nothing. The laws, each checked by plan/record.hpp:
+/// A step performs its operands together and returns nothing. The laws, each checked by plan/verify.hpp:
 ///  1. Oblivious: control flow depends on rank, p, root, n and counts only, so a schedule is a value.
-///  2. Within a step, what recv writes overlaps nothing else; folds are applied after the sends have left, in the order listed. Several folds in a row
-///     into one range are listed from the lowest rank to the highest and combined in that order, the rank's own values at their place among them.
+///  2. Within a step, what recv writes overlaps nothing else; folds are applied after the sends have left, in the order
+///     listed. Several folds in a row into one range are listed from the lowest rank to the highest and combined in
+///     that order, the rank's own values at their place among them.
 ///  3. fold keeps the lower rank as the left operand.
 ///  4. nobody as peer, or an empty range, makes an operand vanish: no special cases at borders.
 ///  5. Messages between two ranks match in order.
@@ -24,8 +25,9 @@ namespace colligo::inline COLLIGO_MODE {
 /// A peer that is not there: operands that name it vanish, like MPI_PROC_NULL.
 inline constexpr int nobody = -1;
 
-/// Which of a rank's own values an operand means: what it has received and reduced so far (its own contribution, where nothing has been
-/// written yet), its own contribution as it was at the beginning, or the combination of the two, contribution last.
+/// Which of a rank's own values an operand means: what it has received and reduced so far (its own contribution, where
+/// nothing has been written yet), its own contribution as it was at the beginning, or the combination of the two,
+/// contribution last.
 enum class own : std::uint8_t { result, input, both };
 
 /// Send the elements of `what` to rank `to`.
@@ -66,7 +68,9 @@ struct operand {
   constexpr bool sends() const { return what == kind::send; }
   constexpr bool folds() const { return what == kind::fold; }
   /// Elements that the rank combines: what it folds, and once more where its own values have to be combined first.
-  constexpr std::size_t combined() const { return elements.size() * ((folds() ? 1u : 0u) + (which == own::both ? 1u : 0u)); }
+  constexpr std::size_t combined() const {
+    return elements.size() * ((folds() ? 1u : 0u) + (which == own::both ? 1u : 0u));
+  }
   friend constexpr bool operator==(operand const&, operand const&) = default;
 };
 
@@ -89,8 +93,8 @@ struct listed {
 template <class At>
 listed(int, At) -> listed<At>;
 
-/// A list in which what a rank sends is one range, and goes to every other rank: memory that all can read holds it once. Every rank's list of the
-/// step is a published one; to a model that sends messages it is a list like any other.
+/// A list in which what a rank sends is one range, and goes to every other rank: memory that all can read holds it
+/// once. Every rank's list of the step is a published one; to a model that sends messages it is a list like any other.
 template <operand_list List>
 struct published : List {
   static constexpr bool is_published = true;
@@ -100,8 +104,8 @@ published(List) -> published<List>;
 template <class List>
 concept published_list = requires { List::is_published; };
 
-/// Folds that a model may combine in any order, as they come: only for functors that commute, and two runs may differ in the bits. Only models that
-/// can tell take them, those that say `static constexpr bool tells_arrival = true`.
+/// Folds that a model may combine in any order, as they come: only for functors that commute, and two runs may differ
+/// in the bits. Only models that can tell take them, those that say `static constexpr bool tells_arrival = true`.
 template <operand_list List>
 struct as_they_come {
   List list;
@@ -111,7 +115,8 @@ struct as_they_come {
 template <class Step>
 concept in_order_of_arrival = requires { requires Step::tells_arrival; };
 
-/// Bytes of an element: as the step knows, otherwise T's. Texts that ask for this instead of sizeof(T) can be compiled for any element.
+/// Bytes of an element: as the step knows, otherwise T's. Texts that ask for this instead of sizeof(T) can be compiled
+/// for any element.
 template <class T, class Step>
 constexpr std::size_t element_size(Step const& step) {
   if constexpr (requires { step.element_size(); }) return step.element_size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// An algorithm's text for one collective, compiled against any_step: what is left of a tag once its types are forgotten.
+/// An algorithm's text for one collective, compiled against any_step: what is left of a tag once its types are
+/// forgotten.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +65,9 @@ constexpr auto with_completed(void const* address, known_ranks const& known, F f
 
 template <collective C, class Tag, class T, class Op>
 constexpr text make_text() {
-  text made{Tag::name, transport_of<Tag>(), true, false, completed_by_trees<Tag>, std::is_base_of_v<vendor, Tag>, nullptr, nullptr};
+  text made{
+      Tag::name, transport_of<Tag>(), true, false, completed_by_trees<Tag>, std::is_base_of_v<vendor, Tag>, nullptr,
+      nullptr};
   using policy = policy_t<C, Tag, T, Op>;
   made.ordered = keeps_order<policy>();
   made.keeps_input = keeps_input<policy>();

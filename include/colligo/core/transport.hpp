@@ -12,8 +12,9 @@ namespace colligo::inline COLLIGO_MODE {
 /// Messages, or memory that the ranks of one host share; between hosts always messages.
 enum class transport : std::uint8_t { messages, shared_memory };
 
-/// Any algorithm over the memory that the ranks of a host share: over_shared_memory{ring{}}; by name "ring@shared_memory". Where memory can not be
-/// shared (another host, elements that do not travel as bytes or are larger than 32 KiB, no room in /dev/shm, COLLIGO_SHARED_MEMORY=off), messages.
+/// Any algorithm over the memory that the ranks of a host share: over_shared_memory{ring{}}; by name
+/// "ring@shared_memory". Where memory can not be shared (another host, elements that do not travel as bytes or are
+/// larger than 32 KiB, no room in /dev/shm, COLLIGO_SHARED_MEMORY=off), messages.
 template <class Tag>
 struct over_shared_memory : Tag {
   using over_memory = Tag;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A rank's plan: what a text says on one rank, kept as a list of operands, for those who perform it later, piece by piece.
+/// A rank's plan: what a text says on one rank, kept as a list of operands, for those who perform it later, piece by
+/// piece.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the front doors share: the checks of a call's arguments, the laws that are checked when a call is compiled, and the step from types to
-/// bytes. All templates on element type and functor end here.
+/// What the front doors share: the checks of a call's arguments, the laws that are checked when a call is compiled, and
+/// the step from types to bytes. All templates on element type and functor end here.
 #pragma once
 
 #include <functional>
@@ -48,7 +48,8 @@ concept functor_on = std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T co
 template <class In, class Out>
 auto spans(In const& in, Out& out) {
   using T = std::ranges::range_value_t<Out>;
-  static_assert(std::is_same_v<T, std::ranges::range_value_t<In>>, "colligo: input and output must have the same element type");
+  static_assert(std::is_same_v<T, std::ranges::range_value_t<In>>,
+                "colligo: input and output must have the same element type");
   return std::pair(std::span<T const>(in), std::span<T>(out));
 }
 
@@ -60,7 +61,8 @@ auto holding(std::span<T> elements, range stretch) {
 }
 
 // What is refused, in words. Nothing has been written by then.
-[[noreturn]] void refuse_size(endpoint const& port, collective what, std::size_t is, std::size_t wanted, char const* which);
+[[noreturn]] void refuse_size(endpoint const& port, collective what, std::size_t is, std::size_t wanted,
+                              char const* which);
 [[noreturn]] void refuse_root(endpoint const& port, collective what, int root);
 [[noreturn]] void refuse_overlap(endpoint const& port, collective what);
 [[noreturn]] void refuse_count(endpoint const& port, collective what, std::string const& count);
@@ -78,10 +80,12 @@ constexpr void check_laws() {
   static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
   if constexpr (offers<Algorithm, C, T, Op>) {
     static_assert(keeps_order<policy_t<C, Algorithm, T, Op>>() || may_reorder<Op, T>(),
-                  "colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
+                  "colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, "
+                  "colligo::as_commutative(op), "
                   "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
     static_assert(!std::is_same_v<Algorithm, vendor> || port_of<Comm>::template has_vendor<T>,
-                  "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
+                  "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements "
+                  "that travel as bytes");
   }
 }
 
@@ -108,12 +112,14 @@ class accepted {
   /// Starts it.
   template <class Op, class Algorithm>
   request start(Op&& op, Algorithm const& algorithm) {
-    return start_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)), algorithm);
+    return start_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)),
+                                          algorithm);
   }
   /// Makes all ready for it.
   template <class Op, class Algorithm>
   persistent init(Op&& op, Algorithm const& algorithm) {
-    return init_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)), algorithm);
+    return init_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)),
+                                         algorithm);
   }
 
   template <class Op, class Owned, class Algorithm>
@@ -176,7 +182,8 @@ class door {
   template <class T>
   void require_disjoint(std::span<T const> in, std::span<T> out) const {
     std::less<T const*> const before;
-    bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) || !before(out.data(), in.data() + in.size());
+    bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
+                       !before(out.data(), in.data() + in.size());
     if (!apart) [[unlikely]] refuse_overlap(port_, C);
   }
 
@@ -201,8 +208,8 @@ class door {
 
   /// `in` is what this rank contributes, `out` what it wants, each a stretch of `vector`.
   template <class T>
-  accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out, range out_covers,
-                              int root = 0) const {
+  accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out,
+                              range out_covers, int root = 0) const {
     return {port_, {C, nullptr, nullptr, nullptr, vector, holding(in, in_covers), holding(out, out_covers), root}};
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What `automatic` takes. For reductions the papers' own decision rules (Rabenseifner and Adamidis, section 4; Rabenseifner, ICCS 2004,
-/// section 3), which were measured on a Cray T3E 900, and what came after them; for the rest of the family the cost formulas' verdict.
+/// What `automatic` takes. For reductions the papers' own decision rules (Rabenseifner and Adamidis, section 4;
+/// Rabenseifner, ICCS 2004, section 3), which were measured on a Cray T3E 900, and what came after them; for the rest
+/// of the family the cost formulas' verdict.
 #pragma once
 
 #include <bit>

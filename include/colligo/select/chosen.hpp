@@ -21,9 +21,11 @@ std::variant<Tags...> variant_of(list_of_tags<Tags...>);
 /// Any algorithm of the library as a value, with its knobs.
 using any_algorithm = decltype(detail::variant_of(catalogue_of_tags{}));
 
-static_assert(std::is_trivially_copyable_v<any_algorithm>, "choosing one would cost more than a short message: let a tag refer to what it needs");
+static_assert(std::is_trivially_copyable_v<any_algorithm>,
+              "choosing one would cost more than a short message: let a tag refer to what it needs");
 
-/// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a collective as tags do.
+/// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a
+/// collective as tags do.
 struct chosen_algorithm {
   static constexpr std::string_view name = "chosen_algorithm";
 

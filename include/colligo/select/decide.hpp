@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// From the last argument of a call to the text that runs: what is named or automatic is resolved here, and everything is refused here that is
-/// not known to be wrong when the call is compiled.
+/// From the last argument of a call to the text that runs: what is named or automatic is resolved here, and everything
+/// is refused here that is not known to be wrong when the call is compiled.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ inline constexpr text_table texts_for = []<class... Tags>(list_of_tags<Tags...>)
 class port_base;
 struct tree_setting;
 
-/// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same port.
+/// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same
+/// port.
 struct decision {
   text const* what;
   void const* tag;
@@ -49,8 +50,8 @@ template <collective C>
 text_table const& texts() { return compiled_texts(C); }
 #endif
 
-/// What is decided at run time. A template, so that only units that ask for it compile it. The texts are asked for only where the latest
-/// decision does not do.
+/// What is decided at run time. A template, so that only units that ask for it compile it. The texts are asked for only
+/// where the latest decision does not do.
 template <class Lazy = void>
 struct deciding {
   using texts_of_collective = text_table const& (*)();
@@ -64,11 +65,11 @@ struct deciding {
   /// Runs the call. Throws, before anything is written, what the decision makes impossible on all ranks alike.
   static void run(endpoint& port, call const& its, decision const& by);
   /// The same as a request that has not been started.
-  static std::unique_ptr<running> prepare(endpoint& port, call const& its, decision const& by, std::unique_ptr<owned_by_request> owned,
-                                          bool persistent);
+  static std::unique_ptr<running> prepare(endpoint& port, call const& its, decision const& by,
+                                          std::unique_ptr<owned_by_request> owned, bool persistent);
 
-  /// The algorithm that a text names, "ring", "pipelined_ring:block=65536" or "ring@shared_memory". `where` begins an error ("all_reduce on
-  /// rank 0: "). Throws algorithm_error with the names that are known.
+  /// The algorithm that a text names, "ring", "pipelined_ring:block=65536" or "ring@shared_memory". `where` begins an
+  /// error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.
   static chosen_algorithm parse(text_table const& texts, std::string_view whole, std::string const& where);
 
  private:
@@ -78,7 +79,8 @@ struct deciding {
   static tree const* known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept);
   static known_ranks checked(port_base& port, call const& its, decision const& by);
   static void run_checked(port_base& port, call const& its, decision const& by);
-  static decision decision_of(port_base const& port, collective c, chosen_algorithm const& chosen, text_table const& texts);
+  static decision decision_of(port_base const& port, collective c, chosen_algorithm const& chosen,
+                              text_table const& texts);
   static chosen_algorithm first_choice(port_base& port, call const& its, text_table const& texts, latest& kept);
   static void choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept);
   static decision const& latest_by_rules(port_base& port, call const& its, texts_of_collective texts);

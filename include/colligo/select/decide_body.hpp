@@ -46,21 +46,25 @@ constexpr bool walks_down(collective c) { return c == collective::broadcast || c
 
 /// The environment gives this collective a tree.
 inline bool has_tree_setting(port_base const& port, collective c) {
-  return (walks_up(c) && port.reduce_tree_setting().is_set()) || (walks_down(c) && port.broadcast_tree_setting().is_set());
+  return (walks_up(c) && port.reduce_tree_setting().is_set()) ||
+         (walks_down(c) && port.broadcast_tree_setting().is_set());
 }
 
 // The tree of a file that the environment names, otherwise trees::by_host; null where all ranks are on one host.
 template <class Lazy>
-[[gnu::cold]] tree const* deciding<Lazy>::known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept) {
+[[gnu::cold]] tree const* deciding<Lazy>::known_tree(port_base& port, collective c, tree_setting const& setting,
+                                                     tree& kept) {
   if (!setting.is_set() && port.hosts.empty()) return nullptr;
   if (kept.size() == 0) {
     if (!setting.trouble.empty()) throw argument_error(where(port, c) + setting.where + ": " + setting.trouble);
-    kept = setting.is_set() ? parse_tree(setting.text, port.size(), where(port, c) + setting.where) : trees::by_host(port.hosts);
+    kept = setting.is_set() ? parse_tree(setting.text, port.size(), where(port, c) + setting.where)
+                            : trees::by_host(port.hosts);
   }
   return &kept;
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(port_base const& port, collective c, std::string_view name, std::string const& why) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(port_base const& port, collective c, std::string_view name,
+                                                          std::string const& why) {
   throw algorithm_error(where(port, c) + std::string(name) + why);
 }
 
@@ -70,37 +74,47 @@ known_ranks deciding<Lazy>::checked(port_base& port, call const& its, decision c
   known_ranks known{port.hosts};
   if (what.is_vendor) {
     if (!port.has_vendor(its))
-      refuse(port, its.what, what.name, " is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
+      refuse(
+          port, its.what, what.name,
+          " is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
     return known;
   }
   if (what.asks_for_trees) {
     auto& kept = kept_decisions::of(port);
-    if (walks_up(its.what)) known.reduce_tree = known_tree(port, its.what, port.reduce_tree_setting(), kept.reduce_tree);
-    if (walks_down(its.what)) known.broadcast_tree = known_tree(port, its.what, port.broadcast_tree_setting(), kept.broadcast_tree);
+    if (walks_up(its.what))
+      known.reduce_tree = known_tree(port, its.what, port.reduce_tree_setting(), kept.reduce_tree);
+    if (walks_down(its.what))
+      known.broadcast_tree = known_tree(port, its.what, port.broadcast_tree_setting(), kept.broadcast_tree);
   }
   bool in_order = what.ordered;
   if (what.fits) {
     fitness const its_fitness = what.fits(by.tag, known, port.size());
     in_order = its_fitness.in_order;
     if (its_fitness.made_for != port.size())
-      throw argument_error(where(port, its.what) + std::string(what.name) + " is made for " + std::to_string(its_fitness.made_for) +
-                           " ranks, the communicator has " + std::to_string(port.size()));
+      throw argument_error(where(port, its.what) + std::string(what.name) + " is made for " +
+                           std::to_string(its_fitness.made_for) + " ranks, the communicator has " +
+                           std::to_string(port.size()));
   }
   if (!in_order && !its.of->commutes)
-    refuse(port, its.what, what.name, " reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
-                                      "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
+    refuse(port, its.what, what.name,
+           " reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
+           "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
   return known;
 }
 
 template <class Lazy>
-decision deciding<Lazy>::decision_of(port_base const& port, collective c, chosen_algorithm const& chosen, text_table const& texts) {
+decision deciding<Lazy>::decision_of(port_base const& port, collective c, chosen_algorithm const& chosen,
+                                     text_table const& texts) {
   text const* const what = texts[chosen.algorithm.index()];
   void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, chosen.algorithm);
-  if (!what) refuse(port, c, std::visit([](auto const& t) { return t.name; }, chosen.algorithm), " has no form for this collective");
+  if (!what)
+    refuse(port, c, std::visit([](auto const& t) { return t.name; }, chosen.algorithm),
+           " has no form for this collective");
   return {what, tag, chosen.over == transport::messages ? what->over : chosen.over};
 }
 
-// What the environment has to say; otherwise `rules` is true and the latest decision's situation is made ready for choose().
+// What the environment has to say; otherwise `rules` is true and the latest decision's situation is made ready for
+// choose().
 template <class Lazy>
 chosen_algorithm deciding<Lazy>::first_choice(port_base& port, call const& its, text_table const& texts, latest& kept) {
   collective const c = its.what;
@@ -110,7 +124,8 @@ chosen_algorithm deciding<Lazy>::first_choice(port_base& port, call const& its, 
   if (has_tree_setting(port, c)) return along_trees{};
   shared_host const* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
-  kept.known = {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(), port.hosts};
+  kept.known = {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(),
+                port.hosts};
   kept.rules = true;
   return choose(c, kept.known);
 }
@@ -169,7 +184,8 @@ decision deciding<Lazy>::by_name(endpoint& at, call const& its, std::string_view
 }
 
 template <class Lazy>
-decision deciding<Lazy>::as_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen, texts_of_collective texts) {
+decision deciding<Lazy>::as_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen,
+                                   texts_of_collective texts) {
   return decision_of(port_at(at), its.what, chosen, texts());
 }
 
@@ -177,7 +193,8 @@ decision deciding<Lazy>::as_chosen(endpoint& at, call const& its, chosen_algorit
 template <class Lazy>
 inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decision const& by) {
   text const& what = *by.what;
-  bool const plain = !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes);
+  bool const plain =
+      !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes);
   known_ranks known{port.hosts};
   if (!plain) [[unlikely]] known = checked(port, its, by);
   port.execute(its, what, by.tag, known, by.over);
@@ -195,7 +212,8 @@ template <class Lazy>
 std::unique_ptr<running> deciding<Lazy>::prepare(endpoint& at, call const& its, decision const& by,
                                                  std::unique_ptr<owned_by_request> owned, bool persistent) {
   port_base& port = port_at(at);
-  return std::make_unique<running>(port, its, *by.what, by.tag, checked(port, its, by), by.over, std::move(owned), persistent);
+  return std::make_unique<running>(port, its, *by.what, by.tag, checked(port, its, by), by.over, std::move(owned),
+                                   persistent);
 }
 
 }  // namespace colligo

@@ -12,21 +12,25 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...) overrides it,
-/// for reduce, broadcast and all_reduce a tree file too (COLLIGO_TREE, COLLIGO_REDUCE_TREE, COLLIGO_BROADCAST_TREE), which is less specific.
+/// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...)
+/// overrides it, for reduce, broadcast and all_reduce a tree file too (COLLIGO_TREE, COLLIGO_REDUCE_TREE,
+/// COLLIGO_BROADCAST_TREE), which is less specific.
 struct automatic {
   static constexpr std::string_view name = "automatic";
 };
 
-/// An algorithm by name, with knobs after a colon: "name:knob=value,knob=value"; "automatic" is automatic{}. Resolved when a collective is called, which
-/// throws algorithm_error for a name that it does not have. "ring@shared_memory" is over_shared_memory{ring{}}. Holds its text itself: no allocation.
+/// An algorithm by name, with knobs after a colon: "name:knob=value,knob=value"; "automatic" is automatic{}. Resolved
+/// when a collective is called, which throws algorithm_error for a name that it does not have. "ring@shared_memory" is
+/// over_shared_memory{ring{}}. Holds its text itself: no allocation.
 class named {
  public:
   static constexpr std::string_view name = "named";
   static constexpr std::size_t longest = 120;   ///< characters
 
   constexpr explicit named(std::string_view text) : length_(text.size()) {
-    if (length_ > longest) throw algorithm_error("named: the name of an algorithm has at most " + std::to_string(longest) + " characters: " + std::string(text));
+    if (length_ > longest)
+      throw algorithm_error("named: the name of an algorithm has at most " + std::to_string(longest) +
+                            " characters: " + std::string(text));
     for (std::size_t i = 0; i < length_; ++i) text_[i] = text[i];
   }
   constexpr std::string_view text() const { return {text_.data(), length_}; }

@@ -34,7 +34,8 @@ struct deciding<Lazy>::catalogue_entry {
   bool (*turn)(any_algorithm&, std::string_view);
 };
 template <class Lazy>
-[[gnu::cold]] chosen_algorithm deciding<Lazy>::parse(text_table const& texts, std::string_view whole, std::string const& where) {
+[[gnu::cold]] chosen_algorithm deciding<Lazy>::parse(text_table const& texts, std::string_view whole,
+                                                     std::string const& where) {
   static constexpr auto catalogue = []<class... Tags>(list_of_tags<Tags...>) {
     return std::array{catalogue_entry{Tags::name, Tags{}, &turn_knob<Tags>}...};
   }(catalogue_of_tags{});
@@ -50,7 +51,8 @@ template <class Lazy>
     for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
       auto const comma = rest.find(',');
       if (!entry.turn(found, rest.substr(0, comma)))
-        throw algorithm_error(where + std::string(entry.name) + " has no such knob or value: \"" + std::string(rest.substr(0, comma)) + '"');
+        throw algorithm_error(where + std::string(entry.name) + " has no such knob or value: \"" +
+                              std::string(rest.substr(0, comma)) + '"');
       rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
     }
     return {found, way.empty() ? transport::messages : transport::shared_memory};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// COLLIGO_TRACE over MPI: one log per process, whatever communicators it uses. When MPI is finalised the logs meet at rank 0, which writes them.
+/// COLLIGO_TRACE over MPI: one log per process, whatever communicators it uses. When MPI is finalised the logs meet at
+/// rank 0, which writes them.
 #pragma once
 
 #include <mpi.h>
@@ -19,8 +20,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Logs meet over the first communicator that is traced, and over one of all processes as soon as there is one. Where there never is,
-/// each group writes a file of its own, which is named by the first of its ranks: trace.4.json.
+/// Logs meet over the first communicator that is traced, and over one of all processes as soon as there is one. Where
+/// there never is, each group writes a file of its own, which is named by the first of its ranks: trace.4.json.
 class mpi_trace {
  public:
   /// Traces a communicator if rank 0's environment asks for it. Collective over comm. `hosts` as in port.hpp.
@@ -102,7 +103,8 @@ class mpi_trace {
       if (hosts[static_cast<std::size_t>(r)] != hosts[0] && (rank_ == 0 || rank_ == r)) compare_clocks(r);
   }
 
-  // How far rank 0's clock is ahead of that of rank r, which keeps the answer: by the exchange that took the least time.
+  // How far rank 0's clock is ahead of that of rank r, which keeps the answer: by the exchange that took the least
+  // time.
   void compare_clocks(int r) {
     std::int64_t theirs = 0, least = INT64_MAX, ahead = 0;
     int const peer = rank_ == 0 ? r : 0;
@@ -117,7 +119,9 @@ class mpi_trace {
       check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, peer, 0, meeting_), "MPI_Send");
       check_mpi(MPI_Recv(&theirs, 1, MPI_INT64_T, peer, 0, meeting_, MPI_STATUS_IGNORE), "MPI_Recv");
       auto const end = trace_log::now();
-      if (end - begin < least) least = end - begin, ahead = begin + (end - begin) / 2 - theirs;
+      if (end - begin >= least) continue;
+      least = end - begin;
+      ahead = begin + least / 2 - theirs;
     }
     if (rank_ == 0) check_mpi(MPI_Send(&ahead, 1, MPI_INT64_T, peer, 0, meeting_), "MPI_Send");
     else check_mpi(MPI_Recv(&ahead_, 1, MPI_INT64_T, peer, 0, meeting_, MPI_STATUS_IGNORE), "MPI_Recv");
@@ -126,12 +130,16 @@ class mpi_trace {
   // MPI calls this: nothing may leave it.
   void finish() noexcept try {
     if (refused_) return;
-    if (meeting_ == MPI_COMM_NULL) return void(std::fprintf(stderr, "colligo: COLLIGO_TRACE: rank %d is not in the trace, it never met the others\n", log_.row()));
+    if (meeting_ == MPI_COMM_NULL)
+      return void(std::fprintf(stderr, "colligo: COLLIGO_TRACE: rank %d is not in the trace, it never met the others\n",
+                               log_.row()));
     log_.shift(ahead_);
     std::uint64_t about[]{static_cast<std::uint64_t>(log_.row()), log_.dropped(), log_.events().size()};
     if (rank_ != 0) {
       check_mpi(MPI_Send(about, 3, MPI_UINT64_T, 0, 0, meeting_), "MPI_Send");
-      check_mpi(MPI_Send(log_.events().data(), static_cast<int>(about[2] * sizeof(trace_event)), MPI_BYTE, 0, 0, meeting_), "MPI_Send");
+      check_mpi(
+          MPI_Send(log_.events().data(), static_cast<int>(about[2] * sizeof(trace_event)), MPI_BYTE, 0, 0, meeting_),
+          "MPI_Send");
       return;
     }
     std::vector<trace_log> logs;
@@ -139,7 +147,9 @@ class mpi_trace {
     for (int r = 1; r < size_; ++r) {
       check_mpi(MPI_Recv(about, 3, MPI_UINT64_T, r, 0, meeting_, MPI_STATUS_IGNORE), "MPI_Recv");
       std::vector<trace_event> events(about[2]);
-      check_mpi(MPI_Recv(events.data(), static_cast<int>(about[2] * sizeof(trace_event)), MPI_BYTE, r, 0, meeting_, MPI_STATUS_IGNORE), "MPI_Recv");
+      check_mpi(MPI_Recv(events.data(), static_cast<int>(about[2] * sizeof(trace_event)), MPI_BYTE, r, 0, meeting_,
+                         MPI_STATUS_IGNORE),
+                "MPI_Recv");
       logs.emplace_back(static_cast<int>(about[0]), std::move(events), about[1]);
     }
     file_->write(logs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Logs what a rank does, over any transport: each call, each step with its operands, and when. trace_file.hpp writes the logs as a
-/// picture. COLLIGO_TRACE=file.json or file.svg traces a whole program; untraced, a call pays for looking at a null pointer. Of a request
-/// the log has the call, from its start to its end.
+/// Logs what a rank does, over any transport: each call, each step with its operands, and when. trace_file.hpp writes
+/// the logs as a picture. COLLIGO_TRACE=file.json or file.svg traces a whole program; untraced, a call pays for looking
+/// at a null pointer. Of a request the log has the call, from its start to its end.
 #pragma once
 
 #include <algorithm>
@@ -31,20 +31,26 @@ struct trace_event {
   std::uint32_t number = 0;            ///< of the call on this rank; of a step within its call
   std::uint64_t communicator = 0;      ///< messages match within one
   std::uint64_t elements = 0, bytes = 0;
-  std::int64_t begin = 0, end = 0;     ///< nanoseconds of the steady clock; an operand has its step's, for nobody has measured more
+  /// Nanoseconds of the steady clock; an operand has its step's, for nobody has measured more.
+  std::int64_t begin = 0, end = 0;
   std::array<char, 32> algorithm{};    ///< of a call; cut if it is longer
 
   bool is_operand() const { return what > kind::step; }
-  std::string_view algorithm_name() const { return {algorithm.data(), static_cast<std::size_t>(std::ranges::find(algorithm, '\0') - algorithm.begin())}; }
+  std::string_view algorithm_name() const {
+    return {algorithm.data(), static_cast<std::size_t>(std::ranges::find(algorithm, '\0') - algorithm.begin())};
+  }
 };
 
-/// What one rank did, in order. Bounded: when it is full, later events are counted and dropped, so that what there is has no gaps.
+/// What one rank did, in order. Bounded: when it is full, later events are counted and dropped, so that what there is
+/// has no gaps.
 class trace_log {
  public:
   /// Precondition: the row is this rank's number among all that are traced together. Cost: 96 bytes an event, at once.
   explicit trace_log(int row, std::size_t most) : row_(row), most_(most) { events_.reserve(most); }
-  trace_log(int row, std::vector<trace_event> events, std::uint64_t dropped) : row_(row), most_(events.size()), dropped_(dropped), events_(std::move(events)) {}
-  trace_log(trace_log&& other) noexcept : row_(other.row_), most_(other.most_), dropped_(other.dropped_), events_(std::move(other.events_)) {}
+  trace_log(int row, std::vector<trace_event> events, std::uint64_t dropped)
+      : row_(row), most_(events.size()), dropped_(dropped), events_(std::move(events)) {}
+  trace_log(trace_log&& other) noexcept
+      : row_(other.row_), most_(other.most_), dropped_(other.dropped_), events_(std::move(other.events_)) {}
 
   int row() const { return row_; }
   std::vector<trace_event> const& events() const { return events_; }
@@ -54,7 +60,10 @@ class trace_log {
     for (trace_event& e : events_) e.begin += by, e.end += by;
   }
 
-  static std::int64_t now() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+  static std::int64_t now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
 
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
@@ -146,7 +155,10 @@ class tracer final : public detail::observer {
       add(operands, begin);
     }
     void add(std::span<operand const> operands, std::int64_t begin) {
-      trace_event e{.what = trace_event::kind::step, .number = steps_, .communicator = to_.communicator_, .begin = begin,
+      trace_event e{.what = trace_event::kind::step,
+                    .number = steps_,
+                    .communicator = to_.communicator_,
+                    .begin = begin,
                     .end = trace_log::now()};
       said_.assign(1, e);
       for (operand const& o : operands) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Writes the logs of trace.hpp for people: Chrome's trace event format, which https://ui.perfetto.dev opens, or a timeline as SVG, which
-/// any browser shows. One row per rank; boxes for calls and, in them, steps; an arrow for each message.
+/// Writes the logs of trace.hpp for people: Chrome's trace event format, which https://ui.perfetto.dev opens, or a
+/// timeline as SVG, which any browser shows. One row per rank; boxes for calls and, in them, steps; an arrow for each
+/// message.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,8 @@ struct traced_message {
   trace_event sent, received;
 };
 
-/// Within a communicator, the k-th send between two ranks meets the k-th receive (law 5). Messages of which one end was dropped are not among them.
+/// Within a communicator, the k-th send between two ranks meets the k-th receive (law 5). Messages of which one end was
+/// dropped are not among them.
 inline std::vector<traced_message> messages_of(std::span<trace_log const> logs) {
   std::map<std::tuple<std::uint64_t, int, int>, std::vector<trace_event>> sends;
   for (trace_log const& log : logs)
@@ -103,23 +105,29 @@ inline void write_chrome_trace(std::ostream& out, std::span<trace_log const> log
       << R"({"ph":"M","pid":0,"tid":0,"name":"process_name","args":{"name":"colligo"}})";
   for (trace_log const& log : logs) {
     int const row = log.row();
-    auto const in_row = [&](char const* phase) -> std::ostream& { return out << ",\n{\"ph\":\"" << phase << "\",\"pid\":0,\"tid\":" << row; };
+    auto const in_row = [&](char const* phase) -> std::ostream& {
+      return out << ",\n{\"ph\":\"" << phase << "\",\"pid\":0,\"tid\":" << row;
+    };
     in_row("M") << R"(,"name":"thread_name","args":{"name":"rank )" << row << "\"}}";
     in_row("M") << R"(,"name":"thread_sort_index","args":{"sort_index":)" << row << "}}";
     for (std::size_t i = 0; i < log.events().size(); ++i) {
       trace_event const& e = log.events()[i];
       if (e.is_operand()) continue;
       bool const call = e.what == trace_event::kind::call;
-      in_row("X") << ",\"cat\":\"" << detail::name_of(e.what) << "\",\"ts\":" << times.us(e.begin) << ",\"dur\":" << times.duration(e.end - e.begin)
+      in_row("X") << ",\"cat\":\"" << detail::name_of(e.what) << "\",\"ts\":" << times.us(e.begin)
+                  << ",\"dur\":" << times.duration(e.end - e.begin)
                   << ",\"name\":" << detail::quoted(call ? detail::title_of(e) : detail::title_of_step(log.events(), i))
                   << ",\"args\":{\"number\":" << e.number << ",\"communicator\":" << e.communicator;
       if (call) {
-        out << ",\"collective\":" << detail::quoted(name_of(e.call_of)) << ",\"algorithm\":" << detail::quoted(e.algorithm_name()) << ",\"elements\":" << e.elements << ",\"bytes\":" << e.bytes;
+        out << ",\"collective\":" << detail::quoted(name_of(e.call_of))
+            << ",\"algorithm\":" << detail::quoted(e.algorithm_name()) << ",\"elements\":" << e.elements
+            << ",\"bytes\":" << e.bytes;
       } else {
         out << ",\"operands\":[";
         for (std::size_t k = i + 1; k < log.events().size() && log.events()[k].is_operand(); ++k) {
           trace_event const& o = log.events()[k];
-          out << (k == i + 1 ? "" : ",") << "{\"kind\":\"" << detail::name_of(o.what) << "\",\"peer\":" << o.peer << ",\"elements\":" << o.elements << ",\"bytes\":" << o.bytes << '}';
+          out << (k == i + 1 ? "" : ",") << "{\"kind\":\"" << detail::name_of(o.what) << "\",\"peer\":" << o.peer
+              << ",\"elements\":" << o.elements << ",\"bytes\":" << o.bytes << '}';
         }
         out << ']';
       }
@@ -130,8 +138,10 @@ inline void write_chrome_trace(std::ostream& out, std::span<trace_log const> log
     // An arrow is tied to the box around its time, so it has to end before the box does.
     std::int64_t const end = std::max(m.received.begin, m.received.end - 1);
     for (bool const start : {true, false})
-      out << ",\n{\"ph\":\"" << (start ? "s" : "f\",\"bp\":\"e") << "\",\"cat\":\"message\",\"name\":\"message\",\"pid\":0,\"id\":" << id
-          << ",\"tid\":" << (start ? m.from : m.to) << ",\"ts\":" << times.us(start ? m.sent.begin : end) << ",\"args\":{\"bytes\":" << m.sent.bytes << "}}";
+      out << ",\n{\"ph\":\"" << (start ? "s" : "f\",\"bp\":\"e")
+          << "\",\"cat\":\"message\",\"name\":\"message\",\"pid\":0,\"id\":" << id
+          << ",\"tid\":" << (start ? m.from : m.to) << ",\"ts\":" << times.us(start ? m.sent.begin : end)
+          << ",\"args\":{\"bytes\":" << m.sent.bytes << "}}";
     ++id;
   }
   out << "\n]}\n";
@@ -145,31 +155,43 @@ inline void write_timeline(std::ostream& out, std::span<trace_log const> logs) {
   std::map<int, double> y_of;
   for (trace_log const& log : logs) {
     y_of[log.row()] = 0;
-    steps = std::max(steps, static_cast<std::size_t>(std::ranges::count(log.events(), trace_event::kind::step, &trace_event::what)));
+    steps = std::max(
+        steps, static_cast<std::size_t>(std::ranges::count(log.events(), trace_event::kind::step, &trace_event::what)));
   }
   for (double y = top; auto& [row, its] : y_of) its = y, y += row_height;
-  double const width = std::clamp(24.0 * static_cast<double>(steps), 1000.0, 20000.0), bottom = top + row_height * static_cast<double>(y_of.size());
+  double const width = std::clamp(24.0 * static_cast<double>(steps), 1000.0, 20000.0),
+               bottom = top + row_height * static_cast<double>(y_of.size());
   double const scale = width / static_cast<double>(std::max<std::int64_t>(1, times.last - times.first));
   auto const x = [&](std::int64_t t) { return left + static_cast<double>(t - times.first) * scale; };
 
   svg picture(left + width + 24, bottom + 30);
-  picture.text(left, 20, std::to_string(logs.size()) + " ranks, " + times.us(times.last) + " us" + (times.dropped ? ", " + std::to_string(times.dropped) + " later events dropped" : ""), "class='title'");
+  picture.text(left, 20,
+               std::to_string(logs.size()) + " ranks, " + times.us(times.last) + " us" +
+                   (times.dropped ? ", " + std::to_string(times.dropped) + " later events dropped" : ""),
+               "class='title'");
   double at = left;
-  for (auto const& [colour, what] : {std::pair("#4e79a7", "step that sends"), {"#59a14f", "receives"}, {"#f28e2b", "receives and combines"}, {"#d7dee8", "call"}}) {
+  for (auto const& [colour, what] : {std::pair("#4e79a7", "step that sends"),
+                                     {"#59a14f", "receives"},
+                                     {"#f28e2b", "receives and combines"},
+                                     {"#d7dee8", "call"}}) {
     picture.box(at, 30, 12, 12, "fill='" + std::string(colour) + '\'');
     picture.text(at + 17, 40, what);
     at += 40 + 7 * static_cast<double>(std::strlen(what));
   }
   // Ticks at 1, 2 or 5 times a power of ten, some 100 pixels apart.
   double const wanted = 100 / scale, power = std::pow(10, std::floor(std::log10(wanted)));
-  double const tick = std::max(1.0, power * (wanted / power > 5 ? 10 : wanted / power > 2 ? 5 : wanted / power > 1 ? 2 : 1));
+  double const tick = std::max(1.0, power * (wanted / power > 5   ? 10
+                                             : wanted / power > 2 ? 5
+                                             : wanted / power > 1 ? 2
+                                                                  : 1));
   for (double t = 0; t <= static_cast<double>(times.last - times.first); t += tick) {
     picture.line(left + t * scale, top - 6, left + t * scale, bottom, "stroke='#e3e3e3'");
     std::string us = times.duration(static_cast<std::int64_t>(t));
     us.erase(tick >= 1000 ? us.find('.') : us.find_last_not_of('0') + 1);
     picture.text(left + t * scale, bottom + 16, us + " us", "text-anchor='middle' class='small'");
   }
-  for (auto const& [row, y] : y_of) picture.text(left - 10, y + call_height / 2 + 4, "rank " + std::to_string(row), "text-anchor='end'");
+  for (auto const& [row, y] : y_of)
+    picture.text(left - 10, y + call_height / 2 + 4, "rank " + std::to_string(row), "text-anchor='end'");
 
   for (trace_log const& log : logs)
     for (std::size_t i = 0; i < log.events().size(); ++i) {
@@ -178,25 +200,33 @@ inline void write_timeline(std::ostream& out, std::span<trace_log const> logs) {
       bool const call = e.what == trace_event::kind::call;
       double const wide = std::max(1.0, x(e.end) - x(e.begin)), y = y_of[log.row()];
       std::string const name = call ? detail::title_of(e) : detail::title_of_step(log.events(), i);
-      std::string tip = name + "\nrank " + std::to_string(log.row()) + ", " + times.us(e.begin) + " us, lasts " + times.duration(e.end - e.begin) + " us";
+      std::string tip = name + "\nrank " + std::to_string(log.row()) + ", " + times.us(e.begin) + " us, lasts " +
+                        times.duration(e.end - e.begin) + " us";
       if (call) tip += "\n" + std::to_string(e.elements) + " elements, " + std::to_string(e.bytes) + " bytes";
       bool folds = false, receives = false;
       for (std::size_t k = i + 1; !call && k < log.events().size() && log.events()[k].is_operand(); ++k) {
         trace_event const& o = log.events()[k];
         // Not a literal + std::string, of which g++ 12 warns at -O3 without cause (-Wrestrict).
-        tip.append("\n").append(detail::name_of(o.what)) += ' ' + std::to_string(o.peer) + ": " + std::to_string(o.bytes) + " bytes";
+        tip.append("\n").append(detail::name_of(o.what)) +=
+            ' ' + std::to_string(o.peer) + ": " + std::to_string(o.bytes) + " bytes";
         folds |= o.what == trace_event::kind::fold, receives |= o.what == trace_event::kind::recv;
       }
-      char const* const colour = call ? "#d7dee8' stroke='#8593a5" : folds ? "#f28e2b' stroke='#fff" : receives ? "#59a14f' stroke='#fff" : "#4e79a7' stroke='#fff";
+      char const* const colour = call       ? "#d7dee8' stroke='#8593a5"
+                                 : folds    ? "#f28e2b' stroke='#fff"
+                                 : receives ? "#59a14f' stroke='#fff"
+                                            : "#4e79a7' stroke='#fff";
       double const from = call ? y : y + call_height - step_height - 1, height = call ? call_height : step_height;
       picture.box(x(e.begin), from, wide, height, "stroke-width='.5' fill='" + std::string(colour) + '\'', tip);
-      if (wide > 6.2 * static_cast<double>(name.size()) + 6) picture.text(x(e.begin) + 4, from + 12, name, call ? "class='small'" : "class='small light'");
+      if (wide > 6.2 * static_cast<double>(name.size()) + 6)
+        picture.text(x(e.begin) + 4, from + 12, name, call ? "class='small'" : "class='small light'");
     }
   for (traced_message const& m : messages_of(logs)) {
     bool const down = y_of[m.from] < y_of[m.to];
-    picture.arrow(x(m.sent.begin), y_of[m.from] + call_height - (down ? 1 : step_height + 1), x(m.received.end), y_of[m.to] + call_height - (down ? step_height + 1 : 1),
-                  "stroke='#444' stroke-opacity='.55'",
-                  "rank " + std::to_string(m.from) + " to " + std::to_string(m.to) + ": " + std::to_string(m.sent.bytes) + " bytes\n" + times.us(m.sent.begin) + " us to " + times.us(m.received.end) + " us");
+    picture.arrow(x(m.sent.begin), y_of[m.from] + call_height - (down ? 1 : step_height + 1), x(m.received.end),
+                  y_of[m.to] + call_height - (down ? step_height + 1 : 1), "stroke='#444' stroke-opacity='.55'",
+                  "rank " + std::to_string(m.from) + " to " + std::to_string(m.to) + ": " +
+                      std::to_string(m.sent.bytes) + " bytes\n" + times.us(m.sent.begin) + " us to " +
+                      times.us(m.received.end) + " us");
   }
   out << std::move(picture).str();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// COLLIGO_TRACE=file.json or file.svg: every call of a program is traced. Here the file, and how ranks that are threads use it; mpi_trace.hpp for MPI.
+/// COLLIGO_TRACE=file.json or file.svg: every call of a program is traced. Here the file, and how ranks that are
+/// threads use it; mpi_trace.hpp for MPI.
 #pragma once
 
 #include <atomic>
@@ -27,7 +28,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class trace_file {
  public:
   /// Events that each rank keeps. A browser draws far fewer boxes than Perfetto.
-  static std::size_t most_events(std::string_view path) { return path.ends_with(".svg") ? std::size_t{1} << 12 : std::size_t{1} << 16; }
+  static std::size_t most_events(std::string_view path) {
+    return path.ends_with(".svg") ? std::size_t{1} << 12 : std::size_t{1} << 16;
+  }
 
   /// The path that COLLIGO_TRACE asks for, empty if it does not.
   static std::string asked_for() {
@@ -63,7 +66,9 @@ class trace_file {
   }
 
  private:
-  void complain(char const* why) const { std::fprintf(stderr, "colligo: COLLIGO_TRACE: %s can not be written: %s\n", path_.c_str(), why); }
+  void complain(char const* why) const {
+    std::fprintf(stderr, "colligo: COLLIGO_TRACE: %s can not be written: %s\n", path_.c_str(), why);
+  }
 
   std::string path_;
   std::ofstream out_;

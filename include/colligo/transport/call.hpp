@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What a front door sees of a communicator and hands to the engine: all that a call of a collective is, in bytes. Kept small, for every unit that makes
-/// a call compiles it. A transport specialises port_of for its communicator type.
+/// What a front door sees of a communicator and hands to the engine: all that a call of a collective is, in bytes. Kept
+/// small, for every unit that makes a call compiles it. A transport specialises port_of for its communicator type.
 #pragma once
 
 #include <concepts>
@@ -14,8 +14,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Specialised by transports: `static detail::endpoint& open(Comm const&)`; `has_vendor<T>`, whether the MPI library's own collectives can take
-/// such elements; `wire<T, Op>()`, what the transport itself has to know of them, or null.
+/// Specialised by transports: `static detail::endpoint& open(Comm const&)`; `has_vendor<T>`, whether the MPI library's
+/// own collectives can take such elements; `wire<T, Op>()`, what the transport itself has to know of them, or null.
 template <class Comm>
 struct port_of {};
 
@@ -50,7 +50,8 @@ struct values {
   range covers{};
 };
 
-/// One call of a collective on one rank: `in` is what the rank contributes, `out` what it wants, each a stretch of the vector.
+/// One call of a collective on one rank: `in` is what the rank contributes, `out` what it wants, each a stretch of the
+/// vector.
 struct call {
   collective what;
   element const* of;

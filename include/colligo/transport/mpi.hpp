@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The transport over an MPI_Comm. Elements that are bytes travel as bytes; a pair send + recv or send + fold is one MPI_Sendrecv, other steps
-/// are non-blocking. No allocation and no MPI object per call once a communicator is warm.
+/// The transport over an MPI_Comm. Elements that are bytes travel as bytes; a pair send + recv or send + fold is one
+/// MPI_Sendrecv, other steps are non-blocking. No allocation and no MPI object per call once a communicator is warm.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// An MPI_Comm as this library's communicator. Does not own it. Precondition: MPI is initialised, not an intercommunicator.
+/// An MPI_Comm as this library's communicator. Does not own it. Precondition: MPI is initialised, not an
+/// intercommunicator.
 class mpi_communicator {
  public:
   mpi_communicator(MPI_Comm comm) : comm_(comm) {
@@ -35,7 +36,8 @@ class mpi_communicator {
 
 namespace detail {
 
-/// Latest look-ups, and how many ports have been freed: a handle may be used again by MPI once its communicator is gone.
+/// Latest look-ups, and how many ports have been freed: a handle may be used again by MPI once its communicator is
+/// gone.
 inline std::atomic<unsigned> mpi_ports_freed = 0;
 endpoint& look_up_mpi_port(MPI_Comm user);
 
@@ -43,7 +45,8 @@ endpoint& look_up_mpi_port(MPI_Comm user);
 inline endpoint& mpi_endpoint(MPI_Comm user) {
   static thread_local struct { MPI_Comm comm; endpoint* port; unsigned freed; } latest{};   // zeros: no guard to pass
   unsigned const freed = mpi_ports_freed.load(std::memory_order_acquire);
-  if (latest.port == nullptr || latest.comm != user || latest.freed != freed) latest = {user, &look_up_mpi_port(user), freed};
+  if (latest.port == nullptr || latest.comm != user || latest.freed != freed)
+    latest = {user, &look_up_mpi_port(user), freed};
   return *latest.port;
 }
 

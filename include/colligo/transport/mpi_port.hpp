@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the library keeps with an MPI communicator: a duplicate of its own, so that a user's wild-card receives never meet its
-/// messages, scratch, and the settings, which rank 0 decides for all. Cached as an attribute, freed with the communicator.
+/// What the library keeps with an MPI communicator: a duplicate of its own, so that a user's wild-card receives never
+/// meet its messages, scratch, and the settings, which rank 0 decides for all. Cached as an attribute, freed with the
+/// communicator.
 #pragma once
 
 #include <mpi.h>
@@ -31,8 +32,8 @@ class mpi_port final : public port_base {
 
   MPI_Comm comm() const { return comm_; }
 
-  /// The memory that the ranks of this host share, null where that can not be had: the same on all ranks. Made on first use, which is
-  /// collective.
+  /// The memory that the ranks of this host share, null where that can not be had: the same on all ranks. Made on first
+  /// use, which is collective.
   shared_host* shared();
   /// The same, null for elements that do not go through it.
   shared_host* shared_for(element const& of);
@@ -40,16 +41,19 @@ class mpi_port final : public port_base {
   shared_host* automatic_memory(element const& of) override { return size_ > 1 ? shared_for(of) : nullptr; }
   COLLIGO_BODY bool has_builtin(call const& its) const override;
   COLLIGO_BODY bool has_vendor(call const& its) const override;
-  COLLIGO_BODY std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override;
+  COLLIGO_BODY std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its,
+                                                              transport over) override;
   COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(call const& its, bool persistent) override;
   COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
   /// One message out and one in, at once; either may be absent (nobody). Bytes. Waits.
   void exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from) {
-    bool const one_piece = out_bytes - 1 < longest_piece && in_bytes - 1 < longest_piece;   // 0 - 1 is huge: empty is not one piece
+    // 0 - 1 is huge: empty is not one piece.
+    bool const one_piece = out_bytes - 1 < longest_piece && in_bytes - 1 < longest_piece;
     if (!one_piece) return exchange_pieces(out, out_bytes, to, in, in_bytes, from);
-    check_mpi(MPI_Sendrecv(out, static_cast<int>(out_bytes), MPI_BYTE, to, 0, in, static_cast<int>(in_bytes), MPI_BYTE, from,
-                           0, comm_, MPI_STATUS_IGNORE), "MPI_Sendrecv");
+    check_mpi(MPI_Sendrecv(out, static_cast<int>(out_bytes), MPI_BYTE, to, 0, in, static_cast<int>(in_bytes), MPI_BYTE,
+                           from, 0, comm_, MPI_STATUS_IGNORE),
+              "MPI_Sendrecv");
   }
 
   /// Requests of this process, whatever communicators they use.
@@ -60,7 +64,8 @@ class mpi_port final : public port_base {
   COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
   COLLIGO_BODY void run_vendor(call const& its) override;
   /// The same if one of them is absent, or longer than MPI counts.
-  void exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from);
+  void exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
+                       int from);
   void meet(MPI_Comm comm) const;
   void find_hosts();
   static int make_key();

@@ -44,7 +44,8 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   int inter = 0;
   check_mpi(MPI_Comm_test_inter(user, &inter), "MPI_Comm_test_inter");
   if (inter)
-    throw argument_error("colligo: an intercommunicator was given; the collectives of this library run within one group");
+    throw argument_error(
+        "colligo: an intercommunicator was given; the collectives of this library run within one group");
   meet(user);
   check_mpi(MPI_Comm_dup(user, &comm_), "MPI_Comm_dup");
   try {
@@ -116,7 +117,8 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 [[gnu::cold]] COLLIGO_BODY int mpi_port::make_key() {
   int initialised = 0, key = MPI_KEYVAL_INVALID;
   MPI_Initialized(&initialised);
-  if (!initialised) throw error("colligo: MPI is not initialised (make a boost::mpi::environment or call MPI_Init first)");
+  if (!initialised)
+    throw error("colligo: MPI is not initialised (make a boost::mpi::environment or call MPI_Init first)");
   auto const free = [](MPI_Comm, int, void* port, void*) -> int {
     delete static_cast<mpi_port*>(port);
     mpi_ports_freed.fetch_add(1, std::memory_order_release);
@@ -156,7 +158,8 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_
 COLLIGO_BODY bool mpi_port::uses_memory(call const& its, transport over) {
   return over == transport::shared_memory && shared_for(*its.of) != nullptr;
 }
-COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::steps_for_request(working_vector& data, call const& its, transport over) {
+COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::steps_for_request(working_vector& data, call const& its,
+                                                                      transport over) {
   shared_host* const host = over == transport::shared_memory ? shared_for(*its.of) : nullptr;
   return std::make_unique<mpi::request_steps>(*this, data, its, host);
 }
@@ -169,8 +172,9 @@ COLLIGO_BODY void mpi_port::exchange_pieces(std::byte const* out, std::size_t ou
     if (got == 0) check_mpi(MPI_Send(out, out_count, MPI_BYTE, to, 0, comm_), "MPI_Send");
     else if (sent == 0) check_mpi(MPI_Recv(in, in_count, MPI_BYTE, from, 0, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
     else
-      check_mpi(MPI_Sendrecv(out, out_count, MPI_BYTE, to, 0, in, in_count, MPI_BYTE, from, 0, comm_, MPI_STATUS_IGNORE),
-                "MPI_Sendrecv");
+      check_mpi(
+          MPI_Sendrecv(out, out_count, MPI_BYTE, to, 0, in, in_count, MPI_BYTE, from, 0, comm_, MPI_STATUS_IGNORE),
+          "MPI_Sendrecv");
     out += sent, out_bytes -= sent, in += got, in_bytes -= got;
   } while (out_bytes != 0 || in_bytes != 0);
 }

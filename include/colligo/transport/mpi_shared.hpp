@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Memory that the MPI ranks of one host share: mapped when a communicator first asks for it, by agreement of all its ranks, unmapped with the
-/// communicator. The name in /dev/shm is gone as soon as all have it mapped, so that nothing stays behind, however the program ends.
+/// Memory that the MPI ranks of one host share: mapped when a communicator first asks for it, by agreement of all its
+/// ranks, unmapped with the communicator. The name in /dev/shm is gone as soon as all have it mapped, so that nothing
+/// stays behind, however the program ends.
 #pragma once
 
 #include <mpi.h>
@@ -28,7 +29,8 @@ class mpi_shared {
   shared_host* host() { return host_.get(); }
 
  private:
-  static constexpr std::size_t most = std::size_t{256} << 20;   // bytes of a host: a communicator of more than some 110 of its ranks goes over messages
+  // Bytes of a host: a communicator of more than some 110 of its ranks goes over messages.
+  static constexpr std::size_t most = std::size_t{256} << 20;
 
   std::size_t segment() const;
   std::size_t bytes() const { return segment() * static_cast<std::size_t>(ranks_); }

@@ -36,8 +36,8 @@ COLLIGO_BODY mpi_shared::~mpi_shared() {
   if (memory_ != MAP_FAILED) munmap(memory_, bytes());
 }
 
-// Whole pages, so that each rank's segment comes from its own part of the machine; one more, or segments of many ranks would compete for the same
-// lines of a cache.
+// Whole pages, so that each rank's segment comes from its own part of the machine; one more, or segments of many ranks
+// would compete for the same lines of a cache.
 COLLIGO_BODY std::size_t mpi_shared::segment() const {
   std::size_t const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return (segment_layout(ranks_).bytes() + page - 1) / page * page + page;
@@ -65,13 +65,17 @@ COLLIGO_BODY bool mpi_shared::map(MPI_Comm node) {
       file = shm_open(name.data(), O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
       if (file < 0 && errno != EEXIST) break;
     }
-  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes())) != 0) close(std::exchange(file, -1)), shm_unlink(name.data()), name[0] = 0;
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes())) != 0) {
+    close(std::exchange(file, -1));
+    shm_unlink(name.data());
+  }
   if (file < 0) name[0] = 0;
   check_mpi(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
   if (me_ != 0 && name[0] != 0) file = shm_open(name.data(), O_RDWR, 0);
   bool good = file >= 0 && shared_memory_wanted();
   // Reserved now: memory that is not there would end the program when it is touched.
-  good = good && posix_fallocate(file, static_cast<off_t>(segment() * static_cast<std::size_t>(me_)), static_cast<off_t>(segment())) == 0;
+  good = good && posix_fallocate(file, static_cast<off_t>(segment() * static_cast<std::size_t>(me_)),
+                                 static_cast<off_t>(segment())) == 0;
   int all_good = good;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all_good, 1, MPI_INT, MPI_LAND, node), "MPI_Allreduce");
   if (me_ == 0 && file >= 0) shm_unlink(name.data());
@@ -82,8 +86,10 @@ COLLIGO_BODY bool mpi_shared::map(MPI_Comm node) {
 
 COLLIGO_BODY void mpi_shared::open(MPI_Comm node) {
   std::vector<std::byte*> segments;
-  for (int r = 0; r < ranks_; ++r) segments.push_back(static_cast<std::byte*>(memory_) + segment() * static_cast<std::size_t>(r));
-  host_ = std::make_unique<shared_host>(me_, segments, places(node), surroundings{this, has_cores(node), &wait, can_read(node) ? &read : nullptr});
+  for (int r = 0; r < ranks_; ++r)
+    segments.push_back(static_cast<std::byte*>(memory_) + segment() * static_cast<std::size_t>(r));
+  host_ = std::make_unique<shared_host>(me_, segments, places(node),
+                                        surroundings{this, has_cores(node), &wait, can_read(node) ? &read : nullptr});
   if (host_->can_read() && host_->spins()) host_->announce_from(768 * 1024);
 }
 
@@ -123,7 +129,8 @@ COLLIGO_BODY bool mpi_shared::can_read(MPI_Comm node) {
   for (whereabouts const& w : all) processes_.push_back(static_cast<pid_t>(w.process));
   int const next = (me_ + 1) % ranks_;
   std::uint64_t seen = 0;
-  bool const right = copy(next, reinterpret_cast<std::byte*>(&seen), reinterpret_cast<std::byte const*>(all[static_cast<std::size_t>(next)].probe), sizeof seen) &&
+  bool const right = copy(next, reinterpret_cast<std::byte*>(&seen),
+                          reinterpret_cast<std::byte const*>(all[static_cast<std::size_t>(next)].probe), sizeof seen) &&
                      seen == 0x636f6c6c69676f00u + static_cast<std::uint64_t>(next);
   return agree(right);   // also keeps the probes where they are until all have read
 }

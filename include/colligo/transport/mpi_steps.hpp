@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Executes steps over an MPI_Comm: messages between hosts, and within a host where memory is not shared; the others go through memory. A pair
-/// send + recv or send + fold is one MPI_Sendrecv, other steps are non-blocking.
+/// Executes steps over an MPI_Comm: messages between hosts, and within a host where memory is not shared; the others go
+/// through memory. A pair send + recv or send + fold is one MPI_Sendrecv, other steps are non-blocking.
 #pragma once
 
 #include <mpi.h>

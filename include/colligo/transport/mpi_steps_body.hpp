@@ -83,14 +83,16 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
       if (p.sends()) return;
       std::size_t const bytes = of.bytes(p.elements.size());
       std::byte* const into = p.folds() ? std::exchange(free_, free_ + bytes) : data_->write(p.elements);
-      if (host_ && host_->has(p.peer)) here_->add_in(host_->from(p.peer), {operand::kind::recv, p.peer, p.elements, own::result}, into);
+      if (host_ && host_->has(p.peer))
+        here_->add_in(host_->from(p.peer), {operand::kind::recv, p.peer, p.elements, own::result}, into);
       else post_recv(into, bytes, p.peer);
     });
   std::size_t next = 0;
   for_each_piece(operands, [&](piece const& p) {
     if (!p.sends()) return;
     std::size_t const i = next++, bytes = of.bytes(p.elements.size());
-    if (wire_->encode) post_send(reinterpret_cast<std::byte const*>(memory_.encoded[i].data()), memory_.encoded[i].size(), p.peer);
+    if (wire_->encode)
+      post_send(reinterpret_cast<std::byte const*>(memory_.encoded[i].data()), memory_.encoded[i].size(), p.peer);
     else if (host_ && host_->has(p.peer)) here_->add_out(host_->to(p.peer), sources[i], bytes);
     else post_send(sources[i], bytes, p.peer);
   });
@@ -108,7 +110,9 @@ COLLIGO_BODY bool mpi_steps::advance() {
   if (!take_encoded(false)) return false;
   int done = 1;
   if (!memory_.requests.empty())
-    check_mpi(MPI_Testall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    check_mpi(
+        MPI_Testall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &done, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
   if (!done || through_memory_) return false;
   memory_.requests.clear();
   end_step();
@@ -140,7 +144,9 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
   });
   for (;;) {
     int which = MPI_UNDEFINED;
-    check_mpi(MPI_Waitany(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &which, MPI_STATUS_IGNORE), "MPI_Waitany");
+    check_mpi(
+        MPI_Waitany(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &which, MPI_STATUS_IGNORE),
+        "MPI_Waitany");
     if (which == MPI_UNDEFINED) break;
     auto const i = static_cast<std::size_t>(which);
     data_->combine(arriving[i].elements, sources[i], arriving[i].peer < rank(), arriving[i].which);
@@ -149,18 +155,21 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
 }
 
 COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
-  return whole_ || std::all_of(operands.begin(), operands.end(), [&](operand const& o) { return o.vanishes() || host_->has(o.peer); });
+  return whole_ || std::all_of(operands.begin(), operands.end(),
+                               [&](operand const& o) { return o.vanishes() || host_->has(o.peer); });
 }
 
 COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, int to) {
   for (std::size_t at = 0; at < bytes; at += longest_piece)
-    check_mpi(MPI_Isend(out + at, static_cast<int>(std::min(bytes - at, longest_piece)), MPI_BYTE, to, tag_, port_.comm(),
-                        &memory_.requests.emplace_back()), "MPI_Isend");
+    check_mpi(MPI_Isend(out + at, static_cast<int>(std::min(bytes - at, longest_piece)), MPI_BYTE, to, tag_,
+                        port_.comm(), &memory_.requests.emplace_back()),
+              "MPI_Isend");
 }
 COLLIGO_BODY void mpi_steps::post_recv(std::byte* in, std::size_t bytes, int from) {
   for (std::size_t at = 0; at < bytes; at += longest_piece)
-    check_mpi(MPI_Irecv(in + at, static_cast<int>(std::min(bytes - at, longest_piece)), MPI_BYTE, from, tag_, port_.comm(),
-                        &memory_.requests.emplace_back()), "MPI_Irecv");
+    check_mpi(MPI_Irecv(in + at, static_cast<int>(std::min(bytes - at, longest_piece)), MPI_BYTE, from, tag_,
+                        port_.comm(), &memory_.requests.emplace_back()),
+              "MPI_Irecv");
 }
 COLLIGO_BODY void mpi_steps::finish_messages() {
   int const code = MPI_Waitall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), MPI_STATUSES_IGNORE);
@@ -189,7 +198,8 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
     check_mpi(MPI_Mrecv(memory_.taken.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
     take_rest(p.peer, static_cast<std::size_t>(first));
     ++next_encoded_;
-    std::byte* const into = p.folds() ? std::exchange(free_, free_ + data_->of().bytes(p.elements.size())) : data_->write(p.elements);
+    std::byte* const into =
+        p.folds() ? std::exchange(free_, free_ + data_->of().bytes(p.elements.size())) : data_->write(p.elements);
     try {
       wire_->decode(memory_.taken, into, p.elements.size());
     } catch (...) {
@@ -205,8 +215,9 @@ COLLIGO_BODY void mpi_steps::take_rest(int from, std::size_t first) {
   std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);
   memory_.taken.resize(bytes);
   for (std::size_t at = first; at < bytes; at += longest_piece)
-    check_mpi(MPI_Recv(memory_.taken.data() + at, static_cast<int>(std::min<std::size_t>(bytes - at, longest_piece)), MPI_BYTE, from,
-                       tag_, port_.comm(), MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(MPI_Recv(memory_.taken.data() + at, static_cast<int>(std::min<std::size_t>(bytes - at, longest_piece)),
+                       MPI_BYTE, from, tag_, port_.comm(), MPI_STATUS_IGNORE),
+              "MPI_Recv");
 }
 
 }  // namespace colligo

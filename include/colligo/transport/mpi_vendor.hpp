@@ -49,7 +49,8 @@ MPI_Datatype builtin_type() {
   else return MPI_DATATYPE_NULL;
 }
 
-/// MPI's name of a functor on T, MPI_OP_NULL where it has none. For NaN, MPI's maximum and minimum follow their own rule.
+/// MPI's name of a functor on T, MPI_OP_NULL where it has none. For NaN, MPI's maximum and minimum follow their own
+/// rule.
 template <class Op, class T>
 MPI_Op builtin_op() {
   constexpr bool integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
@@ -64,9 +65,12 @@ MPI_Op builtin_op() {
   else if constexpr (std::is_integral_v<T> && any_of<Op, T, std::logical_and>) return MPI_LAND;
   else if constexpr (std::is_integral_v<T> && any_of<Op, T, std::logical_or>) return MPI_LOR;
   else if constexpr (std::is_integral_v<T> && any_boost<Op, T, boost::mpi::logical_xor>) return MPI_LXOR;
-  else if constexpr (integer && (any_of<Op, T, std::bit_and> || any_boost<Op, T, boost::mpi::bitwise_and>)) return MPI_BAND;
-  else if constexpr (integer && (any_of<Op, T, std::bit_or> || any_boost<Op, T, boost::mpi::bitwise_or>)) return MPI_BOR;
-  else if constexpr (integer && (any_of<Op, T, std::bit_xor> || any_boost<Op, T, boost::mpi::bitwise_xor>)) return MPI_BXOR;
+  else if constexpr (integer && (any_of<Op, T, std::bit_and> || any_boost<Op, T, boost::mpi::bitwise_and>))
+    return MPI_BAND;
+  else if constexpr (integer && (any_of<Op, T, std::bit_or> || any_boost<Op, T, boost::mpi::bitwise_or>))
+    return MPI_BOR;
+  else if constexpr (integer && (any_of<Op, T, std::bit_xor> || any_boost<Op, T, boost::mpi::bitwise_xor>))
+    return MPI_BXOR;
   else if constexpr (std::is_same_v<Op, maxloc>) return MPI_MAXLOC;
   else if constexpr (std::is_same_v<Op, minloc>) return MPI_MINLOC;
   else return MPI_OP_NULL;
@@ -79,7 +83,10 @@ struct serialised;
 template <class T, class Op>
 constexpr mpi_element make_mpi_element() {
   mpi_element made{vendor_takes<T>, &builtin_type<T>, &builtin_op<std::remove_cv_t<Op>, T>, nullptr, nullptr};
-  if constexpr (!travels_as_bytes<T>) made.encode = &serialised<T>::encode, made.decode = &serialised<T>::decode;
+  if constexpr (!travels_as_bytes<T>) {
+    made.encode = &serialised<T>::encode;
+    made.decode = &serialised<T>::decode;
+  }
   return made;
 }
 template <class T, class Op>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The `vendor` algorithm over MPI: the library's own collective with the built-in operation and datatype where there are any, otherwise with
-/// an operation made for the call. MPI gives such an operation no context; here the call travels as an attribute of the datatype, so
-/// stateful functors work, calls may run at the same time, and nothing is process-wide.
+/// The `vendor` algorithm over MPI: the library's own collective with the built-in operation and datatype where there
+/// are any, otherwise with an operation made for the call. MPI gives such an operation no context; here the call
+/// travels as an attribute of the datatype, so stateful functors work, calls may run at the same time, and nothing is
+/// process-wide.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,8 @@ struct int_blocks {
 
   int_blocks() = default;
   explicit int_blocks(blocks const& block) {
-    for (int i = 0; i < block.parts; ++i) counts.push_back(count_of(block[i].size())), first.push_back(count_of(block[i].first));
+    for (int i = 0; i < block.parts; ++i)
+      counts.push_back(count_of(block[i].size())), first.push_back(count_of(block[i].first));
   }
 };
 
@@ -76,9 +78,9 @@ class vendor_call : public moving_step {
 
 COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner how)
     : port_(port), its_(its), how_(how), wire_(*static_cast<mpi_element const*>(its.wire)), type_(wire_.type()) {
-  bool const combines = its.what == collective::all_reduce || its.what == collective::reduce || its.what == collective::scan ||
-                        its.what == collective::exclusive_scan || its.what == collective::reduce_scatter ||
-                        its.what == collective::reduce_scatter_block;
+  bool const combines = its.what == collective::all_reduce || its.what == collective::reduce ||
+                        its.what == collective::scan || its.what == collective::exclusive_scan ||
+                        its.what == collective::reduce_scatter || its.what == collective::reduce_scatter_block;
   if (combines && type_ != MPI_DATATYPE_NULL) op_ = wire_.operation();
   bool const own = type_ == MPI_DATATYPE_NULL || (combines && op_ == MPI_OP_NULL);
   if (own) {
@@ -133,7 +135,8 @@ COLLIGO_BODY void vendor_call::combine(void* in, void* in_out, int* n, MPI_Datat
 }
 
 template <class Blocking, class Started, class Persistent, class... Arguments>
-void vendor_call::make(char const* name, Blocking blocking, Started started, Persistent persistent, Arguments... arguments) {
+void vendor_call::make(char const* name, Blocking blocking, Started started, Persistent persistent,
+                       Arguments... arguments) {
   if (how_ == manner::blocking) return check_mpi(blocking(arguments...), name);
   MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
   if constexpr (!std::is_null_pointer_v<Persistent>)
@@ -164,17 +167,20 @@ void vendor_call::in_pieces(Run run) const {
 COLLIGO_BODY void vendor_call::call_reduction() {
   using enum collective;
   MPI_Comm const comm = port_.comm();
-  bool const at_root = port_.rank() == its_.root, same = its_.in.data == its_.out.data && (its_.what != reduce || at_root);
+  bool const at_root = port_.rank() == its_.root,
+             same = its_.in.data == its_.out.data && (its_.what != reduce || at_root);
   std::byte const* const in = its_.in.data;
   std::byte* const out = its_.out.data;
   if (its_.what == reduce_scatter)
     return make(COLLIGO_MPI(Reduce_scatter, reduce_scatter), in, out, ints_.counts.data(), type_, op_, comm);
   if (its_.what == reduce_scatter_block)
-    return make(COLLIGO_MPI(Reduce_scatter_block, reduce_scatter_block), in, out, count_of(its_.out.covers.size()), type_, op_, comm);
+    return make(COLLIGO_MPI(Reduce_scatter_block, reduce_scatter_block), in, out, count_of(its_.out.covers.size()),
+                type_, op_, comm);
   in_pieces([&](std::size_t at, int n) {
     void const* const from = same ? MPI_IN_PLACE : in + at;
     if (its_.what == all_reduce) make(COLLIGO_MPI(Allreduce, allreduce), from, out + at, n, type_, op_, comm);
-    if (its_.what == reduce) make(COLLIGO_MPI(Reduce, reduce), from, at_root ? out + at : nullptr, n, type_, op_, its_.root, comm);
+    if (its_.what == reduce)
+      make(COLLIGO_MPI(Reduce, reduce), from, at_root ? out + at : nullptr, n, type_, op_, its_.root, comm);
     if (its_.what == scan) make(COLLIGO_MPI(Scan, scan), from, out + at, n, type_, op_, comm);
     if (its_.what == exclusive_scan) make(COLLIGO_MPI(Exscan, exscan), from, out + at, n, type_, op_, comm);
   });
@@ -193,7 +199,8 @@ COLLIGO_BODY void vendor_call::call_gathering() {
     case broadcast:
       return in_pieces([&](std::size_t at, int n) { make(COLLIGO_MPI(Bcast, bcast), out + at, n, type_, root, comm); });
     case all_gather: return make(COLLIGO_MPI(Allgather, allgather), in, mine, type_, out, mine, type_, comm);
-    case all_gatherv: return make(COLLIGO_MPI(Allgatherv, allgatherv), in, mine, type_, out, counts, first, type_, comm);
+    case all_gatherv:
+      return make(COLLIGO_MPI(Allgatherv, allgatherv), in, mine, type_, out, counts, first, type_, comm);
     case gather: return make(COLLIGO_MPI(Gather, gather), in, mine, type_, out, mine, type_, root, comm);
     case gatherv: return make(COLLIGO_MPI(Gatherv, gatherv), in, mine, type_, out, counts, first, type_, root, comm);
     case scatter: return make(COLLIGO_MPI(Scatter, scatter), in, mine, type_, out, mine, type_, root, comm);
@@ -221,14 +228,17 @@ COLLIGO_BODY void vendor_call::begin(std::span<operand const>, list_kind) {
 
 COLLIGO_BODY bool vendor_call::advance() {
   int done = 0;
-  check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+  check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+            "MPI_Testall");
   if (done) rethrow();
   return done != 0;
 }
 
 #undef COLLIGO_MPI
 
-COLLIGO_BODY void mpi_port::run_vendor(call const& its) { vendor_call(*this, its, vendor_call::manner::blocking).run(); }
+COLLIGO_BODY void mpi_port::run_vendor(call const& its) {
+  vendor_call(*this, its, vendor_call::manner::blocking).run();
+}
 
 COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
   using manner = vendor_call::manner;

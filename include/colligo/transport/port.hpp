@@ -49,7 +49,8 @@ class observer {
   virtual void end(std::size_t began) = 0;
 };
 
-/// Steps that are performed without waiting. Between begin() and the advance() that says true, operands and the vector stay where they are.
+/// Steps that are performed without waiting. Between begin() and the advance() that says true, operands and the vector
+/// stay where they are.
 class moving_step {
  public:
   virtual ~moving_step() = default;
@@ -70,7 +71,8 @@ struct tree_setting {
   bool is_set() const { return !where.empty(); }
 };
 
-/// What the environment sets: the value of each collective's variable, empty where it is not set, and the trees of reductions and broadcasts.
+/// What the environment sets: the value of each collective's variable, empty where it is not set, and the trees of
+/// reductions and broadcasts.
 struct settings {
   std::array<std::string, collectives.size()> algorithm;
   tree_setting reduce_tree, broadcast_tree;
@@ -95,7 +97,8 @@ class port_base : public endpoint {
   tree_setting const& reduce_tree_setting() const { return settings_.reduce_tree; }
   tree_setting const& broadcast_tree_setting() const { return settings_.broadcast_tree; }
 
-  /// Runs a text, or the vendor's collective, on this rank's share. What the functor throws comes out when all messages are through.
+  /// Runs a text, or the vendor's collective, on this rank's share. What the functor throws comes out when all messages
+  /// are through.
   void execute(call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
 
   /// Where `automatic` may go; null: messages only.
@@ -121,7 +124,9 @@ class port_base : public endpoint {
   std::uint32_t started = 0;                    ///< requests, on all ranks alike
 
  protected:
-  explicit port_base(requests_of_rank& its) : requests_(its) { memory.operands.reserve(64), memory.sources.reserve(64); }
+  explicit port_base(requests_of_rank& its) : requests_(its) {
+    memory.operands.reserve(64), memory.sources.reserve(64);
+  }
   virtual ~port_base() = default;
 
   void execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known, transport over);

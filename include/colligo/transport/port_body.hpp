@@ -16,14 +16,16 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY std::string where(endpoint const& port, collective what) {
-  return std::string(name_of(what)) + " on rank " + std::to_string(port.rank()) + " of " + std::to_string(port.size()) + ": ";
+  return std::string(name_of(what)) + " on rank " + std::to_string(port.rank()) + " of " + std::to_string(port.size()) +
+         ": ";
 }
 
 // Once in a program.
 [[gnu::cold]] COLLIGO_BODY void tell_that_nothing_is_traced() {
   static bool told = false;
   if (std::getenv("COLLIGO_TRACE") == nullptr || std::exchange(told, true)) return;
-  std::fputs("colligo: COLLIGO_TRACE is set, but this program includes no <colligo/trace.hpp>: nothing is traced\n", stderr);
+  std::fputs("colligo: COLLIGO_TRACE is set, but this program includes no <colligo/trace.hpp>: nothing is traced\n",
+             stderr);
 }
 
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
@@ -67,7 +69,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return all;
 }
 
-inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known, transport over) {
+inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known,
+                               transport over) {
   bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
   if (what.is_vendor || !whole || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
     return execute_otherwise(its, what, tag, known, over);
@@ -78,15 +81,16 @@ inline void port_base::execute(call const& its, text const& what, void const* ta
 }
 
 // Memory beside the user's is needed only for what the text touches outside of `out`.
-COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known,
-                                               transport over) {
+COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what, void const* tag,
+                                               known_ranks const& known, transport over) {
   if (what.is_vendor) {   // makes no progress for requests: MPI does not let it meet a non-blocking one
     std::size_t const began = trace ? trace->begin(its, what.name) : 0;
     run_vendor(its);
     if (trace) trace->end(began);
     return;
   }
-  if (requests().busy()) return run_among_requests(*this, its, what, tag, known, over);   // they go on while this call waits
+  // They go on while this call waits.
+  if (requests().busy()) return run_among_requests(*this, its, what, tag, known, over);
   element const& of = *its.of;
   text_run const run{what, tag, known, its.vector, its.root};
   range holds = its.out.covers;

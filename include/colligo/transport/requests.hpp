@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Collectives that are started and waited for. A request walks the rank's plan; all requests of a rank make progress whenever it tests one,
-/// waits for one, or makes a blocking call.
+/// Collectives that are started and waited for. A request walks the rank's plan; all requests of a rank make progress
+/// whenever it tests one, waits for one, or makes a blocking call.
 #pragma once
 
 #include <atomic>
@@ -90,6 +90,7 @@ class requests_of_rank {
 };
 
 /// A blocking call while requests are under way: all of them go on meanwhile.
-void run_among_requests(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
+void run_among_requests(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
+                        transport over);
 
 }  // namespace colligo

@@ -16,8 +16,9 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-COLLIGO_BODY running::running(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
-                              transport over, std::unique_ptr<owned_by_request> owned, bool persistent)
+COLLIGO_BODY running::running(port_base& port, call const& its, text const& what, void const* tag,
+                              known_ranks const& known, transport over, std::unique_ptr<owned_by_request> owned,
+                              bool persistent)
     : port_(port), its_(its), algorithm_(what.name), owned_(std::move(owned)) {
   if (its.vector.offsets) {
     offsets_.assign(its.vector.offsets, its.vector.offsets + its.vector.parts + 1);
@@ -26,7 +27,8 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   if (what.is_vendor) {
     plan_.steps.push_back({0, 0, list_kind::plain});
     steps_ = port.vendor_request(its_, persistent);
-    if (!steps_) throw algorithm_error(where(port, its.what) + "vendor: the MPI library has no such collective as a request");
+    if (!steps_)
+      throw algorithm_error(where(port, its.what) + "vendor: the MPI library has no such collective as a request");
     return;
   }
   element const& of = *its_.of;
@@ -179,8 +181,8 @@ COLLIGO_BODY void pause(unsigned& polls) {
   else sched_yield();
 }
 
-COLLIGO_BODY void run_among_requests(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
-                                     transport over) {
+COLLIGO_BODY void run_among_requests(port_base& port, call const& its, text const& what, void const* tag,
+                                     known_ranks const& known, transport over) {
   running now(port, its, what, tag, known, over, nullptr, false);
   port.requests().add(now, 0);   // as other ranks call it, which may have no requests under way
   now.wait();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Elements that are not bytes (std::string, std::vector<double>, std::map ...) travel as Boost.Serialization writes them, through the
-/// same algorithms. Only the sender knows how long a message is, so the receiver asks MPI first.
+/// Elements that are not bytes (std::string, std::vector<double>, std::map ...) travel as Boost.Serialization writes
+/// them, through the same algorithms. Only the sender knows how long a message is, so the receiver asks MPI first.
 #pragma once
 
 #include <boost/archive/binary_iarchive.hpp>
@@ -22,12 +22,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace probe {
 
-// Ties with Boost's catch-all, and loses against a serialize made for the type: so a call is well-formed only for the latter.
+// Ties with Boost's catch-all, and loses against a serialize made for the type: so a call is well-formed only for the
+// latter.
 template <class Archive, class T>
 void serialize(Archive&, T&, unsigned int const);
 
 template <class T>
-concept free_serialize = requires(boost::archive::binary_oarchive& archive, T& value, boost::serialization::version_type v) { serialize(archive, value, v); };
+concept free_serialize = requires(boost::archive::binary_oarchive& archive, T& value,
+                                  boost::serialization::version_type v) {
+  serialize(archive, value, v);
+};
 
 struct has_serialize { void serialize(); };
 template <class T>
@@ -54,7 +58,9 @@ class archive_out : public std::streambuf {
 
  protected:
   int_type overflow(int_type c) override { return bytes_.push_back(traits_type::to_char_type(c)), c; }
-  std::streamsize xsputn(char const* from, std::streamsize n) override { return bytes_.insert(bytes_.end(), from, from + n), n; }
+  std::streamsize xsputn(char const* from, std::streamsize n) override {
+    return bytes_.insert(bytes_.end(), from, from + n), n;
+  }
 
  private:
   std::vector<char>& bytes_;
@@ -62,14 +68,18 @@ class archive_out : public std::streambuf {
 
 class archive_in : public std::streambuf {
  public:
-  explicit archive_in(std::vector<char>& bytes) { setg(bytes.data(), bytes.data() + sizeof(std::uint64_t), bytes.data() + bytes.size()); }
+  explicit archive_in(std::vector<char>& bytes) {
+    setg(bytes.data(), bytes.data() + sizeof(std::uint64_t), bytes.data() + bytes.size());
+  }
 };
 
 template <class T>
 struct serialised {
-  static_assert(serialisable<T>,
-                "colligo: this element type can not travel: make it trivially copyable, or give it a Boost.Serialization serialize() "
-                "(for standard containers include <boost/serialization/vector.hpp>, <boost/serialization/map.hpp> ...)");
+  static_assert(
+      serialisable<T>,
+      "colligo: this element type can not travel: make it trivially copyable, or give it a Boost.Serialization "
+      "serialize() "
+      "(for standard containers include <boost/serialization/vector.hpp>, <boost/serialization/map.hpp> ...)");
 
   static constexpr unsigned flags = boost::archive::no_header | boost::archive::no_codecvt;
 

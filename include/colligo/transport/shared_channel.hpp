@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// One-way channels between ranks that share memory: from each rank to each other one, and from each rank to all others at once. A channel has
-/// three ways for a message, which both ends know from its length: short ones go in cache lines that carry their own sequence number, so that data and
-/// flag are one transfer; longer ones in chunks through a ring of bytes; the longest may leave their address in a line and be read where they are.
+/// One-way channels between ranks that share memory: from each rank to each other one, and from each rank to all others
+/// at once. A channel has three ways for a message, which both ends know from its length: short ones go in cache lines
+/// that carry their own sequence number, so that data and flag are one transfer; longer ones in chunks through a ring
+/// of bytes; the longest may leave their address in a line and be read where they are.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +22,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t line_payload = 56;                       // bytes; the other 8 of the line are its stamp
 inline constexpr std::uint32_t channel_lines = 128;                    // of which a message may take:
-inline constexpr std::size_t longest_in_lines = 37 * line_payload;    // bytes: above, one flag for many lines is cheaper
-inline constexpr std::uint32_t lines_reported = 16;                   // a reader that never writes back says how far it is this often
+// Bytes: above, one flag for many lines is cheaper.
+inline constexpr std::size_t longest_in_lines = 37 * line_payload;
+// A reader that never writes back says how far it is this often.
+inline constexpr std::uint32_t lines_reported = 16;
 
-constexpr std::uint32_t lines_for(std::size_t bytes) { return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload); }
+constexpr std::uint32_t lines_for(std::size_t bytes) {
+  return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload);
+}
 
-/// The stamp is 2^32 (number of the line, counted from 1) + (number of lines that the writer has taken from the reader).
+/// The stamp is 2^32 (number of the line, counted from 1) + (number of lines that the writer has taken from the
+/// reader).
 struct alignas(cache_line) stamped_line {
   std::atomic<std::uint64_t> stamp;
   std::byte payload[line_payload];
@@ -59,18 +65,23 @@ struct ring_place {
   }
 };
 
-/// How the segment of one rank is divided: the backs of its inlets, then the fronts of its outlets, then their rings. Outlet number `ranks` is the one to all.
+/// How the segment of one rank is divided: the backs of its inlets, then the fronts of its outlets, then their rings.
+/// Outlet number `ranks` is the one to all.
 class segment_layout {
  public:
   explicit constexpr segment_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
 
   constexpr std::size_t bytes() const { return ring(ranks_) + capacity(ranks_); }
-  constexpr std::size_t back(int from, bool of_all) const { return (2 * static_cast<std::size_t>(from) + (of_all ? 1 : 0)) * sizeof(channel_back); }
-  constexpr std::size_t front(std::size_t to) const { return 2 * ranks_ * sizeof(channel_back) + to * sizeof(channel_front); }
+  constexpr std::size_t back(int from, bool of_all) const {
+    return (2 * static_cast<std::size_t>(from) + (of_all ? 1 : 0)) * sizeof(channel_back);
+  }
+  constexpr std::size_t front(std::size_t to) const {
+    return 2 * ranks_ * sizeof(channel_back) + to * sizeof(channel_front);
+  }
   constexpr std::size_t ring(std::size_t to) const { return front(ranks_ + 1) + to * capacity(0); }
 
-  /// Bytes. All rings to single ranks together are larger than a first-level cache: a smaller ring would make readers wait for lines that its writer
-  /// still has there, which halves the speed of everything that is long.
+  /// Bytes. All rings to single ranks together are larger than a first-level cache: a smaller ring would make readers
+  /// wait for lines that its writer still has there, which halves the speed of everything that is long.
   constexpr std::size_t capacity(std::size_t to) const {
     constexpr std::size_t together = 256 * 1024, least = 8 * 1024;
     if (to == ranks_) return together;
@@ -98,7 +109,8 @@ class outlet {
   bool has_room_for(std::uint32_t lines) {
     if (put_ + lines - taken_ <= channel_lines) return true;
     std::uint32_t behind = 0;
-    for (channel_back const* back : backs_) behind = std::max(behind, put_ - back->lines.load(std::memory_order_acquire));
+    for (channel_back const* back : backs_)
+      behind = std::max(behind, put_ - back->lines.load(std::memory_order_acquire));
     taken_ = put_ - std::min(behind, put_ - taken_);   // stamps may have said more
     return put_ + lines - taken_ <= channel_lines;
   }
@@ -155,7 +167,8 @@ class outlet {
   template <class Counter>
   std::uint64_t least(Counter counter) const {
     std::uint64_t smallest = counter(*backs_[0]).load(std::memory_order_acquire);
-    for (channel_back const* back : std::span(backs_).subspan(1)) smallest = std::min(smallest, counter(*back).load(std::memory_order_acquire));
+    for (channel_back const* back : std::span(backs_).subspan(1))
+      smallest = std::min(smallest, counter(*back).load(std::memory_order_acquire));
     return smallest;
   }
 
@@ -175,7 +188,10 @@ class inlet {
   inlet(channel_front const& front, std::byte const* ring, std::size_t capacity, channel_back& back)
       : front_(&front), ring_(ring), capacity_(capacity), back_(&back) {}
 
-  bool has_line() const { return front_->lines[taken_ % channel_lines].stamp.load(std::memory_order_acquire) >> 32 == std::uint32_t(taken_ + 1); }
+  bool has_line() const {
+    return front_->lines[taken_ % channel_lines].stamp.load(std::memory_order_acquire) >> 32 ==
+           std::uint32_t(taken_ + 1);
+  }
 
   /// Copies `bytes` <= line_payload of the next line. Precondition: it has come.
   void take_line(std::byte* into, std::size_t bytes) {
@@ -223,7 +239,9 @@ class inlet {
   void took(std::uint32_t lines) {
     std::uint32_t const before = taken_;
     taken_ += lines;
-    if (reverse_) reverse_->taken_ = static_cast<std::uint32_t>(front_->lines[(taken_ - 1) % channel_lines].stamp.load(std::memory_order_relaxed));
+    if (reverse_)
+      reverse_->taken_ =
+          static_cast<std::uint32_t>(front_->lines[(taken_ - 1) % channel_lines].stamp.load(std::memory_order_relaxed));
     if ((before ^ taken_) >= lines_reported) back_->lines.store(taken_, std::memory_order_release);
   }
 
@@ -257,21 +275,26 @@ struct surroundings {
 /// A rank's ends of all channels of its host.
 class shared_host {
  public:
-  /// `segments`: one per rank of the host, of segment_layout(ranks).bytes() zero bytes each. `places`: for each rank of the communicator its place on this host or nobody;
-  /// empty where the host has all of them.
+  /// `segments`: one per rank of the host, of segment_layout(ranks).bytes() zero bytes each. `places`: for each rank of
+  /// the communicator its place on this host or nobody; empty where the host has all of them.
   shared_host(int me, std::vector<std::byte*> const& segments, std::vector<int> places, surroundings around)
       : around_(around), places_(std::move(places)) {
     int const ranks = static_cast<int>(segments.size());
     auto const q = static_cast<std::size_t>(ranks);
     segment_layout const layout(ranks);
     auto const at = [&](int rank) { return segments[static_cast<std::size_t>(rank)]; };
-    auto const front = [&](int rank, std::size_t to) -> auto& { return *reinterpret_cast<channel_front*>(at(rank) + layout.front(to)); };
-    auto const back = [&](int rank, int from, bool of_all) -> auto& { return *reinterpret_cast<channel_back*>(at(rank) + layout.back(from, of_all)); };
+    auto const front = [&](int rank, std::size_t to) -> auto& {
+      return *reinterpret_cast<channel_front*>(at(rank) + layout.front(to));
+    };
+    auto const back = [&](int rank, int from, bool of_all) -> auto& {
+      return *reinterpret_cast<channel_back*>(at(rank) + layout.back(from, of_all));
+    };
     out_.reserve(q + 1), in_.reserve(q), in_all_.reserve(q);   // pointers into them are kept
     std::vector<channel_back const*> readers;
     for (int r = 0; r < ranks; ++r) {
       auto const to = static_cast<std::size_t>(r), mine = static_cast<std::size_t>(me);
-      out_.emplace_back(front(me, to), at(me) + layout.ring(to), layout.capacity(to), std::vector<channel_back const*>{&back(r, me, false)});
+      out_.emplace_back(front(me, to), at(me) + layout.ring(to), layout.capacity(to),
+                        std::vector<channel_back const*>{&back(r, me, false)});
       in_.emplace_back(front(r, mine), at(r) + layout.ring(mine), layout.capacity(mine), back(me, r, false));
       in_all_.emplace_back(front(r, q), at(r) + layout.ring(q), layout.capacity(q), back(me, r, true));
       out_[to].reverse_taken_ = &in_[to].taken_;
@@ -317,7 +340,9 @@ class shared_host {
   }
 
  private:
-  std::size_t place(int rank) const { return static_cast<std::size_t>(places_.empty() ? rank : places_[static_cast<std::size_t>(rank)]); }
+  std::size_t place(int rank) const {
+    return static_cast<std::size_t>(places_.empty() ? rank : places_[static_cast<std::size_t>(rank)]);
+  }
 
   surroundings around_;
   std::vector<int> places_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Executes steps between ranks that share memory. A send publishes, a fold combines straight from where its sender has published: from
-/// cache lines, from a ring, or, without any copy in between, from the sender's own memory (see shared_channel.hpp).
+/// Executes steps between ranks that share memory. A send publishes, a fold combines straight from where its sender has
+/// published: from cache lines, from a ring, or, without any copy in between, from the sender's own memory (see
+/// shared_channel.hpp).
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline constexpr std::size_t longest_read = 256 * 1024;   // bytes at once from another rank's memory: what a second-level cache keeps
+// Bytes at once from another rank's memory: what a second-level cache keeps.
+inline constexpr std::size_t longest_read = 256 * 1024;
 
 inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
 
@@ -82,7 +83,8 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
     outlet& to = published ? host_.to_all() : host_.to(p.peer);
     std::byte const* const from = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += bytes;
-    if (bytes <= longest_in_lines && traffic_.out.empty() && to.has_room_for(lines_for(bytes))) put_short(to, from, bytes);
+    if (bytes <= longest_in_lines && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
+      put_short(to, from, bytes);
     else add_out(to, from, bytes);
   });
   return all_short && traffic_.out.empty();
@@ -124,7 +126,9 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
     return state::done;
   }
   bool open = false, moved = false;
-  auto const complete = [](outgoing const& o) { return o.done == o.bytes && (o.by != way::memory || o.to->all_read()); };
+  auto const complete = [](outgoing const& o) {
+    return o.done == o.bytes && (o.by != way::memory || o.to->all_read());
+  };
   for (outgoing& o : traffic_.out)
     if (!complete(o)) open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
   for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
@@ -195,7 +199,8 @@ COLLIGO_BODY void shared_steps::form_groups() {
   auto& in = traffic_.in;
   for (std::size_t first = 0, k = 1; k < in.size(); ++k) {
     piece const &a = in[first].what, &b = in[k].what;
-    bool const joins = a.folds() && b.folds() && a.elements == b.elements && a.which == own::result && b.which == own::result;
+    bool const joins =
+        a.folds() && b.folds() && a.elements == b.elements && a.which == own::result && b.which == own::result;
     if (joins) ++in[first].members;
     else first = k;
   }
@@ -206,7 +211,8 @@ COLLIGO_BODY void shared_steps::guard(incoming& i) {
   for (outgoing& o : traffic_.out) {
     if (o.from >= i.into + i.bytes || i.into >= o.from + o.bytes) continue;
     if (o.from == i.into) {
-      i.guarded = true, o.stays = false;
+      i.guarded = true;
+      o.stays = false;
     } else {
       traffic_.copies.emplace_back(o.from, o.from + o.bytes);
       o.from = traffic_.copies.back().data();
@@ -222,7 +228,9 @@ COLLIGO_BODY bool shared_steps::blocked(incoming const& i, std::size_t n) const 
 COLLIGO_BODY void shared_steps::give_slots() {
   auto const space = [](incoming const& i) {
     if (!i.what.folds()) return std::size_t{0};
-    return i.by == way::lines ? std::size_t{lines_for(i.bytes)} * cache_line : i.by == way::announced ? longest_read : 0;
+    return i.by == way::lines       ? std::size_t{lines_for(i.bytes)} * cache_line
+           : i.by == way::announced ? longest_read
+                                    : 0;
   };
   std::size_t all = 0;
   for (incoming const& i : traffic_.in) all += space(i);
@@ -242,7 +250,9 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
     std::byte const* const address = o.stays ? o.from : nullptr;
     o.to->put_line<sizeof address>(reinterpret_cast<std::byte const*>(&address));
     o.by = o.stays ? way::memory : way::ring;
-    if (o.stays) o.to->offer(), o.done = o.bytes;
+    if (!o.stays) return true;
+    o.to->offer();
+    o.done = o.bytes;
     return true;
   }
   if (o.by == way::memory) return false;
@@ -260,13 +270,16 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   return true;
 }
 
-// The next n bytes of a message, of a chunk its beginning; null as long as they have not come. What is received, not folded, is then at
-// its place already.
+// The next n bytes of a message, of a chunk its beginning; null as long as they have not come. What is received, not
+// folded, is then at its place already.
 COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
   if (i.by == way::ring) return i.from->chunk(n, beginning);
   std::byte* const into = i.what.folds() ? i.slot : i.into + i.done;
   if (i.by == way::memory) {
-    if (i.fetched < i.done + n) host_.read(i.what.peer, into, i.address + i.done, n), i.fetched = i.done + n;
+    if (i.fetched < i.done + n) {
+      host_.read(i.what.peer, into, i.address + i.done, n);
+      i.fetched = i.done + n;
+    }
     return into;
   }
   for (; i.fetched < i.bytes; i.fetched += std::min(line_payload, i.bytes - i.fetched)) {
@@ -306,7 +319,8 @@ COLLIGO_BODY bool shared_steps::advance(incoming* first) {
   }
   if (!all_heard) return false;
   std::size_t longest = first->bytes;
-  if (first->by != way::lines) longest = in_ring ? chunk_of(first->bytes) : first->what.folds() ? longest_read / size_ * size_ : longest;
+  if (first->by != way::lines)
+    longest = in_ring ? chunk_of(first->bytes) : first->what.folds() ? longest_read / size_ * size_ : longest;
   std::size_t const n = std::min(first->bytes - first->done, longest);
   if (blocked(*first, n)) return false;
   for (incoming* i = first; i != last; ++i)

@@ -117,7 +117,10 @@ struct over_threads {
     void leave(int rank, std::exception_ptr error) {
       std::lock_guard const lock(state_);
       at(rank).gone = true;
-      if (error && !first_) first_ = error, failed_ = true;
+      if (error && !first_) {
+        first_ = error;
+        failed_ = true;
+      }
       for (auto& d : ranks_) {
         std::lock_guard const wake(d.mutex);
         d.changed.notify_all();
@@ -144,7 +147,9 @@ struct over_threads {
       if (static_cast<group*>(self)->failed_) throw abandoned{};
       std::this_thread::yield();
     }
-    static void read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) { std::memcpy(into, address, bytes); }
+    static void read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) {
+      std::memcpy(into, address, bytes);
+    }
 
    private:
     struct desk {
@@ -232,7 +237,10 @@ struct over_threads {
   class steps : public any_step, public moving_step {
    public:
     steps(port& port, working_vector& data, shared_host* host, steps_memory& memory)
-        : any_step(port.rank(), port.size(), data.of().size, data.memory().operands), port_(port), data_(data), memory_(memory) {
+        : any_step(port.rank(), port.size(), data.of().size, data.memory().operands),
+          port_(port),
+          data_(data),
+          memory_(memory) {
       if (!host) return;
       here_.emplace(*host, memory.traffic, port.rank());
       here_->work_on(data);
@@ -314,9 +322,10 @@ struct over_threads {
       }
       port_.ranks.took(wanted.peer, *p);   // it is its sender's again
       if (!expected)
-        throw error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) + " elements of type " +
-                    std::string(mine) + " from rank " + std::to_string(wanted.peer) + ", which sends " + std::to_string(n) + " of type " +
-                    std::string(type) + ": the ranks made different calls");
+        throw error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) +
+                    " elements of type " + std::string(mine) + " from rank " + std::to_string(wanted.peer) +
+                    ", which sends " + std::to_string(n) + " of type " + std::string(type) +
+                    ": the ranks made different calls");
       return true;
     }
 
@@ -340,7 +349,8 @@ struct over_threads {
   // Steps that bring along all that they need.
   class request_steps final : private steps_memory, public steps {
    public:
-    request_steps(port& its, working_vector& data, shared_host* host) : steps(its, data, host, static_cast<steps_memory&>(*this)) {}
+    request_steps(port& its, working_vector& data, shared_host* host)
+        : steps(its, data, host, static_cast<steps_memory&>(*this)) {}
   };
 };
 

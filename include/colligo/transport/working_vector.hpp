@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The vector that a run works on. The user's input is never copied first: a range is read from the input until something has been written
-/// there, so the first fold is out = op(in, received).
+/// The vector that a run works on. The user's input is never copied first: a range is read from the input until
+/// something has been written there, so the first fold is out = op(in, received).
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A few disjoint ranges that do not touch. Algorithms of the papers write at most two at a time (a stretch that wraps round).
+/// A few disjoint ranges that do not touch. Algorithms of the papers write at most two at a time (a stretch that wraps
+/// round).
 class written_ranges {
  public:
   explicit written_ranges(range first = {}) { add(first); }
@@ -67,7 +68,8 @@ struct contribution {
   std::byte const* values;
 };
 
-/// A rank's input, and the memory for what it receives and combines. Which of the two holds a range matters only where the input has it.
+/// A rank's input, and the memory for what it receives and combines. Which of the two holds a range matters only where
+/// the input has it.
 class working_vector {
  public:
   /// Where input and output are the same memory the work is in place.
@@ -107,8 +109,8 @@ class working_vector {
     combine(from_lower ? received : mine, from_lower ? mine : received, into, r.size());
   }
 
-  /// Combines what came from several ranks, with the rank's own values at their place among them: the same grouping, and so the same
-  /// bits, on every rank. Elements offset .. of each contribution belong to the range.
+  /// Combines what came from several ranks, with the rank's own values at their place among them: the same grouping,
+  /// and so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
   template <class From>
   void combine_in_order(range r, int me, std::size_t n, From from) {
     constexpr std::size_t cached = 8192;   // bytes that stay in a first-level cache
@@ -129,7 +131,10 @@ class working_vector {
       bool own_taken = false;
       for (std::size_t k = 0; k < n; ++k) {
         contribution const theirs = from(k);
-        if (!own_taken && theirs.rank > me) take(late ? kept.data() : own), own_taken = true;
+        if (!own_taken && theirs.rank > me) {
+          take(late ? kept.data() : own);
+          own_taken = true;
+        }
         take(theirs.values + of_.bytes(first - r.first));
       }
       if (!own_taken) take(late ? kept.data() : own);
@@ -139,8 +144,8 @@ class working_vector {
   /// Where the values of a range would be written.
   std::byte* place(range r) const { return at(out_, r); }
 
-  /// What a functor throws, or the reading of a serialised element, has to wait until the text is at its end: the other ranks rely on its
-  /// messages. From then on nothing is combined, so this call's results are good for nothing.
+  /// What a functor throws, or the reading of a serialised element, has to wait until the text is at its end: the other
+  /// ranks rely on its messages. From then on nothing is combined, so this call's results are good for nothing.
   void fail(std::exception_ptr why) {
     if (!failed_) failed_ = std::move(why);
   }
