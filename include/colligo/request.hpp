@@ -35,6 +35,8 @@ class handle {
   bool under_way() const;
   /// Makes progress. True if it is complete; unlike test() it throws nothing, and leaves the request active.
   bool complete();
+  /// Lets other ranks have the core for a moment. Precondition: active.
+  void give_way(unsigned& polls) const;
 
  protected:
   handle();
@@ -45,9 +47,6 @@ class handle {
 
   std::unique_ptr<running> its_;
 };
-
-/// Waits a moment: other ranks may need the core.
-void pause(unsigned& polls);
 
 }  // namespace detail
 
@@ -97,17 +96,18 @@ void wait_all(R&& requests) {
 /// functor threw comes out.
 template <detail::range_of_requests R>
 std::size_t wait_any(R&& requests) {
-  for (unsigned polls = 0;; detail::pause(polls)) {
+  for (unsigned polls = 0;;) {
     std::size_t place = 0;
-    bool some = false;
+    std::ranges::range_value_t<R>* some = nullptr;
     for (auto& r : requests) {
       if (r.active()) {
-        some = true;
+        some = &r;
         if (r.test()) return place;
       }
       ++place;
     }
     if (!some) return place;
+    some->give_way(polls);
   }
 }
 

@@ -44,6 +44,7 @@ class mpi_port final : public port_base {
   COLLIGO_BODY std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its,
                                                               transport over) override;
   COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(call const& its, bool persistent) override;
+  COLLIGO_BODY void give_way(unsigned& polls) const override;
   COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
   /// One message out and one in, at once; either may be absent (nobody). Bytes. Waits.

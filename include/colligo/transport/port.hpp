@@ -117,6 +117,9 @@ class port_base : public endpoint {
   /// Requests that go through memory make progress one after the other; these do not go through any.
   virtual bool uses_memory(call const& its, transport over) = 0;
 
+  /// Lets other ranks have the core for a moment, and lets happen what else must.
+  virtual void give_way(unsigned& polls) const = 0;
+
   scratch memory;                     ///< of blocking calls
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::unique_ptr<observer> trace;              ///< none: its calls are not traced

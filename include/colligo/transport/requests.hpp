@@ -38,6 +38,7 @@ class running {
   bool active() const { return active_; }
   /// Makes progress; true if it is not under way any more.
   bool complete();
+  void give_way(unsigned& polls) const { port_.give_way(polls); }
 
  private:
   friend class requests_of_rank;

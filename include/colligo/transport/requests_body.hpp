@@ -3,8 +3,6 @@
 /// The bodies of requests.hpp.
 #pragma once
 
-#include <sched.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -140,7 +138,7 @@ COLLIGO_BODY bool running::complete() {
 
 COLLIGO_BODY void running::wait() {
   for (unsigned polls = 0; under_way();)
-    if (!port_.requests().progress()) pause(polls);
+    if (!port_.requests().progress()) give_way(polls);
   rethrow();
 }
 
@@ -175,12 +173,6 @@ COLLIGO_BODY bool requests_of_rank::progress() {
   return under_way_.size() < before;
 }
 
-COLLIGO_BODY void pause(unsigned& polls) {
-  constexpr unsigned spins = 256;
-  if (++polls < spins) relax();
-  else sched_yield();
-}
-
 COLLIGO_BODY void run_among_requests(port_base& port, call const& its, text const& what, void const* tag,
                                      known_ranks const& known, transport over) {
   running now(port, its, what, tag, known, over, nullptr, false);
@@ -200,6 +192,7 @@ COLLIGO_BODY void handle::wait() {
 }
 COLLIGO_BODY bool handle::active() const { return its_ && its_->active(); }
 COLLIGO_BODY bool handle::under_way() const { return its_ && its_->under_way(); }
+COLLIGO_BODY void handle::give_way(unsigned& polls) const { its_->give_way(polls); }
 COLLIGO_BODY bool handle::complete() { return !its_ || its_->complete(); }
 
 }  // namespace colligo

@@ -210,6 +210,10 @@ struct over_threads {
       return over == transport::shared_memory ? shared_for(*its.of) : nullptr;
     }
 
+    void give_way(unsigned& polls) const override {
+      if (++polls < 16) relax();
+      else std::this_thread::yield();
+    }
     /// Messages, which tell who waits for whom when ranks make different calls.
     shared_host* automatic_memory(element const&) override { return nullptr; }
     bool has_builtin(call const&) const override { return false; }
