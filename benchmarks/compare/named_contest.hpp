@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <colligo/core/error.hpp>
 #include <colligo/select/decide.hpp>
 #include <functional>
 #include <memory>
@@ -82,6 +83,14 @@ class named_contest : public contest {
   /// So that a check sees all roots, and that what is kept is right again.
   int calls_to_check() const {
     return mode_ == mode::persistent ? 2 * static_cast<int>(slots_) : turns_ ? size_ : 1;
+  }
+
+  /// The MPI library's own may be wrong in a form that few use; nothing is compared with it then. Collective.
+  static void leave_out_if(bool wrong_here) {
+    int const mine = wrong_here;
+    int wrong = 0;
+    MPI_Allreduce(&mine, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (wrong != 0) throw colligo::algorithm_error("its results are wrong");
   }
 
   /// The loop lies inside of what is stored, so that a call costs here what it costs in a user's loop.
