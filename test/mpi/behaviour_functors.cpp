@@ -3,10 +3,13 @@
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 
-#include <array>
-#include <cstdint>
+#include <algorithm>
+#include <colligo/colligo.hpp>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "over_mpi.hpp"
 
@@ -59,49 +62,6 @@ struct thrown_by_the_functor : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Runs a text to where a rank first combines, which is where a functor that throws ends it, and counts messages by
-// peer. What a send combines is combined before the step's messages, what a fold combines after them.
-class until_combined {
- public:
-  until_combined(int rank, int size) : sent(static_cast<std::size_t>(size)), received(sent), rank_(rank), size_(size) {}
-
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-  template <class... Operands>
-  void operator()(Operands... operands) { (*this)(std::array{colligo::operand(operands)...}); }
-  template <colligo::operand_list List>
-  void operator()(List const& list) {
-    bool send_combines = false, fold_combines = false;
-    auto const each = [&](auto f) {
-      for (std::size_t i = 0; i < list.size(); ++i)
-        if (colligo::operand const o = list[i]; !o.vanishes()) f(o);
-    };
-    each([&](auto const& o) { (o.sends() ? send_combines : fold_combines) |= o.combined() != 0; });
-    combined = combined || send_combines;
-    if (combined) return;
-    each([&](auto const& o) { ++(o.sends() ? sent : received)[static_cast<std::size_t>(o.peer)]; });
-    combined = fold_combines;
-  }
-
-  std::vector<int> sent, received;
-  bool combined = false;
-
- private:
-  int rank_, size_;
-};
-
-/// Every rank combines, and up to there all messages that are sent are received: if all functors throw, no rank waits
-/// and nothing is left.
-template <class Policy, class... Root>
-bool all_can_throw(Policy const& policy, int p, Root... root) {
-  std::vector<until_combined> ranks;
-  for (int r = 0; r < p; ++r) policy(ranks.emplace_back(r, p), colligo::range{0, n}, root...);
-  for (std::size_t a = 0; a < ranks.size(); ++a)
-    for (std::size_t b = 0; b < ranks.size(); ++b)
-      if (!ranks[a].combined || ranks[a].sent[b] != ranks[b].received[a]) return false;
-  return true;
-}
-
 template <class Call>
 bool throws_from_the_functor(Call call) {
   try {
@@ -110,6 +70,104 @@ bool throws_from_the_functor(Call call) {
     return e.what() == std::string("no sum today");
   }
   return false;
+}
+
+/// Counts calls of a rank's functor, which throws in one of them; 0: in none.
+struct fuse {
+  int calls = 0, blows_at = 0;
+  bool blown() const { return blows_at != 0 && calls >= blows_at; }
+};
+struct sum_with_fuse {
+  fuse* its;
+  template <class T>
+  T operator()(T const& a, T const& b) const {
+    if (++its->calls == its->blows_at) throw thrown_by_the_functor("no sum today");
+    return a + b;
+  }
+};
+
+template <class T>
+std::vector<T> values(int rank, std::size_t count) {
+  std::vector<T> all(count);
+  for (std::size_t i = 0; i < count; ++i)
+    if constexpr (std::is_same_v<T, int>) all[i] = rank * 31 + static_cast<int>(i % 17) + 5;
+    else all[i] = {static_cast<char>('a' + rank), static_cast<char>('0' + i % 10)};
+  return all;
+}
+
+/// In which of a functor's calls it throws: in each, or in the first, one in the middle and the last if there are many.
+std::vector<int> turns(int calls) {
+  std::vector<int> all(static_cast<std::size_t>(calls));
+  std::iota(all.begin(), all.end(), 1);
+  if (calls > 40) all = {1, calls / 2, calls};
+  return all;
+}
+
+/// The functors of all ranks throw, and that of each rank alone. Those ranks get to know, others do not, and later calls
+/// are right: the same one, `call`, which gives its result, and an all_reduce by `other`.
+template <class Call>
+void throw_in(boost::mpi::communicator const& comm, fuse& mine, std::string const& what, colligo::named const& other,
+              Call call) {
+  constexpr int all = -1;
+  mine = {};
+  auto const expected = call();
+  std::vector<int> calls(static_cast<std::size_t>(comm.size()));
+  MPI_Allgather(&mine.calls, 1, MPI_INT, calls.data(), 1, MPI_INT, comm);
+  int const p = comm.size(), ranks_before = p * (p - 1) / 2;
+  for (int who = all; who < p; ++who)
+    for (int const turn : turns(who == all ? std::ranges::max(calls) : calls[static_cast<std::size_t>(who)])) {
+      mine = {0, who == all || who == comm.rank() ? turn : 0};
+      bool const thrown = throws_from_the_functor(call), blown = std::exchange(mine, {}).blown();
+      auto const when = text(what, ": thrown by ", who == all ? "all" : text("rank ", who), " in call ", turn);
+      BOOST_CHECK_MESSAGE(thrown == blown, when << (thrown ? ", and by others" : ", and lost"));
+      BOOST_CHECK_MESSAGE(call() == expected, when << ", the next call is wrong");
+      std::vector<int> const in{comm.rank(), turn};
+      std::vector<int> out(2);
+      colligo::all_reduce(comm, in, out, std::plus<>{}, other);
+      BOOST_CHECK_MESSAGE((out == std::vector{ranks_before, p * turn}), when << ", the next all_reduce is wrong");
+    }
+}
+
+template <collective C>
+using form = std::integral_constant<collective, C>;
+
+/// All reductions by all algorithms that take the functor, waited for and as requests.
+template <class T, class Op>
+void throw_everywhere(fuse& mine, Op op, std::size_t count, std::string const& way) {
+  boost::mpi::communicator const world, comm(world, boost::mpi::comm_duplicate);
+  int const root = comm.size() / 2;
+  auto const in = values<T>(comm.rank(), count * static_cast<std::size_t>(comm.size()));
+  std::span const block(in.data(), count);
+  auto const by_all = [&]<collective C>(form<C>, std::size_t result, auto call, auto start) {
+    over_mpi::for_each_that_takes<C, T, Op>([&]<class Tag>(Tag) {
+      if constexpr (!std::is_same_v<Tag, colligo::vendor>) {
+        colligo::named const by(std::string(Tag::name) + way), direct("direct" + way);
+        auto const what = text(name_of(C), " by ", by.text(), ", n = ", count);
+        throw_in(comm, mine, what, direct, [&] {
+          std::vector<T> out(result);
+          call(out, by);
+          return out;
+        });
+        throw_in(comm, mine, "i" + what, direct, [&] {
+          std::vector<T> out(result);
+          start(out, by).wait();
+          return out;
+        });
+      }
+    });
+  };
+  by_all(form<collective::all_reduce>{}, count,
+         [&](auto& out, auto by) { colligo::all_reduce(comm, block, out, op, by); },
+         [&](auto& out, auto by) { return colligo::iall_reduce(comm, block, out, op, by); });
+  by_all(form<collective::reduce>{}, comm.rank() == root ? count : 0,
+         [&](auto& out, auto by) { colligo::reduce(comm, block, out, op, root, by); },
+         [&](auto& out, auto by) { return colligo::ireduce(comm, block, out, op, root, by); });
+  by_all(form<collective::scan>{}, count,
+         [&](auto& out, auto by) { colligo::scan(comm, block, out, op, by); },
+         [&](auto& out, auto by) { return colligo::iscan(comm, block, out, op, by); });
+  by_all(form<collective::reduce_scatter_block>{}, count,
+         [&](auto& out, auto by) { colligo::reduce_scatter_block(comm, in, out, op, by); },
+         [&](auto& out, auto by) { return colligo::ireduce_scatter_block(comm, in, out, op, by); });
 }
 
 }  // namespace
@@ -162,44 +220,14 @@ BOOST_AUTO_TEST_CASE(a_function_and_a_pointer_to_it_are_functors) {
   BOOST_CHECK(out == by_reference);
 }
 
-BOOST_AUTO_TEST_CASE(what_the_functors_throw_reaches_all_callers_and_the_communicator_stays_usable) {
-  boost::mpi::communicator const world;
-  auto const in = numbers(world.rank());
-  bool ill = false;
-  auto const op = colligo::as_commutative([&ill](int const& a, int const& b) {
-    if (ill) throw thrown_by_the_functor("no sum today");
-    return a + b;
-  });
-  using functor = std::remove_const_t<decltype(op)>;
-  int tried = 0;
-  std::vector<int> out(n);
-  auto const fails = [&](std::string_view name, auto call) {
-    ++tried;
-    ill = true;
-    bool const thrown = throws_from_the_functor(call);
-    ill = false;
-    BOOST_CHECK_MESSAGE(thrown, name);
-    colligo::for_each_algorithm([&](auto tag) { combines(op, tag, text("after a failure in ", name)); });
-  };
-  if (world.size() == 1) {
-    BOOST_TEST_MESSAGE("skipped: one rank combines nothing");
-    return;
-  }
-  over_mpi::for_each_that_takes<collective::all_reduce, int, functor>([&]<class Tag>(Tag tag) {
-    if constexpr (!std::is_same_v<Tag, colligo::vendor>) {
-      auto const policy = colligo::make_policy<collective::all_reduce, Tag, int, functor>(tag);
-      if (all_can_throw(policy, world.size())) fails(Tag::name, [&] { colligo::all_reduce(world, in, out, op, tag); });
-    }
-  });
-  over_mpi::for_each_that_takes<collective::reduce, int, functor>([&]<class Tag>(Tag tag) {
-    if constexpr (!std::is_same_v<Tag, colligo::vendor>) {
-      auto const policy = colligo::make_policy<collective::reduce, Tag, int, functor>(tag);
-      if (all_can_throw(policy, world.size(), 0))
-        fails(Tag::name, [&] { colligo::reduce(world, in, out, op, 0, tag); });
-    }
-  });
-  // The pairwise exchange of the ring and the rotating ring at least, for any number of ranks.
-  BOOST_CHECK_GE(tried, 3);
+// What a functor throws comes out when all messages of the call are through.
+BOOST_AUTO_TEST_CASE(whoever_throws_and_when_only_those_who_called_the_functor_get_to_know_and_later_calls_are_right) {
+  fuse mine;
+  sum_with_fuse const op{&mine};
+  for (std::string const way : {"", "@shared_memory"})
+    for (std::size_t const count : {1u, 5u, 2000u})
+      throw_everywhere<int>(mine, colligo::as_commutative(op), count, way);
+  throw_everywhere<std::string>(mine, op, 5, "");
 }
 
 // MPI decides which ranks combine, so some may come back without an exception.

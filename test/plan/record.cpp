@@ -52,7 +52,8 @@ TEST_CASE("every algorithm of every collective obeys the laws, p = 1..64") {
 
 TEST_CASE("what uneven blocks touch, no other rank needs memory for") {
   auto const holds = [](auto tag, int rank) {
-    extent e(rank, 8);
+    std::vector<operand> memory;
+    extent e(rank, 8, sizeof(int), memory);
     apply<collective::gatherv>(make_policy<collective::gatherv, decltype(tag), int, int>(tag), e, blocks{{0, 80}, 8},
                                0);
     return e.holds().size();

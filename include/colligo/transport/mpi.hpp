@@ -6,10 +6,8 @@
 
 #include <mpi.h>
 
-#include <atomic>
-
 #include "../core/error.hpp"
-#include "call.hpp"
+#include "mpi_endpoint.hpp"
 #include "mpi_error.hpp"
 #include "mpi_vendor.hpp"
 
@@ -35,20 +33,6 @@ class mpi_communicator {
 };
 
 namespace detail {
-
-/// Latest look-ups, and how many ports have been freed: a handle may be used again by MPI once its communicator is
-/// gone.
-inline std::atomic<unsigned> mpi_ports_freed = 0;
-endpoint& look_up_mpi_port(MPI_Comm user);
-
-/// The port of a communicator. Made on first use, which is collective.
-inline endpoint& mpi_endpoint(MPI_Comm user) {
-  static thread_local struct { MPI_Comm comm; endpoint* port; unsigned freed; } latest{};   // zeros: no guard to pass
-  unsigned const freed = mpi_ports_freed.load(std::memory_order_acquire);
-  if (latest.port == nullptr || latest.comm != user || latest.freed != freed)
-    latest = {user, &look_up_mpi_port(user), freed};
-  return *latest.port;
-}
 
 /// Ports over MPI: what their calls have to know of elements and functors.
 struct over_mpi {

@@ -12,7 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "mpi.hpp"
+#include "mpi_endpoint.hpp"
+#include "mpi_error.hpp"
+#include "mpi_vendor.hpp"
 #include "port.hpp"
 #include "requests.hpp"
 
