@@ -5,7 +5,7 @@
 #pragma once
 
 #if !defined(COLLIGO_COMPILED) || !defined(COLLIGO_BODIES)
-#error \
+#error "compiled.hpp is for the one source of colligo::compiled, which defines COLLIGO_COMPILED and COLLIGO_BODIES"
     "colligo/compiled.hpp is for the one source of the compiled library: define COLLIGO_COMPILED and COLLIGO_BODIES before it"
 #endif
 

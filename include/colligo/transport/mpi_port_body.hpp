@@ -78,8 +78,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 [[gnu::cold]] COLLIGO_BODY void mpi_port::meet(MPI_Comm comm) const {
   MPI_Request all = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(comm, &all), "MPI_Ibarrier");
-  unsigned polls = 0;
-  for (int come = 0;; give_way(polls)) {
+  for (int come = 0;; sched_yield()) {
     check_mpi(MPI_Test(&all, &come, MPI_STATUS_IGNORE), "MPI_Test");
     if (come) return;
     if (requests().busy()) requests().progress();

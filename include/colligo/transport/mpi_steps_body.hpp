@@ -53,6 +53,11 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   end_step();
 }
 
+COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands) {
+  memory_.requests.reserve(2 * operands.size());
+  if (here_) here_->make_room(operands);
+}
+
 COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind kind) {
   operands_ = operands;
   alone_in_memory_ = host_ && all_here(operands);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../core/error.hpp"
+#include "mpi_port.hpp"
 #include "mpi_vendor.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

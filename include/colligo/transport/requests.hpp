@@ -50,6 +50,7 @@ class running {
   void rethrow();
 
   port_base& port_;
+  requests_of_rank& all_;   // may outlive the port
   call its_;
   std::string_view algorithm_;
   std::vector<std::size_t> offsets_;
@@ -77,6 +78,8 @@ class requests_of_rank {
   /// One round for all that are under way. True if one has been completed.
   bool progress();
   void add(running& r, std::uint32_t number);
+  /// So that add() does not allocate for one more.
+  void make_room(int one_more_or_less);
 
  private:
   std::unique_lock<std::recursive_mutex> lock() {
@@ -86,6 +89,7 @@ class requests_of_rank {
   std::recursive_mutex mutex_;
   std::atomic<bool> shared_ = false;
   std::atomic<int> count_ = 0;
+  std::size_t made_ = 0;
   bool walking_ = false;             // a functor may make calls of its own
   std::vector<running*> under_way_;  // in the order of their starts
 };

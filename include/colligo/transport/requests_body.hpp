@@ -17,7 +17,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 COLLIGO_BODY running::running(port_base& port, call const& its, text const& what, void const* tag,
                               known_ranks const& known, transport over, std::unique_ptr<owned_by_request> owned,
                               bool persistent)
-    : port_(port), its_(its), algorithm_(what.name), owned_(std::move(owned)) {
+    : port_(port), all_(port.requests()), its_(its), algorithm_(what.name), owned_(std::move(owned)) {
+  all_.make_room(1);
   if (its.vector.offsets) {
     offsets_.assign(its.vector.offsets, its.vector.offsets + its.vector.parts + 1);
     its_.vector.offsets = offsets_.data();
@@ -48,16 +49,20 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   data_.emplace(of, its_.op, in, direct_ ? its_.out : values<std::byte>{result_->data(), holds}, memory_);
   uses_memory_ = port.uses_memory(its_, over);
   steps_ = port.steps_for_request(*data_, its_, over);
-  // Room for the largest step, so that no start allocates.
-  std::size_t received = 0, combined = 0;
+  // Room for every step, so that no start allocates.
+  std::size_t received = 0, combined = 0, grouped = 0;
   for (auto const& s : plan_.steps) {
     scratch_sizes const sizes(plan_.operands_of(s));
-    received = std::max(received, sizes.received), combined = std::max(combined, sizes.combined);
+    received = std::max(received, sizes.received);
+    combined = std::max(combined, sizes.combined);
+    if (s.count > 2) grouped = std::max(grouped, sizes.received);
+    memory_.sources.reserve(2 * s.count);
+    steps_->make_room(plan_.operands_of(s));
   }
-  if (!of.objects) {
-    memory_.received.of_size(of.bytes(received));
-    memory_.combined.of_size(of.bytes(combined));
-  }
+  if (of.objects) return;
+  memory_.received.of_size(of.bytes(received));
+  memory_.combined.of_size(of.bytes(combined));
+  memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
 }
 
 COLLIGO_BODY running::~running() {
@@ -65,6 +70,7 @@ COLLIGO_BODY running::~running() {
     while (under_way()) wait();
   } catch (...) {   // nobody is left to be told
   }
+  all_.make_room(-1);
 }
 
 COLLIGO_BODY void running::start() {
@@ -148,6 +154,12 @@ COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
   under_way_.push_back(&r);
   count_.store(static_cast<int>(under_way_.size()), std::memory_order_relaxed);
   progress();
+}
+
+COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
+  auto const turn = lock();
+  made_ += static_cast<std::size_t>(one_more_or_less);
+  if (made_ > under_way_.capacity()) under_way_.reserve(2 * made_);
 }
 
 COLLIGO_BODY bool requests_of_rank::progress() {

@@ -71,6 +71,8 @@ class shared_steps {
   /// A list of operands. `published`: what a rank sends is one range and goes to all others. Waits.
   void perform(std::span<operand const> list, bool published);
 
+  /// So that no such step allocates.
+  void make_room(std::span<operand const> list);
   /// The same without waiting: begin, then advance() until it is done.
   void begin(std::span<operand const> list, bool published);
 

@@ -63,6 +63,19 @@ COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, bool publ
   run();
 }
 
+COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list) {
+  traffic_.out.reserve(2 * list.size());
+  traffic_.in.reserve(2 * list.size());
+  std::size_t slots = 0;
+  for_each_piece(list, [&](piece const& p) {
+    std::size_t const bytes = p.elements.size() * size_;
+    if (!p.folds()) return;
+    if (way_of(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
+    if (way_of(bytes) == way::announced) slots += longest_read;
+  });
+  data_->memory().received.of_size(slots);
+}
+
 COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, bool published) {
   is_short_ = send_all(list, published);
   short_ = list, published_ = published;

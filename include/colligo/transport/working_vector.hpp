@@ -62,6 +62,8 @@ class written_ranges {
   std::ptrdiff_t count_ = 0;
 };
 
+inline constexpr std::size_t cached_stretch = 8192;   // bytes that stay in a first-level cache
+
 /// What several ranks have sent for one range: rank and values of each, from the lowest rank to the highest.
 struct contribution {
   int rank;
@@ -113,8 +115,7 @@ class working_vector {
   /// and so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
   template <class From>
   void combine_in_order(range r, int me, std::size_t n, From from) {
-    constexpr std::size_t cached = 8192;   // bytes that stay in a first-level cache
-    std::size_t const stretch = of_.bytes(r.size()) <= cached ? r.size() : std::max<std::size_t>(1, cached / of_.size);
+    std::size_t const stretch = of_.bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of_.size);
     for (std::size_t first = r.first; first < r.last; first += std::min(stretch, r.last - first)) {
       range const part{first, std::min(r.last, first + stretch)};
       std::byte const* const own = read(part);
