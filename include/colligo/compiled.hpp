@@ -6,7 +6,6 @@
 
 #if !defined(COLLIGO_COMPILED) || !defined(COLLIGO_BODIES)
 #error "compiled.hpp is for the one source of colligo::compiled, which defines COLLIGO_COMPILED and COLLIGO_BODIES"
-    "colligo/compiled.hpp is for the one source of the compiled library: define COLLIGO_COMPILED and COLLIGO_BODIES before it"
 #endif
 
 #include "colligo.hpp"
