@@ -39,8 +39,8 @@ int allocations_of(Call call) {
 }  // namespace
 
 // The array and nothrow forms call these. Not inline: g++ would take free() for a mismatch of the new that it sees.
-void* operator new(std::size_t bytes) { return taken(std::malloc(bytes ? bytes : 1)); }
-void* operator new(std::size_t bytes, std::align_val_t boundary) {
+[[gnu::noinline]] void* operator new(std::size_t bytes) { return taken(std::malloc(bytes ? bytes : 1)); }
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t boundary) {
   auto const to = static_cast<std::size_t>(boundary);
   return taken(std::aligned_alloc(to, (bytes + to - 1) / to * to + (bytes ? 0 : to)));
 }

@@ -99,7 +99,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
   bool const persists = random() % 3 == 0;
   std::string const way = ways[random() % ways.size()];
   auto data = std::make_unique<vectors<T>>();
-  auto& [in, out, expected, relevant] = *data;
+  auto &in = data->in, &out = data->out, &expected = data->expected;   // no bindings: clang 14 captures none
+  bool& relevant = data->relevant;
   in = vector_of<T>(me, n, salt);
   std::string what;
   auto const by = [&](std::initializer_list<char const*> names) {
