@@ -90,6 +90,7 @@ COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner ho
     check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
   }
   if (combines && op_ == MPI_OP_NULL) make_operation();
+  if (how != manner::blocking) requests_.reserve(1 + its.vector.whole.size() / (longest_piece / its.of->size + 1));
   using enum collective;
   if (its.what == reduce_scatter || its.what == all_gatherv || its.what == gatherv || its.what == scatterv)
     ints_ = int_blocks(its.vector);
