@@ -194,19 +194,22 @@ COLLIGO_BODY void vendor_call::call_gathering() {
   std::byte const* const in = its_.in.data;
   std::byte* const out = its_.out.data;
   bool const scatters = its_.what == scatter || its_.what == scatterv;
-  int const mine = count_of((scatters ? its_.out.covers : its_.in.covers).size()), root = its_.root;
+  int const root = its_.root;
+  // Not for reductions, which go in pieces that fit an int.
+  auto const mine = [&] { return count_of((scatters ? its_.out.covers : its_.in.covers).size()); };
   int const *const counts = ints_.counts.data(), *const first = ints_.first.data();
   switch (its_.what) {
     case barrier: return make(COLLIGO_MPI(Barrier, barrier), comm);
     case broadcast:
       return in_pieces([&](std::size_t at, int n) { make(COLLIGO_MPI(Bcast, bcast), out + at, n, type_, root, comm); });
-    case all_gather: return make(COLLIGO_MPI(Allgather, allgather), in, mine, type_, out, mine, type_, comm);
+    case all_gather: return make(COLLIGO_MPI(Allgather, allgather), in, mine(), type_, out, mine(), type_, comm);
     case all_gatherv:
-      return make(COLLIGO_MPI(Allgatherv, allgatherv), in, mine, type_, out, counts, first, type_, comm);
-    case gather: return make(COLLIGO_MPI(Gather, gather), in, mine, type_, out, mine, type_, root, comm);
-    case gatherv: return make(COLLIGO_MPI(Gatherv, gatherv), in, mine, type_, out, counts, first, type_, root, comm);
-    case scatter: return make(COLLIGO_MPI(Scatter, scatter), in, mine, type_, out, mine, type_, root, comm);
-    case scatterv: return make(COLLIGO_MPI(Scatterv, scatterv), in, counts, first, type_, out, mine, type_, root, comm);
+      return make(COLLIGO_MPI(Allgatherv, allgatherv), in, mine(), type_, out, counts, first, type_, comm);
+    case gather: return make(COLLIGO_MPI(Gather, gather), in, mine(), type_, out, mine(), type_, root, comm);
+    case gatherv: return make(COLLIGO_MPI(Gatherv, gatherv), in, mine(), type_, out, counts, first, type_, root, comm);
+    case scatter: return make(COLLIGO_MPI(Scatter, scatter), in, mine(), type_, out, mine(), type_, root, comm);
+    case scatterv:
+      return make(COLLIGO_MPI(Scatterv, scatterv), in, counts, first, type_, out, mine(), type_, root, comm);
     default: return call_reduction();
   }
 }

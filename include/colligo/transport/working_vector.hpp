@@ -115,7 +115,8 @@ class working_vector {
   /// and so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
   template <class From>
   void combine_in_order(range r, int me, std::size_t n, From from) {
-    std::size_t const stretch = of_.bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of_.size);
+    std::size_t const stretch =
+        of_.bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of_.size);
     for (std::size_t first = r.first; first < r.last; first += std::min(stretch, r.last - first)) {
       range const part{first, std::min(r.last, first + stretch)};
       std::byte const* const own = read(part);
