@@ -146,8 +146,8 @@ void vendor_call::make(char const* name, Blocking blocking, Started started, Per
   check_mpi(started(arguments..., &request), name);
 }
 
-// Persistent collectives came with MPI 4; those of MPICH 4.0 fail, or gather wrong values (seen with 4.0.2). Without them
-// a start makes a new non-blocking call.
+// Persistent collectives came with MPI 4; those of MPICH 4.0 fail, or gather wrong values (seen with 4.0.2). Without
+// them a start makes a new non-blocking call.
 #if MPI_VERSION >= 4 && !(defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000)
 #define COLLIGO_MPI(name, i_name) "MPI_" #name, MPI_##name, MPI_I##i_name, MPI_##name##_init
 inline constexpr bool mpi_has_persistent = true;
