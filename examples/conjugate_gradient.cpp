@@ -16,7 +16,8 @@
 #include <CLI/CLI.hpp>
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
-#include <colligo/colligo.hpp>
+#include <colligo/all_gatherv.hpp>
+#include <colligo/all_reduce.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

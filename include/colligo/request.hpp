@@ -40,12 +40,12 @@ class handle {
 
  protected:
   handle();
-  explicit handle(std::unique_ptr<running> its);
+  explicit handle(owned_running its);
   handle(handle&&) noexcept;
   handle& operator=(handle&&) noexcept;
   ~handle();
 
-  std::unique_ptr<running> its_;
+  owned_running its_;
 };
 
 }  // namespace detail
@@ -54,7 +54,7 @@ class handle {
 class request : public detail::handle {
  public:
   request() = default;
-  explicit request(std::unique_ptr<detail::running> its);   ///< for the front doors: starts it
+  explicit request(detail::owned_running its);   ///< for the front doors: starts it
 };
 
 /// A collective that is made ready once and started any number of times. Nothing is allocated after it has been made.
@@ -62,7 +62,7 @@ class request : public detail::handle {
 class persistent : public detail::handle {
  public:
   persistent() = default;
-  explicit persistent(std::unique_ptr<detail::running> its);   ///< for the front doors
+  explicit persistent(detail::owned_running its);   ///< for the front doors
 
   /// Throws error if it is under way, or empty. Collective.
   void start();

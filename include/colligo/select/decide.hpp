@@ -65,8 +65,8 @@ struct deciding {
   /// Runs the call. Throws, before anything is written, what the decision makes impossible on all ranks alike.
   static void run(endpoint& port, call const& its, decision const& by);
   /// The same as a request that has not been started.
-  static std::unique_ptr<running> prepare(endpoint& port, call const& its, decision const& by,
-                                          std::unique_ptr<owned_by_request> owned, bool persistent);
+  static owned_running prepare(endpoint& port, call const& its, decision const& by,
+                               std::unique_ptr<owned_by_request> owned, bool persistent);
 
   /// The algorithm that a text names, "ring", "pipelined_ring:block=65536" or "ring@shared_memory". `where` begins an
   /// error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.

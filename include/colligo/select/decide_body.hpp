@@ -209,11 +209,11 @@ void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, texts_of_collec
 }
 
 template <class Lazy>
-std::unique_ptr<running> deciding<Lazy>::prepare(endpoint& at, call const& its, decision const& by,
-                                                 std::unique_ptr<owned_by_request> owned, bool persistent) {
+owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision const& by,
+                                      std::unique_ptr<owned_by_request> owned, bool persistent) {
   port_base& port = port_at(at);
-  return std::make_unique<running>(port, its, *by.what, by.tag, checked(port, its, by), by.over, std::move(owned),
-                                   persistent);
+  return owned_running(new running(port, its, *by.what, by.tag, checked(port, its, by), by.over, std::move(owned),
+                                   persistent));
 }
 
 }  // namespace colligo

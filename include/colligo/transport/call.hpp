@@ -72,6 +72,11 @@ class owned_by_request {
 
 /// A collective that can be performed piece by piece (requests.hpp).
 class running;
+/// Ends it where it is known, so that those who own one need not know it.
+struct end_running {
+  void operator()(running* its) const;
+};
+using owned_running = std::unique_ptr<running, end_running>;
 
 }  // namespace detail
 }  // namespace colligo

@@ -193,5 +193,4 @@ COLLIGO_BODY void mpi_port::exchange_pieces(std::byte const* out, std::size_t ou
 }  // namespace colligo
 
 #include "mpi_shared_body.hpp"
-#include "mpi_steps_body.hpp"
 #include "mpi_vendor_body.hpp"

@@ -75,3 +75,7 @@ class mpi_steps : public any_step, public moving_step {
 };
 
 }  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "mpi_steps_body.hpp"
+#endif

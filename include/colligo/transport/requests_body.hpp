@@ -65,6 +65,8 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
 }
 
+COLLIGO_BODY void end_running::operator()(running* its) const { delete its; }
+
 COLLIGO_BODY running::~running() {
   try {
     while (under_way()) wait();
@@ -193,7 +195,7 @@ COLLIGO_BODY void run_among_requests(port_base& port, call const& its, text cons
 }
 
 COLLIGO_BODY handle::handle() = default;
-COLLIGO_BODY handle::handle(std::unique_ptr<running> its) : its_(std::move(its)) {}
+COLLIGO_BODY handle::handle(owned_running its) : its_(std::move(its)) {}
 COLLIGO_BODY handle::handle(handle&&) noexcept = default;
 COLLIGO_BODY handle& handle::operator=(handle&&) noexcept = default;
 COLLIGO_BODY handle::~handle() = default;
@@ -211,9 +213,9 @@ COLLIGO_BODY bool handle::complete() { return !its_ || its_->complete(); }
 
 namespace colligo::inline COLLIGO_MODE {
 
-COLLIGO_BODY request::request(std::unique_ptr<detail::running> its) : handle(std::move(its)) { its_->start(); }
+COLLIGO_BODY request::request(detail::owned_running its) : handle(std::move(its)) { its_->start(); }
 
-COLLIGO_BODY persistent::persistent(std::unique_ptr<detail::running> its) : handle(std::move(its)) {}
+COLLIGO_BODY persistent::persistent(detail::owned_running its) : handle(std::move(its)) {}
 COLLIGO_BODY void persistent::start() {
   if (!its_) throw error("colligo: start() of a persistent collective that is empty");
   its_->start();
