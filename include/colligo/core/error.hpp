@@ -39,6 +39,29 @@ class mpi_error : public error {
   int code_;
 };
 
+/// Ranks make different calls: another collective, length, root, element size or algorithm.
+class mismatch_error : public error {
+ public:
+  using error::error;
+};
+
+/// The call has failed on another rank, where a functor threw, memory was short, or arguments were refused: this rank's
+/// result is good for nothing. Later calls are right if all ranks have made this one.
+class failed_elsewhere : public error {
+ public:
+  using error::error;
+};
+
+/// A rank that this one waits for is gone.
+class rank_lost : public error {
+ public:
+  rank_lost(std::string const& what, int rank) : error(what), rank_(rank) {}
+  int rank() const { return rank_; }   ///< in the communicator of the call
+
+ private:
+  int rank_;
+};
+
 /// A recorded schedule breaks a law of core/step.hpp.
 class broken_law : public error {
  public:

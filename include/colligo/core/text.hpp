@@ -4,7 +4,11 @@
 /// forgotten.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -33,8 +37,17 @@ struct fitness {
   bool in_order;   ///< operands keep their order
 };
 
+/// A name's first letters, for those who hand them to other processes.
+using packed_name = std::array<std::uint64_t, 3>;
+constexpr packed_name packed(std::string_view name) {
+  std::array<char, sizeof(packed_name)> letters{};
+  for (std::size_t i = 0; i < std::min(name.size(), letters.size() - 1); ++i) letters[i] = name[i];
+  return std::bit_cast<packed_name>(letters);
+}
+
 struct text {
   std::string_view name;
+  packed_name short_name;
   transport over;
   bool ordered = true, keeps_input = false, asks_for_trees = false, is_vendor = false;
   void (*run)(void const* tag, known_ranks const& known, any_step& step, blocks const& vector, int root) = nullptr;
@@ -65,9 +78,11 @@ constexpr auto with_completed(void const* address, known_ranks const& known, F f
 
 template <collective C, class Tag, class T, class Op>
 constexpr text make_text() {
-  text made{
-      Tag::name, transport_of<Tag>(), true, false, completed_by_trees<Tag>, std::is_base_of_v<vendor, Tag>, nullptr,
-      nullptr};
+  text made{.name = Tag::name,
+            .short_name = packed(Tag::name),
+            .over = transport_of<Tag>(),
+            .asks_for_trees = completed_by_trees<Tag>,
+            .is_vendor = std::is_base_of_v<vendor, Tag>};
   using policy = policy_t<C, Tag, T, Op>;
   made.ordered = keeps_order<policy>();
   made.keeps_input = keeps_input<policy>();

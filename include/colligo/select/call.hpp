@@ -61,11 +61,10 @@ auto holding(std::span<T> elements, range stretch) {
 }
 
 // What is refused, in words. Nothing has been written by then.
-[[noreturn]] void refuse_size(endpoint const& port, collective what, std::size_t is, std::size_t wanted,
-                              char const* which);
-[[noreturn]] void refuse_root(endpoint const& port, collective what, int root);
-[[noreturn]] void refuse_overlap(endpoint const& port, collective what);
-[[noreturn]] void refuse_count(endpoint const& port, collective what, std::string const& count);
+[[noreturn]] void refuse_size(endpoint& port, collective what, std::size_t is, std::size_t wanted, char const* which);
+[[noreturn]] void refuse_root(endpoint& port, collective what, int root);
+[[noreturn]] void refuse_overlap(endpoint& port, collective what);
+[[noreturn]] void refuse_count(endpoint& port, collective what, std::string const& count);
 
 /// A functor that a request keeps.
 template <class Op>

@@ -164,29 +164,44 @@ decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its
   return kept.by;
 }
 
+// A decision that is refused on this rank may not be on others, which wait for it.
+template <class Decide>
+auto decided(port_base& port, Decide decide) -> decltype(decide()) {
+  try {
+    return decide();
+  } catch (error const& e) {
+    port.refuse(e.what());
+    throw;
+  }
+}
+
 template <class Lazy>
 decision deciding<Lazy>::by_rules(endpoint& at, call const& its, texts_of_collective texts) {
-  return latest_by_rules(port_at(at), its, texts);
+  port_base& port = port_at(at);
+  return decided(port, [&] { return latest_by_rules(port, its, texts); });
 }
 
 template <class Lazy>
 decision deciding<Lazy>::by_name(endpoint& at, call const& its, std::string_view name, texts_of_collective texts) {
   port_base& port = port_at(at);
-  if (name == automatic::name) return latest_by_rules(port, its, texts);
+  if (name == automatic::name) return by_rules(at, its, texts);
   auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
   if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
-  kept.automatic = false;
-  kept.name.clear();
-  kept.chosen = parse(texts(), name, where(port, its.what));
-  kept.by = decision_of(port, its.what, kept.chosen, texts());
-  kept.name = name;
-  return kept.by;
+  return decided(port, [&] {
+    kept.automatic = false;
+    kept.name.clear();
+    kept.chosen = parse(texts(), name, where(port, its.what));
+    kept.by = decision_of(port, its.what, kept.chosen, texts());
+    kept.name = name;
+    return kept.by;
+  });
 }
 
 template <class Lazy>
 decision deciding<Lazy>::as_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen,
                                    texts_of_collective texts) {
-  return decision_of(port_at(at), its.what, chosen, texts());
+  port_base& port = port_at(at);
+  return decided(port, [&] { return decision_of(port, its.what, chosen, texts()); });
 }
 
 // Most texts have nothing that could be wrong, and ask for nothing.
@@ -196,7 +211,7 @@ inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decisi
   bool const plain =
       !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes);
   known_ranks known{port.hosts};
-  if (!plain) [[unlikely]] known = checked(port, its, by);
+  if (!plain) [[unlikely]] known = decided(port, [&] { return checked(port, its, by); });
   port.execute(its, what, by.tag, known, by.over);
 }
 
@@ -205,15 +220,15 @@ void deciding<Lazy>::run(endpoint& at, call const& its, decision const& by) { ru
 template <class Lazy>
 void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, texts_of_collective texts) {
   port_base& port = port_at(at);
-  run_checked(port, its, latest_by_rules(port, its, texts));
+  run_checked(port, its, decided(port, [&]() -> decision const& { return latest_by_rules(port, its, texts); }));
 }
 
 template <class Lazy>
 owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision const& by,
                                       std::unique_ptr<owned_by_request> owned, bool persistent) {
   port_base& port = port_at(at);
-  return owned_running(new running(port, its, *by.what, by.tag, checked(port, its, by), by.over, std::move(owned),
-                                   persistent));
+  known_ranks const known = decided(port, [&] { return checked(port, its, by); });
+  return owned_running(new running(port, its, *by.what, by.tag, known, by.over, std::move(owned), persistent));
 }
 
 }  // namespace colligo

@@ -50,14 +50,34 @@ class mpi_port final : public port_base {
   COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
   /// One message out and one in, at once; either may be absent (nobody). Bytes. Waits.
-  void exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from) {
+  /// A message of no bytes means that its sender has failed. Returns the bytes that have come; more than `in_bytes` if
+  /// the message was longer.
+  std::size_t exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
+                       int from, int tag) {
     // 0 - 1 is huge: empty is not one piece.
     bool const one_piece = out_bytes - 1 < longest_piece && in_bytes - 1 < longest_piece;
-    if (!one_piece) return exchange_pieces(out, out_bytes, to, in, in_bytes, from);
-    check_mpi(MPI_Sendrecv(out, static_cast<int>(out_bytes), MPI_BYTE, to, 0, in, static_cast<int>(in_bytes), MPI_BYTE,
-                           from, 0, comm_, MPI_STATUS_IGNORE),
-              "MPI_Sendrecv");
+    if (!one_piece) return exchange_pieces(out, out_bytes, to, in, in_bytes, from, tag);
+    MPI_Status status;
+    int const code = MPI_Sendrecv(out, static_cast<int>(out_bytes), MPI_BYTE, to, tag, in, static_cast<int>(in_bytes),
+                                  MPI_BYTE, from, tag, comm_, &status);
+    return received(code, "MPI_Sendrecv", status, in_bytes);
   }
+  /// Bytes that have come, one more than `wanted` if they were cut off. Throws for any other failure.
+  static std::size_t received(int code, char const* by, MPI_Status const& status, std::size_t wanted) {
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      check_unless_cut_off(code, by);
+      return wanted + 1;
+    }
+    int bytes = 0;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    return static_cast<std::size_t>(bytes);
+  }
+  static void check_unless_cut_off(int code, char const* by);
+
+  /// The tag of the messages of a call: MPI has 32767 of them.
+  static int tag_of(std::uint32_t number) { return static_cast<int>(number % 32000); }
+
+  COLLIGO_BODY void give_up(std::uint32_t number, std::string_view why) noexcept override;
 
   /// Requests of this process, whatever communicators they use.
   static requests_of_rank& all_requests();
@@ -67,8 +87,8 @@ class mpi_port final : public port_base {
   COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
   COLLIGO_BODY void run_vendor(call const& its) override;
   /// The same if one of them is absent, or longer than MPI counts.
-  void exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
-                       int from);
+  std::size_t exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
+                              int from, int tag);
   void meet(MPI_Comm comm) const;
   void find_hosts();
   static int make_key();

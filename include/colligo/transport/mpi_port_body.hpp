@@ -163,6 +163,7 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_
   auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
   if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
   kept->work_on(data, mpi::element_of(its));
+  kept->enter(identity_of(its, run.what, run.number));
   run_on(*kept, its, run);
 }
 
@@ -175,19 +176,44 @@ COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::steps_for_request(working_ve
   return std::make_unique<mpi::request_steps>(*this, data, its, host);
 }
 
-COLLIGO_BODY void mpi_port::exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in,
-                                            std::size_t in_bytes, int from) {
+COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in,
+                                                   std::size_t in_bytes, int from, int tag) {
+  std::size_t got_all = 0;
   do {
     std::size_t const sent = std::min(out_bytes, longest_piece), got = std::min(in_bytes, longest_piece);
     int const out_count = static_cast<int>(sent), in_count = static_cast<int>(got);
-    if (got == 0) check_mpi(MPI_Send(out, out_count, MPI_BYTE, to, 0, comm_), "MPI_Send");
-    else if (sent == 0) check_mpi(MPI_Recv(in, in_count, MPI_BYTE, from, 0, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
-    else
-      check_mpi(
-          MPI_Sendrecv(out, out_count, MPI_BYTE, to, 0, in, in_count, MPI_BYTE, from, 0, comm_, MPI_STATUS_IGNORE),
-          "MPI_Sendrecv");
+    MPI_Status status;
+    if (got == 0) {
+      check_mpi(MPI_Send(out, out_count, MPI_BYTE, to, tag, comm_), "MPI_Send");
+    } else if (sent == 0) {
+      int const code = MPI_Recv(in, in_count, MPI_BYTE, from, tag, comm_, &status);
+      got_all += received(code, "MPI_Recv", status, got);
+    } else {
+      int const code =
+          MPI_Sendrecv(out, out_count, MPI_BYTE, to, tag, in, in_count, MPI_BYTE, from, tag, comm_, &status);
+      got_all += received(code, "MPI_Sendrecv", status, got);
+    }
     out += sent, out_bytes -= sent, in += got, in_bytes -= got;
   } while (out_bytes != 0 || in_bytes != 0);
+  return got_all;
+}
+
+[[gnu::cold]] COLLIGO_BODY void mpi_port::check_unless_cut_off(int code, char const* by) {
+  int kind = MPI_SUCCESS;
+  MPI_Error_class(code, &kind);
+  if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
+}
+
+// Those who wait in memory look; those who wait for messages are sent one, that of a sender who has failed.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::give_up(std::uint32_t number, std::string_view why) noexcept {
+  shared_host* const host = shared_ ? shared_->host() : nullptr;
+  if (host) host->give_up(number, why);
+  if (host && host->whole()) return;
+  for (int r = 0; r < size_; ++r) {
+    MPI_Request sent = MPI_REQUEST_NULL;
+    if (r == rank_ || (host && host->has(r))) continue;
+    if (MPI_Isend(nullptr, 0, MPI_BYTE, r, tag_of(number), comm_, &sent) == MPI_SUCCESS) MPI_Request_free(&sent);
+  }
 }
 
 }  // namespace colligo

@@ -43,11 +43,13 @@ class mpi_shared {
   bool copy(int from, std::byte* into, std::byte const* address, std::size_t n) const;
   static void read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n);
   static void wait(void* self);
+  static bool gone(void* self, int place);
 
   MPI_Comm comm_;
   int me_ = 0, ranks_ = 1;
   void* memory_ = MAP_FAILED;
   std::vector<pid_t> processes_;
+  std::vector<int> handles_;   // of the processes, once they are looked at
   unsigned waits_ = 0;
   std::unique_ptr<shared_host> host_;
 };

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -34,6 +37,8 @@ COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm) : comm_(comm) {
 }
 COLLIGO_BODY mpi_shared::~mpi_shared() {
   if (memory_ != MAP_FAILED) munmap(memory_, bytes());
+  for (int const handle : handles_)
+    if (handle >= 0) close(handle);
 }
 
 // Whole pages, so that each rank's segment comes from its own part of the machine; one more, or segments of many ranks
@@ -89,7 +94,8 @@ COLLIGO_BODY void mpi_shared::open(MPI_Comm node) {
   for (int r = 0; r < ranks_; ++r)
     segments.push_back(static_cast<std::byte*>(memory_) + segment() * static_cast<std::size_t>(r));
   host_ = std::make_unique<shared_host>(me_, segments, places(node),
-                                        surroundings{this, has_cores(node), &wait, can_read(node) ? &read : nullptr});
+                                        surroundings{this, has_cores(node), &wait, can_read(node) ? &read : nullptr,
+                                                     &gone});
   if (host_->can_read() && host_->spins()) host_->announce_from(768 * 1024);
 }
 
@@ -147,6 +153,19 @@ COLLIGO_BODY bool mpi_shared::copy(int from, std::byte* into, std::byte const* a
 COLLIGO_BODY void mpi_shared::read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n) {
   if (!static_cast<mpi_shared*>(self)->copy(from, into, address, n))
     throw error(std::string("colligo: reading another rank's memory failed: ") + std::strerror(errno));
+}
+
+// Whether a rank's process has ended. A handle stays with the process, whose number may be used again.
+COLLIGO_BODY bool mpi_shared::gone(void* self, int place) {
+  auto& me = *static_cast<mpi_shared*>(self);
+  constexpr int unknown = -2;
+  if (me.handles_.empty()) me.handles_.assign(me.processes_.size(), unknown);
+  auto const at = static_cast<std::size_t>(place);
+  int& handle = me.handles_[at];
+  if (handle == unknown) handle = static_cast<int>(syscall(SYS_pidfd_open, me.processes_[at], 0));
+  if (handle < 0) return kill(me.processes_[at], 0) != 0 && errno == ESRCH;
+  pollfd ended{handle, POLLIN, 0};
+  return poll(&ended, 1, 0) == 1;
 }
 
 // Gives way, and lets MPI make progress: a peer may be in a send to this rank that needs it.

@@ -18,12 +18,23 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Memory of steps: kept with the port or the request, so that a call allocates nothing.
 struct mpi_steps_memory {
+  struct posted {
+    int from;            ///< nobody: it is sent
+    std::size_t bytes;
+  };
   std::vector<MPI_Request> requests;
+  std::vector<posted> messages;             ///< of the requests
+  std::vector<MPI_Status> statuses;
   std::vector<std::vector<char>> encoded;   ///< what is under way of elements that are not bytes
   std::vector<char> taken;
   shared_traffic traffic;
 
-  mpi_steps_memory() { requests.reserve(64); }
+  mpi_steps_memory() { make_room(64); }
+  void make_room(std::size_t n) {
+    requests.reserve(n);
+    messages.reserve(n);
+    if (statuses.size() < n) statuses.resize(n);
+  }
 };
 
 class mpi_steps : public any_step, public moving_step {
@@ -39,17 +50,28 @@ class mpi_steps : public any_step, public moving_step {
     if (here_) here_->work_on(data);
   }
 
-  void number(std::uint32_t n) override { tag_ = static_cast<int>(n); }
+  void enter(call_identity const& its) override {
+    number_ = its.number;
+    tag_ = mpi_port::tag_of(its.number);
+    if (here_) here_->enter(its);
+  }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
   COLLIGO_BODY void list(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY void make_room(std::span<operand const> operands) override;
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY bool advance() override;
-  void abandon() override { finish_messages(); }
+  void abandon() override {
+    if (here_) here_->abandon();
+    finish_messages();
+  }
 
  private:
   void fold_as_they_come(std::span<operand const> operands);
   bool all_here(std::span<operand const> operands) const;
+  void prepare(std::span<operand const> operands);
+  void hollow(std::span<operand const> operands);
+  void note(int from, std::size_t bytes, std::size_t wanted);
+  void see_statuses(int code, char const* by);
   void post_send(std::byte const* out, std::size_t bytes, int to);
   void post_recv(std::byte* in, std::size_t bytes, int from);
   void finish_messages();
@@ -64,6 +86,7 @@ class mpi_steps : public any_step, public moving_step {
   shared_host* host_;
   std::optional<shared_steps> here_;
   bool whole_;
+  std::uint32_t number_ = 0;
   int tag_ = 0;
 
   // The step that is under way.

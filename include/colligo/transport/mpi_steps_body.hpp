@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <string>
 #include <utility>
 
+#include "../core/error.hpp"
 #include "mpi_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -25,26 +29,42 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
     return here_->exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
   }
   if (out.empty() && in.empty()) return;
-  if (host_ || wire_->encode) {
+  if (host_ || wire_->encode || data_->has_failed()) {
     operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
     return list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
   }
   std::size_t const size = element_size(), in_bytes = in.size() * size;
   std::byte const* const source = data_->read(out, kind.sent, nullptr);
-  std::byte* const into = kind.folds ? data_->memory().received.of_size(in_bytes) : data_->write(in);
-  port_.exchange(source, out.size() * size, peers.to, into, in_bytes, peers.from);
+  std::byte* into = nullptr;
+  try {
+    into = kind.folds ? data_->memory().received.of_size(in_bytes) : data_->write(in);
+  } catch (std::bad_alloc const&) {
+    data_->fail(std::current_exception());
+    return exchange(out, in, peers, kind);
+  }
+  std::size_t const got = port_.exchange(source, out.size() * size, peers.to, into, in_bytes, peers.from, tag_);
+  if (got != in_bytes) [[unlikely]] note(peers.from, got, in_bytes);
   if (kind.folds && in_bytes != 0) data_->combine(in, into, peers.from < rank(), kind.with);
 }
 
 COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
   if (host_ && all_here(operands)) return here_->perform(operands, kind == list_kind::published && whole_);
-  if (kind == list_kind::as_they_come && !host_ && !wire_->encode) return fold_as_they_come(operands);
+  if (!host_) {   // memory that can not be had does not keep a rank from the others
+    if (data_->has_failed()) return hollow(operands);
+    try {
+      prepare(operands);
+    } catch (std::bad_alloc const&) {
+      data_->fail(std::current_exception());
+      return hollow(operands);
+    }
+    if (kind == list_kind::as_they_come && !wire_->encode) return fold_as_they_come(operands);
+  }
   begin(operands, kind);
   unsigned polls = 0;
   if (through_memory_) {
     for (auto now = here_->advance(); now != shared_steps::state::done; now = here_->advance()) {
       if (now == shared_steps::state::moved) polls = 0;
-      else host_->wait(polls);
+      else here_->wait(polls);
     }
     through_memory_ = false;
   }
@@ -53,8 +73,64 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   end_step();
 }
 
+// All that a step allocates, but for encoded elements.
+COLLIGO_BODY void mpi_steps::prepare(std::span<operand const> operands) {
+  scratch_sizes const sizes(operands);
+  scratch& memory = data_->memory();
+  element const& of = data_->of();
+  if (!of.objects) {
+    memory.received.of_size(of.bytes(sizes.received));
+    memory.combined.of_size(of.bytes(sizes.combined));
+  }
+  memory.sources.reserve(2 * operands.size());
+  memory.pieces.reserve(2 * operands.size());
+  std::size_t messages = 0;
+  for_each_piece(operands, [&](piece const& p) { messages += of.bytes(p.elements.size()) / longest_piece + 1; });
+  memory_.make_room(messages);
+}
+
+// The step of a rank that has failed: messages of no bytes out, what comes in goes nowhere. Not into less room than it
+// needs: Open MPI 4.1 writes what it reads from another process's memory past the end.
+COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
+  auto const each = [&](piece const& p, auto f) {
+    std::size_t const bytes = wire_->encode ? 1 : data_->of().bytes(p.elements.size());
+    for (std::size_t at = 0; at < bytes; at += longest_piece) f();
+  };
+  for_each_piece(operands, [&](piece const& p) {
+    if (!p.sends()) return;
+    each(p, [&] { check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, p.peer, tag_, port_.comm()), "MPI_Send"); });
+  });
+  for_each_piece(operands, [&](piece const& p) {
+    if (p.sends()) return;
+    each(p, [&] {
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      int bytes = 0;
+      check_mpi(MPI_Mprobe(p.peer, tag_, port_.comm(), &message, &status), "MPI_Mprobe");
+      check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+      memory_.taken.resize(static_cast<std::size_t>(bytes));
+      check_mpi(MPI_Mrecv(memory_.taken.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+      if (wire_->encode && bytes != 0) take_rest(p.peer, static_cast<std::size_t>(bytes));
+    });
+  });
+}
+
+// A message that is not as long as it has to be.
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::note(int from, std::size_t bytes, std::size_t wanted) {
+  if (data_->has_failed()) return;
+  std::string const said = "colligo: rank " + std::to_string(rank()) + " in call number " + std::to_string(number_) +
+                           " on this communicator: ";
+  std::string const peer = "rank " + std::to_string(from);
+  if (bytes == 0)
+    return data_->fail(std::make_exception_ptr(
+        failed_elsewhere(said + peer + " has failed in this call, so that this rank's result is good for nothing")));
+  data_->fail(std::make_exception_ptr(mismatch_error(
+      said + "ranks make different calls: " + std::to_string(wanted) + " bytes are expected of " + peer + ", it sends " +
+      (bytes > wanted ? "more" : std::to_string(bytes)))));
+}
+
 COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands) {
-  memory_.requests.reserve(2 * operands.size());
+  prepare(operands);
   if (here_) here_->make_room(operands);
 }
 
@@ -79,8 +155,14 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
     sources.push_back(source);
     if (!wire_->encode) return;
     if (memory_.encoded.size() == encoded) memory_.encoded.emplace_back();
-    wire_->encode(source, p.elements.size(), memory_.encoded[encoded++]);
+    try {
+      if (!data_->has_failed()) wire_->encode(source, p.elements.size(), memory_.encoded[encoded]);
+    } catch (...) {
+      data_->fail(std::current_exception());
+    }
+    ++encoded;
   });
+  prepare(operands);
   free_ = received_->data();
   next_encoded_ = 0;
   if (!wire_->encode)
@@ -89,7 +171,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
       std::size_t const bytes = of.bytes(p.elements.size());
       std::byte* const into = p.folds() ? std::exchange(free_, free_ + bytes) : data_->write(p.elements);
       if (host_ && host_->has(p.peer))
-        here_->add_in(host_->from(p.peer), {operand::kind::recv, p.peer, p.elements, own::result}, into);
+        here_->add_in({operand::kind::recv, p.peer, p.elements, own::result}, false, into);
       else post_recv(into, bytes, p.peer);
     });
   std::size_t next = 0;
@@ -97,8 +179,9 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
     if (!p.sends()) return;
     std::size_t const i = next++, bytes = of.bytes(p.elements.size());
     if (wire_->encode)
-      post_send(reinterpret_cast<std::byte const*>(memory_.encoded[i].data()), memory_.encoded[i].size(), p.peer);
-    else if (host_ && host_->has(p.peer)) here_->add_out(host_->to(p.peer), sources[i], bytes);
+      post_send(reinterpret_cast<std::byte const*>(memory_.encoded[i].data()),
+                data_->has_failed() ? 1 : memory_.encoded[i].size(), p.peer);
+    else if (host_ && host_->has(p.peer)) here_->add_out(p.peer, false, sources[i], bytes);
     else post_send(sources[i], bytes, p.peer);
   });
   if (host_) here_->begin_added();
@@ -114,12 +197,12 @@ COLLIGO_BODY bool mpi_steps::advance() {
   if (alone_in_memory_) return true;
   if (!take_encoded(false)) return false;
   int done = 1;
-  if (!memory_.requests.empty())
-    check_mpi(
-        MPI_Testall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &done, MPI_STATUSES_IGNORE),
-        "MPI_Testall");
+  if (!memory_.requests.empty()) {
+    int const code = MPI_Testall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &done,
+                                 memory_.statuses.data());
+    if (done || code != MPI_SUCCESS) see_statuses(code, "MPI_Testall"), done = 1;
+  }
   if (!done || through_memory_) return false;
-  memory_.requests.clear();
   end_step();
   return true;
 }
@@ -149,14 +232,16 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
   });
   for (;;) {
     int which = MPI_UNDEFINED;
-    check_mpi(
-        MPI_Waitany(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &which, MPI_STATUS_IGNORE),
-        "MPI_Waitany");
+    MPI_Status status;
+    int const code =
+        MPI_Waitany(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &which, &status);
     if (which == MPI_UNDEFINED) break;
     auto const i = static_cast<std::size_t>(which);
+    std::size_t const wanted = memory_.messages[i].bytes, got = mpi_port::received(code, "MPI_Waitany", status, wanted);
+    if (got != wanted) [[unlikely]] note(memory_.messages[i].from, got, wanted);
     data_->combine(arriving[i].elements, sources[i], arriving[i].peer < rank(), arriving[i].which);
   }
-  memory_.requests.clear();
+  memory_.requests.clear(), memory_.messages.clear();
 }
 
 COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
@@ -165,21 +250,46 @@ COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
 }
 
 COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, int to) {
-  for (std::size_t at = 0; at < bytes; at += longest_piece)
-    check_mpi(MPI_Isend(out + at, static_cast<int>(std::min(bytes - at, longest_piece)), MPI_BYTE, to, tag_,
-                        port_.comm(), &memory_.requests.emplace_back()),
+  for (std::size_t at = 0; at < bytes; at += longest_piece) {
+    std::size_t const now = data_->has_failed() ? 0 : std::min(bytes - at, longest_piece);
+    memory_.messages.push_back({nobody, now});
+    check_mpi(MPI_Isend(out + at, static_cast<int>(now), MPI_BYTE, to, tag_, port_.comm(),
+                        &memory_.requests.emplace_back(MPI_REQUEST_NULL)),
               "MPI_Isend");
+  }
 }
 COLLIGO_BODY void mpi_steps::post_recv(std::byte* in, std::size_t bytes, int from) {
-  for (std::size_t at = 0; at < bytes; at += longest_piece)
-    check_mpi(MPI_Irecv(in + at, static_cast<int>(std::min(bytes - at, longest_piece)), MPI_BYTE, from, tag_,
-                        port_.comm(), &memory_.requests.emplace_back()),
+  for (std::size_t at = 0; at < bytes; at += longest_piece) {
+    std::size_t const now = std::min(bytes - at, longest_piece);
+    memory_.messages.push_back({from, now});
+    check_mpi(MPI_Irecv(in + at, static_cast<int>(now), MPI_BYTE, from, tag_, port_.comm(),
+                        &memory_.requests.emplace_back(MPI_REQUEST_NULL)),
               "MPI_Irecv");
+  }
 }
 COLLIGO_BODY void mpi_steps::finish_messages() {
-  int const code = MPI_Waitall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), MPI_STATUSES_IGNORE);
+  if (memory_.requests.empty()) return;
+  int const code =
+      MPI_Waitall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), memory_.statuses.data());
+  see_statuses(code, "MPI_Waitall");
+}
+// Of messages that are all through: whether they are as long as they have to be.
+COLLIGO_BODY void mpi_steps::see_statuses(int code, char const* by) {
+  int kind = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) [[unlikely]] MPI_Error_class(code, &kind);
   memory_.requests.clear();
-  check_mpi(code, "MPI_Waitall");
+  struct end_of_messages {
+    decltype(memory_.messages)& all;
+    ~end_of_messages() { all.clear(); }
+  } const end{memory_.messages};
+  if (kind != MPI_SUCCESS && kind != MPI_ERR_IN_STATUS) check_mpi(code, by);
+  for (std::size_t i = 0; auto const& m : memory_.messages) {
+    MPI_Status const& status = memory_.statuses[i++];
+    if (m.from == nobody) continue;
+    int const its = kind == MPI_SUCCESS ? MPI_SUCCESS : status.MPI_ERROR;
+    std::size_t const got = mpi_port::received(its, by, status, m.bytes);
+    if (got != m.bytes) [[unlikely]] note(m.from, got, m.bytes);
+  }
 }
 
 // Messages whose length only the sender knows, in the order listed. False if one has not come.
@@ -201,10 +311,12 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &first), "MPI_Get_count");
     memory_.taken.resize(static_cast<std::size_t>(first));
     check_mpi(MPI_Mrecv(memory_.taken.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-    take_rest(p.peer, static_cast<std::size_t>(first));
     ++next_encoded_;
     std::byte* const into =
         p.folds() ? std::exchange(free_, free_ + data_->of().bytes(p.elements.size())) : data_->write(p.elements);
+    if (first == 0) return note(p.peer, 0, 1);
+    take_rest(p.peer, static_cast<std::size_t>(first));
+    if (data_->has_failed()) return;
     try {
       wire_->decode(memory_.taken, into, p.elements.size());
     } catch (...) {

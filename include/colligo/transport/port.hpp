@@ -15,6 +15,7 @@
 
 #include "../core/text.hpp"
 #include "call.hpp"
+#include "identity.hpp"
 #include "working_vector.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -34,9 +35,15 @@ struct text_run {
   known_ranks const& known;
   blocks const& vector;
   int root;
+  std::uint32_t number;   ///< of the call on its communicator
 
   void operator()(any_step& step) const { what.run(tag, known, step, vector, root); }
 };
+
+/// What other ranks are told of a call.
+inline call_identity identity_of(call const& its, text const& what, std::uint32_t number) {
+  return {number, its.what, its.root, its.vector.whole.size(), its.of->size, what.short_name};
+}
 
 /// Somebody who looks on (trace/).
 class observer {
@@ -54,8 +61,8 @@ class observer {
 class moving_step {
  public:
   virtual ~moving_step() = default;
-  /// Before each start: tells these messages from those of other requests.
-  virtual void number(std::uint32_t) {}
+  /// Before each start: tells these messages from those of other calls.
+  virtual void enter(call_identity const&) {}
   /// So that no such step allocates.
   virtual void make_room(std::span<operand const>) {}
   /// Begins a step; several follow each other.
@@ -126,7 +133,14 @@ class port_base : public endpoint {
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::unique_ptr<observer> trace;              ///< none: its calls are not traced
   std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
-  std::uint32_t started = 0;                    ///< requests, on all ranks alike
+  std::uint32_t calls = 0;                      ///< so far, on all ranks alike; those that were refused count
+
+  /// This rank leaves a call before its end: tells those who wait in it, as far as they can be told. Never throws.
+  virtual void give_up(std::uint32_t number, std::string_view why) noexcept = 0;
+  /// The same, because of the exception that is being handled.
+  void give_up_now(std::uint32_t number) noexcept;
+  /// The same for a call that has not begun.
+  void refuse(std::string_view why) noexcept { give_up(++calls, why); }
 
  protected:
   explicit port_base(requests_of_rank& its) : requests_(its) {
@@ -134,7 +148,10 @@ class port_base : public endpoint {
   }
   virtual ~port_base() = default;
 
-  void execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
+  void execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known, transport over,
+                         std::uint32_t number);
+  /// With memory beside the user's.
+  void run_beside(call const& its, text_run const& run, transport over);
   virtual void perform(working_vector& data, call const& its, text_run const& run, transport over) = 0;
   virtual void run_vendor(call const& its) = 0;
   /// For perform(): the text on these steps, told to whoever looks on.

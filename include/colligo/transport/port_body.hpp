@@ -72,17 +72,34 @@ namespace colligo::inline COLLIGO_MODE::detail {
 inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known,
                                transport over) {
   bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
+  std::uint32_t const number = ++calls;
   if (what.is_vendor || !whole || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
-    return execute_otherwise(its, what, tag, known, over);
+    return execute_otherwise(its, what, tag, known, over, number);
   working_vector data(*its.of, its.op, its.in, its.out, memory);
-  perform(data, its, {what, tag, known, its.vector, its.root}, over);
+  try {
+    perform(data, its, {what, tag, known, its.vector, its.root, number}, over);
+  } catch (...) {
+    give_up_now(number);
+    throw;
+  }
   data.complete();
   data.rethrow();
 }
 
+[[gnu::cold]] COLLIGO_BODY void port_base::give_up_now(std::uint32_t number) noexcept {
+  try {
+    throw;
+  } catch (std::exception const& e) {
+    give_up(number, e.what());
+  } catch (...) {
+    give_up(number, "an exception that is no std::exception");
+  }
+}
+
 // Memory beside the user's is needed only for what the text touches outside of `out`.
 COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what, void const* tag,
-                                               known_ranks const& known, transport over) {
+                                               known_ranks const& known, transport over,
+                                               std::uint32_t number) {
   if (what.is_vendor) {   // makes no progress for requests: MPI does not let it meet a non-blocking one
     std::size_t const began = trace ? trace->begin(its, what.name) : 0;
     run_vendor(its);
@@ -90,9 +107,19 @@ COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what
     return;
   }
   // They go on while this call waits.
-  if (requests().busy()) return run_among_requests(*this, its, what, tag, known, over);
+  if (requests().busy()) return run_among_requests(*this, its, what, tag, known, over, number);
+  text_run const run{what, tag, known, its.vector, its.root, number};
+  try {
+    run_beside(its, run, over);
+  } catch (...) {
+    give_up_now(number);
+    throw;
+  }
+}
+
+COLLIGO_BODY void port_base::run_beside(call const& its, text_run const& run, transport over) {
   element const& of = *its.of;
-  text_run const run{what, tag, known, its.vector, its.root};
+  text const& what = run.what;
   range holds = its.out.covers;
   if (holds != its.vector.whole) {
     extent needed(rank(), size(), of.size, memory.operands);

@@ -42,7 +42,8 @@ class running {
 
  private:
   friend class requests_of_rank;
-  friend void run_among_requests(port_base&, call const&, text const&, void const*, known_ranks const&, transport);
+  friend void run_among_requests(port_base&, call const&, text const&, void const*, known_ranks const&, transport,
+                                 std::uint32_t);
 
   void begin(std::uint32_t number);
   bool advance();
@@ -52,7 +53,8 @@ class running {
   port_base& port_;
   requests_of_rank& all_;   // may outlive the port
   call its_;
-  std::string_view algorithm_;
+  text const& what_;
+  std::uint32_t number_ = 0;
   std::vector<std::size_t> offsets_;
   std::unique_ptr<owned_by_request> owned_;
   scratch memory_;
@@ -96,6 +98,6 @@ class requests_of_rank {
 
 /// A blocking call while requests are under way: all of them go on meanwhile.
 void run_among_requests(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
-                        transport over);
+                        transport over, std::uint32_t number);
 
 }  // namespace colligo

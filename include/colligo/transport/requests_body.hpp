@@ -17,7 +17,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 COLLIGO_BODY running::running(port_base& port, call const& its, text const& what, void const* tag,
                               known_ranks const& known, transport over, std::unique_ptr<owned_by_request> owned,
                               bool persistent)
-    : port_(port), all_(port.requests()), its_(its), algorithm_(what.name), owned_(std::move(owned)) {
+    : port_(port), all_(port.requests()), its_(its), what_(what), owned_(std::move(owned)) {
   all_.make_room(1);
   if (its.vector.offsets) {
     offsets_.assign(its.vector.offsets, its.vector.offsets + its.vector.parts + 1);
@@ -77,12 +77,11 @@ COLLIGO_BODY running::~running() {
 
 COLLIGO_BODY void running::start() {
   if (under_way()) throw error(where(port_, its_.what) + "this request is under way already");
-  constexpr std::uint32_t numbers = 32000;   // tags that every MPI library has
-  port_.requests().add(*this, 1 + port_.started++ % numbers);
+  port_.requests().add(*this, ++port_.calls);
 }
 
 COLLIGO_BODY void running::begin(std::uint32_t number) {
-  traced_ = port_.trace ? port_.trace->begin(its_, algorithm_) : 0;
+  traced_ = port_.trace ? port_.trace->begin(its_, what_.name) : 0;
   failed_ = nullptr;
   active_ = true;
   at_ = 0;
@@ -92,7 +91,7 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
     if (copies_input_) of.copy(its_.in.data, its_.in.covers.size(), input_->data());
     data_->begin_again();
   }
-  steps_->number(number);
+  number_ = number;
   under_way_.store(true, std::memory_order_release);
 }
 
@@ -107,11 +106,13 @@ COLLIGO_BODY bool running::advance() {
       }
       if (at_ == plan_.steps.size()) break;
       begun_ = true;
+      if (at_ == 0) steps_->enter(identity_of(its_, what_, number_));   // those before are through
       steps_->begin(plan_.operands_of(plan_.steps[at_]), plan_.steps[at_].kind);
     }
     finish();
   } catch (...) {
     if (begun_) steps_->abandon();
+    if (at_ != plan_.steps.size()) port_.give_up_now(number_);
     begun_ = false;
     failed_ = std::current_exception();
   }
@@ -188,9 +189,9 @@ COLLIGO_BODY bool requests_of_rank::progress() {
 }
 
 COLLIGO_BODY void run_among_requests(port_base& port, call const& its, text const& what, void const* tag,
-                                     known_ranks const& known, transport over) {
+                                     known_ranks const& known, transport over, std::uint32_t number) {
   running now(port, its, what, tag, known, over, nullptr, false);
-  port.requests().add(now, 0);   // as other ranks call it, which may have no requests under way
+  port.requests().add(now, number);
   now.wait();
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "identity.hpp"
 #include "memory.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -31,8 +32,8 @@ constexpr std::uint32_t lines_for(std::size_t bytes) {
   return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload);
 }
 
-/// The stamp is 2^32 (number of the line, counted from 1) + (number of lines that the writer has taken from the
-/// reader).
+/// The stamp is 2^16 (tag of the message) + 2^8 (number of the line, counted from 1, modulo 2^8) + (lines that the
+/// writer has taken from the reader since it last said so).
 struct alignas(cache_line) stamped_line {
   std::atomic<std::uint64_t> stamp;
   std::byte payload[line_payload];
@@ -51,32 +52,46 @@ struct alignas(cache_line) channel_back {
   std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory
 };
 
+/// What stands before a chunk, in a line of its own.
+struct alignas(cache_line) chunk_header {
+  static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // the rest of the ring is not used
+
+  std::uint64_t tag, bytes;   // of the chunk, or of the gap with this line
+
+  /// With header.
+  static constexpr std::size_t whole(std::size_t bytes) {
+    return sizeof(chunk_header) + (bytes + cache_line - 1) / cache_line * cache_line;
+  }
+};
+
 /// Where a chunk begins that follows `head` bytes of a ring and must not wrap, and the head after it.
 struct ring_place {
-  std::size_t at;
+  std::size_t at, gap;
   std::uint64_t begin, end;
 
   ring_place(std::uint64_t head, std::size_t bytes, std::size_t capacity) {
-    std::size_t const whole = (bytes + cache_line - 1) / cache_line * cache_line, used = head % capacity;
+    std::size_t const whole = chunk_header::whole(bytes), used = head % capacity;
     bool const wraps = used + whole > capacity;
     at = wraps ? 0 : used;
-    begin = head + (wraps ? capacity - used : 0);
+    gap = wraps ? capacity - used : 0;
+    begin = head + gap;
     end = begin + whole;
   }
 };
 
-/// How the segment of one rank is divided: the backs of its inlets, then the fronts of its outlets, then their rings.
+/// How the segment of one rank is divided: its record, the backs of its inlets, then the fronts of its outlets, then their rings.
 /// Outlet number `ranks` is the one to all.
 class segment_layout {
  public:
   explicit constexpr segment_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
 
   constexpr std::size_t bytes() const { return ring(ranks_) + capacity(ranks_); }
+  static constexpr std::size_t record() { return 0; }
   constexpr std::size_t back(int from, bool of_all) const {
-    return (2 * static_cast<std::size_t>(from) + (of_all ? 1 : 0)) * sizeof(channel_back);
+    return sizeof(rank_record) + (2 * static_cast<std::size_t>(from) + (of_all ? 1 : 0)) * sizeof(channel_back);
   }
   constexpr std::size_t front(std::size_t to) const {
-    return 2 * ranks_ * sizeof(channel_back) + to * sizeof(channel_front);
+    return back(static_cast<int>(ranks_), false) + to * sizeof(channel_front);
   }
   constexpr std::size_t ring(std::size_t to) const { return front(ranks_ + 1) + to * capacity(0); }
 
@@ -116,39 +131,42 @@ class outlet {
   }
 
   /// A message of 1 .. longest_in_lines bytes. Precondition: there is room.
-  void put_lines(std::byte const* from, std::size_t bytes) {
-    std::uint64_t const acknowledgement = acknowledged();
+  void put_lines(std::byte const* from, std::size_t bytes, std::uint64_t tag) {
     std::uint32_t number = put_;
     for (; bytes > line_payload; from += line_payload, bytes -= line_payload) {
       stamped_line& line = front_->lines[number % channel_lines];
       std::memcpy(line.payload, from, line_payload);
-      line.stamp.store(std::uint64_t{++number} << 32 | acknowledgement, std::memory_order_release);
+      line.stamp.store(stamp(tag, ++number), std::memory_order_release);
     }
     stamped_line& line = front_->lines[number % channel_lines];
     std::memcpy(line.payload, from, bytes);
-    line.stamp.store(std::uint64_t{++number} << 32 | acknowledgement, std::memory_order_release);
+    line.stamp.store(stamp(tag, ++number) | acknowledgement(), std::memory_order_release);
     put_ = number;
   }
   /// The same for a length that the compiler knows.
   template <std::size_t Bytes>
-  void put_line(std::byte const* from) {
+  void put_line(std::byte const* from, std::uint64_t tag) {
     stamped_line& line = front_->lines[put_ % channel_lines];
     std::memcpy(line.payload, from, Bytes);
-    line.stamp.store(std::uint64_t{++put_} << 32 | acknowledged(), std::memory_order_release);
+    line.stamp.store(stamp(tag, ++put_) | acknowledgement(), std::memory_order_release);
   }
 
-  /// Where the next chunk goes; null as long as the ring has no room. Precondition: bytes is at most half of the ring.
-  std::byte* room_for(std::size_t bytes) {
+  /// Where the next chunk goes; null as long as the ring has no room. Precondition: the chunk and its header are at most
+  /// half of the ring.
+  std::byte* room_for(std::size_t bytes, std::uint64_t tag) {
     ring_place const place(head_, bytes, capacity_);
     if (place.end - tail_ > capacity_) {
       tail_ = least([](channel_back const& back) -> auto& { return back.taken; });
       if (place.end - tail_ > capacity_) return nullptr;
     }
-    return ring_ + place.at;
+    if (place.gap != 0) header(ring_ + head_ % capacity_) = {chunk_header::gap, place.gap};
+    header(ring_ + place.at) = {tag, bytes};
+    return ring_ + place.at + sizeof(chunk_header);
   }
   /// The beginning of the chunk is there, before all of its `bytes` are.
   void put_part(std::size_t bytes, std::size_t part) {
-    front_->put.store(ring_place(head_, bytes, capacity_).begin + part, std::memory_order_release);
+    front_->put.store(ring_place(head_, bytes, capacity_).begin + sizeof(chunk_header) + part,
+                      std::memory_order_release);
   }
   /// The chunk is there.
   void put(std::size_t bytes) {
@@ -163,7 +181,14 @@ class outlet {
  private:
   friend class shared_host;
 
-  std::uint64_t acknowledged() const { return reverse_taken_ ? *reverse_taken_ : 0; }
+  static std::uint64_t stamp(std::uint64_t tag, std::uint32_t number) { return tag << 16 | (number & 0xff) << 8; }
+  std::uint64_t acknowledgement() {
+    if (!reverse_taken_) return 0;
+    std::uint32_t const news = std::min<std::uint32_t>(*reverse_taken_ - told_, 0xff);
+    told_ += news;
+    return news;
+  }
+  static chunk_header& header(std::byte* at) { return *reinterpret_cast<chunk_header*>(at); }
   template <class Counter>
   std::uint64_t least(Counter counter) const {
     std::uint64_t smallest = counter(*backs_[0]).load(std::memory_order_acquire);
@@ -175,8 +200,9 @@ class outlet {
   channel_front* front_;
   std::byte* ring_;
   std::size_t capacity_;
-  std::uint32_t put_ = 0, taken_ = 0;
+  std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;   // taken, as far as is known and as stamps have it
   std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
+  std::uint32_t told_ = 0;                         // of it
   std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
   std::vector<channel_back const*> backs_;
   friend class inlet;
@@ -188,9 +214,14 @@ class inlet {
   inlet(channel_front const& front, std::byte const* ring, std::size_t capacity, channel_back& back)
       : front_(&front), ring_(ring), capacity_(capacity), back_(&back) {}
 
-  bool has_line() const {
-    return front_->lines[taken_ % channel_lines].stamp.load(std::memory_order_acquire) >> 32 ==
-           std::uint32_t(taken_ + 1);
+  /// Whether the next line has come. It is of the message awaited, or will do.
+  bool has_line(awaited const& m) {
+    for (;;) {
+      std::uint64_t const stamp = stamp_of(taken_), other = (stamp >> 8) ^ (m.tag << 8 | ((taken_ + 1) & 0xff));
+      if (other == 0) return true;
+      if ((other & 0xff) != 0) return false;   // not the next line
+      if (is_accepted(m, stamp >> 16)) return true;
+    }
   }
 
   /// Copies `bytes` <= line_payload of the next line. Precondition: it has come.
@@ -201,33 +232,37 @@ class inlet {
 
   /// Copies whole lines, at least one, that hold a message of so many bytes; waits for each with wait().
   template <class Wait>
-  void take_lines(std::byte* into, std::size_t bytes, Wait wait) {
+  void take_lines(std::byte* into, std::size_t bytes, awaited const& m, Wait wait) {
+    while (!has_line(m)) wait();
     std::uint32_t number = taken_;
     std::uint32_t const end = number + lines_for(bytes);
-    do {
-      stamped_line const& line = front_->lines[number % channel_lines];
-      ++number;
-      while (line.stamp.load(std::memory_order_acquire) >> 32 != number) wait();
-      std::memcpy(into, line.payload, line_payload);
+    for (;;) {
+      std::memcpy(into, front_->lines[number % channel_lines].payload, line_payload);
       into += line_payload;
-    } while (number != end);
+      if (++number == end) break;
+      while ((stamp_of(number) >> 8 & 0xff) != ((number + 1) & 0xff)) wait();
+    }
     took(end - taken_);
   }
 
   /// The next chunk; null as long as its beginning, so many bytes, has not come.
-  std::byte const* chunk(std::size_t bytes, std::size_t beginning) {
-    ring_place const place(tail_, bytes, capacity_);
-    std::uint64_t const needed = place.begin + beginning;
-    if (head_ < needed) {
-      head_ = front_->put.load(std::memory_order_acquire);
-      if (head_ < needed) return nullptr;
-    }
-    return ring_ + place.at;
+  std::byte const* chunk(std::size_t beginning, awaited const& m) {
+    if (opened_ != m.tag && !open(m)) return nullptr;
+    return reaches(tail_ + sizeof(chunk_header) + beginning) ? ring_at_tail() + sizeof(chunk_header) : nullptr;
   }
   /// The chunk may be overwritten.
   void release(std::size_t bytes) {
-    tail_ = ring_place(tail_, bytes, capacity_).end;
+    opened_ = chunk_header::gap;
+    tail_ += chunk_header::whole(bytes);
     back_->taken.store(tail_, std::memory_order_release);
+  }
+
+  /// Whether there is a line or a chunk that is not one of an earlier call.
+  bool has_news(message_tag const& call) {
+    std::uint64_t const stamp = stamp_of(taken_);
+    if ((stamp >> 8 & 0xff) == ((taken_ + 1) & 0xff) && call.ahead(stamp >> 16) >= 0) return true;
+    chunk_header const* const next = next_chunk();
+    return next && call.ahead(next->tag) >= 0;
   }
 
   /// A message has been read where it is; its sender may go on.
@@ -236,19 +271,63 @@ class inlet {
  private:
   friend class shared_host;
 
+  std::uint64_t stamp_of(std::uint32_t line) const {
+    return front_->lines[line % channel_lines].stamp.load(std::memory_order_acquire);
+  }
   void took(std::uint32_t lines) {
     std::uint32_t const before = taken_;
     taken_ += lines;
-    if (reverse_)
-      reverse_->taken_ =
-          static_cast<std::uint32_t>(front_->lines[(taken_ - 1) % channel_lines].stamp.load(std::memory_order_relaxed));
+    if (reverse_) {   // what other lines of a message say is nothing
+      reverse_->heard_ += static_cast<std::uint32_t>(
+          front_->lines[(taken_ - 1) % channel_lines].stamp.load(std::memory_order_relaxed) & 0xff);
+      if (static_cast<std::int32_t>(reverse_->heard_ - reverse_->taken_) > 0) reverse_->taken_ = reverse_->heard_;
+    }
     if ((before ^ taken_) >= lines_reported) back_->lines.store(taken_, std::memory_order_release);
+  }
+
+  // A line with another tag: true if it will do, otherwise it is passed over.
+  [[gnu::noinline, gnu::cold]] bool is_accepted(awaited const& m, std::uint64_t tag) {
+    if (m.by->hears(m.from, m.tag, tag)) return true;
+    std::byte const* address = nullptr;
+    if (tag & message_tag::address)
+      std::memcpy(&address, front_->lines[taken_ % channel_lines].payload, sizeof address);
+    if (address) has_read();   // its sender does not wait any more, but counts
+    took(1);
+    return false;
+  }
+
+  std::byte const* ring_at_tail() const { return ring_ + tail_ % capacity_; }
+  bool reaches(std::uint64_t end) {
+    if (head_ < end) head_ = front_->put.load(std::memory_order_acquire);
+    return head_ >= end;
+  }
+  // Null as long as there is none.
+  chunk_header const* next_chunk() {
+    while (reaches(tail_ + 1)) {
+      auto const* const next = reinterpret_cast<chunk_header const*>(ring_at_tail());
+      if (next->tag != chunk_header::gap) return next;
+      tail_ += next->bytes;
+    }
+    return nullptr;
+  }
+  bool open(awaited const& m) {
+    while (chunk_header const* const next = next_chunk()) {
+      if (next->tag == m.tag || m.by->hears(m.from, m.tag, next->tag)) {
+        opened_ = m.tag;
+        return true;
+      }
+      std::size_t const bytes = next->bytes;
+      if (!reaches(tail_ + chunk_header::whole(bytes))) return false;
+      release(bytes);
+    }
+    return false;
   }
 
   channel_front const* front_;
   std::byte const* ring_;
   std::size_t capacity_;
   std::uint32_t taken_ = 0;
+  std::uint64_t opened_ = chunk_header::gap;   // the chunk at the tail is of this message
   outlet* reverse_ = nullptr;   // to the same rank: its reader acknowledges here
   std::uint64_t head_ = 0, tail_ = 0, read_ = 0;
   channel_back* back_;
@@ -270,6 +349,8 @@ struct surroundings {
   void (*wait)(void* context) = nullptr;  ///< gives way, and lets happen what else must; may throw
   /// Copies from the memory of a rank of the host; null where that is not possible.
   void (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
+  /// Whether a rank of the host has ended.
+  bool (*gone)(void* context, int rank) = nullptr;
 };
 
 /// A rank's ends of all channels of its host.
@@ -300,7 +381,9 @@ class shared_host {
       out_[to].reverse_taken_ = &in_[to].taken_;
       in_[to].reverse_ = &out_[to];
       if (r != me) readers.push_back(&back(r, me, true));
+      records_.push_back(reinterpret_cast<rank_record*>(at(r) + layout.record()));
     }
+    me_ = me;
     if (readers.empty()) readers.push_back(&back(me, me, true));
     out_.emplace_back(front(me, q), at(me) + layout.ring(q), layout.capacity(q), std::move(readers));
     largest_chunk_ = std::min<std::size_t>(32 * 1024, layout.capacity(0) / 4);
@@ -320,8 +403,8 @@ class shared_host {
     std::size_t const wanted = std::min(largest_chunk_, bytes <= 16 * 1024 ? 8 * 1024 : largest_chunk_);
     return std::max<std::size_t>(1, wanted / element_size);
   }
-  /// Whether elements of this size go through the rings.
-  bool fits(std::size_t element_size) const { return element_size <= 2 * largest_chunk_; }
+  /// Whether elements of this size go through the rings: up to half of the smallest, with the header.
+  bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
 
   /// Whether a message of so many bytes is announced, and read where it is if its sender can leave it there.
   bool announces(std::size_t bytes) const { return bytes >= announced_from_; }
@@ -332,11 +415,38 @@ class shared_host {
   bool can_read() const { return around_.read != nullptr; }
 
   bool spins() const { return around_.spin; }
-  /// To be called between two polls.
-  void wait(unsigned& polls) const {
+  /// To be called between two polls. True now and then: time to look whether the others are still there.
+  bool wait(unsigned& polls) const {
     constexpr unsigned spins = 4096;   // then MPI may have to make progress for a peer that is not here yet
-    if (around_.spin && ++polls % spins != 0) relax();
-    else around_.wait(around_.context);
+    if (around_.spin && ++polls % spins != 0) {
+      relax();
+      return false;
+    }
+    around_.wait(around_.context);
+    return around_.spin || ++polls % 64 == 0;
+  }
+
+  /// The records of this host's ranks, by place.
+  rank_record& my_record() { return *records_[static_cast<std::size_t>(me_)]; }
+  void give_up(std::uint32_t number, std::string_view why) {
+    given_up_ = number;
+    // A rank that gives up because another one has hands its reason on.
+    if (auto const at = why.find(given_up_by); at != why.npos)
+      return my_record().give_up(number, why.substr(at + given_up_by.size()));
+    std::string const me = "rank " + std::to_string(rank_at(static_cast<std::size_t>(me_)));
+    my_record().give_up(number, me + ": " + std::string(why));
+  }
+  /// The latest call that this rank gave up; 0: none.
+  std::uint32_t given_up() const { return given_up_; }
+  std::span<rank_record* const> records() const { return records_; }
+  rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
+  /// The rank of the communicator at a place.
+  int rank_at(std::size_t its_place) const {
+    if (places_.empty()) return static_cast<int>(its_place);
+    return static_cast<int>(std::find(places_.begin(), places_.end(), static_cast<int>(its_place)) - places_.begin());
+  }
+  bool is_gone(std::size_t its_place) const {
+    return around_.gone && around_.gone(around_.context, static_cast<int>(its_place));
   }
 
  private:
@@ -346,6 +456,9 @@ class shared_host {
 
   surroundings around_;
   std::vector<int> places_;
+  int me_ = 0;
+  std::uint32_t given_up_ = 0;
+  std::vector<rank_record*> records_;
   std::vector<outlet> out_;
   std::vector<inlet> in_, in_all_;
   std::size_t largest_chunk_ = 0, announced_from_ = static_cast<std::size_t>(-1);

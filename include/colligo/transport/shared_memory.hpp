@@ -5,6 +5,7 @@
 /// shared_channel.hpp).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,7 @@ struct shared_traffic {
 
   struct outgoing {
     outlet* to;
+    int peer;              ///< nobody: all
     std::byte const* from;
     std::size_t bytes, done;
     way by;
@@ -55,7 +57,11 @@ struct shared_traffic {
 };
 
 /// One step after the other for one rank. Elements are bytes.
-class shared_steps {
+///
+/// A rank whose functor has thrown goes on to the end of the text and says so with each message. A rank that can not go
+/// on gives the call up, and so do all who wait in it: what is left in the channels belongs to an earlier call by then,
+/// and is passed over.
+class shared_steps final : private listener {
  public:
   shared_steps(shared_host& host, shared_traffic& traffic, int rank) : host_(host), traffic_(traffic), rank_(rank) {}
 
@@ -63,6 +69,17 @@ class shared_steps {
   void work_on(working_vector& data) {
     data_ = &data;
     size_ = data.of().size;
+  }
+  /// To which call they belong.
+  void enter(call_identity const& its) {
+    its_ = its;
+    tag_ = its.tag();
+    host_.my_record().enter(its);
+  }
+  /// Between two polls of whoever waits otherwise. Throws if this call can not be completed any more: mismatch_error,
+  /// failed_elsewhere, rank_lost.
+  void wait(unsigned& polls) {
+    if (host_.wait(polls)) [[unlikely]] look_around(nullptr);
   }
 
   /// A message out and one in; either may be empty. Waits.
@@ -77,10 +94,13 @@ class shared_steps {
   void begin(std::span<operand const> list, bool published);
 
   /// For single messages of a step: add them, begin_added(), then advance().
-  void add_out(outlet& to, std::byte const* from, std::size_t bytes);
+  void add_out(int to, bool published, std::byte const* from, std::size_t bytes);
   /// `into`: receives there instead of into the vector.
-  void add_in(inlet& from, piece const& what, std::byte* into = nullptr);
+  void add_in(piece const& what, bool published, std::byte* into = nullptr);
   void begin_added();
+
+  /// For a step that will not be completed.
+  void abandon();
 
   enum class state : std::uint8_t { done, moved, stuck };
   /// Does what can be done at once.
@@ -97,6 +117,27 @@ class shared_steps {
   void run();
 
   way way_of(std::size_t bytes) const;
+  std::uint64_t sent_tag(std::size_t bytes, std::uint64_t flags = message_tag::none) const {
+    return tag_.of(bytes, data_->has_failed() ? flags | message_tag::failed : flags);
+  }
+  awaited message(int from, std::size_t bytes, std::uint64_t flags = message_tag::none) {
+    return {this, from, tag_.of(bytes, flags)};
+  }
+  awaited message(incoming const& i) { return message(i.what.peer, i.bytes); }
+  COLLIGO_BODY bool hears(int from, std::uint64_t expected, std::uint64_t tag) override;
+  void wait_for(awaited const& m, inlet& from, unsigned& polls) {
+    if (host_.wait(polls)) [[unlikely]] {
+      lone const alone{m, from};
+      look_around(&alone);
+    }
+  }
+  struct lone { awaited message; inlet& from; };
+  void look_around(lone const* alone);
+  bool is_hopeless(lone const* alone);
+  bool has_come(incoming& i);
+  void tell_if_given_up(int peer) const;
+  [[noreturn]] void tell_mismatch(int peer, std::uint32_t number) const;
+
   void take_short(inlet& from, piece const& p);
   void take_all_short(std::span<operand const> list, bool published);
   void take_group(std::span<operand const> group, bool published);
@@ -113,9 +154,15 @@ class shared_steps {
   void release(incoming& i, std::size_t n);
   bool hears_announcement(incoming& i);
   void use(incoming* first, std::size_t n);
-  void combine(incoming* first, std::size_t n, std::size_t at, std::size_t now);
+  void combine(incoming* first, std::size_t at, std::size_t now);
 
   shared_host& host_;
+  call_identity its_;
+  message_tag tag_;
+  unsigned stuck_ = 0;
+  int hopeless_ = nobody;
+  bool suspicious_ = false;   // at the latest look round, and nothing has moved since
+  std::chrono::steady_clock::time_point looked_{};   // for ranks that are gone
   shared_traffic& traffic_;
   working_vector* data_ = nullptr;
   std::size_t size_ = 1;

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <string>
 #include <utility>
 
+#include "../core/error.hpp"
 #include "shared_memory.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -28,16 +31,16 @@ bool has_turn(Messages const& all, std::size_t after) {
 }
 
 // Short messages by themselves. Copies of a constant size are worth a switch.
-inline void put_short(outlet& to, std::byte const* from, std::size_t bytes) {
+inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std::uint64_t tag) {
   switch (bytes) {
-    case 4: return to.put_line<4>(from);
-    case 8: return to.put_line<8>(from);
-    case 16: return to.put_line<16>(from);
-    case 24: return to.put_line<24>(from);
-    case 32: return to.put_line<32>(from);
-    case 40: return to.put_line<40>(from);
-    case 48: return to.put_line<48>(from);
-    default: return to.put_lines(from, bytes);
+    case 4: return to.put_line<4>(from, tag);
+    case 8: return to.put_line<8>(from, tag);
+    case 16: return to.put_line<16>(from, tag);
+    case 24: return to.put_line<24>(from, tag);
+    case 32: return to.put_line<32>(from, tag);
+    case 40: return to.put_line<40>(from, tag);
+    case 48: return to.put_line<48>(from, tag);
+    default: return to.put_lines(from, bytes, tag);
   }
 }
 
@@ -47,13 +50,13 @@ COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece con
   if (bytes_out <= longest_in_lines && bytes_in <= longest_in_lines) {
     outlet* const o = bytes_out == 0 ? nullptr : &host_.to(to);
     if (o == nullptr || o->has_room_for(lines_for(bytes_out))) {
-      if (o) put_short(*o, source, bytes_out);
+      if (o) put_short(*o, source, bytes_out, sent_tag(bytes_out));
       if (bytes_in != 0) take_short(host_.from(in.peer), in);
       return;
     }
   }
-  if (bytes_out != 0) add_out(host_.to(to), source, bytes_out);
-  if (bytes_in != 0) add_in(host_.from(in.peer), in);
+  if (bytes_out != 0) add_out(to, false, source, bytes_out);
+  if (bytes_in != 0) add_in(in, false);
   run();
 }
 
@@ -97,24 +100,27 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
     std::byte const* const from = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += bytes;
     if (bytes <= longest_in_lines && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
-      put_short(to, from, bytes);
-    else add_out(to, from, bytes);
+      put_short(to, from, bytes, sent_tag(bytes));
+    else add_out(p.peer, published, from, bytes);
   });
   return all_short && traffic_.out.empty();
 }
 
 COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool published) {
   for_each_piece(list, [&](piece const& p) {
-    if (!p.sends()) add_in(channel_from(p.peer, published), p);
+    if (!p.sends()) add_in(p, published);
   });
 }
 
-COLLIGO_BODY void shared_steps::add_out(outlet& to, std::byte const* from, std::size_t bytes) {
+COLLIGO_BODY void shared_steps::add_out(int peer, bool published, std::byte const* from, std::size_t bytes) {
+  outlet& to = published ? host_.to_all() : host_.to(peer);
   auto const same = [&](outgoing const& o) { return o.to == &to; };
-  traffic_.out.push_back({&to, from, bytes, 0, way_of(bytes), latest_message(traffic_.out, same)});
+  traffic_.out.push_back(
+      {&to, published ? nobody : peer, from, bytes, 0, way_of(bytes), latest_message(traffic_.out, same)});
 }
 
-COLLIGO_BODY void shared_steps::add_in(inlet& from, piece const& what, std::byte* into) {
+COLLIGO_BODY void shared_steps::add_in(piece const& what, bool published, std::byte* into) {
+  inlet& from = channel_from(what.peer, published);
   if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
   std::size_t const bytes = what.elements.size() * size_;
@@ -132,8 +138,17 @@ COLLIGO_BODY void shared_steps::begin_added() {
 
 COLLIGO_BODY shared_steps::state shared_steps::advance() {
   if (is_short_) {   // what has a first line has all of them, or nearly
-    for (operand const& o : short_)
-      if (!o.vanishes() && !o.sends() && !channel_from(o.peer, published_).has_line()) return state::stuck;
+    for (operand const& o : short_) {
+      if (o.vanishes() || o.sends()) continue;
+      inlet& from = channel_from(o.peer, published_);
+      awaited const first = message(o.peer, o.elements.head.size() * size_);
+      if (from.has_line(first)) continue;
+      if (++stuck_ % 256 == 0) {
+        lone const alone{first, from};
+        look_around(&alone);
+      }
+      return state::stuck;
+    }
     is_short_ = false;
     take_all_short(short_, published_);
     return state::done;
@@ -147,19 +162,24 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
   for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
     if (traffic_.in[k].done < traffic_.in[k].bytes) open = true, moved |= advance(&traffic_.in[k]);
   if (!open) traffic_.clear();
-  return !open ? state::done : moved ? state::moved : state::stuck;
+  if (!open || moved) {
+    suspicious_ = false;
+    return open ? state::moved : state::done;
+  }
+  if (++stuck_ % 256 == 0) look_around(nullptr);
+  return state::stuck;
 }
 
 COLLIGO_BODY void shared_steps::run() {
   struct end_of_step {
-    shared_traffic& all;
-    ~end_of_step() { all.clear(); }
-  } const end{traffic_};
+    shared_steps& its;
+    ~end_of_step() { its.abandon(); }
+  } const end{*this};
   begin_added();
   unsigned polls = 0;
   for (state now = advance(); now != state::done; now = advance()) {
     if (now == state::moved) polls = 0;
-    else host_.wait(polls);
+    else wait(polls);
   }
 }
 
@@ -170,11 +190,12 @@ COLLIGO_BODY shared_steps::way shared_steps::way_of(std::size_t bytes) const {
 COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {
   std::size_t const bytes = p.elements.size() * size_;
   unsigned polls = 0;
-  auto const wait = [&] { host_.wait(polls); };
-  if (!p.folds() && bytes % line_payload == 0) return from.take_lines(data_->write(p.elements), bytes, wait);
+  awaited const m = message(p.peer, bytes);
+  auto const wait = [&] { wait_for(m, from, polls); };
+  if (!p.folds() && bytes % line_payload == 0) return from.take_lines(data_->write(p.elements), bytes, m, wait);
   // Room for the whole last line: copies of a constant size.
   struct alignas(cache_line) { std::byte bytes[longest_in_lines]; } local;
-  from.take_lines(local.bytes, bytes, wait);
+  from.take_lines(local.bytes, bytes, m, wait);
   if (p.folds()) data_->combine(p.elements, local.bytes, p.peer < rank_, p.which);
   else std::memcpy(data_->write(p.elements), local.bytes, bytes);
 }
@@ -199,8 +220,11 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, bool 
   std::size_t const slot = lines_for(bytes) * cache_line;   // aligned, and with room for the whole last line
   std::byte* const slots = data_->memory().received.of_size(group.size() * slot);
   unsigned polls = 0;
-  for (std::size_t k = 0; k < group.size(); ++k)
-    channel_from(group[k].peer, published).take_lines(slots + k * slot, bytes, [&] { host_.wait(polls); });
+  for (std::size_t k = 0; k < group.size(); ++k) {
+    inlet& from = channel_from(group[k].peer, published);
+    awaited const m = message(group[k].peer, bytes);
+    from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); });
+  }
   data_->combine_in_order(all, rank_, group.size(), [&](std::size_t k) {
     return contribution{group[k].peer, slots + k * slot};
   });
@@ -254,14 +278,15 @@ COLLIGO_BODY void shared_steps::give_slots() {
 COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   if (o.by == way::lines) {
     if (!o.to->has_room_for(lines_for(o.bytes))) return false;
-    o.to->put_lines(o.from, o.bytes);
+    o.to->put_lines(o.from, o.bytes, sent_tag(o.bytes));
     o.done = o.bytes;
     return true;
   }
   if (o.by == way::announced) {
     if (!o.to->has_room_for(1)) return false;
     std::byte const* const address = o.stays ? o.from : nullptr;
-    o.to->put_line<sizeof address>(reinterpret_cast<std::byte const*>(&address));
+    o.to->put_line<sizeof address>(reinterpret_cast<std::byte const*>(&address),
+                                   sent_tag(o.bytes, message_tag::address));
     o.by = o.stays ? way::memory : way::ring;
     if (!o.stays) return true;
     o.to->offer();
@@ -270,7 +295,7 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   }
   if (o.by == way::memory) return false;
   std::size_t const n = std::min(o.bytes - o.done, chunk_of(o.bytes));
-  std::byte* const place = o.to->room_for(n);
+  std::byte* const place = o.to->room_for(n, sent_tag(o.bytes));
   if (!place) return false;
   // With nothing to receive, a chunk is told of in parts, so that its reader works while it is copied.
   std::size_t const part = traffic_.in.empty() ? part_size() : n;
@@ -286,7 +311,7 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
 // The next n bytes of a message, of a chunk its beginning; null as long as they have not come. What is received, not
 // folded, is then at its place already.
 COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
-  if (i.by == way::ring) return i.from->chunk(n, beginning);
+  if (i.by == way::ring) return i.from->chunk(beginning, message(i));
   std::byte* const into = i.what.folds() ? i.slot : i.into + i.done;
   if (i.by == way::memory) {
     if (i.fetched < i.done + n) {
@@ -296,7 +321,7 @@ COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, st
     return into;
   }
   for (; i.fetched < i.bytes; i.fetched += std::min(line_payload, i.bytes - i.fetched)) {
-    if (!i.from->has_line()) return nullptr;
+    if (!i.from->has_line(message(i))) return nullptr;
     i.from->take_line(into + i.fetched, std::min(line_payload, i.bytes - i.fetched));
   }
   return into;
@@ -316,7 +341,7 @@ COLLIGO_BODY void shared_steps::release(incoming& i, std::size_t n) {
 }
 COLLIGO_BODY bool shared_steps::hears_announcement(incoming& i) {
   if (i.by != way::announced) return true;
-  if (!i.from->has_line()) return false;
+  if (!i.from->has_line(message(i.what.peer, i.bytes, message_tag::address))) return false;
   i.from->take_line(reinterpret_cast<std::byte*>(&i.address), sizeof i.address);
   i.by = i.address ? way::memory : way::ring;
   return true;
@@ -347,22 +372,118 @@ COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
   std::size_t const part = part_of(*first, n);
   for (std::size_t at = 0; at < n; at += part) {
     std::size_t const now = std::min(part, n - at);
-    for (unsigned polls = 0; part != n && !first->from->chunk(n, at + now);) host_.wait(polls);   // on its way
-    if (first->what.folds()) combine(first, n, at, now);
+    for (unsigned polls = 0; part != n && !first->from->chunk(at + now, message(*first));) wait(polls);   // on its way
+    if (first->what.folds()) combine(first, at, now);
     else if (first->by == way::ring)
-      std::copy_n(first->from->chunk(n, at + now) + at, now, first->into + first->done + at);
+      std::copy_n(first->from->chunk(at + now, message(*first)) + at, now, first->into + first->done + at);
   }
 }
 
-// Bytes at .. at + now - 1 of the n that the members of a group are about to combine.
-COLLIGO_BODY void shared_steps::combine(incoming* first, std::size_t n, std::size_t at, std::size_t now) {
+// Bytes at .. at + now - 1 of those that the members of a group are about to combine.
+COLLIGO_BODY void shared_steps::combine(incoming* first, std::size_t at, std::size_t now) {
   std::size_t const begin = first->what.elements.first + (first->done + at) / size_;
   range const part{begin, begin + now / size_};
-  auto const source = [&](incoming const& i) { return (i.by == way::ring ? i.from->chunk(n, at + now) : i.slot) + at; };
+  auto const source = [&](incoming const& i) {
+    return (i.by == way::ring ? i.from->chunk(at + now, message(i)) : i.slot) + at;
+  };
   if (first->members == 1) return data_->combine(part, source(*first), first->what.peer < rank_, first->what.which);
   data_->combine_in_order(part, rank_, first->members, [&](std::size_t k) {
     return contribution{first[k].what.peer, source(first[k])};
   });
+}
+
+// When calls differ, or some rank has left.
+
+// Nothing is left after a step that has come to its end.
+COLLIGO_BODY void shared_steps::abandon() {
+  for (incoming& i : traffic_.in)
+    if (i.by == way::memory && i.done < i.bytes) i.from->has_read();   // its sender does not wait any more, but counts
+  traffic_.clear();
+}
+
+COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {
+  if ((tag ^ expected) == message_tag::failed) {
+    if (!data_->has_failed())
+      data_->fail(std::make_exception_ptr(failed_elsewhere(
+          "colligo: " + description(its_) + " on rank " + std::to_string(rank_) + ": rank " + std::to_string(from) +
+          " has failed in this call, so that this rank's result is good for nothing")));
+    return true;
+  }
+  std::uint32_t const number = its_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
+  // What is left of a call that this rank gave up, or never made, is nobody's. Of one that it has completed it is the
+  // sign that another rank made a different one.
+  if (static_cast<std::int32_t>(number - host_.given_up()) <= 0) return false;
+  tell_mismatch(from, number);
+}
+
+COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {
+  std::string const why = host_.record_of(peer).gave_up(its_.number);
+  if (!why.empty())
+    throw failed_elsewhere("colligo: " + description(its_) + " on rank " + std::to_string(rank_) +
+                           std::string(given_up_by) + why);
+}
+
+COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) const {
+  auto const called = [](rank_record const& its, std::uint32_t call) {
+    call_identity known{.number = call};
+    return "number " + std::to_string(call) + (its.knows(known) ? ", " + description(known) : "");
+  };
+  if (static_cast<std::int32_t>(number - its_.number) > 0) number = its_.number;   // the peer is ahead
+  tell_if_given_up(peer);
+  rank_record const& theirs = host_.record_of(peer);
+  std::string said = "colligo: ranks make different calls on this communicator: rank " + std::to_string(rank_) +
+                     " made call " + called(host_.my_record(), number) + "; rank " + std::to_string(peer) + " call " +
+                     called(theirs, number);
+  if (theirs.latest() != number) said += ", and then " + called(theirs, theirs.latest());
+  throw mismatch_error(said);
+}
+
+// Every rank of the host is asked whether it makes the same call, and whether it has given it up. `alone`: the one message that is waited for; null:
+// those of the step.
+COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
+  auto const records = host_.records();
+  for (std::size_t place = 0; place < records.size(); ++place) {
+    int const rank = host_.rank_at(place);
+    call_identity theirs{.number = its_.number};
+    if (records[place]->knows(theirs) && theirs != its_) tell_mismatch(rank, its_.number);
+    tell_if_given_up(rank);
+  }
+  if (!is_hopeless(alone)) suspicious_ = false;
+  else if (!std::exchange(suspicious_, true)) return;   // it may have come in between
+  else tell_mismatch(alone ? alone->message.from : hopeless_, its_.number);
+  auto const now = std::chrono::steady_clock::now();
+  if (now - looked_ < std::chrono::milliseconds(100)) return;
+  looked_ = now;
+  for (std::size_t place = 0; place < records.size(); ++place)
+    if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(place))
+      throw rank_lost("colligo: " + description(its_) + " on rank " + std::to_string(rank_) + ": rank " +
+                          std::to_string(rank) + " is gone",
+                      rank);
+}
+
+// The peer has gone on to a later call, or what has come from it is no such message.
+COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
+  auto const ahead = [&](int peer) {
+    return static_cast<std::int32_t>(host_.record_of(peer).latest() - its_.number) > 0;
+  };
+  if (alone) return !alone->from.has_line(alone->message) && (ahead(alone->message.from) || alone->from.has_news(tag_));
+  for (outgoing const& o : traffic_.out)
+    if (o.peer != nobody && (o.done < o.bytes || o.by == way::memory) && ahead(o.peer)) return hopeless_ = o.peer, true;
+  for (incoming& i : traffic_.in)
+    if (i.done < i.bytes && has_turn(traffic_.in, i.after) && !has_come(i) &&
+        (ahead(i.what.peer) || i.from->has_news(tag_)))
+      return hopeless_ = i.what.peer, true;
+  return false;
+}
+// The next part of a message, or it does not come through a channel any more.
+COLLIGO_BODY bool shared_steps::has_come(incoming& i) {
+  switch (i.by) {
+    case way::memory: return true;
+    case way::ring: return i.from->chunk(1, message(i)) != nullptr;
+    case way::announced: return i.from->has_line(message(i.what.peer, i.bytes, message_tag::address));
+    case way::lines: return i.fetched == i.bytes || i.from->has_line(message(i));
+  }
+  return true;
 }
 
 }  // namespace colligo

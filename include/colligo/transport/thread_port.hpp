@@ -42,7 +42,8 @@ struct over_threads {
     std::size_t n;
     element const* of;
     int to;
-    std::uint32_t number;    // of the request, 0 for blocking calls
+    std::uint32_t number;    // of the call
+    bool failed = false;     // its sender has, before
     bool accepted = false;   // guarded by the receiver's desk
     bool taken = false;      // guarded by the sender's desk
     parcel* next = nullptr;
@@ -76,7 +77,7 @@ struct over_threads {
         return *place != nullptr;
       };
       std::unique_lock lock(d.mutex);
-      if (!await(lock, to, from, there, "waits for a message of", waits)) return nullptr;
+      if (!await(lock, to, from, number, there, "waits for a message of", waits)) return nullptr;
       parcel* const p = *place;
       *place = p->next;
       p->accepted = true;
@@ -92,7 +93,7 @@ struct over_threads {
 
     bool is_taken(int from, parcel const& p, bool waits) {
       std::unique_lock lock(at(from).mutex);
-      return await(lock, from, p.to, [&] { return p.taken; }, "has a message for", waits);
+      return await(lock, from, p.to, p.number, [&] { return p.taken; }, "has a message for", waits);
     }
 
     // For a sender that fails: afterwards nobody looks at its offer any more.
@@ -127,6 +128,19 @@ struct over_threads {
       }
     }
 
+    /// A rank leaves a call before its end.
+    void give_up(int rank, std::uint32_t number, std::string_view why) {
+      std::lock_guard const lock(state_);
+      desk& its = at(rank);
+      its.why[number % its.why.size()] = why;
+      its.given_up[number % its.given_up.size()].store(number, std::memory_order_release);
+      for (auto& d : ranks_) {
+        std::lock_guard const wake(d.mutex);
+        d.changed.notify_all();
+      }
+    }
+    static bool is_gone(void* self, int rank) { return static_cast<group*>(self)->at(rank).gone; }
+
     std::exception_ptr first_error() const { return first_; }
     bool failed() const { return failed_; }
 
@@ -157,18 +171,28 @@ struct over_threads {
       std::condition_variable changed;
       std::vector<parcel*> offered;   // by sender
       std::atomic<bool> gone = false;
+      std::array<std::atomic<std::uint32_t>, 4> given_up{};   // the latest such calls
+      std::array<std::string, 4> why;                         // guarded by state_
+      bool gave_up(std::uint32_t number) const {
+        return given_up[number % given_up.size()].load(std::memory_order_acquire) == number;
+      }
     };
 
     desk& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
     template <class Ready>
-    bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, Ready ready, char const* what, bool waits) {
-      if (waits) at(rank).changed.wait(lock, [&] { return ready() || at(peer).gone; });
+    bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
+               char const* what, bool waits) {
+      auto const hopeless = [&] { return at(peer).gone || at(peer).gave_up(number); };
+      if (waits) at(rank).changed.wait(lock, [&] { return ready() || hopeless(); });
       if (ready()) return true;
-      if (!waits && !at(peer).gone) return false;
+      if (!waits && !hopeless()) return false;
       lock.unlock();
       std::lock_guard const state(state_);
       if (first_) throw abandoned{};
+      if (at(peer).gave_up(number))
+        throw failed_elsewhere("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
+                               ", which has given this call up: " + at(peer).why[number % at(peer).why.size()]);
       throw error("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
                   ", which has left: not all ranks made this call");
     }
@@ -202,7 +226,8 @@ struct over_threads {
     shared_host* shared() {
       if (!shared_)
         shared_ = std::make_unique<shared_host>(rank_, ranks.segments(), std::vector<int>{},
-                                                surroundings{&ranks, false, &group::wait_in_memory, &group::read});
+                                                surroundings{&ranks, false, &group::wait_in_memory, &group::read,
+                                                             &group::is_gone});
       return shared_.get();
     }
     shared_host* shared_for(element const& of) { return !of.objects && shared()->fits(of.size) ? shared() : nullptr; }
@@ -223,12 +248,17 @@ struct over_threads {
       return std::make_unique<request_steps>(*this, data, shared_for(its, over));
     }
     std::unique_ptr<moving_step> vendor_request(call const&, bool) override { return nullptr; }
+    void give_up(std::uint32_t number, std::string_view why) noexcept override {
+      ranks.give_up(rank_, number, why);
+      if (shared_) shared_->give_up(number, why);
+    }
 
     group& ranks;
 
    private:
     void perform(working_vector& data, call const& its, text_run const& run, transport over) override {
       steps each(*this, data, shared_for(its, over), *memory_);
+      each.enter(identity_of(its, run.what, run.number));
       this->run_on(each, its, run);
     }
     void run_vendor(call const&) override {}   // refused before
@@ -260,7 +290,10 @@ struct over_threads {
       advance_messages(true);
     }
 
-    void number(std::uint32_t n) override { number_ = n; }
+    void enter(call_identity const& its) override {
+      number_ = its.number;
+      if (here_) here_->enter(its);
+    }
     void begin(std::span<operand const> operands, list_kind kind) override {
       if (here_) return here_->begin(operands, kind == list_kind::published);
       operands_ = operands;
@@ -273,7 +306,8 @@ struct over_threads {
       outgoing.clear();
       for_each_piece(operands, [&](piece const& p) {
         if (!p.sends()) return;
-        outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_});
+        outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_,
+                            data_.has_failed()});
         if (p.combines_first()) free += of.bytes(p.elements.size());
       });
       for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // from now on they do not move
@@ -287,7 +321,10 @@ struct over_threads {
       while (now == shared_steps::state::moved) now = here_->advance();
       return now == shared_steps::state::done;
     }
-    void abandon() override { withdraw(); }
+    void abandon() override {
+      if (here_) here_->abandon();
+      withdraw();
+    }
 
    private:
     bool advance_messages(bool waits) {
@@ -320,13 +357,16 @@ struct over_threads {
       std::string_view const type = p->of->name(), mine = data_.of().name();
       bool const expected = n == wanted.elements.size() && type == mine;
       try {
+        if (p->failed)
+          throw failed_elsewhere("rank " + std::to_string(wanted.peer) + " has failed in this call, so that the result "
+                                 "of rank " + std::to_string(rank()) + " is good for nothing");
         if (expected) data_.of().copy(p->data, n, into);
       } catch (...) {
         data_.fail(std::current_exception());
       }
       port_.ranks.took(wanted.peer, *p);   // it is its sender's again
       if (!expected)
-        throw error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) +
+        throw mismatch_error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) +
                     " elements of type " + std::string(mine) + " from rank " + std::to_string(wanted.peer) +
                     ", which sends " + std::to_string(n) + " of type " + std::string(type) +
                     ": the ranks made different calls");

@@ -151,6 +151,7 @@ class working_vector {
   void fail(std::exception_ptr why) {
     if (!failed_) failed_ = std::move(why);
   }
+  bool has_failed() const { return failed_ != nullptr; }
   void rethrow() {
     if (failed_) [[unlikely]] std::rethrow_exception(std::exchange(failed_, nullptr));
   }

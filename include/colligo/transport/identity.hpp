@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Which call a message belongs to, and what ranks that share memory tell each other of their calls: so that they see
+/// when they make different ones, and when one of them has given up.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "../core/element.hpp"
+#include "../core/policy.hpp"
+#include "../core/text.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// To which message a line or a chunk belongs: 24 bits of the number of the call, 22 that depend on the call and the
+/// length of the message, and two flags. So a reader sees that ranks make different calls, and passes over what is left
+/// of a call that somebody gave up.
+class message_tag {
+ public:
+  enum flag : std::uint64_t { none = 0, failed = 1, address = 2 };   // its sender has failed; it is not data
+
+  constexpr message_tag() = default;
+  constexpr message_tag(std::uint32_t number, std::uint64_t call)
+      : bits_(std::uint64_t{number & 0xffffff} << 24 | hash(call)) {}
+
+  /// Of a message of so many bytes.
+  constexpr std::uint64_t of(std::size_t bytes, std::uint64_t flags = none) const {
+    return bits_ ^ hash(bytes) ^ flags;
+  }
+  /// How many calls the sender of a message with this tag was ahead; negative: behind.
+  constexpr std::int32_t ahead(std::uint64_t tag) const {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>((tag >> 24) - (bits_ >> 24)) << 8) >> 8;
+  }
+
+ private:
+  static constexpr std::uint64_t hash(std::uint64_t n) { return n * 0x9e3779b97f4a7c15u >> 42 << 2; }
+  std::uint64_t bits_ = 0;
+};
+
+/// Who reads from channels.
+class listener {
+ public:
+  /// The next message of `from` is not `expected`. True: it will do; false: pass over it. Throws where calls differ.
+  virtual bool hears(int from, std::uint64_t expected, std::uint64_t tag) = 0;
+
+ protected:
+  ~listener() = default;
+};
+/// A message that somebody waits for.
+struct awaited {
+  listener* by;
+  int from;
+  std::uint64_t tag;
+};
+
+/// A call as other ranks are told of it.
+struct call_identity {
+  std::uint32_t number = 0;   ///< of the call on its communicator
+  collective what{};
+  int root = 0;
+  std::size_t n = 0, element_size = 1;
+  packed_name algorithm{};
+
+  friend bool operator==(call_identity const&, call_identity const&) = default;
+
+  /// What the tags of its messages carry.
+  message_tag tag() const {
+    std::uint64_t mixed = (n * 31 + element_size) * 31 + static_cast<std::uint64_t>(root);
+    mixed = mixed * 31 + static_cast<std::uint64_t>(what);
+    return {number, (mixed ^ algorithm[0]) * 0x9e3779b97f4a7c15u ^ algorithm[1]};
+  }
+};
+/// "reduce of 8 elements of 16 bytes with root 1, binary_tree"
+std::string description(call_identity const& its);
+
+/// Stands in an error before the rank that was the first to give up, and its reason.
+inline constexpr std::string_view given_up_by = " has been given up by ";
+
+/// What a rank says of its calls. Read only when something is wrong.
+class rank_record {
+ public:
+  void enter(call_identity const& its) {
+    entry& e = entries_[its.number % kept];
+    e.what.store(static_cast<std::uint64_t>(its.what) << 32 | static_cast<std::uint32_t>(its.root), relaxed);
+    e.n.store(its.n, relaxed);
+    e.element_size.store(its.element_size, relaxed);
+    for (std::size_t i = 0; i < e.algorithm.size(); ++i) e.algorithm[i].store(its.algorithm[i], relaxed);
+    e.number.store(its.number, std::memory_order_release);
+  }
+  /// False if it is not known (any more).
+  bool knows(call_identity& its) const;
+  /// The number of its latest call over this memory.
+  std::uint32_t latest() const;
+
+  /// The rank has left a call before its end.
+  void give_up(std::uint32_t number, std::string_view why);
+  /// Empty if it has not.
+  std::string gave_up(std::uint32_t number) const;
+
+ private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
+  static constexpr std::uint32_t kept = 8;
+  struct alignas(cache_line) entry {
+    std::atomic<std::uint32_t> number;
+    std::atomic<std::uint64_t> what, n, element_size;
+    std::array<std::atomic<std::uint64_t>, std::tuple_size_v<packed_name>> algorithm;
+  };
+  struct alignas(cache_line) end {
+    std::atomic<std::uint32_t> number;
+    std::array<std::atomic<std::uint64_t>, 31> why;
+  };
+  std::array<entry, kept> entries_;
+  std::array<end, 4> given_up_;
+};
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "identity_body.hpp"
+#endif

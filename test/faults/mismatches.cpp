@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSL-1.0
+// Ranks that make different calls, and calls that one rank alone refuses: everybody is told, and what follows is right.
+#define BOOST_TEST_NO_MAIN
+#include <boost/mpi/communicator.hpp>
+#include <boost/test/unit_test.hpp>
+#include <colligo/colligo.hpp>
+
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace colligo;
+
+std::vector<long> numbers(std::size_t n, int rank) {
+  std::vector<long> some(n);
+  std::iota(some.begin(), some.end(), 100 * rank);
+  return some;
+}
+
+/// Short and long all_reduces and a reduce to every root: all right?
+template <class Tag>
+void follows(boost::mpi::communicator const& world, Tag tag, std::string const& after) {
+  for (std::size_t const n : {1u, 5u, 2000u, 60000u}) {
+    auto const in = numbers(n, world.rank());
+    std::vector<long> out(n), expected(n);
+    for (int r = 0; r < world.size(); ++r)
+      std::transform(expected.begin(), expected.end(), numbers(n, r).begin(), expected.begin(), std::plus<>{});
+    all_reduce(world, in, out, std::plus<>{}, tag);
+    BOOST_CHECK_MESSAGE(out == expected, "all_reduce of " << n << " after " << after);
+  }
+  for (int root = 0; root < world.size(); ++root) {
+    long sum = -1, value = world.rank() + 1;
+    reduce(world, std::span(&value, 1), std::span(&sum, 1), std::plus<>{}, root);
+    BOOST_CHECK_MESSAGE(world.rank() != root || sum == world.size() * (world.size() + 1) / 2, "reduce after " << after);
+  }
+}
+
+struct told {
+  bool mismatch = false, elsewhere = false, argument = false;
+  std::string text;
+};
+
+template <class F>
+told run(F f) {
+  told what;
+  try {
+    f();
+  } catch (mismatch_error const& e) {
+    what = {true, false, false, e.what()};
+  } catch (failed_elsewhere const& e) {
+    what = {false, true, false, e.what()};
+  } catch (argument_error const& e) {
+    what = {false, false, true, e.what()};
+  }
+  return what;
+}
+
+/// Rank 0 makes one call, the others another. Somebody sees the mismatch, those who wait are told, later calls are right.
+template <class One, class Other>
+void differ(std::string const& what, One one, Other other, bool is_seen = true) {
+  boost::mpi::communicator const world;
+  if (world.size() == 1) return;
+  follows(world, automatic{}, "nothing");
+  told const said = run([&] { world.rank() == 0 ? one(world) : other(world); });
+  // The next calls over the communicator see what a rank has left that got through.
+  told later;
+  for (int i = 0; i < 4; ++i)
+    if (told const now = run([&] { all_reduce(world, 1L, std::plus<>{}); }); now.mismatch) later = now;
+  int any = said.mismatch || later.mismatch, seen = 0;
+  MPI_Allreduce(&any, &seen, 1, MPI_INT, MPI_MAX, world);
+  BOOST_CHECK_MESSAGE(seen || !is_seen, what << ": nobody has seen it");
+  if (said.mismatch) BOOST_TEST_MESSAGE(what << ": " << said.text);
+  MPI_Barrier(world);
+  follows(world, automatic{}, what);
+}
+
+template <class T = long>
+auto sum_of(std::size_t n) {
+  return [n](boost::mpi::communicator const& world) {
+    std::vector<T> const in(n, T(1));
+    std::vector<T> out(n);
+    all_reduce(world, in, out, std::plus<>{});
+  };
+}
+auto reduce_to(int root, std::size_t n) {
+  return [=](boost::mpi::communicator const& world) {
+    std::vector<long> const in(n, 1);
+    std::vector<long> out(n);
+    reduce(world, in, out, std::plus<>{}, root);
+  };
+}
+auto broadcast_from(int root, std::size_t n) {
+  return [=](boost::mpi::communicator const& world) {
+    std::vector<long> values(n, world.rank());
+    broadcast(world, values, root);
+  };
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(lengths_differ) {
+  for (auto const& [a, b] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {1, 2}, {8, 4}, {4, 8}, {1, 300}, {300, 1}, {200, 400}, {400, 2000}, {2000, 400}, {60000, 1}, {1, 60000},
+           {60000, 30000}, {200000, 100}, {100, 200000}})
+    differ(std::to_string(a) + " against " + std::to_string(b) + " elements", sum_of(a), sum_of(b));
+}
+
+BOOST_AUTO_TEST_CASE(element_types_differ) {
+  differ("double against float", sum_of<double>(10), sum_of<float>(10));
+  differ("char against long", sum_of<char>(800), sum_of<long>(100));
+}
+
+BOOST_AUTO_TEST_CASE(collectives_and_roots_differ) {
+  differ("all_reduce against reduce", sum_of(10), reduce_to(0, 10));
+  differ("reduce against all_reduce", reduce_to(0, 10), sum_of(10));
+  differ("reduce to 0 against reduce to 1", reduce_to(0, 10), reduce_to(1, 10));
+  // Two roots that send and do not wait: nobody has to see it, but what they sent is in nobody's way.
+  differ("broadcast from 0 against broadcast from 1", broadcast_from(0, 10), broadcast_from(1, 10), false);
+  differ("all_reduce against broadcast", sum_of(3000), broadcast_from(0, 3000));
+  differ("ring against recursive doubling",
+         [](auto const& world) { all_reduce(world, 1L, std::plus<>{}, over_shared_memory{ring{}}); },
+         [](auto const& world) { all_reduce(world, 1L, std::plus<>{}, over_shared_memory{recursive_doubling{}}); });
+}
+
+BOOST_AUTO_TEST_CASE(a_call_more_on_one_rank) {
+  differ("two calls against one",
+         [](auto const& world) {
+           all_reduce(world, 1L, std::plus<>{});
+           all_reduce(world, numbers(5000, 0), std::vector<long>(5000), std::plus<>{});
+         },
+         [](auto const& world) { all_reduce(world, numbers(5000, 0), std::vector<long>(5000), std::plus<>{}); });
+}
+
+BOOST_AUTO_TEST_CASE(block_sizes_differ) {
+  boost::mpi::communicator const world;
+  auto const gathered = [](std::size_t n) {
+    return [n](boost::mpi::communicator const& w) {
+      std::vector<long> const in(n, 1);
+      std::vector<long> out(n * static_cast<std::size_t>(w.size()));
+      gather(w, in, out, 0);
+    };
+  };
+  auto const scattered = [](std::size_t n) {
+    return [n](boost::mpi::communicator const& w) {
+      std::vector<long> const in(n * static_cast<std::size_t>(w.size()), 1);
+      std::vector<long> out(n);
+      scatter(w, in, out, 0);
+    };
+  };
+  differ("gather of blocks of 20 against 40", gathered(20), gathered(40));
+  differ("scatter of blocks of 20 against 40", scattered(20), scattered(40));
+}
+
+// Messages whose text is the same are all sent and received, so every rank comes to the end. Short ones: Open MPI 4.1
+// writes long ones past the end of a buffer that is too small for them, whoever calls it.
+BOOST_AUTO_TEST_CASE(lengths_differ_over_messages) {
+  boost::mpi::communicator const world;
+  if (world.size() == 1) return;
+  auto const by = [&](auto tag, std::size_t first, std::size_t others) {
+    std::size_t const n = world.rank() == 0 ? first : others;
+    std::vector<long> const in(n, 1);
+    std::vector<long> out(n);
+    told const said = run([&] { all_reduce(world, in, out, std::plus<>{}, tag); });
+    int any = said.mismatch, seen = 0;
+    MPI_Allreduce(&any, &seen, 1, MPI_INT, MPI_MAX, world);
+    BOOST_CHECK_MESSAGE(seen, decltype(tag)::name << ": nobody has seen it");
+    follows(world, tag, std::string(decltype(tag)::name));
+  };
+  for (auto const& [a, b] : {std::pair{8u, 4u}, {4u, 8u}}) {
+    by(recursive_doubling{}, a, b);
+    by(binary_tree{}, a, b);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank) {
+  boost::mpi::communicator const world;
+  if (world.size() == 1) return;
+  for (int which = 0; which < world.size(); ++which)
+    for (std::size_t const n : {1u, 3000u, 100000u}) {
+      all_reduce(world, 1L, std::plus<>{});
+      std::vector<long> const in(n, 1);
+      std::vector<long> out(world.rank() == which ? n + 1 : n, -1);
+      auto const began = std::chrono::steady_clock::now();
+      told const said = run([&] { all_reduce(world, in, out, std::plus<>{}); });
+      BOOST_CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
+      BOOST_CHECK_MESSAGE(world.rank() == which ? said.argument : said.elsewhere, said.text);
+      if (world.rank() == which) BOOST_CHECK(out == std::vector<long>(n + 1, -1));
+      else BOOST_CHECK_MESSAGE(said.text.find("the output has") != std::string::npos, said.text);
+      follows(world, automatic{}, "a refusal");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(refused_by_all_alike) {
+  boost::mpi::communicator const world;
+  std::vector<long> const in(3, 1);
+  std::vector<long> out(4);
+  for (int i = 0; i < 20; ++i) {
+    BOOST_CHECK_THROW(all_reduce(world, in, out, std::plus<>{}), argument_error);
+    BOOST_CHECK_THROW(all_reduce(world, 1L, std::plus<>{}, named("no_such")), algorithm_error);
+    follows(world, automatic{}, "a refusal by all");
+    follows(world, recursive_doubling{}, "a refusal by all");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_functor_that_throws_is_heard_of) {
+  boost::mpi::communicator const world;
+  auto const by = [&](auto tag, std::size_t n) {
+    for (int which = 0; which < world.size(); ++which) {
+      std::vector<long> const in(n, 1);
+      std::vector<long> out(n);
+      bool own = false, elsewhere = false;
+      try {
+        auto const sum = [&](long a, long b) {
+          if (world.rank() == which) throw std::runtime_error("no");
+          return a + b;
+        };
+        all_reduce(world, in, out, as_commutative(sum), tag);
+      } catch (failed_elsewhere const&) {
+        elsewhere = true;
+      } catch (std::runtime_error const&) {
+        own = true;
+      }
+      BOOST_CHECK_MESSAGE(!own || world.rank() == which, decltype(tag)::name);
+      BOOST_CHECK_MESSAGE(!elsewhere || world.rank() != which || world.size() > 1, decltype(tag)::name);
+      bool const right = std::all_of(out.begin(), out.end(), [&](long v) { return v == world.size(); });
+      BOOST_CHECK_MESSAGE(own || elsewhere || right, decltype(tag)::name << ": a wrong result without an exception");
+      follows(world, tag, "a functor that throws");
+    }
+  };
+  for (std::size_t const n : {1u, 40u, 3000u, 100000u}) {
+    by(automatic{}, n);
+    by(recursive_doubling{}, n);
+    by(ring{}, n);
+    by(binary_tree{}, n);
+    by(over_shared_memory{ring{}}, n);
+    by(over_shared_memory{recursive_doubling{}}, n);
+    by(over_shared_memory{direct{}}, n);
+  }
+}
