@@ -29,6 +29,13 @@ class algorithm_error : public error {
   using error::error;
 };
 
+/// The ranks of a communicator make different calls, or some of them a call that was refused: found in checked mode
+/// alone. The same text on all ranks. Nothing has been written, and later calls are right.
+class mismatch_error : public error {
+ public:
+  using error::error;
+};
+
 /// The MPI library reported a failure.
 class mpi_error : public error {
  public:

@@ -4,24 +4,33 @@
 #pragma once
 
 #include "../transport/port.hpp"
+#include "agree.hpp"
 #include "call.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold]] COLLIGO_BODY void refuse_size(endpoint const& port, collective what, std::size_t is, std::size_t wanted,
+[[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string const& why) {
+  std::string const text = where(its.port, its.what) + why;
+  if (its.checked) agree_on_nothing(port_at(its.port), text);
+  throw argument_error(text);
+}
+
+[[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& its, std::size_t is, std::size_t wanted,
                                             char const* which) {
-  throw argument_error(where(port, what) + which + " has " + std::to_string(is) + " elements, expected " +
-                       std::to_string(wanted));
+  refuse_because(
+      its, std::string(which) + " has " + std::to_string(is) + " elements, expected " + std::to_string(wanted));
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_root(endpoint const& port, collective what, int root) {
-  throw argument_error(where(port, what) + "root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
-                       std::to_string(port.size() - 1));
+[[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& its, int root) {
+  refuse_because(its, "root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
+                          std::to_string(its.port.size() - 1));
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_overlap(endpoint const& port, collective what) {
-  throw argument_error(where(port, what) + "input and output overlap; in_place(range) is for one range that is both");
+[[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& its) {
+  refuse_because(its, "input and output overlap; in_place(range) is for one range that is both");
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_count(endpoint const& port, collective what, std::string const& count) {
-  throw argument_error(where(port, what) + "a count is negative: " + count);
+[[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
+  refuse_because(its, "a count is negative: " + count);
 }
 
 }  // namespace colligo
+
+#include "agree_body.hpp"

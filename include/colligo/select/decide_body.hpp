@@ -10,6 +10,7 @@
 #include "../shape/trees.hpp"
 #include "../transport/requests.hpp"
 #include "../transport/shared_channel.hpp"
+#include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"
 #include "named_body.hpp"
@@ -164,14 +165,38 @@ decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its
   return kept.by;
 }
 
+// In checked mode a rank that can not make its call lets the others hear of it.
+template <class Lazy>
+template <class F>
+decltype(auto) deciding<Lazy>::told_if_refused(port_base& port, call const& its, F f) {
+  if (!its.checked) [[likely]] return f();
+  auto const tell = [&port](error const& e) { agree_on_nothing(port, e.what()); };
+  try {
+    return f();
+  } catch (argument_error const& e) {
+    tell(e);
+    throw;
+  } catch (algorithm_error const& e) {
+    tell(e);
+    throw;
+  }
+}
+
 template <class Lazy>
 decision deciding<Lazy>::by_rules(endpoint& at, call const& its, texts_of_collective texts) {
-  return latest_by_rules(port_at(at), its, texts);
+  port_base& port = port_at(at);
+  return told_if_refused(port, its, [&]() -> decision { return latest_by_rules(port, its, texts); });
 }
 
 template <class Lazy>
 decision deciding<Lazy>::by_name(endpoint& at, call const& its, std::string_view name, texts_of_collective texts) {
   port_base& port = port_at(at);
+  return told_if_refused(port, its, [&] { return named_decision(port, its, name, texts); });
+}
+
+template <class Lazy>
+decision deciding<Lazy>::named_decision(port_base& port, call const& its, std::string_view name,
+                                        texts_of_collective texts) {
   if (name == automatic::name) return latest_by_rules(port, its, texts);
   auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
   if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
@@ -186,7 +211,15 @@ decision deciding<Lazy>::by_name(endpoint& at, call const& its, std::string_view
 template <class Lazy>
 decision deciding<Lazy>::as_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen,
                                    texts_of_collective texts) {
-  return decision_of(port_at(at), its.what, chosen, texts());
+  port_base& port = port_at(at);
+  return told_if_refused(port, its, [&] { return decision_of(port, its.what, chosen, texts()); });
+}
+
+// Only then the call begins.
+template <class Lazy>
+[[gnu::cold]] void deciding<Lazy>::agree(port_base& port, call const& its, decision const& by, call_form form) {
+  told_if_refused(port, its, [&] { checked(port, its, by); });
+  agree_on(port, its, by, form);
 }
 
 // Most texts have nothing that could be wrong, and ask for nothing.
@@ -201,10 +234,15 @@ inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decisi
 }
 
 template <class Lazy>
-void deciding<Lazy>::run(endpoint& at, call const& its, decision const& by) { run_checked(port_at(at), its, by); }
+void deciding<Lazy>::run(endpoint& at, call const& its, decision const& by) {
+  port_base& port = port_at(at);
+  if (its.checked) [[unlikely]] agree(port, its, by, call_form::blocking);
+  run_checked(port, its, by);
+}
 template <class Lazy>
 void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, texts_of_collective texts) {
   port_base& port = port_at(at);
+  if (its.checked) [[unlikely]] return run(at, its, by_rules(at, its, texts));
   run_checked(port, its, latest_by_rules(port, its, texts));
 }
 
@@ -212,6 +250,7 @@ template <class Lazy>
 owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision const& by,
                                       std::unique_ptr<owned_by_request> owned, bool persistent) {
   port_base& port = port_at(at);
+  if (its.checked) [[unlikely]] agree(port, its, by, persistent ? call_form::persistent : call_form::request);
   return owned_running(new running(port, its, *by.what, by.tag, checked(port, its, by), by.over, std::move(owned),
                                    persistent));
 }
