@@ -187,6 +187,7 @@ BOOST_AUTO_TEST_CASE(calls_on_a_warm_communicator_allocate_nothing) {
   boost::mpi::communicator const world, fresh(world, boost::mpi::comm_duplicate);
   warm_calls(fresh);
   warm_calls(colligo::mpi_communicator(fresh));
+  warm_all_reduce(colligo::checked(fresh), 1000, colligo::named("ring"), "ring, checked");
 }
 
 BOOST_AUTO_TEST_CASE(nor_do_calls_along_trees_and_over_hosts) {

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "../transport/port.hpp"
-#include "decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
+struct decision;
 enum class call_form { blocking, request, persistent };
 
 /// Returns on all ranks if they make the same call, by the same algorithm over the same transport; otherwise throws

@@ -15,6 +15,7 @@
 
 #include "../core/error.hpp"
 #include "agree.hpp"
+#include "decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -32,5 +32,3 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 }  // namespace colligo
-
-#include "agree_body.hpp"

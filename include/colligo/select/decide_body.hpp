@@ -256,3 +256,5 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
 }
 
 }  // namespace colligo
+
+#include "agree_body.hpp"
