@@ -82,6 +82,8 @@ struct deciding {
   template <class F>
   static decltype(auto) told_if_refused(port_base& port, call const& its, F f);
   static void agree(port_base& port, call const& its, decision const& by, call_form form);
+  static void run_agreed(port_base& port, call const& its, decision const& by);
+  static void run_agreed_by_rules(port_base& port, call const& its, texts_of_collective texts);
   static void run_checked(port_base& port, call const& its, decision const& by);
   static decision decision_of(port_base const& port, collective c, chosen_algorithm const& chosen,
                               text_table const& texts);

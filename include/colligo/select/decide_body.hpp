@@ -233,16 +233,28 @@ inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decisi
   port.execute(its, what, by.tag, known, by.over);
 }
 
+// Checked mode: apart, so that other calls need no room for it.
+template <class Lazy>
+[[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_agreed(port_base& port, call const& its, decision const& by) {
+  agree(port, its, by, call_form::blocking);
+  run_checked(port, its, by);
+}
+template <class Lazy>
+[[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_agreed_by_rules(port_base& port, call const& its,
+                                                                      texts_of_collective texts) {
+  run_agreed(port, its, by_rules(port, its, texts));
+}
+
 template <class Lazy>
 void deciding<Lazy>::run(endpoint& at, call const& its, decision const& by) {
   port_base& port = port_at(at);
-  if (its.checked) [[unlikely]] agree(port, its, by, call_form::blocking);
+  if (its.checked) [[unlikely]] return run_agreed(port, its, by);
   run_checked(port, its, by);
 }
 template <class Lazy>
 void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, texts_of_collective texts) {
   port_base& port = port_at(at);
-  if (its.checked) [[unlikely]] return run(at, its, by_rules(at, its, texts));
+  if (its.checked) [[unlikely]] return run_agreed_by_rules(port, its, texts);
   run_checked(port, its, latest_by_rules(port, its, texts));
 }
 
