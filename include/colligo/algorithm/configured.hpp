@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "../core/knob.hpp"
@@ -36,6 +37,21 @@ struct tree_walk {
 
   constexpr bool reduces_in_order() const {
     return arrival == 0 && (reduce_tree == nullptr || reduce_tree->in_order());
+  }
+
+  /// Of the trees that are named, so that ranks can compare theirs; 0: none is.
+  constexpr std::size_t fingerprint() const {
+    std::uint64_t hash = 0;
+    auto const add = [&hash](std::uint64_t x) { hash = (hash ^ (x + 1)) * 0x100000001b3u ^ hash >> 29; };
+    for (tree const* t : {reduce_tree, broadcast_tree}) {
+      if (t == nullptr) continue;
+      add(t == broadcast_tree && t != reduce_tree);
+      for (int r = 0; r < t->size(); ++r) {
+        add(static_cast<std::uint64_t>(t->child_count(r)));
+        for (int const child : t->children(r)) add(static_cast<std::uint64_t>(child));
+      }
+    }
+    return static_cast<std::size_t>(hash);
   }
 
   constexpr int up_size(int p) const { return reduce_tree == nullptr ? p : reduce_tree->size(); }
@@ -142,6 +158,7 @@ struct configured {
     return {{unless_empty(reduce_tree), unless_empty(broadcast_tree), arrival}};
   }
   constexpr along_trees completed(known_ranks const& known) const { return along_trees(*this).completed(known); }
+  constexpr std::size_t fingerprint() const { return along_trees(*this).fingerprint(); }
 
   template <class T, class Op> using reduce = along_trees::reduce<T, Op>;
   template <class T, class Op> using all_reduce = along_trees::all_reduce<T, Op>;

@@ -81,6 +81,7 @@ struct element {
   bool exact;                           ///< any grouping and order is known to give the same bits
   object_operations const* objects;     ///< null: travels as bytes
   std::string_view (*name)();
+  std::string_view (*functor_name)();
   /// out[i] = op(left[i], right[i]) for n elements; out may be left or right.
   void (*combine)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
 
@@ -98,7 +99,7 @@ inline constexpr element element_of{
       if constexpr (travels_as_bytes<T>) return static_cast<object_operations const*>(nullptr);
       else return &objects_of<T>;
     }(),
-    &name_of_type<T>,
+    &name_of_type<T>, &name_of_type<std::remove_cv_t<Op>>,
     [](void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
       detail::combine(reinterpret_cast<T const*>(left), reinterpret_cast<T const*>(right), reinterpret_cast<T*>(out), n,
                       *static_cast<Op*>(op));

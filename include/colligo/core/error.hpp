@@ -39,7 +39,8 @@ class mpi_error : public error {
   int code_;
 };
 
-/// Ranks make different calls: another collective, length, root, element size or algorithm.
+/// Ranks make different calls: another collective, length, root, element size or algorithm. In checked mode the text is
+/// the same on all ranks, nothing has been written, and calls that were refused on some ranks count.
 class mismatch_error : public error {
  public:
   using error::error;

@@ -53,6 +53,9 @@ struct text {
   void (*run)(void const* tag, known_ranks const& known, any_step& step, blocks const& vector, int root) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, known_ranks const& known, int p) = nullptr;
+  /// Tells of every knob, and of the trees that the tag names; null: there are none.
+  void (*knobs)(void const* tag, void* into, void (*tell)(void* into, std::string_view knob, std::size_t value)) =
+      nullptr;
 };
 
 /// The tag takes trees from its communicator: `Other completed(known_ranks const&) const`.
@@ -98,6 +101,14 @@ constexpr text make_text() {
         auto const its = make_policy<C, Whole, T, Op>(tag);
         return fitness{colligo::made_for(its, p), keeps_order_over(its, p)};
       });
+    };
+  if constexpr (requires { Tag::knobs; } || requires(Tag const& tag) { tag.fingerprint(); })
+    made.knobs = [](void const* address, void* into, void (*tell)(void*, std::string_view, std::size_t)) {
+      auto const& tag = *static_cast<Tag const*>(address);
+      if constexpr (requires { Tag::knobs; })
+        for (auto const& k : Tag::knobs) tell(into, k.name, tag.*k.member);
+      if constexpr (requires { tag.fingerprint(); })
+        if (std::size_t const trees = tag.fingerprint()) tell(into, "trees", trees);
     };
   return made;
 }

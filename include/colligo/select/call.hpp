@@ -60,11 +60,21 @@ auto holding(std::span<T> elements, range stretch) {
   return values<byte>{reinterpret_cast<byte*>(elements.data()), stretch};
 }
 
+/// A call that can not be accepted.
+struct refused {
+  endpoint& port;
+  collective what;
+  bool checked;   ///< the other ranks hear of it
+};
 // What is refused, in words. Nothing has been written by then.
-[[noreturn]] void refuse_size(endpoint& port, collective what, std::size_t is, std::size_t wanted, char const* which);
-[[noreturn]] void refuse_root(endpoint& port, collective what, int root);
-[[noreturn]] void refuse_overlap(endpoint& port, collective what);
-[[noreturn]] void refuse_count(endpoint& port, collective what, std::string const& count);
+[[noreturn]] void refuse_size(refused const& its, std::size_t is, std::size_t wanted, char const* which);
+[[noreturn]] void refuse_root(refused const& its, int root);
+[[noreturn]] void refuse_overlap(refused const& its);
+[[noreturn]] void refuse_count(refused const& its, std::string const& count);
+
+/// Ranks agree on every call over such a communicator.
+template <class Comm>
+inline constexpr bool checks_calls = requires { port_of<Comm>::checks_calls; };
 
 /// A functor that a request keeps.
 template <class Op>
@@ -173,17 +183,17 @@ class door {
   bool at(int root) const { return port_.rank() == root; }
 
   void require_size(std::size_t is, std::size_t wanted, char const* which) const {
-    if (is != wanted) [[unlikely]] refuse_size(port_, C, is, wanted, which);
+    if (is != wanted) [[unlikely]] refuse_size(its_refused(), is, wanted, which);
   }
   void require_root(int root) const {
-    if (root < 0 || root >= size()) [[unlikely]] refuse_root(port_, C, root);
+    if (root < 0 || root >= size()) [[unlikely]] refuse_root(its_refused(), root);
   }
   template <class T>
   void require_disjoint(std::span<T const> in, std::span<T> out) const {
     std::less<T const*> const before;
     bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
                        !before(out.data(), in.data() + in.size());
-    if (!apart) [[unlikely]] refuse_overlap(port_, C);
+    if (!apart) [[unlikely]] refuse_overlap(its_refused());
   }
 
   /// Checks the counts of a v-collective and says where its blocks lie.
@@ -195,7 +205,7 @@ class door {
     std::size_t sum = 0, *next = offsets.data();
     *next = 0;
     for (auto const count : counts) {
-      if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(port_, C, std::to_string(count));
+      if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(its_refused(), std::to_string(count));
       *++next = sum += static_cast<std::size_t>(count);
     }
     return {{0, sum}, size(), offsets.data()};
@@ -209,10 +219,14 @@ class door {
   template <class T>
   accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out,
                               range out_covers, int root = 0) const {
-    return {port_, {C, nullptr, nullptr, nullptr, vector, holding(in, in_covers), holding(out, out_covers), root}};
+    return {port_,
+            {C, nullptr, nullptr, nullptr, vector, holding(in, in_covers), holding(out, out_covers), root, checked()}};
   }
 
  private:
+  bool checked() const { return checks_calls<Comm> || port_.checks(); }
+  refused its_refused() const { return {port_, C, checked()}; }
+
   endpoint& port_;
 };
 

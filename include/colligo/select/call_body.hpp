@@ -4,30 +4,32 @@
 #pragma once
 
 #include "../transport/port.hpp"
+#include "agree.hpp"
 #include "call.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// Those who make this call wait for this rank.
-[[noreturn]] inline void refuse_call(endpoint& port, collective what, std::string const& why) {
-  argument_error const error(where(port, what) + why);
-  port_at(port).refuse(error.what());
-  throw error;
+[[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string const& why) {
+  std::string const text = where(its.port, its.what) + why;
+  if (its.checked) agree_on_nothing(port_at(its.port), text);
+  else port_at(its.port).refuse(text);   // those who make this call wait for this rank
+  throw argument_error(text);
 }
 
-[[gnu::cold]] COLLIGO_BODY void refuse_size(endpoint& port, collective what, std::size_t is, std::size_t wanted,
+[[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& its, std::size_t is, std::size_t wanted,
                                             char const* which) {
-  refuse_call(port, what, which + (" has " + std::to_string(is)) + " elements, expected " + std::to_string(wanted));
+  refuse_because(
+      its, std::string(which) + " has " + std::to_string(is) + " elements, expected " + std::to_string(wanted));
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_root(endpoint& port, collective what, int root) {
-  refuse_call(port, what,
-              "root " + std::to_string(root) + " is not a rank, ranks are 0 to " + std::to_string(port.size() - 1));
+[[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& its, int root) {
+  refuse_because(its, "root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
+                          std::to_string(its.port.size() - 1));
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_overlap(endpoint& port, collective what) {
-  refuse_call(port, what, "input and output overlap; in_place(range) is for one range that is both");
+[[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& its) {
+  refuse_because(its, "input and output overlap; in_place(range) is for one range that is both");
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_count(endpoint& port, collective what, std::string const& count) {
-  refuse_call(port, what, "a count is negative: " + count);
+[[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
+  refuse_because(its, "a count is negative: " + count);
 }
 
 }  // namespace colligo

@@ -30,6 +30,7 @@ inline constexpr text_table texts_for = []<class... Tags>(list_of_tags<Tags...>)
   return text_table{text_if_any<C, Tags>()...};
 }(catalogue_of_tags{});
 
+enum class call_form;
 class port_base;
 struct tree_setting;
 
@@ -78,11 +79,17 @@ struct deciding {
   struct catalogue_entry;
   static tree const* known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept);
   static known_ranks checked(port_base& port, call const& its, decision const& by);
+  template <class F>
+  static decltype(auto) told_if_refused(port_base& port, call const& its, F f);
+  static void agree(port_base& port, call const& its, decision const& by, call_form form);
+  static void run_agreed(port_base& port, call const& its, decision const& by);
+  static void run_agreed_by_rules(port_base& port, call const& its, texts_of_collective texts);
   static void run_checked(port_base& port, call const& its, decision const& by);
   static decision decision_of(port_base const& port, collective c, chosen_algorithm const& chosen,
                               text_table const& texts);
   static chosen_algorithm first_choice(port_base& port, call const& its, text_table const& texts, latest& kept);
   static void choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept);
+  static decision named_decision(port_base& port, call const& its, std::string_view name, texts_of_collective texts);
   static decision const& latest_by_rules(port_base& port, call const& its, texts_of_collective texts);
 };
 

@@ -10,6 +10,7 @@
 #include "../shape/trees.hpp"
 #include "../transport/requests.hpp"
 #include "../transport/shared_channel.hpp"
+#include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"
 #include "named_body.hpp"
@@ -164,13 +165,18 @@ decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its
   return kept.by;
 }
 
-// A decision that is refused on this rank may not be on others, which wait for it.
-template <class Decide>
-auto decided(port_base& port, Decide decide) -> decltype(decide()) {
+// A rank that can not make its call lets the others hear of it, which may wait for it.
+template <class Lazy>
+template <class F>
+decltype(auto) deciding<Lazy>::told_if_refused(port_base& port, call const& its, F f) {
+  auto const tell = [&](error const& e) { its.checked ? agree_on_nothing(port, e.what()) : port.refuse(e.what()); };
   try {
-    return decide();
-  } catch (error const& e) {
-    port.refuse(e.what());
+    return f();
+  } catch (argument_error const& e) {
+    tell(e);
+    throw;
+  } catch (algorithm_error const& e) {
+    tell(e);
     throw;
   }
 }
@@ -178,30 +184,41 @@ auto decided(port_base& port, Decide decide) -> decltype(decide()) {
 template <class Lazy>
 decision deciding<Lazy>::by_rules(endpoint& at, call const& its, texts_of_collective texts) {
   port_base& port = port_at(at);
-  return decided(port, [&] { return latest_by_rules(port, its, texts); });
+  return told_if_refused(port, its, [&]() -> decision { return latest_by_rules(port, its, texts); });
 }
 
 template <class Lazy>
 decision deciding<Lazy>::by_name(endpoint& at, call const& its, std::string_view name, texts_of_collective texts) {
   port_base& port = port_at(at);
-  if (name == automatic::name) return by_rules(at, its, texts);
+  return told_if_refused(port, its, [&] { return named_decision(port, its, name, texts); });
+}
+
+template <class Lazy>
+decision deciding<Lazy>::named_decision(port_base& port, call const& its, std::string_view name,
+                                        texts_of_collective texts) {
+  if (name == automatic::name) return latest_by_rules(port, its, texts);
   auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
   if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
-  return decided(port, [&] {
-    kept.automatic = false;
-    kept.name.clear();
-    kept.chosen = parse(texts(), name, where(port, its.what));
-    kept.by = decision_of(port, its.what, kept.chosen, texts());
-    kept.name = name;
-    return kept.by;
-  });
+  kept.automatic = false;
+  kept.name.clear();
+  kept.chosen = parse(texts(), name, where(port, its.what));
+  kept.by = decision_of(port, its.what, kept.chosen, texts());
+  kept.name = name;
+  return kept.by;
 }
 
 template <class Lazy>
 decision deciding<Lazy>::as_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen,
                                    texts_of_collective texts) {
   port_base& port = port_at(at);
-  return decided(port, [&] { return decision_of(port, its.what, chosen, texts()); });
+  return told_if_refused(port, its, [&] { return decision_of(port, its.what, chosen, texts()); });
+}
+
+// Only then the call begins.
+template <class Lazy>
+[[gnu::cold]] void deciding<Lazy>::agree(port_base& port, call const& its, decision const& by, call_form form) {
+  told_if_refused(port, its, [&] { checked(port, its, by); });
+  agree_on(port, its, by, form);
 }
 
 // Most texts have nothing that could be wrong, and ask for nothing.
@@ -211,24 +228,45 @@ inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decisi
   bool const plain =
       !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes);
   known_ranks known{port.hosts};
-  if (!plain) [[unlikely]] known = decided(port, [&] { return checked(port, its, by); });
+  if (!plain) [[unlikely]] known = told_if_refused(port, its, [&] { return checked(port, its, by); });
   port.execute(its, what, by.tag, known, by.over);
 }
 
+// Checked mode: apart, so that other calls need no room for it.
 template <class Lazy>
-void deciding<Lazy>::run(endpoint& at, call const& its, decision const& by) { run_checked(port_at(at), its, by); }
+[[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_agreed(port_base& port, call const& its, decision const& by) {
+  agree(port, its, by, call_form::blocking);
+  run_checked(port, its, by);
+}
+template <class Lazy>
+[[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_agreed_by_rules(port_base& port, call const& its,
+                                                                      texts_of_collective texts) {
+  run_agreed(port, its, by_rules(port, its, texts));
+}
+
+template <class Lazy>
+void deciding<Lazy>::run(endpoint& at, call const& its, decision const& by) {
+  port_base& port = port_at(at);
+  if (its.checked) [[unlikely]] return run_agreed(port, its, by);
+  run_checked(port, its, by);
+}
 template <class Lazy>
 void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, texts_of_collective texts) {
   port_base& port = port_at(at);
-  run_checked(port, its, decided(port, [&]() -> decision const& { return latest_by_rules(port, its, texts); }));
+  if (its.checked) [[unlikely]] return run_agreed_by_rules(port, its, texts);
+  run_checked(port, its,
+              told_if_refused(port, its, [&]() -> decision const& { return latest_by_rules(port, its, texts); }));
 }
 
 template <class Lazy>
 owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision const& by,
                                       std::unique_ptr<owned_by_request> owned, bool persistent) {
   port_base& port = port_at(at);
-  known_ranks const known = decided(port, [&] { return checked(port, its, by); });
+  if (its.checked) [[unlikely]] agree(port, its, by, persistent ? call_form::persistent : call_form::request);
+  known_ranks const known = told_if_refused(port, its, [&] { return checked(port, its, by); });
   return owned_running(new running(port, its, *by.what, by.tag, known, by.over, std::move(owned), persistent));
 }
 
 }  // namespace colligo
+
+#include "agree_body.hpp"

@@ -16,6 +16,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 /// Specialised by transports: `static detail::endpoint& open(Comm const&)`; `has_vendor<T>`, whether the MPI library's
 /// own collectives can take such elements; `wire<T, Op>()`, what the transport itself has to know of them, or null.
+/// `checks_calls`, if there is such a member: all calls are checked.
 template <class Comm>
 struct port_of {};
 
@@ -33,6 +34,8 @@ class endpoint {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// Ranks agree on every call before it begins.
+  bool checks() const { return checks_; }
 
   std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
 
@@ -41,6 +44,7 @@ class endpoint {
   ~endpoint() = default;
 
   int rank_ = 0, size_ = 1;
+  bool checks_ = false;
 };
 
 /// Values of some stretch of the vector.
@@ -61,6 +65,7 @@ struct call {
   values<std::byte const> in;
   values<std::byte> out;
   int root = 0;
+  bool checked = false;   ///< the ranks agree on it before it begins
 };
 
 /// What a request owns for its user: the functor, and what is left to do when all messages are through.

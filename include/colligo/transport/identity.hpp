@@ -77,7 +77,7 @@ struct call_identity {
   }
 };
 /// "reduce of 8 elements of 16 bytes with root 1, binary_tree"
-std::string description(call_identity const& its);
+std::string in_words(call_identity const& its);
 
 /// Stands in an error before the rank that was the first to give up, and its reason.
 inline constexpr std::string_view given_up_by = " has been given up by ";

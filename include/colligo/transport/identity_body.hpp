@@ -11,7 +11,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold]] COLLIGO_BODY std::string description(call_identity const& its) {
+[[gnu::cold]] COLLIGO_BODY std::string in_words(call_identity const& its) {
   packed_name const letters = its.algorithm;
   std::array<char, sizeof letters> name;
   std::memcpy(name.data(), letters.data(), name.size());

@@ -4,6 +4,7 @@
 /// COLLIGO_WITHOUT_BOOST_MPI to use MPI_Comm alone, for example with an MPI library that Boost.MPI was not built for.
 #pragma once
 
+#include "checked.hpp"
 #include "threads.hpp"
 #if __has_include(<mpi.h>)
 #include "mpi.hpp"

@@ -57,14 +57,15 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
     int threads = MPI_THREAD_SINGLE;
     check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
     if (threads == MPI_THREAD_MULTIPLE) requests().share();
-    if (rank_ == 0) settings_ = settings_of_environment();
+    settings all = rank_ == 0 ? settings_of_environment() : settings{};
     // Launchers do not always pass the environment on, so that ranks could disagree.
-    settings_.for_each_text([this](std::string& text) {
+    all.for_each_text([this](std::string& text) {
       auto length = static_cast<int>(text.size());
       check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm_), "MPI_Bcast");
       text.resize(static_cast<std::size_t>(length));
       if (length != 0) check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
     });
+    take(std::move(all));
     find_hosts();
     if (follow_mpi) trace = follow_mpi(comm_, hosts);
     else if (rank_ == 0) tell_that_nothing_is_traced();
@@ -144,15 +145,18 @@ COLLIGO_BODY shared_host* mpi_port::shared() {
     meet(comm_);
     shared_ = std::make_unique<mpi_shared>(comm_);
   }
-  return shared_->host();
+  shared_host* const host = shared_->host();
+  return host ? host : shared_->none();
 }
 COLLIGO_BODY shared_host* mpi_port::shared_for(element const& of) {
   if (of.objects) return nullptr;
   shared_host* const host = shared();
-  return host && host->fits(of.size) ? host : nullptr;
+  if (!host || host->fits(of.size)) return host;
+  return shared_->none_for(of.size, rank_);
 }
 
 COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor; }
+COLLIGO_BODY void const* mpi_port::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor>; }
 COLLIGO_BODY bool mpi_port::has_builtin(call const& its) const {
   mpi_element const& wire = mpi::element_of(its);
   return wire.type() != MPI_DATATYPE_NULL && wire.operation() != MPI_OP_NULL;

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "shared_channel.hpp"
@@ -27,11 +28,25 @@ class mpi_shared {
   mpi_shared& operator=(mpi_shared const&) = delete;
 
   shared_host* host() { return host_.get(); }
+  /// Why ranks of a host do not share memory, the same text on all ranks; empty where they do, or each has a host of
+  /// its own.
+  std::string const& missing() const { return missing_; }
+  /// For those who find no memory: null, or what COLLIGO_SHARED_MEMORY makes of it, the same exception on all ranks.
+  shared_host* none() const;
+  /// For elements that are too large for it. `rank`: of this process.
+  shared_host* none_for(std::size_t element_size, int rank) const;
 
  private:
   // Bytes of a host: a communicator of more than some 110 of its ranks goes over messages.
   static constexpr std::size_t most = std::size_t{256} << 20;
 
+  // What one rank has to say, or any of them.
+  enum flag : unsigned { off = 1, required = 2, unknown = 4, has_neighbours = 8, failed = 16 };
+
+  static unsigned shared_memory_wish();
+  unsigned flags_of_all(unsigned mine) const;
+  void find_out_why(int rank);
+  std::string told_by_one(std::string const& mine, int rank) const;
   std::size_t segment() const;
   std::size_t bytes() const { return segment() * static_cast<std::size_t>(ranks_); }
   bool agree(bool mine) const;
@@ -50,7 +65,8 @@ class mpi_shared {
   void* memory_ = MAP_FAILED;
   std::vector<pid_t> processes_;
   std::vector<int> handles_;   // of the processes, once they are looked at
-  unsigned waits_ = 0;
+  unsigned waits_ = 0, flags_ = 0;
+  std::string missing_;
   std::unique_ptr<shared_host> host_;
 };
 

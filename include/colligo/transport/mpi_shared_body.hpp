@@ -12,18 +12,35 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "../core/error.hpp"
 #include "mpi_error.hpp"
 #include "mpi_shared.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+// What COLLIGO_SHARED_MEMORY wishes on this rank: mpi_shared::flag.
+inline unsigned mpi_shared::shared_memory_wish() {
+  char const* const value = std::getenv("COLLIGO_SHARED_MEMORY");
+  std::string_view const wish = value ? value : "";
+  return wish == "off" ? off : wish == "required" ? required : wish.empty() || wish == "on" ? 0u : unknown;
+}
+
+// Once in a program.
+[[gnu::cold]] COLLIGO_BODY void tell_that_memory_is_missing(std::string const& reason) {
+  static std::atomic<bool> told = false;
+  if (!told.exchange(true))
+    std::fprintf(stderr, "colligo: shared memory is not used between the ranks of a host: %s\n", reason.c_str());
+}
 
 COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm) : comm_(comm) {
   MPI_Comm node = MPI_COMM_NULL;
@@ -32,7 +49,10 @@ COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm) : comm_(comm) {
   check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   check_mpi(MPI_Comm_rank(node, &me_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(node, &ranks_), "MPI_Comm_size");
-  if (agree(map(node))) open(node);
+  unsigned const mine = shared_memory_wish() | (ranks_ > 1 ? has_neighbours : 0u);
+  flags_ = flags_of_all(mine | (map(node) ? 0u : failed));
+  if ((flags_ & (failed | unknown)) == 0) open(node);
+  else find_out_why(rank);
   check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
 }
 COLLIGO_BODY mpi_shared::~mpi_shared() {
@@ -55,36 +75,92 @@ COLLIGO_BODY bool mpi_shared::agree(bool mine) const {
   return all != 0;
 }
 
-inline bool shared_memory_wanted() {
-  char const* const value = std::getenv("COLLIGO_SHARED_MEMORY");
-  return !value || std::string_view(value) != "off";
+COLLIGO_BODY unsigned mpi_shared::flags_of_all(unsigned mine) const {
+  unsigned all = 0;
+  check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED, MPI_BOR, comm_), "MPI_Allreduce");
+  return all;
+}
+
+// What the lowest rank says that has anything to say, on all ranks.
+[[gnu::cold]] COLLIGO_BODY std::string mpi_shared::told_by_one(std::string const& mine, int rank) const {
+  int const me = mine.empty() ? std::numeric_limits<int>::max() : rank;
+  int who = 0, length = static_cast<int>(mine.size());
+  check_mpi(MPI_Allreduce(&me, &who, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  if (who == std::numeric_limits<int>::max()) return {};
+  check_mpi(MPI_Bcast(&length, 1, MPI_INT, who, comm_), "MPI_Bcast");
+  std::string text = mine;
+  text.resize(static_cast<std::size_t>(length));
+  check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, who, comm_), "MPI_Bcast");
+  return text;
+}
+
+[[gnu::cold]] COLLIGO_BODY void mpi_shared::find_out_why(int rank) {
+  unsigned const mine = shared_memory_wish();
+  if (flags_ & unknown) missing_ = (mine & unknown) ? std::getenv("COLLIGO_SHARED_MEMORY") : "";
+  else if (flags_ & off) missing_ = (mine & off) ? "COLLIGO_SHARED_MEMORY=off on rank " + std::to_string(rank) : "";
+  else if ((flags_ & has_neighbours) == 0) missing_.clear();
+  missing_ = told_by_one(missing_, rank);
+  if ((flags_ & (unknown | off | required)) == 0 && rank == 0 && !missing_.empty())
+    tell_that_memory_is_missing(missing_);
+}
+
+[[gnu::cold]] COLLIGO_BODY shared_host* mpi_shared::none() const {
+  if (flags_ & unknown)
+    throw argument_error("colligo: COLLIGO_SHARED_MEMORY=" + missing_ + ": known values are on, off, required");
+  if ((flags_ & required) && !missing_.empty())
+    throw error("colligo: COLLIGO_SHARED_MEMORY=required, and shared memory can not be used between the ranks of a "
+                "host: " + missing_);
+  return nullptr;
+}
+[[gnu::cold]] COLLIGO_BODY shared_host* mpi_shared::none_for(std::size_t element_size, int rank) const {
+  if ((flags_ & has_neighbours) == 0) return nullptr;
+  std::string const why = "elements of " + std::to_string(element_size) + " bytes are too large for it";
+  // Ranks of other hosts may find room for them, and would wait for this one.
+  if ((flags_ & required) && host_->whole())
+    throw argument_error("colligo: COLLIGO_SHARED_MEMORY=required, and " + why);
+  if (rank == 0) tell_that_memory_is_missing(why);
+  return nullptr;
 }
 
 // False where there is none to be had. Every rank takes part to the end.
 COLLIGO_BODY bool mpi_shared::map(MPI_Comm node) {
   std::array<char, 64> name{};
   int file = -1;
-  if (me_ == 0 && shared_memory_wanted() && bytes() <= most)
+  auto const fail = [this](char const* what, int why) {   // the first reason is kept
+    if (missing_.empty()) missing_ = std::string(what) + ": " + std::strerror(why);
+  };
+  bool const wanted = shared_memory_wish() != off;
+  if (bytes() > most)
+    missing_ = std::to_string(ranks_) + " ranks would need " + std::to_string(bytes() >> 20) + " MiB, more than " +
+               std::to_string(most >> 20);
+  if (me_ == 0 && wanted && bytes() <= most)
     for (int attempt = 0; file < 0 && attempt < 1000; ++attempt) {
       std::snprintf(name.data(), name.size(), "/colligo.%ld.%d", static_cast<long>(getpid()), attempt);
       file = shm_open(name.data(), O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
       if (file < 0 && errno != EEXIST) break;
     }
+  if (me_ == 0 && wanted && bytes() <= most && file < 0) fail("shm_open", errno);
   if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes())) != 0) {
+    fail("ftruncate of a file in /dev/shm", errno);
     close(std::exchange(file, -1));
     shm_unlink(name.data());
   }
   if (file < 0) name[0] = 0;
   check_mpi(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
-  if (me_ != 0 && name[0] != 0) file = shm_open(name.data(), O_RDWR, 0);
-  bool good = file >= 0 && shared_memory_wanted();
+  if (me_ != 0 && name[0] != 0 && (file = shm_open(name.data(), O_RDWR, 0)) < 0) fail("shm_open", errno);
+  bool good = file >= 0 && wanted;
   // Reserved now: memory that is not there would end the program when it is touched.
-  good = good && posix_fallocate(file, static_cast<off_t>(segment() * static_cast<std::size_t>(me_)),
-                                 static_cast<off_t>(segment())) == 0;
+  if (good) {
+    int const why = posix_fallocate(file, static_cast<off_t>(segment() * static_cast<std::size_t>(me_)),
+                                    static_cast<off_t>(segment()));
+    if (why != 0) fail("posix_fallocate in /dev/shm", why);
+    good = why == 0;
+  }
   int all_good = good;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all_good, 1, MPI_INT, MPI_LAND, node), "MPI_Allreduce");
   if (me_ == 0 && file >= 0) shm_unlink(name.data());
   if (all_good) memory_ = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+  if (all_good && memory_ == MAP_FAILED) fail("mmap of a file in /dev/shm", errno);
   if (file >= 0) close(file);
   return all_good && memory_ != MAP_FAILED;
 }

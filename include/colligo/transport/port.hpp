@@ -84,6 +84,7 @@ struct tree_setting {
 /// reductions and broadcasts.
 struct settings {
   std::array<std::string, collectives.size()> algorithm;
+  std::string check;   ///< COLLIGO_CHECK
   tree_setting reduce_tree, broadcast_tree;
 
   /// All of it, for those who hand it on.
@@ -126,6 +127,9 @@ class port_base : public endpoint {
   /// Requests that go through memory make progress one after the other; these do not go through any.
   virtual bool uses_memory(call const& its, transport over) = 0;
 
+  /// What the transport has to know of elements that are bytes, and that it knows no functor for.
+  virtual void const* wire_of_bytes() const = 0;
+
   /// Lets other ranks have the core for a moment, and lets happen what else must.
   virtual void give_way(unsigned& polls) const = 0;
 
@@ -160,9 +164,11 @@ class port_base : public endpoint {
     else run(step);
   }
 
-  settings settings_;
+  /// The same settings on all ranks. Throws argument_error for a value that is unknown.
+  void take(settings all);
 
  private:
+  settings settings_;
   requests_of_rank& requests_;
 };
 

@@ -30,6 +30,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
   for (std::string& value : algorithm) f(value);
+  f(check);
   for (tree_setting* t : {&reduce_tree, &broadcast_tree})
     for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
 }
@@ -64,9 +65,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (collective const c : collectives)
     if (char const* value = std::getenv(std::string(environment_variable(c)).c_str()))
       all.algorithm[static_cast<std::size_t>(c)] = value;
+  if (char const* value = std::getenv("COLLIGO_CHECK")) all.check = value;
   all.reduce_tree = tree_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = tree_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   return all;
+}
+
+[[gnu::cold]] COLLIGO_BODY void port_base::take(settings all) {
+  settings_ = std::move(all);
+  checks_ = settings_.check == "1";
+  if (!checks_ && !settings_.check.empty() && settings_.check != "0")
+    throw argument_error("colligo: COLLIGO_CHECK=" + settings_.check + ": known values are 0 and 1");
 }
 
 inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known,

@@ -405,7 +405,7 @@ COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uin
   if ((tag ^ expected) == message_tag::failed) {
     if (!data_->has_failed())
       data_->fail(std::make_exception_ptr(failed_elsewhere(
-          "colligo: " + description(its_) + " on rank " + std::to_string(rank_) + ": rank " + std::to_string(from) +
+          "colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " + std::to_string(from) +
           " has failed in this call, so that this rank's result is good for nothing")));
     return true;
   }
@@ -419,14 +419,14 @@ COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uin
 COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {
   std::string const why = host_.record_of(peer).gave_up(its_.number);
   if (!why.empty())
-    throw failed_elsewhere("colligo: " + description(its_) + " on rank " + std::to_string(rank_) +
+    throw failed_elsewhere("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) +
                            std::string(given_up_by) + why);
 }
 
 COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) const {
   auto const called = [](rank_record const& its, std::uint32_t call) {
     call_identity known{.number = call};
-    return "number " + std::to_string(call) + (its.knows(known) ? ", " + description(known) : "");
+    return "number " + std::to_string(call) + (its.knows(known) ? ", " + in_words(known) : "");
   };
   if (static_cast<std::int32_t>(number - its_.number) > 0) number = its_.number;   // the peer is ahead
   tell_if_given_up(peer);
@@ -456,7 +456,7 @@ COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
   looked_ = now;
   for (std::size_t place = 0; place < records.size(); ++place)
     if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(place))
-      throw rank_lost("colligo: " + description(its_) + " on rank " + std::to_string(rank_) + ": rank " +
+      throw rank_lost("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " +
                           std::to_string(rank) + " is gone",
                       rank);
 }

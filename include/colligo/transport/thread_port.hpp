@@ -219,7 +219,7 @@ struct over_threads {
         : port_base(own_requests_), ranks(all), memory_(std::make_unique<steps_memory>()) {
       rank_ = rank;
       size_ = size;
-      settings_ = environment;
+      take(environment);
     }
 
     /// The same protocol as between processes, over memory of this one.
@@ -242,6 +242,7 @@ struct over_threads {
     /// Messages, which tell who waits for whom when ranks make different calls.
     shared_host* automatic_memory(element const&) override { return nullptr; }
     bool has_builtin(call const&) const override { return false; }
+    void const* wire_of_bytes() const override { return nullptr; }
     bool has_vendor(call const&) const override { return false; }
     bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }
     std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Checked mode: before a call begins the ranks agree that all make the same one. For bodies alone.
+#pragma once
+
+#include <string_view>
+
+#include "../transport/port.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+struct decision;
+enum class call_form { blocking, request, persistent };
+
+/// Returns on all ranks if they make the same call, by the same algorithm over the same transport; otherwise throws
+/// mismatch_error on all of them. Nothing of the call has been sent by then. Collective over the port.
+void agree_on(port_base& port, call const& its, decision const& by, call_form form);
+
+/// For a rank whose call is refused, for this reason: takes part, so that the others hear of it and throw
+/// mismatch_error. Returns. Collective over the port.
+void agree_on_nothing(port_base& port, std::string_view why);
+
+}  // namespace colligo

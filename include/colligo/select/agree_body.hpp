@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of agree.hpp. A call is described in words, and the words are what is compared: what an error can not
+/// tell apart is not a mismatch.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "agree.hpp"
+#include "decide.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// A rank's call in words, of which all count and the first are shown. Travels.
+class description {
+ public:
+  void add(std::string_view words) {
+    for (char const c : words) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;   // FNV-1a
+    show(words, end_of_part_);
+  }
+  void add(std::size_t number) {
+    std::array<char, 20> digits;
+    auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    add({digits.data(), static_cast<std::size_t>(end - digits.data())});
+  }
+  /// Of what f adds at most so many characters are shown.
+  template <class F>
+  void add_part(std::size_t characters, F f) {
+    end_of_part_ = std::min(longest, length_ + characters);
+    is_cut_ = false;
+    f();
+    end_of_part_ = longest;
+    if (is_cut_) show("...", longest);
+  }
+
+  std::string_view text() const { return {text_.data(), length_}; }
+  /// Not 0.
+  std::uint64_t hash() const { return hash_ | 1; }
+
+  bool is_refusal = false;
+
+ private:
+  static constexpr std::size_t longest = 480;   // characters
+
+  void show(std::string_view words, std::size_t end) {
+    is_cut_ = is_cut_ || words.size() > end - length_;
+    words = words.substr(0, end - length_);
+    std::copy_n(words.data(), words.size(), text_.data() + length_);
+    length_ += words.size();
+  }
+
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+  std::size_t length_ = 0, end_of_part_ = longest;
+  bool is_cut_ = false;
+  std::array<char, longest> text_{};
+};
+
+/// What is compared: equal on all ranks, or not. Associative.
+struct verdict {
+  std::uint64_t call;     // 0: refused
+  std::uint64_t differ;   // 0: all alike so far
+};
+struct compare_calls {
+  verdict operator()(verdict const& a, verdict const& b) const {
+    return {a.call, a.differ | b.differ | std::uint64_t{a.call != b.call}};
+  }
+};
+
+// A small collective of the library's own, which goes over messages, for these are there before all else.
+template <collective C, class Tag, class T, class Op>
+void exchange_among_ranks(port_base& port, Op op, blocks const& vector, T const* in, range in_covers, T* out) {
+  Tag const tag{};
+  port.execute({C, &element_of<T, Op>, port.wire_of_bytes(), &op, vector,
+                {reinterpret_cast<std::byte const*>(in), in_covers}, {reinterpret_cast<std::byte*>(out), vector.whole}},
+               text_for<C, Tag>, &tag, {port.hosts}, transport::messages);
+}
+
+constexpr bool combines(collective c) {
+  using enum collective;
+  return c == all_reduce || c == reduce || c == reduce_scatter || c == reduce_scatter_block || c == scan ||
+         c == exclusive_scan;
+}
+
+// The form of all_gatherv and the like, whose counts all ranks know.
+constexpr bool has_counts(collective c) {
+  using enum collective;
+  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter;
+}
+
+// "8 double (64 bytes)"
+[[gnu::cold]] COLLIGO_BODY void describe_elements(call const& its, description& words) {
+  constexpr std::size_t type_shown = 120, counts_shown = 100;   // characters
+  bool const even = has_blocks(its.what) && !has_counts(its.what);
+  std::size_t const n = even ? its.vector[0].size() : its.vector.whole.size();
+  if (has_counts(its.what)) {
+    words.add_part(counts_shown, [&] {
+      for (int r = 0; r < its.vector.parts; ++r) {
+        if (r != 0) words.add(", ");
+        words.add(its.vector[r].size());
+      }
+    });
+  } else {
+    words.add(n);
+  }
+  words.add(" ");
+  words.add_part(type_shown, [&] { words.add(its.of->name()); });
+  words.add(" (");
+  words.add(its.of->bytes(n));   // names of one length need not stand for elements of one size
+  words.add(even ? " bytes) a rank" : " bytes)");
+}
+
+// "pipelined_chain:block=512@shared_memory"
+[[gnu::cold]] COLLIGO_BODY void describe_algorithm(decision const& by, description& words) {
+  words.add(by.what->name);
+  if (by.what->knobs) {
+    struct list { description& words; char const* before; } knobs{words, ":"};
+    by.what->knobs(by.tag, &knobs, [](void* into, std::string_view knob, std::size_t value) {
+      auto& to = *static_cast<list*>(into);
+      to.words.add(std::exchange(to.before, ","));
+      to.words.add(knob);
+      to.words.add("=");
+      to.words.add(value);
+    });
+  }
+  if (by.over == transport::shared_memory && by.what->over != by.over) words.add("@shared_memory");
+}
+
+// "reduce of 8 double (64 bytes) with root 1, binary_tree, std::plus<void>"
+[[gnu::cold]] COLLIGO_BODY description described(call const& its, decision const& by, call_form form) {
+  constexpr std::size_t functor_shown = 120;   // characters
+  description words;
+  if (form == call_form::request) words.add("i");
+  words.add(name_of(its.what));
+  if (form == call_form::persistent) words.add("_init");
+  if (its.what != collective::barrier) {
+    words.add(" of ");
+    describe_elements(its, words);
+  }
+  if (has_root(its.what)) {
+    words.add(" with root ");
+    words.add(static_cast<std::size_t>(its.root));
+  }
+  words.add(", ");
+  describe_algorithm(by, words);
+  if (combines(its.what)) {
+    words.add(", ");
+    words.add_part(functor_shown, [&] { words.add(its.of->functor_name()); });
+  }
+  return words;
+}
+
+// "rank 3", "ranks 0-2, 4"
+[[gnu::cold]] COLLIGO_BODY std::string ranks_in_words(std::vector<int> const& ranks) {
+  constexpr std::size_t most = 16;   // stretches
+  std::string words = ranks.size() == 1 ? "rank " : "ranks ";
+  std::size_t stretches = 0;
+  for (std::size_t i = 0, next; i < ranks.size(); i = next) {
+    for (next = i + 1; next < ranks.size() && ranks[next] == ranks[next - 1] + 1;) ++next;
+    if (i != 0) words += ", ";
+    if (++stretches > most) return words + "... (" + std::to_string(ranks.size()) + " ranks)";
+    words += std::to_string(ranks[i]);
+    if (next > i + 1) words += (next == i + 2 ? ", " : "-") + std::to_string(ranks[next - 1]);
+  }
+  return words;
+}
+
+// The fewer ranks make a call, the earlier it is told.
+[[gnu::cold]] COLLIGO_BODY std::string difference_in_words(std::vector<description> const& all) {
+  constexpr std::size_t most = 8;   // calls
+  struct group {
+    description const* its;
+    std::vector<int> ranks;
+
+    bool has(description const& d) const { return its->hash() == d.hash() && its->is_refusal == d.is_refusal; }
+  };
+  std::vector<group> groups;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    auto found = std::find_if(groups.begin(), groups.end(), [&](group const& g) { return g.has(all[r]); });
+    if (found == groups.end()) found = groups.insert(found, {&all[r], {}});
+    found->ranks.push_back(static_cast<int>(r));
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](group const& a, group const& b) { return a.ranks.size() < b.ranks.size(); });
+  std::string words = "colligo: ranks make different calls: ";
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    group const& g = groups[i];
+    if (i != 0) words += "; ";
+    if (i == most) return words + "and " + std::to_string(groups.size() - most) + " more";
+    words += ranks_in_words(g.ranks) + (g.its->is_refusal ? " refuse" : " call") + (g.ranks.size() == 1 ? "s" : "");
+    words += (g.its->is_refusal ? ": " : " ") + std::string(g.its->text());
+    bool const shown = std::none_of(groups.begin(), groups.end(), [&g](group const& other) {
+      return &other != &g && other.its->text() == g.its->text();
+    });
+    if (!shown) words += " [" + std::to_string(g.its->hash()) + "]";   // they differ in what is not shown
+  }
+  return words;
+}
+
+[[gnu::cold]] COLLIGO_BODY void compare_with_others(port_base& port, description const& mine) {
+  if (port.size() == 1) return;
+  // A decision makes the memory ready, which is collective: those who decided nothing come here without.
+  port.automatic_memory(element_of<verdict, compare_calls>);
+  blocks const one{{0, 1}, port.size()};
+  verdict all{mine.is_refusal ? 0 : mine.hash(), 0};
+  exchange_among_ranks<collective::all_reduce, recursive_doubling>(port, compare_calls{}, one, &all, one.whole, &all);
+  if (all.differ == 0) return;
+  std::vector<description> theirs(static_cast<std::size_t>(port.size()));
+  blocks const each{{0, theirs.size()}, port.size()};
+  exchange_among_ranks<collective::all_gather, circulant>(port, no_functor{}, each, &mine, each[port.rank()],
+                                                          theirs.data());
+  if (!mine.is_refusal) throw mismatch_error(difference_in_words(theirs));
+}
+
+[[gnu::cold]] COLLIGO_BODY void agree_on(port_base& port, call const& its, decision const& by, call_form form) {
+  if (port.size() == 1) return;
+  compare_with_others(port, described(its, by, form));
+}
+
+[[gnu::cold]] COLLIGO_BODY void agree_on_nothing(port_base& port, std::string_view why) {
+  description words;
+  words.add(why);
+  words.is_refusal = true;
+  compare_with_others(port, words);
+}
+
+}  // namespace colligo

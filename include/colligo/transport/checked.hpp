@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Checked mode for one communicator: checked(comm). COLLIGO_CHECK=1 is the same for all of a program's.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "call.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// A communicator whose ranks agree on every call before it begins; all ranks have to make the call over such a one.
+/// It uses what `comm` is, and is `comm` to those who ask for it.
+template <communicator Comm>
+class checked_communicator {
+ public:
+  explicit checked_communicator(Comm const& comm) : comm_(comm) {}
+
+  int rank() const { return comm_.rank(); }
+  int size() const { return comm_.size(); }
+  operator Comm const&() const { return comm_; }
+
+ private:
+  // A copy where there can be one: it may outlive the one that it is made from.
+  std::conditional_t<std::copy_constructible<Comm>, Comm, Comm const&> comm_;
+};
+
+template <class Comm>
+struct port_of<checked_communicator<Comm>> : port_of<Comm> {
+  static constexpr bool checks_calls = true;
+  static detail::endpoint& open(checked_communicator<Comm> const& comm) { return port_of<Comm>::open(comm); }
+};
+
+/// Every call over it, request or blocking, first agrees on collective, number of elements, root, types of elements and
+/// functor, algorithm, knobs and transport, in an all_reduce of 16 bytes. Where ranks differ, or some refuse their
+/// call, the others throw the same mismatch_error, which says who does what; nothing has been sent then, and later
+/// calls are right. A request is begun when all ranks have come.
+template <communicator Comm>
+checked_communicator<Comm> checked(Comm const& comm) { return checked_communicator<Comm>(comm); }
+
+}  // namespace colligo
