@@ -136,6 +136,7 @@ class shared_steps final : private listener {
   bool is_hopeless(lone const* alone);
   bool has_come(incoming& i);
   void tell_if_given_up(int peer) const;
+  void tell_if_gone() const;
   [[noreturn]] void tell_mismatch(int peer, std::uint32_t number) const;
 
   void take_short(inlet& from, piece const& p);

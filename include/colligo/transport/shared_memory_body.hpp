@@ -418,9 +418,18 @@ COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uin
 
 COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {
   std::string const why = host_.record_of(peer).gave_up(its_.number);
-  if (!why.empty())
-    throw failed_elsewhere("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) +
-                           std::string(given_up_by) + why);
+  if (why.empty()) return;
+  tell_if_gone();   // that may be why
+  throw failed_elsewhere("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) +
+                         std::string(given_up_by) + why);
+}
+
+COLLIGO_BODY void shared_steps::tell_if_gone() const {
+  for (std::size_t place = 0; place < host_.records().size(); ++place)
+    if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(place))
+      throw rank_lost("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " +
+                          std::to_string(rank) + " is gone",
+                      rank);
 }
 
 COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) const {
@@ -454,11 +463,7 @@ COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
   auto const now = std::chrono::steady_clock::now();
   if (now - looked_ < std::chrono::milliseconds(100)) return;
   looked_ = now;
-  for (std::size_t place = 0; place < records.size(); ++place)
-    if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(place))
-      throw rank_lost("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " +
-                          std::to_string(rank) + " is gone",
-                      rank);
+  tell_if_gone();
 }
 
 // The peer has gone on to a later call, or what has come from it is no such message.

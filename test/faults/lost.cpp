@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+// A rank is killed in the middle of a soak, and the launcher lets the others go on: they are told, soon.
+#include <signal.h>
+#include <unistd.h>
+
+#include <boost/mpi/communicator.hpp>
+#include <boost/mpi/environment.hpp>
+#include <colligo/all_reduce.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+int main(int argc, char** argv) {
+  boost::mpi::environment const env(argc, argv);
+  boost::mpi::communicator const world;
+  int const victim = world.size() / 2;
+  int const after = argc > 1 ? std::atoi(argv[1]) : 500;   // calls; memory is shared from the first one on
+  using clock = std::chrono::steady_clock;
+  auto latest = clock::now();
+  try {
+    for (int call = 0;; ++call) {
+      std::size_t const n = call % 7 == 0 ? 20000 : call % 3 == 0 ? 300 : 1;
+      std::vector<long> const in(n, 1);
+      std::vector<long> out(n);
+      if (call == after && world.rank() == victim) ::raise(SIGKILL);
+      colligo::all_reduce(world, in, out, std::plus<>{});
+      if (out[0] != world.size()) return std::puts("a wrong sum"), 1;
+      latest = clock::now();
+    }
+  } catch (colligo::rank_lost const& e) {
+    double const seconds = std::chrono::duration<double>(clock::now() - latest).count();
+    bool const right = e.rank() == victim && seconds < 5;
+    std::printf("rank %d of %d: %s after %.1f s: %s\n", world.rank(), world.size(), right ? "told" : "not told", seconds,
+                e.what());
+    std::fflush(stdout);
+    sleep(1);               // or others would find this one gone as well
+    _exit(right ? 0 : 1);   // MPI_Finalize would wait for the rank that is gone
+  }
+}
