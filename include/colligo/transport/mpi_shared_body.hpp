@@ -3,142 +3,223 @@
 /// The bodies of mpi_shared.hpp.
 #pragma once
 
-#include <fcntl.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <initializer_list>
+#include <new>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include "../core/error.hpp"
 #include "mpi_error.hpp"
 #include "mpi_shared.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm) : comm_(comm) {
-  MPI_Comm node = MPI_COMM_NULL;
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  check_mpi(MPI_Comm_rank(node, &me_), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(node, &ranks_), "MPI_Comm_size");
-  if (agree(map(node))) open(node);
-  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
-}
-COLLIGO_BODY mpi_shared::~mpi_shared() {
-  if (memory_ != MAP_FAILED) munmap(memory_, bytes());
-}
-
-// Whole pages, so that each rank's segment comes from its own part of the machine; one more, or segments of many ranks
-// would compete for the same lines of a cache.
-COLLIGO_BODY std::size_t mpi_shared::segment() const {
-  std::size_t const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return (segment_layout(ranks_).bytes() + page - 1) / page * page + page;
-}
-
-COLLIGO_BODY bool mpi_shared::agree(bool mine) const {
-  int const here = mine;
-  int all = 0;
-  check_mpi(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, comm_), "MPI_Allreduce");
-  return all != 0;
-}
+namespace mpi {
 
 inline bool shared_memory_wanted() {
   char const* const value = std::getenv("COLLIGO_SHARED_MEMORY");
   return !value || std::string_view(value) != "off";
 }
 
-// False where there is none to be had. Every rank takes part to the end.
-COLLIGO_BODY bool mpi_shared::map(MPI_Comm node) {
-  std::array<char, 64> name{};
-  int file = -1;
-  if (me_ == 0 && shared_memory_wanted() && bytes() <= most)
-    for (int attempt = 0; file < 0 && attempt < 1000; ++attempt) {
-      std::snprintf(name.data(), name.size(), "/colligo.%ld.%d", static_cast<long>(getpid()), attempt);
-      file = shm_open(name.data(), O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
-      if (file < 0 && errno != EEXIST) break;
-    }
-  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes())) != 0) {
-    close(std::exchange(file, -1));
-    shm_unlink(name.data());
-  }
-  if (file < 0) name[0] = 0;
-  check_mpi(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
-  if (me_ != 0 && name[0] != 0) file = shm_open(name.data(), O_RDWR, 0);
-  bool good = file >= 0 && shared_memory_wanted();
-  // Reserved now: memory that is not there would end the program when it is touched.
-  good = good && posix_fallocate(file, static_cast<off_t>(segment() * static_cast<std::size_t>(me_)),
-                                 static_cast<off_t>(segment())) == 0;
-  int all_good = good;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all_good, 1, MPI_INT, MPI_LAND, node), "MPI_Allreduce");
-  if (me_ == 0 && file >= 0) shm_unlink(name.data());
-  if (all_good) memory_ = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
-  if (file >= 0) close(file);
-  return all_good && memory_ != MAP_FAILED;
+// FNV-1a.
+inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
+  for (char const c : text) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return (seed ^ 0xffu) * 0x100000001b3u;
 }
 
-COLLIGO_BODY void mpi_shared::open(MPI_Comm node) {
+// Containers may have the host name or the boot in common, emulated hosts have the boot; a process can be found by its
+// number only from its own name space.
+[[gnu::cold]] COLLIGO_BODY std::uint64_t hash_of_host() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> node{};
+  int length = 0;
+  check_mpi(MPI_Get_processor_name(node.data(), &length), "MPI_Get_processor_name");
+  struct stat processes{};
+  if (stat("/proc/self/ns/pid", &processes) != 0) processes.st_ino = 0;
+  std::uint64_t all = 0xcbf29ce484222325u;
+  for (std::string_view const text : {std::string_view(boot), std::string_view(name.data()),
+                                      std::string_view(node.data(), static_cast<std::size_t>(length))})
+    all = hash(all, text);
+  return hash(all, std::to_string(processes.st_ino));
+}
+
+// Ranks of the job on this host, by the launcher; 0: it does not say.
+[[gnu::cold]] COLLIGO_BODY int ranks_of_job() {
+  for (char const* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"})
+    if (char const* const value = std::getenv(variable))
+      if (int const ranks = std::atoi(value); ranks > 0) return ranks;
+  return 0;
+}
+
+// The least that this process's control group, or one that it is in, allows; whole cores, at least one.
+[[gnu::cold]] COLLIGO_BODY int cores_of_control_group() {
+  double least = INT_MAX;
+  auto const look = [&](std::string folder, std::string path, bool second) {
+    for (;; path.resize(path.rfind('/'))) {
+      std::string quota;
+      double period = 0;
+      if (second) std::ifstream(folder + path + "/cpu.max") >> quota >> period;
+      else {
+        std::ifstream(folder + path + "/cpu.cfs_quota_us") >> quota;
+        std::ifstream(folder + path + "/cpu.cfs_period_us") >> period;
+      }
+      double const microseconds = std::atof(quota.c_str());   // "max" and -1: no limit
+      if (period > 0 && microseconds > 0) least = std::min(least, microseconds / period);
+      if (path.rfind('/') == path.npos) return;
+    }
+  };
+  std::ifstream groups("/proc/self/cgroup");   // number:controllers:path
+  for (std::string line; std::getline(groups, line);) {
+    auto const first = line.find(':'), second = line.find(':', first + 1);
+    if (first == line.npos || second == line.npos) continue;
+    std::string const controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
+    std::string const path = line.substr(second + 1) == "/" ? "" : line.substr(second + 1);
+    if (controllers == ",,") look("/sys/fs/cgroup", path, true);
+    if (controllers.find(",cpu,") != controllers.npos) look("/sys/fs/cgroup/cpu", path, false);
+  }
+  return std::max(1, static_cast<int>(least));
+}
+
+}  // namespace mpi
+
+[[gnu::cold]] COLLIGO_BODY mpi_whereabouts mpi_whereabouts_of_this_process(std::size_t settings) {
+  static std::uint64_t const host = mpi::hash_of_host();
+  arena* const memory = mpi::shared_memory_wanted() ? arena::of_process() : nullptr;
+  return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(settings),
+          std::getenv("COLLIGO_TRACE") != nullptr};
+}
+
+[[gnu::cold]] COLLIGO_BODY std::vector<int> hosts_of(std::span<mpi_whereabouts const> ranks) {
+  std::unordered_map<std::uint64_t, int> lowest;
+  std::vector<int> hosts;
+  for (mpi_whereabouts const& r : ranks)
+    hosts.push_back(lowest.emplace(r.host, static_cast<int>(hosts.size())).first->second);
+  if (lowest.size() == 1) hosts.clear();
+  return hosts;
+}
+
+COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
+  return std::all_of(ranks.begin(), ranks.end(), [](mpi_whereabouts const& r) { return r.memory.file >= 0; });
+}
+
+[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, std::span<mpi_whereabouts const> ranks)
+    : comm_(comm), arena_(*arena::of_process()) {
+  std::uint64_t const here = ranks[static_cast<std::size_t>(rank)].host;
+  bool all_mapped = true;
+  for (int r = 0; r < static_cast<int>(ranks.size()); ++r) {
+    mpi_whereabouts const& other = ranks[static_cast<std::size_t>(r)];
+    places_.push_back(other.host == here ? static_cast<int>(neighbours_.size()) : -1);
+    if (other.host != here) continue;
+    if (r == rank) me_ = neighbours_.size();
+    auto const its = arena_.map(other.memory);
+    neighbours_.push_back({r, static_cast<pid_t>(other.memory.process), its ? its->begin : nullptr});
+    all_mapped = all_mapped && its;
+    reads_ = reads_ && its && its->readable;
+  }
+  std::size_t const bytes = sizeof(head) + segment_layout(static_cast<int>(neighbours_.size())).bytes();
+  if (neighbours_.size() == ranks.size()) places_.clear();
+  std::uint64_t const at = all_mapped ? arena_.allocate(bytes) : 0;
+  if (at == 0) return;
+  parts_.push_back({at, bytes});
+  std::memset(arena_.begin() + at, 0, bytes);
+  neighbours_[me_].segment = at;
+  describe(head_of(neighbours_[me_]));
+}
+
+// Others may still read there: what a rank has sent may be under way when it frees the communicator.
+[[gnu::cold]] COLLIGO_BODY mpi_shared::~mpi_shared() {
+  if (!host_) {
+    for (arena::part const& p : parts_) arena_.free(p);
+    return;
+  }
+  host_.reset();
+  std::atomic<std::uint32_t> const& mine = head_of(neighbours_[me_]).left;
+  for (neighbour const& n : neighbours_) head_of(n).left.fetch_add(1, std::memory_order_acq_rel);
+  arena_.free_after(mine, static_cast<std::uint32_t>(neighbours_.size()), std::move(parts_));
+}
+
+COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].segment, reads_}; }
+
+[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_segment const> all) {
+  if (std::any_of(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; })) return;
   std::vector<std::byte*> segments;
-  for (int r = 0; r < ranks_; ++r)
-    segments.push_back(static_cast<std::byte*>(memory_) + segment() * static_cast<std::size_t>(r));
-  host_ = std::make_unique<shared_host>(me_, segments, places(node),
-                                        surroundings{this, has_cores(node), &wait, can_read(node) ? &read : nullptr});
+  bool read_all = true;
+  for (neighbour& n : neighbours_) {
+    mpi_segment const& its = all[static_cast<std::size_t>(n.rank)];
+    n.segment = its.at;
+    segments.push_back(n.memory + its.at + sizeof(head));
+    read_all = read_all && its.reads != 0;
+  }
+  host_ = std::make_unique<shared_host>(static_cast<int>(me_), std::move(segments), *this, std::move(places_),
+                                        surroundings{this, has_cores(), &wait, read_all ? &read : nullptr});
   if (host_->can_read() && host_->spins()) host_->announce_from(768 * 1024);
 }
 
-// Of every rank of the communicator; empty where all are here.
-COLLIGO_BODY std::vector<int> mpi_shared::places(MPI_Comm node) const {
-  MPI_Group all, here;
-  int size = 0;
-  check_mpi(MPI_Comm_size(comm_, &size), "MPI_Comm_size");
-  if (size == ranks_) return {};
-  check_mpi(MPI_Comm_group(comm_, &all), "MPI_Comm_group");
-  check_mpi(MPI_Comm_group(node, &here), "MPI_Comm_group");
-  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
-  check_mpi(MPI_Group_translate_ranks(all, size, ranks.data(), here, found.data()), "MPI_Group_translate_ranks");
-  for (int& place : found) place = place == MPI_UNDEFINED ? -1 : place;
-  check_mpi(MPI_Group_free(&all), "MPI_Group_free");
-  check_mpi(MPI_Group_free(&here), "MPI_Group_free");
-  return found;
+COLLIGO_BODY std::uint64_t mpi_shared::allocate(std::size_t bytes) {
+  parts_.reserve(parts_.size() + 1);   // may throw, and then nothing has been taken
+  std::uint64_t const at = arena_.allocate(bytes);
+  if (at == 0) throw std::bad_alloc();
+  parts_.push_back({at, bytes});
+  return at;
+}
+COLLIGO_BODY void mpi_shared::take_back() {
+  arena_.free(parts_.back());
+  parts_.pop_back();
+}
+COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
+  return neighbours_[static_cast<std::size_t>(place)].memory + offset;
 }
 
-// Whether the cores that these ranks may use are as many as they.
-COLLIGO_BODY bool mpi_shared::has_cores(MPI_Comm node) const {
-  cpu_set_t mine, all;
-  CPU_ZERO(&mine);
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
-  check_mpi(MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node), "MPI_Allreduce");
-  return CPU_COUNT(&all) >= ranks_;
+COLLIGO_BODY void mpi_shared::describe(head& mine) const {
+  static int const job_ranks = mpi::ranks_of_job(), most_cores = mpi::cores_of_control_group();
+  mine.job_ranks = job_ranks;
+  mine.most_cores = most_cores;
+  mine.bound = std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr;
+  if (sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_ZERO(&mine.cores);
 }
 
-// Whether every rank may read the memory of its neighbour: it may be forbidden. Agreed.
-COLLIGO_BODY bool mpi_shared::can_read(MPI_Comm node) {
-  struct whereabouts { long process; std::uint64_t const* probe; };
-  std::uint64_t const probe = 0x636f6c6c69676f00u + static_cast<std::uint64_t>(me_);
-  whereabouts const mine{getpid(), &probe};
-  std::vector<whereabouts> all(static_cast<std::size_t>(ranks_));
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, node), "MPI_Allgather");
-  for (whereabouts const& w : all) processes_.push_back(static_cast<pid_t>(w.process));
-  int const next = (me_ + 1) % ranks_;
-  std::uint64_t seen = 0;
-  bool const right = copy(next, reinterpret_cast<std::byte*>(&seen),
-                          reinterpret_cast<std::byte const*>(all[static_cast<std::size_t>(next)].probe), sizeof seen) &&
-                     seen == 0x636f6c6c69676f00u + static_cast<std::uint64_t>(next);
-  return agree(right);   // also keeps the probes where they are until all have read
+// Whether the cores that the job's ranks on this host may use are as many as they: others than this communicator's need
+// them too. The same on all ranks of the host.
+COLLIGO_BODY bool mpi_shared::has_cores() const {
+  int ranks = static_cast<int>(neighbours_.size()), quota = INT_MAX;
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  bool bound = false;
+  for (neighbour const& n : neighbours_) {
+    head const& its = head_of(n);
+    ranks = std::max(ranks, its.job_ranks);
+    quota = std::min(quota, its.most_cores);
+    CPU_OR(&all, &all, &its.cores);
+    bound = bound || its.bound || !CPU_EQUAL(&its.cores, &head_of(neighbours_[0]).cores);
+  }
+  int const known = CPU_COUNT(&all);
+  if (known < static_cast<int>(neighbours_.size())) return false;
+  // Ranks that the launcher has bound leave the other ranks theirs.
+  int const cores = bound ? std::max(known, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN))) : known;
+  return std::min(cores, quota) >= ranks;
 }
 
 COLLIGO_BODY bool mpi_shared::copy(int from, std::byte* into, std::byte const* address, std::size_t n) const {
   while (n != 0) {
     iovec const here{into, n}, there{const_cast<std::byte*>(address), n};
-    ssize_t const got = process_vm_readv(processes_[static_cast<std::size_t>(from)], &here, 1, &there, 1, 0);
+    ssize_t const got = process_vm_readv(neighbours_[static_cast<std::size_t>(from)].process, &here, 1, &there, 1, 0);
     if (got <= 0) return false;
     into += got, address += got, n -= static_cast<std::size_t>(got);
   }
@@ -159,3 +240,5 @@ COLLIGO_BODY void mpi_shared::wait(void* self) {
 }
 
 }  // namespace colligo
+
+#include "arena_body.hpp"
