@@ -67,7 +67,7 @@ class mpi_shared final : public host_memory {
   /// Before a segment: what its rank says of itself to those of its host.
   struct alignas(cache_line) head {
     std::atomic<std::uint32_t> left;   ///< ranks that will not look into this one's memory any more
-    std::int32_t job_ranks;            ///< of the host; 0: unknown
+    std::int32_t job_ranks;            ///< of the host, as far as this one knows
     std::int32_t most_cores;           ///< that its control group has
     std::int32_t bound;                ///< to cores, by the launcher
     cpu_set_t cores;                   ///< that it may run on

@@ -189,7 +189,10 @@ COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
 
 COLLIGO_BODY void mpi_shared::describe(head& mine) const {
   static int const job_ranks = mpi::ranks_of_job(), most_cores = mpi::cores_of_control_group();
-  mine.job_ranks = job_ranks;
+  static std::atomic<int> most_seen = 0;   // together, where the launcher does not say
+  int const here = static_cast<int>(neighbours_.size());
+  for (int seen = most_seen; seen < here && !most_seen.compare_exchange_weak(seen, here);) {}
+  mine.job_ranks = std::max(job_ranks, most_seen.load());
   mine.most_cores = most_cores;
   mine.bound = std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr;
   if (sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_ZERO(&mine.cores);

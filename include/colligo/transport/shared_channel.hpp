@@ -318,7 +318,7 @@ class shared_host {
   shared_host(int me, std::vector<std::byte*> segments, host_memory& memory, std::vector<int> places,
               surroundings around)
       : around_(around), me_(static_cast<std::size_t>(me)), segments_(std::move(segments)), memory_(memory),
-        places_(std::move(places)), spins_(around.spin) {
+        places_(std::move(places)), patience_(around.spin ? many_polls : 1) {
     int const ranks = static_cast<int>(segments_.size());
     std::size_t const q = segments_.size();
     segment_layout const layout(ranks);
@@ -369,11 +369,11 @@ class shared_host {
   }
   bool can_read() const { return around_.read != nullptr; }
 
-  bool spins() const { return spins_; }
+  bool spins() const { return around_.spin; }
   /// To be called between two polls; `polls` is 0 at the first of them.
   void wait(unsigned& polls) const {
-    if (++polls == 1) waits_anew();
-    if (spins_ && polls % spins_at_once != 0) relax();
+    if (++polls == 1 && around_.spin) waits_anew();
+    if ((polls & (patience_ - 1)) != 0) relax();
     else wait_longer();
   }
 
@@ -382,17 +382,19 @@ class shared_host {
     return static_cast<std::size_t>(places_.empty() ? rank : places_[static_cast<std::size_t>(rank)]);
   }
 
-  // Polls after which MPI may have to make progress for a peer that is not here yet; some 100 us.
-  static constexpr unsigned spins_at_once = 4096;
-  // Polling is of no use if this many of them see nothing, less one for each wait: somebody else needs the core.
+  // Polls, powers of two: after so many MPI may have to make progress for a peer that is not here yet (some 100 us);
+  // the few last longer than the copying of a chunk, then somebody else may need the core.
+  static constexpr unsigned many_polls = 4096, few_polls = 512;
+  // Many polls that see nothing, so often with hardly a wait between them that was shorter: polling is of no use, for
+  // so many waits.
   static constexpr unsigned most_fruitless = 8, weight = 16, quiet_waits = 256;
 
   void waits_anew() const {
-    if (spins_) fruitless_ -= fruitless_ > 0;
-    else if (around_.spin && ++quiet_ == quiet_waits) spins_ = true, fruitless_ = 0;
+    if (patience_ == many_polls) fruitless_ -= fruitless_ > 0;
+    else if (++quiet_ == quiet_waits) patience_ = many_polls, fruitless_ = 0;
   }
   [[gnu::noinline]] void wait_longer() const {
-    if (spins_ && (fruitless_ += weight) >= most_fruitless * weight) spins_ = false, quiet_ = 0;
+    if (patience_ == many_polls && (fruitless_ += weight) >= most_fruitless * weight) patience_ = few_polls, quiet_ = 0;
     around_.wait(around_.context);
   }
 
@@ -455,8 +457,7 @@ class shared_host {
   std::vector<outlet> out_;
   std::vector<inlet> in_, in_all_;
   std::size_t largest_chunk_ = 0, announced_from_ = static_cast<std::size_t>(-1);
-  bool mutable spins_;
-  unsigned mutable fruitless_ = 0, quiet_ = 0;
+  unsigned mutable patience_, fruitless_ = 0, quiet_ = 0;
 };
 
 inline std::byte* outlet::ring() {
