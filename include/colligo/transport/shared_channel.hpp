@@ -352,6 +352,11 @@ class shared_host {
   inlet& from(int rank) { return ready(in_[place(rank)]); }
   inlet& from_all(int rank) { return ready(in_all_[place(rank)]); }
 
+  /// Afterwards messages of so many bytes allocate nothing.
+  void make_ready(outlet& to, std::size_t bytes) {
+    if (bytes > longest_in_lines) to.ring();
+  }
+
   /// Elements in a chunk of a message of so many bytes. At least one; see fits().
   std::size_t chunk_of(std::size_t element_size, std::size_t bytes) const {
     std::size_t const wanted = std::min(largest_chunk_, bytes <= 16 * 1024 ? 8 * 1024 : largest_chunk_);
