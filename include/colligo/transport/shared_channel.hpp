@@ -9,10 +9,11 @@
 ///
 ///     q * (128 q + 16 (q + 1) + 192)                  the segments, which is all that an unused communicator has,
 ///     + 8.1 KiB for each channel that is used         (a pair's has one each way; one to all for each rank),
-///     + a ring for each channel with messages of more than 2 KiB: 256 KiB for the one to all, otherwise
-///       max(8 KiB, 256 KiB / (q - 1) rounded down to a power of two).
+///     + a ring for each channel with messages of more than 2 KiB: 256 KiB for the one to all (64 KiB where q > 16),
+///       otherwise max(8 KiB, 256 KiB / (q - 1) rounded down to a power of two).
 ///
-/// 64 ranks that each talk to six others: 0.6 + 3.1 + 3 MiB; all pairs of 64 ranks, with long messages: 64 MiB.
+/// 64 ranks that each talk to six others: 0.6 + 3.1 + 3 MiB; to all: 0.6 + 0.5 + 4 MiB; all pairs of 64 ranks, with
+/// long messages: 64 MiB.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +116,7 @@ class segment_layout {
   /// wait for lines that its writer still has there, which halves the speed of everything that is long.
   constexpr std::size_t capacity(std::size_t to) const {
     constexpr std::size_t together = 256 * 1024, least = 8 * 1024;
-    if (to == ranks_) return together;
+    if (to == ranks_) return ranks_ <= 16 ? together : together / 4;
     return std::max(least, floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)));
   }
 
