@@ -44,35 +44,6 @@ bool threads_may_communicate() {
   return provided == MPI_THREAD_MULTIPLE;
 }
 
-/// Counts the communicators that carry it: one with the mark, and its duplicates while they live.
-class mark {
- public:
-  explicit mark(MPI_Comm comm) {
-    MPI_Comm_create_keyval(
-        [](MPI_Comm, int, void* counter, void* value, void* copy, int* copied) {
-          ++*static_cast<int*>(counter);
-          *static_cast<void**>(copy) = value;
-          *copied = 1;
-          return MPI_SUCCESS;
-        },
-        [](MPI_Comm, int, void*, void* counter) {
-          --*static_cast<int*>(counter);
-          return MPI_SUCCESS;
-        },
-        &key_, &living_);
-    MPI_Comm_set_attr(comm, key_, &living_);
-  }
-  ~mark() { MPI_Comm_free_keyval(&key_); }
-  mark(mark const&) = delete;
-  mark& operator=(mark const&) = delete;
-
-  int living() const { return living_; }
-
- private:
-  int key_ = MPI_KEYVAL_INVALID;
-  int living_ = 1;
-};
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(communicators)
@@ -179,21 +150,6 @@ BOOST_AUTO_TEST_CASE(communicators_that_come_and_go_are_not_mixed_up) {
     if (round % 4 == 3) some.pop_back();
     for (auto const& comm : some) BOOST_CHECK(all_sums_are_right(comm, 5, std::plus<>{}));
   }
-}
-
-BOOST_AUTO_TEST_CASE(the_library_duplicates_a_communicator_once_and_frees_the_duplicate_with_it) {
-  communicator const world;
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_dup(world, &comm);
-  mark const duplicates(comm);
-  BOOST_CHECK(all_sums_are_right(communicator(comm, boost::mpi::comm_attach), 10, std::plus<>{}));
-  BOOST_CHECK_EQUAL(duplicates.living(), 2);
-  colligo::all_reduce(colligo::mpi_communicator(comm), 1, std::plus<>{});
-  colligo::all_reduce(world, 1, std::plus<>{});
-  colligo::reduce(colligo::mpi_communicator(comm), 1, std::plus<>{}, 0);
-  BOOST_CHECK_EQUAL(duplicates.living(), 2);
-  MPI_Comm_free(&comm);
-  BOOST_CHECK_EQUAL(duplicates.living(), 0);
 }
 
 BOOST_AUTO_TEST_CASE(thousands_of_communicators_one_after_the_other_do_not_use_up_anything) {

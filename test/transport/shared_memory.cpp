@@ -298,3 +298,75 @@ TEST_CASE("elements too large for the rings, and elements larger than a chunk") 
   check(large{});
   check(larger{});
 }
+
+TEST_CASE("128 ranks of one host") {
+  REQUIRE_NOTHROW(run_threads(128, [](thread_communicator& comm) {
+    int const p = comm.size();
+    for (std::size_t const n : {1u, 100u, 3000u}) {
+      std::vector<int> in(n, comm.rank()), out(n);
+      all_reduce(comm, in, out, std::plus<>{}, over_shared_memory<recursive_doubling>{});
+      laws::expect(out == std::vector(n, p * (p - 1) / 2), "all_reduce", p, n);
+      all_reduce(comm, in, out, maximum{}, over_shared_memory<direct>{});
+      laws::expect(out == std::vector(n, p - 1), "direct", p, n);
+    }
+  }));
+}
+
+namespace {
+/// Counts what the channels of a rank ask for.
+class counted_memory final : public detail::host_memory {
+ public:
+  std::uint64_t allocate(std::size_t n) override {
+    bytes += n;
+    parts_.emplace_back().of_size(n);
+    return reinterpret_cast<std::uintptr_t>(parts_.back().of_size(n));
+  }
+  void take_back() override { parts_.pop_back(); }
+  std::byte* at(int, std::uint64_t offset) const override {
+    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(offset));
+  }
+  std::size_t bytes = 0;
+
+ private:
+  std::vector<detail::buffer> parts_;
+};
+}  // namespace
+
+TEST_CASE("64 ranks that reduce by recursive doubling need less than 32 MiB, and ends find each other") {
+  constexpr std::size_t p = 64;
+  std::size_t const segment = detail::segment_layout(p).bytes();
+  std::vector<detail::buffer> segments(p);
+  std::vector<std::byte*> begins;
+  for (auto& s : segments) begins.push_back(static_cast<std::byte*>(std::memset(s.of_size(segment), 0, segment)));
+  std::vector<counted_memory> memory(p);
+  std::vector<std::unique_ptr<detail::shared_host>> hosts;
+  for (std::size_t r = 0; r < p; ++r)
+    hosts.push_back(std::make_unique<detail::shared_host>(static_cast<int>(r), begins, memory[r], std::vector<int>{},
+                                                          detail::surroundings{}));
+  std::size_t bytes = p * segment;
+  for (std::size_t bit = 1; bit < p; bit *= 2) {
+    for (std::size_t r = 0; r < p; ++r) {
+      int const peer = static_cast<int>(r ^ bit);
+      if (r % 2) hosts[r]->from(peer);   // either end may be the first
+      detail::outlet& out = hosts[r]->to(peer);
+      auto const value = static_cast<std::byte>(r);
+      out.put_lines(&value, 1);
+      *out.room_for(4096) = value;
+      out.put(4096);
+    }
+    for (std::size_t r = 0; r < p; ++r) {
+      auto const expected = static_cast<std::byte>(r ^ bit);
+      detail::inlet& in = hosts[r]->from(static_cast<int>(r ^ bit));
+      REQUIRE(in.has_line());
+      std::byte got{};
+      in.take_line(&got, 1);
+      REQUIRE(got == expected);
+      std::byte const* const chunk = in.chunk(4096, 4096);
+      REQUIRE(chunk != nullptr);
+      REQUIRE(*chunk == expected);
+      in.release(4096);
+    }
+  }
+  for (auto const& m : memory) bytes += m.bytes;
+  CHECK(bytes < std::size_t{32} << 20);
+}

@@ -91,7 +91,7 @@ class mpi_trace {
     if (meeting_ != MPI_COMM_NULL) check_mpi(MPI_Comm_free(&meeting_), "MPI_Comm_free");
     if (file_) file_->discard();
     file_.reset();
-    check_mpi(MPI_Comm_dup(comm, &meeting_), "MPI_Comm_dup");
+    meeting_ = make_communicator_like(comm);   // of one rank it may be the user's
     check_mpi(MPI_Comm_rank(meeting_, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(meeting_, &size_), "MPI_Comm_size");
     if (rank_ == 0) refused_ = !file_.emplace(first_row == 0 ? path_ : trace_file::part(path_, first_row));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the library keeps with an MPI communicator: a duplicate of its own, so that a user's wild-card receives never
-/// meet its messages, scratch, and the settings, which rank 0 decides for all. Cached as an attribute, freed with the
-/// communicator.
+/// What the library keeps with an MPI communicator: one of its own with the same ranks, so that a user's wild-card
+/// receives never meet its messages, scratch, and the settings, which rank 0 decides for all. Cached as an attribute,
+/// freed with the communicator.
 #pragma once
 
 #include <mpi.h>
@@ -21,6 +21,8 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 class mpi_shared;
+struct mpi_whereabouts;
+class missing_memory;
 
 /// MPI counts are int: longer messages go in pieces of this many bytes, which both ends know from the range.
 inline constexpr std::size_t longest_piece = std::size_t{1} << 30;
@@ -32,11 +34,15 @@ class mpi_port final : public port_base {
   static mpi_port& look_up(MPI_Comm user);
   COLLIGO_BODY ~mpi_port() override;
 
+  /// The library's own; for one rank alone, who sends nothing, the user's.
   MPI_Comm comm() const { return comm_; }
 
-  /// The memory that the ranks of this host share, null where that can not be had: the same on all ranks. Made on first
-  /// use, which is collective.
-  shared_host* shared();
+  /// The memory that the ranks of this host share, null where that can not be had, and for one rank alone: the same on
+  /// all ranks. Made on first use, which is collective.
+  shared_host* shared() {
+    if (!ranks_.empty()) [[unlikely]] open_memory();
+    return host_ ? host_ : no_memory();
+  }
   /// The same, null for elements that do not go through it.
   shared_host* shared_for(element const& of);
 
@@ -90,15 +96,28 @@ class mpi_port final : public port_base {
   /// The same if one of them is absent, or longer than MPI counts.
   std::size_t exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                               int from, int tag);
-  void meet(MPI_Comm comm) const;
-  void find_hosts();
+  template <class Value>
+  void exchange_values(MPI_Comm comm, Value const& mine, std::vector<Value>& all) const;
+  void hear_of_all(MPI_Comm user, settings& all);
+  void take_settings(std::size_t bytes, settings& all);
+  shared_host* no_memory() const;
+  void open_memory();
+  void free_own();
   static int make_key();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  bool owns_comm_ = false;
+  std::vector<mpi_whereabouts> ranks_;   // until memory is asked for
   std::unique_ptr<mpi_shared> shared_;
+  shared_host* host_ = nullptr;          // of shared_
+  std::unique_ptr<missing_memory> missing_;
   struct steps_memory;
   std::unique_ptr<steps_memory> steps_memory_;   // of blocking calls
 };
+
+/// A communicator of the same ranks with nothing of the user's: duplicating would run the callbacks of attributes.
+/// Collective.
+MPI_Comm make_communicator_like(MPI_Comm user);
 
 /// Traces a communicator if that is asked for (trace/mpi_trace.hpp): set by those who include it.
 inline std::unique_ptr<observer> (*follow_mpi)(MPI_Comm comm, std::vector<int> const& hosts) = nullptr;

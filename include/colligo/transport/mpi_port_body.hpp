@@ -6,7 +6,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "../core/error.hpp"
 #include "../request.hpp"
@@ -48,60 +52,100 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (inter)
     throw argument_error(
         "colligo: an intercommunicator was given; the collectives of this library run within one group");
-  meet(user);
-  check_mpi(MPI_Comm_dup(user, &comm_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(user, &size_), "MPI_Comm_size");
+  int threads = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
+  if (threads == MPI_THREAD_MULTIPLE) requests().share();
+  settings all = rank_ == 0 ? settings_of_environment() : settings{};
+  bool asks_for_trace = std::getenv("COLLIGO_TRACE") != nullptr;
+  comm_ = user;
+  if (size_ > 1) {
+    hear_of_all(user, all);
+    comm_ = make_communicator_like(user);
+    owns_comm_ = true;
+  }
   try {
-    check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-    check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
-    int threads = MPI_THREAD_SINGLE;
-    check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
-    if (threads == MPI_THREAD_MULTIPLE) requests().share();
-    settings all = rank_ == 0 ? settings_of_environment() : settings{};
-    // Launchers do not always pass the environment on, so that ranks could disagree.
-    all.for_each_text([this](std::string& text) {
-      auto length = static_cast<int>(text.size());
-      check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm_), "MPI_Bcast");
-      text.resize(static_cast<std::size_t>(length));
-      if (length != 0) check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm_), "MPI_Bcast");
-    });
+    if (size_ > 1) {
+      asks_for_trace = ranks_[0].asks_for_trace != 0;
+      if (ranks_[0].settings != 0) take_settings(ranks_[0].settings, all);
+      hosts = hosts_of(ranks_);
+      missing_ = std::make_unique<missing_memory>(comm_, rank_, ranks_);
+      if (!mpi_shared::possible(ranks_)) ranks_.clear();
+    }
     take(std::move(all));
-    find_hosts();
+    if (!asks_for_trace) return;
     if (follow_mpi) trace = follow_mpi(comm_, hosts);
     else if (rank_ == 0) tell_that_nothing_is_traced();
   } catch (...) {
-    MPI_Comm_free(&comm_);
+    free_own();
     throw;
   }
 }
 
-// Before blocking calls of MPI's: a rank that has not come may wait for a request that needs this one.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::meet(MPI_Comm comm) const {
-  MPI_Request all = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibarrier(comm, &all), "MPI_Ibarrier");
-  for (int come = 0;; sched_yield()) {
-    check_mpi(MPI_Test(&all, &come, MPI_STATUS_IGNORE), "MPI_Test");
-    if (come) return;
+// An error is the user's communicator's, and may end the program.
+[[gnu::cold]] COLLIGO_BODY MPI_Comm make_communicator_like(MPI_Comm user) {
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Group ranks = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(user, &ranks), "MPI_Comm_group");
+  int const code = MPI_Comm_create(user, ranks, &made);
+  MPI_Group_free(&ranks);
+  check_mpi(code, "MPI_Comm_create");
+  MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  return made;
+}
+
+// Every rank's value on every rank. Not a blocking call of MPI's: a rank that has not come may wait for a request that
+// needs this one.
+template <class Value>
+void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::vector<Value>& all) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm, &request),
+            "MPI_Iallgather");
+  for (int done = 0;; sched_yield()) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Iallgather");
+    if (done) return;
     if (requests().busy()) requests().progress();
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_port::find_hosts() {
-  MPI_Comm host = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
-  int lowest = rank_;
-  check_mpi(MPI_Bcast(&lowest, 1, MPI_INT, 0, host), "MPI_Bcast");
-  check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
-  hosts.resize(static_cast<std::size_t>(size_));
-  check_mpi(MPI_Allgather(&lowest, 1, MPI_INT, hosts.data(), 1, MPI_INT, comm_), "MPI_Allgather");
-  if (std::all_of(hosts.begin(), hosts.end(), [](int h) { return h == 0; })) hosts.clear();
+// All that ranks have to know of each other. Afterwards every rank has come.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::hear_of_all(MPI_Comm user, settings& all) {
+  std::size_t bytes = 0, texts = 0;
+  all.for_each_text([&](std::string const& text) { bytes += text.size(), ++texts; });
+  if (bytes != 0) bytes += texts * sizeof(std::uint32_t);
+  ranks_.resize(static_cast<std::size_t>(size_));
+  exchange_values(user, mpi_whereabouts_of_this_process(bytes), ranks_);
 }
 
-[[gnu::cold]] COLLIGO_BODY mpi_port::~mpi_port() {
+// Launchers do not always pass the environment on, so that ranks could disagree: rank 0's holds. Each text goes with
+// its length before it.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::take_settings(std::size_t bytes, settings& all) {
+  std::string texts;
+  texts.reserve(bytes);
+  if (rank_ == 0)
+    all.for_each_text([&](std::string const& text) {
+      auto const length = static_cast<std::uint32_t>(text.size());
+      texts.append(reinterpret_cast<char const*>(&length), sizeof length).append(text);
+    });
+  texts.resize(bytes);
+  check_mpi(MPI_Bcast(texts.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm_), "MPI_Bcast");
+  std::size_t at = 0;
+  all.for_each_text([&](std::string& text) {
+    std::uint32_t length = 0;
+    std::memcpy(&length, texts.data() + at, sizeof length);
+    text.assign(texts, at + sizeof length, length);
+    at += sizeof length + length;
+  });
+}
+
+[[gnu::cold]] COLLIGO_BODY void mpi_port::free_own() {
   int finalised = 0;
   MPI_Finalized(&finalised);
-  if (!finalised) MPI_Comm_free(&comm_);
+  if (owns_comm_ && !finalised) MPI_Comm_free(&comm_);
 }
+
+[[gnu::cold]] COLLIGO_BODY mpi_port::~mpi_port() { free_own(); }
 
 [[gnu::cold]] COLLIGO_BODY mpi_port& mpi_port::look_up(MPI_Comm user) {
   static int const key = make_key();
@@ -140,19 +184,24 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-COLLIGO_BODY shared_host* mpi_port::shared() {
-  if (!shared_) [[unlikely]] {
-    meet(comm_);
-    shared_ = std::make_unique<mpi_shared>(comm_);
-  }
-  shared_host* const host = shared_->host();
-  return host ? host : shared_->none();
+[[gnu::cold]] COLLIGO_BODY void mpi_port::open_memory() {
+  auto made = std::make_unique<mpi_shared>(comm_, rank_, ranks_);
+  std::vector<mpi_segment> all(ranks_.size());
+  exchange_values(comm_, made->segment(), all);
+  made->open(all);
+  shared_ = std::move(made);
+  host_ = shared_->host();
+  if (!host_) missing_->hear_of(all);
+  std::vector<mpi_whereabouts>().swap(ranks_);
 }
+
+[[gnu::cold]] COLLIGO_BODY shared_host* mpi_port::no_memory() const { return missing_ ? missing_->none() : nullptr; }
+
 COLLIGO_BODY shared_host* mpi_port::shared_for(element const& of) {
   if (of.objects) return nullptr;
   shared_host* const host = shared();
   if (!host || host->fits(of.size)) return host;
-  return shared_->none_for(of.size, rank_);
+  return missing_->none_for(of.size, host->whole());
 }
 
 COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor; }

@@ -1,72 +1,131 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Memory that the MPI ranks of one host share: mapped when a communicator first asks for it, by agreement of all its
-/// ranks, unmapped with the communicator. The name in /dev/shm is gone as soon as all have it mapped, so that nothing
-/// stays behind, however the program ends.
+/// Memory that the MPI ranks of one host share. Each process has one file of it (arena.hpp), which the others map once;
+/// a communicator is given parts of it when it is first asked for, by agreement of all its ranks, and gives them back
+/// when it is freed.
 #pragma once
 
 #include <mpi.h>
-#include <sys/mman.h>
+#include <sched.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "arena.hpp"
 #include "shared_channel.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The ranks of one host, and their segments one after the other.
-class mpi_shared {
+/// What a rank says of itself to all others when a communicator is first used.
+struct mpi_whereabouts {
+  std::uint64_t host;            ///< a hash: equal for those that can share memory
+  arena_address memory;          ///< no file: this rank can not or does not want to
+  std::uint32_t settings;        ///< bytes of what its environment sets
+  std::uint32_t asks_for_trace;  ///< whether its environment does
+  std::uint32_t wish;            ///< missing_memory::flag
+  std::int32_t trouble;          ///< why it has no file, as errno says
+};
+mpi_whereabouts mpi_whereabouts_of_this_process(std::size_t settings);
+
+/// The host of each rank, as the lowest rank there; empty where all are on one.
+std::vector<int> hosts_of(std::span<mpi_whereabouts const> ranks);
+
+/// What a rank says when the communicator's memory is first asked for.
+struct mpi_segment {
+  std::uint64_t at;     ///< in its file; 0: it has none, so nobody shall
+  std::uint64_t reads;  ///< whether it may read the memory of all ranks of its host
+};
+
+/// Why ranks of a host do not share memory, and what COLLIGO_SHARED_MEMORY makes of that: the same on all ranks.
+class missing_memory {
  public:
-  /// Collective over comm. Afterwards host() is there on all ranks or on none.
-  explicit mpi_shared(MPI_Comm comm);
+  enum flag : std::uint32_t { off = 1, required = 2, unknown = 4 };
+  /// What this process's environment wishes.
+  static std::uint32_t wish();
+
+  /// Collective if some rank's wish is unknown.
+  missing_memory(MPI_Comm comm, int rank, std::span<mpi_whereabouts const> ranks);
+  /// All had a file, but not all a segment.
+  void hear_of(std::span<mpi_segment const> all);
+
+  /// Null, or an exception.
+  shared_host* none() const;
+  /// The same for elements that are too large for the memory there is. `whole`: it has all ranks.
+  shared_host* none_for(std::size_t element_size, bool whole) const;
+
+ private:
+  void tell() const;
+
+  int rank_;
+  std::uint32_t flags_ = 0;       // of any rank
+  bool has_neighbours_ = false;   // any rank
+  std::string why_;
+};
+
+/// The share of one rank in the memory of a communicator.
+class mpi_shared final : public host_memory {
+ public:
+  /// Whether all ranks have a file.
+  static bool possible(std::span<mpi_whereabouts const> ranks);
+
+  /// `comm` is for progress while a rank waits. Precondition: possible(ranks).
+  mpi_shared(MPI_Comm comm, int rank, std::span<mpi_whereabouts const> ranks);
   ~mpi_shared();
   mpi_shared(mpi_shared const&) = delete;
   mpi_shared& operator=(mpi_shared const&) = delete;
 
+  /// For all others. It may turn out that there is no memory.
+  mpi_segment segment() const;
+  /// With the segments of all ranks. Afterwards host() is there on all of them or on none.
+  void open(std::span<mpi_segment const> all);
+
   shared_host* host() { return host_.get(); }
-  /// Why ranks of a host do not share memory, the same text on all ranks; empty where they do, or each has a host of
-  /// its own.
-  std::string const& missing() const { return missing_; }
-  /// For those who find no memory: null, or what COLLIGO_SHARED_MEMORY makes of it, the same exception on all ranks.
-  shared_host* none() const;
-  /// For elements that are too large for it. `rank`: of this process.
-  shared_host* none_for(std::size_t element_size, int rank) const;
+
+  COLLIGO_BODY std::uint64_t allocate(std::size_t bytes) override;
+  COLLIGO_BODY void take_back() override;
+  COLLIGO_BODY std::byte* at(int place, std::uint64_t offset) const override;
 
  private:
-  // Bytes of a host: a communicator of more than some 110 of its ranks goes over messages.
-  static constexpr std::size_t most = std::size_t{256} << 20;
+  /// Before a segment: what its rank says of itself to those of its host.
+  struct alignas(cache_line) head {
+    std::atomic<std::uint32_t> left;   ///< ranks that will not look into this one's memory any more
+    std::int32_t job_ranks;            ///< of the host, as far as this one knows
+    std::int32_t most_cores;           ///< that its control group has
+    std::int32_t bound;                ///< to cores, by the launcher
+    cpu_set_t cores;                   ///< that it may run on
+  };
+  static constexpr int not_opened = -2;
+  struct neighbour {
+    int rank;
+    pid_t process;
+    std::byte* memory;
+    std::uint64_t segment = 0;
+    int handle = not_opened;   // of the process, once it is looked at
+  };
 
-  // What one rank has to say, or any of them.
-  enum flag : unsigned { off = 1, required = 2, unknown = 4, has_neighbours = 8, failed = 16 };
-
-  static unsigned shared_memory_wish();
-  unsigned flags_of_all(unsigned mine) const;
-  void find_out_why(int rank);
-  std::string told_by_one(std::string const& mine, int rank) const;
-  std::size_t segment() const;
-  std::size_t bytes() const { return segment() * static_cast<std::size_t>(ranks_); }
-  bool agree(bool mine) const;
-  bool map(MPI_Comm node);
-  void open(MPI_Comm node);
-  std::vector<int> places(MPI_Comm node) const;
-  bool has_cores(MPI_Comm node) const;
-  bool can_read(MPI_Comm node);
+  head& head_of(neighbour const& n) const { return *reinterpret_cast<head*>(n.memory + n.segment); }
+  void describe(head& mine) const;
+  bool has_cores() const;
   bool copy(int from, std::byte* into, std::byte const* address, std::size_t n) const;
   static void read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n);
   static void wait(void* self);
   static bool gone(void* self, int place);
 
   MPI_Comm comm_;
-  int me_ = 0, ranks_ = 1;
-  void* memory_ = MAP_FAILED;
-  std::vector<pid_t> processes_;
-  std::vector<int> handles_;   // of the processes, once they are looked at
-  unsigned waits_ = 0, flags_ = 0;
-  std::string missing_;
+  arena& arena_;
+  std::size_t me_ = 0;                  // of the host's
+  std::vector<neighbour> neighbours_;   // the ranks of the host, this one too
+  std::vector<int> places_;             // of every rank of the communicator among them; empty where all are
+  std::vector<arena::part> parts_;      // this rank's: the segment, then what channels have asked for
+  bool reads_ = true;
+  unsigned waits_ = 0;
   std::unique_ptr<shared_host> host_;
 };
 

@@ -3,23 +3,28 @@
 /// The bodies of mpi_shared.hpp.
 #pragma once
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
+#include <fstream>
+#include <initializer_list>
+#include <new>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "../core/error.hpp"
@@ -28,12 +33,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// What COLLIGO_SHARED_MEMORY wishes on this rank: mpi_shared::flag.
-inline unsigned mpi_shared::shared_memory_wish() {
-  char const* const value = std::getenv("COLLIGO_SHARED_MEMORY");
-  std::string_view const wish = value ? value : "";
-  return wish == "off" ? off : wish == "required" ? required : wish.empty() || wish == "on" ? 0u : unknown;
-}
+namespace mpi {
 
 // Once in a program.
 [[gnu::cold]] COLLIGO_BODY void tell_that_memory_is_missing(std::string const& reason) {
@@ -42,185 +42,256 @@ inline unsigned mpi_shared::shared_memory_wish() {
     std::fprintf(stderr, "colligo: shared memory is not used between the ranks of a host: %s\n", reason.c_str());
 }
 
-COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm) : comm_(comm) {
-  MPI_Comm node = MPI_COMM_NULL;
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  check_mpi(MPI_Comm_rank(node, &me_), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(node, &ranks_), "MPI_Comm_size");
-  unsigned const mine = shared_memory_wish() | (ranks_ > 1 ? has_neighbours : 0u);
-  flags_ = flags_of_all(mine | (map(node) ? 0u : failed));
-  if ((flags_ & (failed | unknown)) == 0) open(node);
-  else find_out_why(rank);
-  check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
-}
-COLLIGO_BODY mpi_shared::~mpi_shared() {
-  if (memory_ != MAP_FAILED) munmap(memory_, bytes());
-  for (int const handle : handles_)
-    if (handle >= 0) close(handle);
+// FNV-1a.
+inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
+  for (char const c : text) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return (seed ^ 0xffu) * 0x100000001b3u;
 }
 
-// Whole pages, so that each rank's segment comes from its own part of the machine; one more, or segments of many ranks
-// would compete for the same lines of a cache.
-COLLIGO_BODY std::size_t mpi_shared::segment() const {
-  std::size_t const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return (segment_layout(ranks_).bytes() + page - 1) / page * page + page;
+// Containers may have the host name or the boot in common, emulated hosts have the boot; a process can be found by its
+// number only from its own name space.
+[[gnu::cold]] COLLIGO_BODY std::uint64_t hash_of_host() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> node{};
+  int length = 0;
+  check_mpi(MPI_Get_processor_name(node.data(), &length), "MPI_Get_processor_name");
+  struct stat processes{};
+  if (stat("/proc/self/ns/pid", &processes) != 0) processes.st_ino = 0;
+  std::uint64_t all = 0xcbf29ce484222325u;
+  for (std::string_view const text : {std::string_view(boot), std::string_view(name.data()),
+                                      std::string_view(node.data(), static_cast<std::size_t>(length))})
+    all = hash(all, text);
+  return hash(all, std::to_string(processes.st_ino));
 }
 
-COLLIGO_BODY bool mpi_shared::agree(bool mine) const {
-  int const here = mine;
-  int all = 0;
-  check_mpi(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_LAND, comm_), "MPI_Allreduce");
-  return all != 0;
+// Ranks of the job on this host, by the launcher; 0: it does not say.
+[[gnu::cold]] COLLIGO_BODY int ranks_of_job() {
+  for (char const* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"})
+    if (char const* const value = std::getenv(variable))
+      if (int const ranks = std::atoi(value); ranks > 0) return ranks;
+  return 0;
 }
 
-COLLIGO_BODY unsigned mpi_shared::flags_of_all(unsigned mine) const {
-  unsigned all = 0;
-  check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED, MPI_BOR, comm_), "MPI_Allreduce");
-  return all;
+// The least that this process's control group, or one that it is in, allows; whole cores, at least one.
+[[gnu::cold]] COLLIGO_BODY int cores_of_control_group() {
+  double least = INT_MAX;
+  auto const look = [&](std::string folder, std::string path, bool second) {
+    for (;; path.resize(path.rfind('/'))) {
+      std::string quota;
+      double period = 0;
+      if (second) std::ifstream(folder + path + "/cpu.max") >> quota >> period;
+      else {
+        std::ifstream(folder + path + "/cpu.cfs_quota_us") >> quota;
+        std::ifstream(folder + path + "/cpu.cfs_period_us") >> period;
+      }
+      double const microseconds = std::atof(quota.c_str());   // "max" and -1: no limit
+      if (period > 0 && microseconds > 0) least = std::min(least, microseconds / period);
+      if (path.rfind('/') == path.npos) return;
+    }
+  };
+  std::ifstream groups("/proc/self/cgroup");   // number:controllers:path
+  for (std::string line; std::getline(groups, line);) {
+    auto const first = line.find(':'), second = line.find(':', first + 1);
+    if (first == line.npos || second == line.npos) continue;
+    std::string const controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
+    std::string const path = line.substr(second + 1) == "/" ? "" : line.substr(second + 1);
+    if (controllers == ",,") look("/sys/fs/cgroup", path, true);
+    if (controllers.find(",cpu,") != controllers.npos) look("/sys/fs/cgroup/cpu", path, false);
+  }
+  return std::max(1, static_cast<int>(least));
 }
 
-// What the lowest rank says that has anything to say, on all ranks.
-[[gnu::cold]] COLLIGO_BODY std::string mpi_shared::told_by_one(std::string const& mine, int rank) const {
-  int const me = mine.empty() ? std::numeric_limits<int>::max() : rank;
-  int who = 0, length = static_cast<int>(mine.size());
-  check_mpi(MPI_Allreduce(&me, &who, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
-  if (who == std::numeric_limits<int>::max()) return {};
-  check_mpi(MPI_Bcast(&length, 1, MPI_INT, who, comm_), "MPI_Bcast");
-  std::string text = mine;
-  text.resize(static_cast<std::size_t>(length));
-  check_mpi(MPI_Bcast(text.data(), length, MPI_CHAR, who, comm_), "MPI_Bcast");
-  return text;
+}  // namespace mpi
+
+[[gnu::cold]] COLLIGO_BODY mpi_whereabouts mpi_whereabouts_of_this_process(std::size_t settings) {
+  static std::uint64_t const host = mpi::hash_of_host();
+  std::uint32_t const wish = missing_memory::wish();
+  arena* const memory = (wish & (missing_memory::off | missing_memory::unknown)) == 0 ? arena::of_process() : nullptr;
+  return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(settings),
+          std::getenv("COLLIGO_TRACE") != nullptr, wish, memory ? 0 : arena::trouble()};
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_shared::find_out_why(int rank) {
-  unsigned const mine = shared_memory_wish();
-  if (flags_ & unknown) missing_ = (mine & unknown) ? std::getenv("COLLIGO_SHARED_MEMORY") : "";
-  else if (flags_ & off) missing_ = (mine & off) ? "COLLIGO_SHARED_MEMORY=off on rank " + std::to_string(rank) : "";
-  else if ((flags_ & has_neighbours) == 0) missing_.clear();
-  missing_ = told_by_one(missing_, rank);
-  if ((flags_ & (unknown | off | required)) == 0 && rank == 0 && !missing_.empty())
-    tell_that_memory_is_missing(missing_);
+[[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::wish() {
+  char const* const value = std::getenv("COLLIGO_SHARED_MEMORY");
+  std::string_view const its = value ? value : "";
+  return its == "off" ? off : its == "required" ? required : its.empty() || its == "on" ? 0u : unknown;
 }
 
-[[gnu::cold]] COLLIGO_BODY shared_host* mpi_shared::none() const {
+[[gnu::cold]] COLLIGO_BODY missing_memory::missing_memory(MPI_Comm comm, int rank,
+                                                          std::span<mpi_whereabouts const> ranks)
+    : rank_(rank) {
+  for (mpi_whereabouts const& r : ranks) flags_ |= r.wish;
+  std::vector<int> const hosts = hosts_of(ranks);
+  for (std::size_t r = 0; r < hosts.size(); ++r) has_neighbours_ |= hosts[r] != static_cast<int>(r);
+  has_neighbours_ |= hosts.empty();
+  auto const first = [&](auto is) { return std::find_if(ranks.begin(), ranks.end(), is) - ranks.begin(); };
+  auto const on_rank = [](std::ptrdiff_t r) { return " on rank " + std::to_string(r); };
+  if (flags_ & unknown) {
+    auto const who = first([](mpi_whereabouts const& r) { return (r.wish & unknown) != 0; });
+    std::array<char, 64> value{};
+    if (rank == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
+    check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, static_cast<int>(who), comm),
+              "MPI_Bcast");
+    why_ = value.data();
+  } else if (flags_ & off) {
+    why_ = "COLLIGO_SHARED_MEMORY=off" + on_rank(first([](mpi_whereabouts const& r) { return (r.wish & off) != 0; }));
+  } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
+    auto const who = first([](mpi_whereabouts const& r) { return r.memory.file < 0; });
+    why_ = "a file in memory" + on_rank(who) + ": " + std::strerror(ranks[static_cast<std::size_t>(who)].trouble);
+    tell();
+  }
+}
+
+[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(std::span<mpi_segment const> all) {
+  auto const who = std::find_if(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; }) - all.begin();
+  if (!has_neighbours_) return;
+  why_ = "rank " + std::to_string(who) + " has no room in its file, or can not map those of others";
+  tell();
+}
+
+[[gnu::cold]] COLLIGO_BODY void missing_memory::tell() const {
+  if (rank_ == 0 && flags_ == 0) mpi::tell_that_memory_is_missing(why_);
+}
+
+[[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {
   if (flags_ & unknown)
-    throw argument_error("colligo: COLLIGO_SHARED_MEMORY=" + missing_ + ": known values are on, off, required");
-  if ((flags_ & required) && !missing_.empty())
+    throw argument_error("colligo: COLLIGO_SHARED_MEMORY=" + why_ + ": known values are on, off, required");
+  if ((flags_ & required) && !why_.empty())
     throw error("colligo: COLLIGO_SHARED_MEMORY=required, and shared memory can not be used between the ranks of a "
-                "host: " + missing_);
+                "host: " + why_);
   return nullptr;
 }
-[[gnu::cold]] COLLIGO_BODY shared_host* mpi_shared::none_for(std::size_t element_size, int rank) const {
-  if ((flags_ & has_neighbours) == 0) return nullptr;
+[[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none_for(std::size_t element_size, bool whole) const {
+  if (!has_neighbours_) return nullptr;
   std::string const why = "elements of " + std::to_string(element_size) + " bytes are too large for it";
   // Ranks of other hosts may find room for them, and would wait for this one.
-  if ((flags_ & required) && host_->whole())
-    throw argument_error("colligo: COLLIGO_SHARED_MEMORY=required, and " + why);
-  if (rank == 0) tell_that_memory_is_missing(why);
+  if ((flags_ & required) && whole) throw argument_error("colligo: COLLIGO_SHARED_MEMORY=required, and " + why);
+  if (rank_ == 0) mpi::tell_that_memory_is_missing(why);
   return nullptr;
 }
 
-// False where there is none to be had. Every rank takes part to the end.
-COLLIGO_BODY bool mpi_shared::map(MPI_Comm node) {
-  std::array<char, 64> name{};
-  int file = -1;
-  auto const fail = [this](char const* what, int why) {   // the first reason is kept
-    if (missing_.empty()) missing_ = std::string(what) + ": " + std::strerror(why);
-  };
-  bool const wanted = shared_memory_wish() != off;
-  if (bytes() > most)
-    missing_ = std::to_string(ranks_) + " ranks would need " + std::to_string(bytes() >> 20) + " MiB, more than " +
-               std::to_string(most >> 20);
-  if (me_ == 0 && wanted && bytes() <= most)
-    for (int attempt = 0; file < 0 && attempt < 1000; ++attempt) {
-      std::snprintf(name.data(), name.size(), "/colligo.%ld.%d", static_cast<long>(getpid()), attempt);
-      file = shm_open(name.data(), O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
-      if (file < 0 && errno != EEXIST) break;
-    }
-  if (me_ == 0 && wanted && bytes() <= most && file < 0) fail("shm_open", errno);
-  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes())) != 0) {
-    fail("ftruncate of a file in /dev/shm", errno);
-    close(std::exchange(file, -1));
-    shm_unlink(name.data());
-  }
-  if (file < 0) name[0] = 0;
-  check_mpi(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
-  if (me_ != 0 && name[0] != 0 && (file = shm_open(name.data(), O_RDWR, 0)) < 0) fail("shm_open", errno);
-  bool good = file >= 0 && wanted;
-  // Reserved now: memory that is not there would end the program when it is touched.
-  if (good) {
-    int const why = posix_fallocate(file, static_cast<off_t>(segment() * static_cast<std::size_t>(me_)),
-                                    static_cast<off_t>(segment()));
-    if (why != 0) fail("posix_fallocate in /dev/shm", why);
-    good = why == 0;
-  }
-  int all_good = good;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all_good, 1, MPI_INT, MPI_LAND, node), "MPI_Allreduce");
-  if (me_ == 0 && file >= 0) shm_unlink(name.data());
-  if (all_good) memory_ = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
-  if (all_good && memory_ == MAP_FAILED) fail("mmap of a file in /dev/shm", errno);
-  if (file >= 0) close(file);
-  return all_good && memory_ != MAP_FAILED;
+[[gnu::cold]] COLLIGO_BODY std::vector<int> hosts_of(std::span<mpi_whereabouts const> ranks) {
+  std::unordered_map<std::uint64_t, int> lowest;
+  std::vector<int> hosts;
+  for (mpi_whereabouts const& r : ranks)
+    hosts.push_back(lowest.emplace(r.host, static_cast<int>(hosts.size())).first->second);
+  if (lowest.size() == 1) hosts.clear();
+  return hosts;
 }
 
-COLLIGO_BODY void mpi_shared::open(MPI_Comm node) {
+COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
+  return std::all_of(ranks.begin(), ranks.end(), [](mpi_whereabouts const& r) { return r.memory.file >= 0; });
+}
+
+[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, std::span<mpi_whereabouts const> ranks)
+    : comm_(comm), arena_(*arena::of_process()) {
+  std::uint64_t const here = ranks[static_cast<std::size_t>(rank)].host;
+  bool all_mapped = true;
+  for (int r = 0; r < static_cast<int>(ranks.size()); ++r) {
+    mpi_whereabouts const& other = ranks[static_cast<std::size_t>(r)];
+    places_.push_back(other.host == here ? static_cast<int>(neighbours_.size()) : -1);
+    if (other.host != here) continue;
+    if (r == rank) me_ = neighbours_.size();
+    auto const its = arena_.map(other.memory);
+    neighbours_.push_back({r, static_cast<pid_t>(other.memory.process), its ? its->begin : nullptr});
+    all_mapped = all_mapped && its;
+    reads_ = reads_ && its && its->readable;
+  }
+  std::size_t const bytes = sizeof(head) + segment_layout(static_cast<int>(neighbours_.size())).bytes();
+  if (neighbours_.size() == ranks.size()) places_.clear();
+  std::uint64_t const at = all_mapped ? arena_.allocate(bytes) : 0;
+  if (at == 0) return;
+  parts_.push_back({at, bytes});
+  std::memset(arena_.begin() + at, 0, bytes);
+  neighbours_[me_].segment = at;
+  describe(head_of(neighbours_[me_]));
+}
+
+// Others may still read there: what a rank has sent may be under way when it frees the communicator.
+[[gnu::cold]] COLLIGO_BODY mpi_shared::~mpi_shared() {
+  for (neighbour const& n : neighbours_)
+    if (n.handle >= 0) close(n.handle);
+  if (!host_) {
+    for (arena::part const& p : parts_) arena_.free(p);
+    return;
+  }
+  host_.reset();
+  std::atomic<std::uint32_t> const& mine = head_of(neighbours_[me_]).left;
+  for (neighbour const& n : neighbours_) head_of(n).left.fetch_add(1, std::memory_order_acq_rel);
+  arena_.free_after(mine, static_cast<std::uint32_t>(neighbours_.size()), std::move(parts_));
+}
+
+COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].segment, reads_}; }
+
+[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_segment const> all) {
+  if (std::any_of(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; })) return;
   std::vector<std::byte*> segments;
-  for (int r = 0; r < ranks_; ++r)
-    segments.push_back(static_cast<std::byte*>(memory_) + segment() * static_cast<std::size_t>(r));
-  host_ = std::make_unique<shared_host>(me_, segments, places(node),
-                                        surroundings{this, has_cores(node), &wait, can_read(node) ? &read : nullptr,
-                                                     &gone});
+  bool read_all = true;
+  for (neighbour& n : neighbours_) {
+    mpi_segment const& its = all[static_cast<std::size_t>(n.rank)];
+    n.segment = its.at;
+    segments.push_back(n.memory + its.at + sizeof(head));
+    read_all = read_all && its.reads != 0;
+  }
+  host_ = std::make_unique<shared_host>(static_cast<int>(me_), std::move(segments), *this, std::move(places_),
+                                        surroundings{this, has_cores(), &wait, read_all ? &read : nullptr, &gone});
   if (host_->can_read() && host_->spins()) host_->announce_from(768 * 1024);
 }
 
-// Of every rank of the communicator; empty where all are here.
-COLLIGO_BODY std::vector<int> mpi_shared::places(MPI_Comm node) const {
-  MPI_Group all, here;
-  int size = 0;
-  check_mpi(MPI_Comm_size(comm_, &size), "MPI_Comm_size");
-  if (size == ranks_) return {};
-  check_mpi(MPI_Comm_group(comm_, &all), "MPI_Comm_group");
-  check_mpi(MPI_Comm_group(node, &here), "MPI_Comm_group");
-  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
-  check_mpi(MPI_Group_translate_ranks(all, size, ranks.data(), here, found.data()), "MPI_Group_translate_ranks");
-  for (int& place : found) place = place == MPI_UNDEFINED ? -1 : place;
-  check_mpi(MPI_Group_free(&all), "MPI_Group_free");
-  check_mpi(MPI_Group_free(&here), "MPI_Group_free");
-  return found;
+COLLIGO_BODY std::uint64_t mpi_shared::allocate(std::size_t bytes) {
+  parts_.reserve(parts_.size() + 1);   // may throw, and then nothing has been taken
+  std::uint64_t const at = arena_.allocate(bytes);
+  if (at == 0) throw std::bad_alloc();
+  parts_.push_back({at, bytes});
+  return at;
+}
+COLLIGO_BODY void mpi_shared::take_back() {
+  arena_.free(parts_.back());
+  parts_.pop_back();
+}
+COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
+  return neighbours_[static_cast<std::size_t>(place)].memory + offset;
 }
 
-// Whether the cores that these ranks may use are as many as they.
-COLLIGO_BODY bool mpi_shared::has_cores(MPI_Comm node) const {
-  cpu_set_t mine, all;
-  CPU_ZERO(&mine);
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
-  check_mpi(MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node), "MPI_Allreduce");
-  return CPU_COUNT(&all) >= ranks_;
+COLLIGO_BODY void mpi_shared::describe(head& mine) const {
+  static int const job_ranks = mpi::ranks_of_job(), most_cores = mpi::cores_of_control_group();
+  static std::atomic<int> most_seen = 0;   // together, where the launcher does not say
+  int const here = static_cast<int>(neighbours_.size());
+  for (int seen = most_seen; seen < here && !most_seen.compare_exchange_weak(seen, here);) {}
+  mine.job_ranks = std::max(job_ranks, most_seen.load());
+  mine.most_cores = most_cores;
+  mine.bound = std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr;
+  if (sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_ZERO(&mine.cores);
 }
 
-// Whether every rank may read the memory of its neighbour: it may be forbidden. Agreed.
-COLLIGO_BODY bool mpi_shared::can_read(MPI_Comm node) {
-  struct whereabouts { long process; std::uint64_t const* probe; };
-  std::uint64_t const probe = 0x636f6c6c69676f00u + static_cast<std::uint64_t>(me_);
-  whereabouts const mine{getpid(), &probe};
-  std::vector<whereabouts> all(static_cast<std::size_t>(ranks_));
-  check_mpi(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, node), "MPI_Allgather");
-  for (whereabouts const& w : all) processes_.push_back(static_cast<pid_t>(w.process));
-  int const next = (me_ + 1) % ranks_;
-  std::uint64_t seen = 0;
-  bool const right = copy(next, reinterpret_cast<std::byte*>(&seen),
-                          reinterpret_cast<std::byte const*>(all[static_cast<std::size_t>(next)].probe), sizeof seen) &&
-                     seen == 0x636f6c6c69676f00u + static_cast<std::uint64_t>(next);
-  return agree(right);   // also keeps the probes where they are until all have read
+// Whether the cores that the job's ranks on this host may use are as many as they: others than this communicator's need
+// them too. The same on all ranks of the host.
+COLLIGO_BODY bool mpi_shared::has_cores() const {
+  int ranks = static_cast<int>(neighbours_.size()), quota = INT_MAX;
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  bool bound = false;
+  for (neighbour const& n : neighbours_) {
+    head const& its = head_of(n);
+    ranks = std::max(ranks, its.job_ranks);
+    quota = std::min(quota, its.most_cores);
+    CPU_OR(&all, &all, &its.cores);
+    bound = bound || its.bound || !CPU_EQUAL(&its.cores, &head_of(neighbours_[0]).cores);
+  }
+  int const known = CPU_COUNT(&all);
+  if (known < static_cast<int>(neighbours_.size())) return false;
+  // Ranks that the launcher has bound leave the other ranks theirs.
+  int const cores = bound ? std::max(known, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN))) : known;
+  return std::min(cores, quota) >= ranks;
 }
 
 COLLIGO_BODY bool mpi_shared::copy(int from, std::byte* into, std::byte const* address, std::size_t n) const {
   while (n != 0) {
     iovec const here{into, n}, there{const_cast<std::byte*>(address), n};
-    ssize_t const got = process_vm_readv(processes_[static_cast<std::size_t>(from)], &here, 1, &there, 1, 0);
+    ssize_t const got = process_vm_readv(neighbours_[static_cast<std::size_t>(from)].process, &here, 1, &there, 1, 0);
     if (got <= 0) return false;
     into += got, address += got, n -= static_cast<std::size_t>(got);
   }
@@ -233,14 +304,10 @@ COLLIGO_BODY void mpi_shared::read(void* self, int from, std::byte* into, std::b
 
 // Whether a rank's process has ended. A handle stays with the process, whose number may be used again.
 COLLIGO_BODY bool mpi_shared::gone(void* self, int place) {
-  auto& me = *static_cast<mpi_shared*>(self);
-  constexpr int unknown = -2;
-  if (me.handles_.empty()) me.handles_.assign(me.processes_.size(), unknown);
-  auto const at = static_cast<std::size_t>(place);
-  int& handle = me.handles_[at];
-  if (handle == unknown) handle = static_cast<int>(syscall(SYS_pidfd_open, me.processes_[at], 0));
-  if (handle < 0) return kill(me.processes_[at], 0) != 0 && errno == ESRCH;
-  pollfd ended{handle, POLLIN, 0};
+  neighbour& its = static_cast<mpi_shared*>(self)->neighbours_[static_cast<std::size_t>(place)];
+  if (its.handle == not_opened) its.handle = static_cast<int>(syscall(SYS_pidfd_open, its.process, 0));
+  if (its.handle < 0) return kill(its.process, 0) != 0 && errno == ESRCH;
+  pollfd ended{its.handle, POLLIN, 0};
   return poll(&ended, 1, 0) == 1;
 }
 
@@ -254,3 +321,5 @@ COLLIGO_BODY void mpi_shared::wait(void* self) {
 }
 
 }  // namespace colligo
+
+#include "arena_body.hpp"

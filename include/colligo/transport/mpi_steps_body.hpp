@@ -129,9 +129,17 @@ COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
       (bytes > wanted ? "more" : std::to_string(bytes)))));
 }
 
-COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands) {
+COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands, list_kind kind) {
   prepare(operands);
-  if (here_) here_->make_room(operands);
+  if (!here_) return;
+  here_->make_room(operands);
+  bool const published = kind == list_kind::published && whole_;
+  for_each_piece(operands, [&](piece const& p) {
+    if (!host_->has(p.peer)) return;
+    std::size_t const bytes = p.elements.size() * element_size();
+    if (p.sends()) host_->make_ready(published ? host_->to_all() : host_->to(p.peer), bytes);
+    else (void)(published ? host_->from_all(p.peer) : host_->from(p.peer));
+  });
 }
 
 COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind kind) {

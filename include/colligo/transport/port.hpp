@@ -64,7 +64,7 @@ class moving_step {
   /// Before each start: tells these messages from those of other calls.
   virtual void enter(call_identity const&) {}
   /// So that no such step allocates.
-  virtual void make_room(std::span<operand const>) {}
+  virtual void make_room(std::span<operand const>, list_kind) {}
   /// Begins a step; several follow each other.
   virtual void begin(std::span<operand const> operands, list_kind kind) = 0;
   /// Does what can be done at once. True if the step is complete.

@@ -57,7 +57,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
     combined = std::max(combined, sizes.combined);
     if (s.count > 2) grouped = std::max(grouped, sizes.received);
     memory_.sources.reserve(2 * s.count);
-    steps_->make_room(plan_.operands_of(s));
+    steps_->make_room(plan_.operands_of(s), s.kind);
   }
   if (of.objects) return;
   memory_.received.of_size(of.bytes(received));

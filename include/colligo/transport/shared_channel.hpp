@@ -4,6 +4,16 @@
 /// at once. A channel has three ways for a message, which both ends know from its length: short ones go in cache lines
 /// that carry their own sequence number, so that data and flag are one transfer; longer ones in chunks through a ring
 /// of bytes; the longest may leave their address in a line and be read where they are.
+///
+/// What a channel needs is allocated when it is first used, so that the memory of a host of q ranks is, in bytes,
+///
+///     q * (1.8 Ki + 128 q + 16 (q + 1) + 192)         the segments, which is all that an unused communicator has,
+///     + 8.1 KiB for each channel that is used         (a pair's has one each way; one to all for each rank),
+///     + a ring for each channel with messages of more than 2 KiB: 256 KiB for the one to all (64 KiB where q > 16),
+///       otherwise max(8 KiB, 256 KiB / (q - 1) rounded down to a power of two).
+///
+/// 64 ranks that each talk to six others: 0.6 + 3.1 + 3 MiB; to all: 0.6 + 0.5 + 4 MiB; all pairs of 64 ranks, with
+/// long messages: 64 MiB.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +22,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,6 +42,9 @@ inline constexpr std::uint32_t lines_reported = 16;
 constexpr std::uint32_t lines_for(std::size_t bytes) {
   return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload);
 }
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free,
+              "atomics between processes have to be free of locks");
 
 /// The stamp is 2^16 (tag of the message) + 2^8 (number of the line, counted from 1, modulo 2^8) + (lines that the
 /// writer has taken from the reader since it last said so).
@@ -79,27 +93,46 @@ struct ring_place {
   }
 };
 
-/// How the segment of one rank is divided: its record, the backs of its inlets, then the fronts of its outlets, then their rings.
+/// Where the memory of a channel is: zero as long as it has not been used, then (place of the rank in whose memory it
+/// is, from 1) * 2^48 + (offset there).
+struct channel_places {
+  std::atomic<std::uint64_t> front, ring;
+};
+
+/// The memory that a rank of the host gives its channels, and that of the others.
+class host_memory {
+ public:
+  /// Of this rank; undefined contents. Throws std::bad_alloc.
+  virtual std::uint64_t allocate(std::size_t bytes) = 0;
+  /// The latest that was allocated is not needed.
+  virtual void take_back() = 0;
+  virtual std::byte* at(int place, std::uint64_t offset) const = 0;
+
+ protected:
+  ~host_memory() = default;
+};
+
+/// How the segment of one rank is divided: its record, the backs of its inlets, then the places of its outlets' fronts
+/// and rings.
 /// Outlet number `ranks` is the one to all.
 class segment_layout {
  public:
   explicit constexpr segment_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
 
-  constexpr std::size_t bytes() const { return ring(ranks_) + capacity(ranks_); }
+  constexpr std::size_t bytes() const { return places(ranks_ + 1); }
   static constexpr std::size_t record() { return 0; }
   constexpr std::size_t back(int from, bool of_all) const {
     return sizeof(rank_record) + (2 * static_cast<std::size_t>(from) + (of_all ? 1 : 0)) * sizeof(channel_back);
   }
-  constexpr std::size_t front(std::size_t to) const {
-    return back(static_cast<int>(ranks_), false) + to * sizeof(channel_front);
+  constexpr std::size_t places(std::size_t to) const {
+    return back(static_cast<int>(ranks_), false) + to * sizeof(channel_places);
   }
-  constexpr std::size_t ring(std::size_t to) const { return front(ranks_ + 1) + to * capacity(0); }
 
   /// Bytes. All rings to single ranks together are larger than a first-level cache: a smaller ring would make readers
   /// wait for lines that its writer still has there, which halves the speed of everything that is long.
   constexpr std::size_t capacity(std::size_t to) const {
     constexpr std::size_t together = 256 * 1024, least = 8 * 1024;
-    if (to == ranks_) return together;
+    if (to == ranks_) return ranks_ <= 16 ? together : together / 4;
     return std::max(least, floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)));
   }
 
@@ -113,13 +146,14 @@ class segment_layout {
 };
 
 class inlet;
+class shared_host;
 
 /// The writing end.
 class outlet {
  public:
   /// `backs` are those of all readers.
-  outlet(channel_front& front, std::byte* ring, std::size_t capacity, std::vector<channel_back const*> backs)
-      : front_(&front), ring_(ring), capacity_(capacity), backs_(std::move(backs)) {}
+  outlet(shared_host& host, std::size_t capacity, std::vector<channel_back const*> backs)
+      : host_(&host), capacity_(capacity), backs_(std::move(backs)) {}
 
   bool has_room_for(std::uint32_t lines) {
     if (put_ + lines - taken_ <= channel_lines) return true;
@@ -159,9 +193,9 @@ class outlet {
       tail_ = least([](channel_back const& back) -> auto& { return back.taken; });
       if (place.end - tail_ > capacity_) return nullptr;
     }
-    if (place.gap != 0) header(ring_ + head_ % capacity_) = {chunk_header::gap, place.gap};
-    header(ring_ + place.at) = {tag, bytes};
-    return ring_ + place.at + sizeof(chunk_header);
+    if (place.gap != 0) header(ring() + head_ % capacity_) = {chunk_header::gap, place.gap};
+    header(ring() + place.at) = {tag, bytes};
+    return ring() + place.at + sizeof(chunk_header);
   }
   /// The beginning of the chunk is there, before all of its `bytes` are.
   void put_part(std::size_t bytes, std::size_t part) {
@@ -197,8 +231,11 @@ class outlet {
     return smallest;
   }
 
-  channel_front* front_;
-  std::byte* ring_;
+  std::byte* ring();
+
+  shared_host* host_;
+  channel_front* front_ = nullptr;   // host_ sets it before the channel is used
+  std::byte* ring_ = nullptr;
   std::size_t capacity_;
   std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;   // taken, as far as is known and as stamps have it
   std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
@@ -211,8 +248,8 @@ class outlet {
 /// The reading end.
 class inlet {
  public:
-  inlet(channel_front const& front, std::byte const* ring, std::size_t capacity, channel_back& back)
-      : front_(&front), ring_(ring), capacity_(capacity), back_(&back) {}
+  inlet(shared_host& host, std::size_t capacity, channel_back& back)
+      : host_(&host), capacity_(capacity), back_(&back) {}
 
   /// Whether the next line has come. It is of the message awaited, or will do.
   bool has_line(awaited const& m) {
@@ -296,7 +333,7 @@ class inlet {
     return false;
   }
 
-  std::byte const* ring_at_tail() const { return ring_ + tail_ % capacity_; }
+  std::byte const* ring_at_tail() { return ring() + tail_ % capacity_; }
   bool reaches(std::uint64_t end) {
     if (head_ < end) head_ = front_->put.load(std::memory_order_acquire);
     return head_ >= end;
@@ -323,8 +360,11 @@ class inlet {
     return false;
   }
 
-  channel_front const* front_;
-  std::byte const* ring_;
+  std::byte const* ring();
+
+  shared_host* host_;
+  channel_front const* front_ = nullptr;   // host_ sets it before the channel is used
+  std::byte const* ring_ = nullptr;
   std::size_t capacity_;
   std::uint32_t taken_ = 0;
   std::uint64_t opened_ = chunk_header::gap;   // the chunk at the tail is of this message
@@ -345,7 +385,7 @@ inline void relax() {
 /// What a model provides beside the memory. Contexts are its own.
 struct surroundings {
   void* context = nullptr;
-  bool spin = false;                      ///< every rank has a core: poll; otherwise give way at once
+  bool spin = false;                      ///< every rank has a core: poll; otherwise, or if that does not pay, give way
   void (*wait)(void* context) = nullptr;  ///< gives way, and lets happen what else must; may throw
   /// Copies from the memory of a rank of the host; null where that is not possible.
   void (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
@@ -358,34 +398,31 @@ class shared_host {
  public:
   /// `segments`: one per rank of the host, of segment_layout(ranks).bytes() zero bytes each. `places`: for each rank of
   /// the communicator its place on this host or nobody; empty where the host has all of them.
-  shared_host(int me, std::vector<std::byte*> const& segments, std::vector<int> places, surroundings around)
-      : around_(around), places_(std::move(places)) {
-    int const ranks = static_cast<int>(segments.size());
-    auto const q = static_cast<std::size_t>(ranks);
+  shared_host(int me, std::vector<std::byte*> segments, host_memory& memory, std::vector<int> places,
+              surroundings around)
+      : around_(around), me_(static_cast<std::size_t>(me)), segments_(std::move(segments)), memory_(memory),
+        places_(std::move(places)), patience_(around.spin ? many_polls : 1) {
+    int const ranks = static_cast<int>(segments_.size());
+    std::size_t const q = segments_.size();
     segment_layout const layout(ranks);
-    auto const at = [&](int rank) { return segments[static_cast<std::size_t>(rank)]; };
-    auto const front = [&](int rank, std::size_t to) -> auto& {
-      return *reinterpret_cast<channel_front*>(at(rank) + layout.front(to));
-    };
     auto const back = [&](int rank, int from, bool of_all) -> auto& {
-      return *reinterpret_cast<channel_back*>(at(rank) + layout.back(from, of_all));
+      std::byte* const segment = segments_[static_cast<std::size_t>(rank)];
+      return *reinterpret_cast<channel_back*>(segment + layout.back(from, of_all));
     };
     out_.reserve(q + 1), in_.reserve(q), in_all_.reserve(q);   // pointers into them are kept
     std::vector<channel_back const*> readers;
     for (int r = 0; r < ranks; ++r) {
-      auto const to = static_cast<std::size_t>(r), mine = static_cast<std::size_t>(me);
-      out_.emplace_back(front(me, to), at(me) + layout.ring(to), layout.capacity(to),
-                        std::vector<channel_back const*>{&back(r, me, false)});
-      in_.emplace_back(front(r, mine), at(r) + layout.ring(mine), layout.capacity(mine), back(me, r, false));
-      in_all_.emplace_back(front(r, q), at(r) + layout.ring(q), layout.capacity(q), back(me, r, true));
+      auto const to = static_cast<std::size_t>(r);
+      out_.emplace_back(*this, layout.capacity(to), std::vector<channel_back const*>{&back(r, me, false)});
+      in_.emplace_back(*this, layout.capacity(me_), back(me, r, false));
+      in_all_.emplace_back(*this, layout.capacity(q), back(me, r, true));
       out_[to].reverse_taken_ = &in_[to].taken_;
       in_[to].reverse_ = &out_[to];
       if (r != me) readers.push_back(&back(r, me, true));
-      records_.push_back(reinterpret_cast<rank_record*>(at(r) + layout.record()));
+      records_.push_back(reinterpret_cast<rank_record*>(segments_[to] + layout.record()));
     }
-    me_ = me;
     if (readers.empty()) readers.push_back(&back(me, me, true));
-    out_.emplace_back(front(me, q), at(me) + layout.ring(q), layout.capacity(q), std::move(readers));
+    out_.emplace_back(*this, layout.capacity(q), std::move(readers));
     largest_chunk_ = std::min<std::size_t>(32 * 1024, layout.capacity(0) / 4);
   }
   shared_host(shared_host const&) = delete;
@@ -393,17 +430,24 @@ class shared_host {
 
   bool whole() const { return places_.empty(); }
   bool has(int rank) const { return places_.empty() || places_[static_cast<std::size_t>(rank)] >= 0; }
-  outlet& to(int rank) { return out_[place(rank)]; }
-  outlet& to_all() { return out_.back(); }
-  inlet& from(int rank) { return in_[place(rank)]; }
-  inlet& from_all(int rank) { return in_all_[place(rank)]; }
+  /// Ends of channels, ready for use. The first use may throw std::bad_alloc.
+  outlet& to(int rank) { return ready(out_[place(rank)]); }
+  outlet& to_all() { return ready(out_.back()); }
+  inlet& from(int rank) { return ready(in_[place(rank)]); }
+  inlet& from_all(int rank) { return ready(in_all_[place(rank)]); }
+
+  /// Afterwards messages of so many bytes allocate nothing.
+  void make_ready(outlet& to, std::size_t bytes) {
+    if (bytes > longest_in_lines) to.ring();
+  }
 
   /// Elements in a chunk of a message of so many bytes. At least one; see fits().
   std::size_t chunk_of(std::size_t element_size, std::size_t bytes) const {
     std::size_t const wanted = std::min(largest_chunk_, bytes <= 16 * 1024 ? 8 * 1024 : largest_chunk_);
     return std::max<std::size_t>(1, wanted / element_size);
   }
-  /// Whether elements of this size go through the rings: up to half of the smallest, with the header.
+  /// Whether elements of this size go through the rings: with a chunk's header up to 64 KiB on hosts of at most 3 ranks,
+  /// 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of more.
   bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
 
   /// Whether a message of so many bytes is announced, and read where it is if its sender can leave it there.
@@ -415,25 +459,26 @@ class shared_host {
   bool can_read() const { return around_.read != nullptr; }
 
   bool spins() const { return around_.spin; }
-  /// To be called between two polls. True now and then: time to look whether the others are still there.
+  /// To be called between two polls; `polls` is 0 at the first of them. True now and then: time to look whether the
+  /// others are still there.
   bool wait(unsigned& polls) const {
-    constexpr unsigned spins = 4096;   // then MPI may have to make progress for a peer that is not here yet
-    if (around_.spin && ++polls % spins != 0) {
+    if (++polls == 1 && around_.spin) waits_anew();
+    if ((polls & (patience_ - 1)) != 0) {
       relax();
       return false;
     }
-    around_.wait(around_.context);
-    return around_.spin || ++polls % 64 == 0;
+    wait_longer();
+    return around_.spin || polls % 64 == 0;
   }
 
   /// The records of this host's ranks, by place.
-  rank_record& my_record() { return *records_[static_cast<std::size_t>(me_)]; }
+  rank_record& my_record() { return *records_[me_]; }
   void give_up(std::uint32_t number, std::string_view why) {
     given_up_ = number;
     // A rank that gives up because another one has hands its reason on.
     if (auto const at = why.find(given_up_by); at != why.npos)
       return my_record().give_up(number, why.substr(at + given_up_by.size()));
-    std::string const me = "rank " + std::to_string(rank_at(static_cast<std::size_t>(me_)));
+    std::string const me = "rank " + std::to_string(rank_at(me_));
     my_record().give_up(number, me + ": " + std::string(why));
   }
   /// The latest call that this rank gave up; 0: none.
@@ -454,14 +499,93 @@ class shared_host {
     return static_cast<std::size_t>(places_.empty() ? rank : places_[static_cast<std::size_t>(rank)]);
   }
 
+  // Polls, powers of two: after so many MPI may have to make progress for a peer that is not here yet (some 100 us);
+  // the few last longer than the copying of a chunk, then somebody else may need the core.
+  static constexpr unsigned many_polls = 4096, few_polls = 512;
+  // Many polls that see nothing, so often with hardly a wait between them that was shorter: polling is of no use, for
+  // so many waits.
+  static constexpr unsigned most_fruitless = 8, weight = 16, quiet_waits = 256;
+
+  void waits_anew() const {
+    if (patience_ == many_polls) fruitless_ -= fruitless_ > 0;
+    else if (++quiet_ == quiet_waits) patience_ = many_polls, fruitless_ = 0;
+  }
+  [[gnu::noinline]] void wait_longer() const {
+    if (patience_ == many_polls && (fruitless_ += weight) >= most_fruitless * weight) patience_ = few_polls, quiet_ = 0;
+    around_.wait(around_.context);
+  }
+
+  template <class End>
+  End& ready(End& end) {
+    if (end.front_ == nullptr) [[unlikely]] open(end);
+    return end;
+  }
+  // Whichever end comes first allocates, so that none waits for the other; if both do, one of them takes its own back.
+  [[gnu::cold]] void open(outlet& end) {
+    auto const to = static_cast<std::size_t>(&end - out_.data());
+    end.front_ = front(places_of(me_, to));
+  }
+  [[gnu::cold]] void open(inlet& end) {
+    auto const [writer, to] = channel_of(end);
+    end.front_ = front(places_of(writer, to));
+  }
+  std::pair<std::size_t, std::size_t> channel_of(inlet const& end) const {
+    bool const of_all = !(&end >= in_.data() && &end < in_.data() + in_.size());
+    return {static_cast<std::size_t>(&end - (of_all ? in_all_ : in_).data()), of_all ? segments_.size() : me_};
+  }
+  channel_places& places_of(std::size_t writer, std::size_t to) const {
+    segment_layout const layout(static_cast<int>(segments_.size()));
+    return *reinterpret_cast<channel_places*>(segments_[writer] + layout.places(to));
+  }
+  std::uint64_t mine(std::uint64_t offset) const { return std::uint64_t{me_ + 1} << 48 | offset; }
+  std::byte* at(std::uint64_t place) const {
+    return memory_.at(static_cast<int>(place >> 48) - 1, place & ((std::uint64_t{1} << 48) - 1));
+  }
+  channel_front* front(channel_places& its) {
+    std::uint64_t known = its.front.load(std::memory_order_acquire);
+    if (known == 0) {
+      std::uint64_t const fresh = mine(memory_.allocate(sizeof(channel_front)));
+      std::memset(at(fresh), 0, sizeof(channel_front));
+      if (its.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
+      else memory_.take_back();
+    }
+    return reinterpret_cast<channel_front*>(at(known));
+  }
+  // A reader asks for it when the first chunk has come: then it is there.
+  [[gnu::cold]] std::byte* ring_of(outlet const& end) {
+    channel_places& its = places_of(me_, static_cast<std::size_t>(&end - out_.data()));
+    std::uint64_t const fresh = mine(memory_.allocate(end.capacity_));
+    its.ring.store(fresh, std::memory_order_release);
+    return at(fresh);
+  }
+  [[gnu::cold]] std::byte const* ring_of(inlet const& end) const {
+    auto const [writer, to] = channel_of(end);
+    return at(places_of(writer, to).ring.load(std::memory_order_acquire));
+  }
+
+  friend class outlet;
+  friend class inlet;
+
   surroundings around_;
+  std::size_t me_;
+  std::vector<std::byte*> segments_;
+  host_memory& memory_;
   std::vector<int> places_;
-  int me_ = 0;
   std::uint32_t given_up_ = 0;
   std::vector<rank_record*> records_;
   std::vector<outlet> out_;
   std::vector<inlet> in_, in_all_;
   std::size_t largest_chunk_ = 0, announced_from_ = static_cast<std::size_t>(-1);
+  unsigned mutable patience_, fruitless_ = 0, quiet_ = 0;
 };
+
+inline std::byte* outlet::ring() {
+  if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
+  return ring_;
+}
+inline std::byte const* inlet::ring() {
+  if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
+  return ring_;
+}
 
 }  // namespace colligo

@@ -52,6 +52,22 @@ struct over_threads {
   // Thrown in ranks that wait when another rank has failed.
   struct abandoned {};
 
+  // What the channels of one rank lie in: memory of the process, where an offset is an address.
+  class rank_memory final : public host_memory {
+   public:
+    std::uint64_t allocate(std::size_t bytes) override {
+      std::byte* const fresh = parts_.emplace_back().of_size(bytes);
+      return reinterpret_cast<std::uintptr_t>(fresh);
+    }
+    void take_back() override { parts_.pop_back(); }
+    std::byte* at(int, std::uint64_t offset) const override {
+      return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(offset));
+    }
+
+   private:
+    std::vector<buffer> parts_;
+  };
+
   class group {
    public:
     explicit group(int p) : ranks_(static_cast<std::size_t>(p)) {
@@ -144,7 +160,7 @@ struct over_threads {
     std::exception_ptr first_error() const { return first_; }
     bool failed() const { return failed_; }
 
-    /// One per rank, for shared_host; made when the first rank asks.
+    /// One per rank, for shared_host; made when the first rank asks. Zeros.
     std::vector<std::byte*> segments() {
       std::lock_guard const lock(state_);
       std::size_t const bytes = segment_layout(static_cast<int>(ranks_.size())).bytes();
@@ -157,6 +173,8 @@ struct over_threads {
       }
       return begins;
     }
+    /// Stays as long as the group, for other ranks may still read there.
+    host_memory& memory_of(int rank) { return at(rank).memory; }
     static void wait_in_memory(void* self) {
       if (static_cast<group*>(self)->failed_) throw abandoned{};
       std::this_thread::yield();
@@ -170,6 +188,7 @@ struct over_threads {
       std::mutex mutex;
       std::condition_variable changed;
       std::vector<parcel*> offered;   // by sender
+      rank_memory memory;
       std::atomic<bool> gone = false;
       std::array<std::atomic<std::uint32_t>, 4> given_up{};   // the latest such calls
       std::array<std::string, 4> why;                         // guarded by state_
@@ -225,7 +244,7 @@ struct over_threads {
     /// The same protocol as between processes, over memory of this one.
     shared_host* shared() {
       if (!shared_)
-        shared_ = std::make_unique<shared_host>(rank_, ranks.segments(), std::vector<int>{},
+        shared_ = std::make_unique<shared_host>(rank_, ranks.segments(), ranks.memory_of(rank_), std::vector<int>{},
                                                 surroundings{&ranks, false, &group::wait_in_memory, &group::read,
                                                              &group::is_gone});
       return shared_.get();

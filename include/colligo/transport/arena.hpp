@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Memory of a process that other processes of its host can map: one file without a name (memfd_create), so that
+/// nothing stays behind however the program ends; sparse, and given out in parts to all communicators of the process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "../core/element.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// By what others find the file of a process, and know that it is the one meant.
+struct arena_address {
+  std::uint64_t cookie = 0;   ///< random; the first bytes of the file
+  std::uint64_t begin = 0;    ///< where the process itself has it mapped
+  std::int32_t process = 0;
+  std::int32_t file = -1;     ///< its number in that process; -1: there is none
+};
+
+/// May be used by several threads at once.
+class arena {
+ public:
+  struct part {
+    std::uint64_t at;    ///< bytes from the begin of the file, a multiple of a cache line; never 0
+    std::size_t bytes;
+  };
+  /// Another process's file.
+  struct peer {
+    std::byte* begin;
+    bool readable;   ///< the rest of its memory too, by process_vm_readv
+  };
+
+  /// This process's, made on first use; null where the system gives none.
+  static arena* of_process();
+  /// Why it gives none, as errno says.
+  static int trouble();
+  arena(arena const&) = delete;
+  arena& operator=(arena const&) = delete;
+
+  arena_address address() const;
+  std::byte* begin() const { return begin_; }
+
+  /// Memory with undefined contents that is really there: touching it does not fail. Zero if there is no more.
+  std::uint64_t allocate(std::size_t bytes);
+  void free(part which);
+  /// To be freed as soon as `left`, which stands in one of them, says `ranks`: others may be looking there.
+  void free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks, std::vector<part> parts);
+
+  /// The file at this address, mapped the first time; none where that is not possible.
+  std::optional<peer> map(arena_address const& at);
+
+  /// Bytes that are given out, and bytes that are backed by memory.
+  std::size_t used() const;
+  std::size_t reserved() const;
+
+ private:
+  struct retired {
+    std::atomic<std::uint32_t> const* left;
+    std::uint32_t ranks;
+    std::vector<part> parts;
+  };
+  // Bytes that are reserved or punched out at once; a few hundred of them cost no time worth mentioning.
+  static constexpr std::size_t granule = 64 * 1024;
+  // Bytes of free memory that stay reserved: communicators that come and go reuse them.
+  static constexpr std::size_t idle = 4 * 1024 * 1024;
+
+  arena(int file, std::byte* begin, std::size_t size, std::uint64_t cookie);
+  static arena* make();
+  bool reserve(part which);
+  void mark(std::size_t begin, std::size_t end, bool reserved);
+  void release(part which);
+  void punch(std::uint64_t at, std::size_t bytes);
+  void collect();
+
+  int file_;
+  std::byte* begin_;
+  std::uint64_t cookie_;
+  std::mutex mutable mutex_;
+  std::map<std::uint64_t, std::size_t> free_;   // parts by their begin, none next to another
+  std::vector<bool> reserved_;                  // granules
+  std::size_t used_ = 0, reserved_bytes_ = 0;
+  std::vector<retired> retired_;
+  std::size_t looked_at_ = 0;                   // of retired_
+  std::map<std::uint64_t, peer> peers_;         // by cookie; mapped until the process ends
+};
+
+}  // namespace colligo

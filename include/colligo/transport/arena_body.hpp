@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of arena.hpp.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "arena.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+namespace arenas {
+
+inline int trouble = 0;   // the latest; written once
+
+}  // namespace arenas
+
+[[gnu::cold]] COLLIGO_BODY arena* arena::of_process() {
+  static arena* const all = make();   // stays: communicators may be freed after static objects
+  return all;
+}
+
+[[gnu::cold]] COLLIGO_BODY int arena::trouble() { return arenas::trouble; }
+
+[[gnu::cold]] COLLIGO_BODY arena* arena::make() {
+  constexpr std::size_t most = std::size_t{1} << 32, least = std::size_t{1} << 24;
+  std::size_t size = most;
+  rlimit limit{};
+  // A file that is too large for its limit is answered with a signal.
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur);
+  // The files of all ranks of the host are mapped.
+  if (getrlimit(RLIMIT_AS, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur / 64);
+  size = size / granule * granule;
+  std::uint64_t cookie = 0;
+  arenas::trouble = ENOMEM;
+  if (size < least || getrandom(&cookie, sizeof cookie, 0) != sizeof cookie) return nullptr;
+  constexpr unsigned no_exec_seal = 8;   // MFD_NOEXEC_SEAL: from Linux 6.3 on, and some systems insist on it
+  int file = memfd_create("colligo", MFD_CLOEXEC | no_exec_seal);
+  if (file < 0) file = memfd_create("colligo", MFD_CLOEXEC);
+  arenas::trouble = errno;
+  if (file < 0) return nullptr;
+  void* begin = MAP_FAILED;
+  for (; begin == MAP_FAILED && size >= least; size /= 2)
+    if (ftruncate(file, static_cast<off_t>(size)) == 0 && fallocate(file, 0, 0, granule) == 0) {
+      begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+      if (begin != MAP_FAILED) break;
+    }
+  if (begin == MAP_FAILED) {
+    arenas::trouble = errno;
+    close(file);
+    return nullptr;
+  }
+  madvise(begin, size, MADV_DONTDUMP);   // or a core file would fill all of it
+  return new arena(file, static_cast<std::byte*>(begin), size, cookie);
+}
+
+[[gnu::cold]] COLLIGO_BODY arena::arena(int file, std::byte* begin, std::size_t size, std::uint64_t cookie)
+    : file_(file), begin_(begin), cookie_(cookie), free_{{cache_line, size - cache_line}}, reserved_{true},
+      used_(cache_line), reserved_bytes_(granule) {
+  *reinterpret_cast<std::uint64_t*>(begin) = cookie;
+}
+
+COLLIGO_BODY arena_address arena::address() const {
+  return {cookie_, reinterpret_cast<std::uintptr_t>(begin_), static_cast<std::int32_t>(getpid()), file_};
+}
+
+namespace arenas {
+
+inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
+
+}  // namespace arenas
+
+[[gnu::cold]] COLLIGO_BODY std::uint64_t arena::allocate(std::size_t bytes) {
+  std::lock_guard const lock(mutex_);
+  collect();
+  bytes = arenas::whole_lines(bytes);
+  auto const first = std::find_if(free_.begin(), free_.end(), [&](auto const& f) { return f.second >= bytes; });
+  if (first == free_.end() || !reserve({first->first, bytes})) return 0;
+  auto const [at, size] = *first;
+  free_.erase(first);
+  if (size > bytes) free_.emplace(at + bytes, size - bytes);
+  used_ += bytes;
+  return at;
+}
+
+COLLIGO_BODY void arena::free(part which) {
+  std::lock_guard const lock(mutex_);
+  release(which);
+}
+
+COLLIGO_BODY void arena::free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks,
+                                    std::vector<part> parts) {
+  std::lock_guard const lock(mutex_);
+  retired_.push_back({&left, ranks, std::move(parts)});
+  collect();
+}
+
+// A few at a time: there may be many that wait for one late process.
+COLLIGO_BODY void arena::collect() {
+  for (std::size_t n = std::min<std::size_t>(16, retired_.size()); n > 0; --n) {
+    if (looked_at_ >= retired_.size()) looked_at_ = 0;
+    retired& r = retired_[looked_at_];
+    if (r.left->load(std::memory_order_acquire) < r.ranks) {
+      ++looked_at_;
+      continue;
+    }
+    for (part const& p : r.parts) release(p);
+    std::swap(r, retired_.back());
+    retired_.pop_back();
+  }
+}
+
+COLLIGO_BODY void arena::mark(std::size_t begin, std::size_t end, bool reserved) {
+  for (std::size_t g = begin; g < end; ++g) reserved_[g] = reserved;
+  std::size_t const bytes = (end - begin) * granule;
+  reserved_bytes_ += reserved ? bytes : std::size_t{0} - bytes;
+}
+
+// Memory that is not there would end the program when it is touched.
+COLLIGO_BODY bool arena::reserve(part which) {
+  std::size_t const begin = which.at / granule, end = (which.at + which.bytes - 1) / granule + 1;
+  if (reserved_.size() < end) reserved_.resize(end);
+  for (std::size_t g = begin, after; g < end; g = after) {
+    after = g + 1;
+    if (reserved_[g]) continue;
+    while (after < end && !reserved_[after]) ++after;
+    int failed = 0;
+    do failed = fallocate(file_, 0, static_cast<off_t>(g * granule), static_cast<off_t>((after - g) * granule));
+    while (failed != 0 && errno == EINTR);
+    if (failed != 0) return false;
+    mark(g, after, true);
+  }
+  return true;
+}
+
+COLLIGO_BODY void arena::release(part which) {
+  std::size_t const bytes = arenas::whole_lines(which.bytes);
+  auto here = free_.emplace(which.at, bytes).first;
+  used_ -= bytes;
+  if (auto const next = std::next(here); next != free_.end() && next->first == here->first + here->second) {
+    here->second += next->second;
+    free_.erase(next);
+  }
+  if (here != free_.begin())
+    if (auto const before = std::prev(here); before->first + before->second == here->first) {
+      before->second += here->second;
+      free_.erase(here);
+      here = before;
+    }
+  if (reserved_bytes_ - used_ > idle) punch(here->first, here->second);
+}
+
+COLLIGO_BODY void arena::punch(std::uint64_t at, std::size_t bytes) {
+  std::size_t const begin = (at + granule - 1) / granule, end = std::min(reserved_.size(), (at + bytes) / granule);
+  for (std::size_t g = begin, after; g < end; g = after) {
+    after = g + 1;
+    if (!reserved_[g]) continue;
+    while (after < end && reserved_[after]) ++after;
+    if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(g * granule),
+                  static_cast<off_t>((after - g) * granule)) != 0)
+      return;
+    mark(g, after, false);
+  }
+}
+
+// A process number may mean another process here than where it comes from (containers): the file has to be one of
+// ours, and the cookie right.
+[[gnu::cold]] COLLIGO_BODY std::optional<arena::peer> arena::map(arena_address const& at) {
+  if (at.file < 0) return std::nullopt;
+  if (at.cookie == cookie_) return peer{begin_, true};
+  std::lock_guard const lock(mutex_);
+  if (auto const known = peers_.find(at.cookie); known != peers_.end()) return known->second;
+  std::array<char, 64> path{}, target{};
+  std::snprintf(path.data(), path.size(), "/proc/%ld/fd/%ld", static_cast<long>(at.process),
+                static_cast<long>(at.file));
+  ssize_t const length = readlink(path.data(), target.data(), target.size());
+  if (length < 0 || !std::string_view(target.data(), static_cast<std::size_t>(length)).starts_with("/memfd:colligo"))
+    return std::nullopt;
+  int const file = open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return std::nullopt;
+  struct stat its{};
+  void* begin = MAP_FAILED;
+  std::size_t size = 0;
+  if (fstat(file, &its) == 0 && its.st_size >= static_cast<off_t>(cache_line)) {
+    size = static_cast<std::size_t>(its.st_size);
+    begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  }
+  close(file);
+  if (begin == MAP_FAILED) return std::nullopt;
+  if (*static_cast<std::uint64_t const*>(begin) != at.cookie) {
+    munmap(begin, size);
+    return std::nullopt;
+  }
+  madvise(begin, size, MADV_DONTDUMP);
+  std::uint64_t seen = 0;   // reading may be forbidden
+  iovec const here{&seen, sizeof seen}, there{reinterpret_cast<void*>(at.begin), sizeof seen};
+  bool const readable =
+      process_vm_readv(static_cast<pid_t>(at.process), &here, 1, &there, 1, 0) == sizeof seen && seen == at.cookie;
+  return peers_.emplace(at.cookie, peer{static_cast<std::byte*>(begin), readable}).first->second;
+}
+
+COLLIGO_BODY std::size_t arena::used() const {
+  std::lock_guard const lock(mutex_);
+  return used_;
+}
+COLLIGO_BODY std::size_t arena::reserved() const {
+  std::lock_guard const lock(mutex_);
+  return reserved_bytes_;
+}
+
+}  // namespace colligo

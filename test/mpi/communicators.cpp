@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the library keeps with a communicator: nothing of the user's is run, little memory, given back when all have
+// left.
+#define BOOST_TEST_NO_MAIN
+#include <mpi.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <colligo/colligo.hpp>
+#include <colligo/transport/arena.hpp>
+#include <colligo/transport/mpi_port.hpp>
+#include <colligo/transport/shared_channel.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace colligo;
+using detail::arena;
+
+int calls_of_mpi = 0;   // that are collective, or make a communicator
+
+int rank_in_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+int size_of_world() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+MPI_Comm duplicate_of_world() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  return comm;
+}
+bool adds_up(MPI_Comm comm, int value = 1) {
+  return all_reduce(mpi_communicator{comm}, std::int64_t{value}, std::plus<>{}) ==
+         std::int64_t{value} * size_of_world();
+}
+
+/// Kilobytes, of this process: "VmRSS", "RssShmem".
+long from_status(std::string const& what) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(what + ':')) return std::atol(line.c_str() + what.size() + 1);
+  return 0;
+}
+/// Of all ranks together.
+std::size_t sum_over_ranks(std::size_t mine) {
+  std::uint64_t all = 0, here = mine;
+  MPI_Allreduce(&here, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return all;
+}
+
+}  // namespace
+
+extern "C" {
+#define COUNTED(name, parameters, arguments)  \
+  int name parameters {                       \
+    ++calls_of_mpi;                           \
+    return P##name arguments;                 \
+  }
+COUNTED(MPI_Comm_dup, (MPI_Comm a, MPI_Comm* b), (a, b))
+COUNTED(MPI_Comm_create, (MPI_Comm a, MPI_Group b, MPI_Comm* c), (a, b, c))
+COUNTED(MPI_Comm_create_group, (MPI_Comm a, MPI_Group b, int c, MPI_Comm* d), (a, b, c, d))
+COUNTED(MPI_Comm_split_type, (MPI_Comm a, int b, int c, MPI_Info d, MPI_Comm* e), (a, b, c, d, e))
+COUNTED(MPI_Ibarrier, (MPI_Comm a, MPI_Request* b), (a, b))
+COUNTED(MPI_Bcast, (void* a, int b, MPI_Datatype c, int d, MPI_Comm e), (a, b, c, d, e))
+COUNTED(MPI_Iallgather,
+        (void const* a, int b, MPI_Datatype c, void* d, int e, MPI_Datatype f, MPI_Comm g, MPI_Request* h),
+        (a, b, c, d, e, f, g, h))
+#undef COUNTED
+}
+
+BOOST_AUTO_TEST_SUITE(communicators)
+
+BOOST_AUTO_TEST_CASE(the_user_s_attribute_callbacks_are_not_run) {
+  MPI_Comm comm = duplicate_of_world();
+  int copied = 0, key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(
+      [](MPI_Comm, int, void*, void* counter, void*, int*) -> int {
+        ++*static_cast<int*>(counter);
+        return MPI_ERR_OTHER;   // would end the job
+      },
+      [](MPI_Comm, int, void*, void*) -> int { return MPI_SUCCESS; }, &key, nullptr);
+  MPI_Comm_set_attr(comm, key, &copied);
+  BOOST_TEST(adds_up(comm));
+  BOOST_TEST(all_reduce(mpi_communicator{comm}, 1, std::plus<>{}, vendor{}) == size_of_world());
+  MPI_Comm_free(&comm);
+  MPI_Comm_free_keyval(&key);
+  BOOST_TEST(copied == 0);
+}
+
+BOOST_AUTO_TEST_CASE(one_rank_alone_needs_no_communicator_and_no_memory) {
+  MPI_Comm alone = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank_in_world(), 0, &alone);
+  int const before = calls_of_mpi;
+  mpi_communicator const comm{alone};
+  BOOST_TEST(all_reduce(comm, 3, std::plus<>{}) == 3);
+  BOOST_TEST(all_reduce(comm, 3, std::plus<>{}, over_shared_memory<recursive_doubling>{}) == 3);
+  std::vector<int> const in(1000, 4);
+  std::vector<int> out(1000);
+  for (char const* name : {"automatic", "ring", "binary_tree", "direct", "shared_memory"}) {
+    all_reduce(comm, in, out, std::plus<>{}, named(name));
+    BOOST_TEST((out == in));
+  }
+  auto request = iall_reduce(comm, in, out, std::plus<>{});
+  request.wait();
+  BOOST_TEST((out == in));
+  BOOST_TEST(calls_of_mpi == before);
+  BOOST_TEST((detail::mpi_port::of(alone).shared() == nullptr));
+  BOOST_TEST(all_reduce(comm, 3, std::plus<>{}, vendor{}) == 3);
+  MPI_Comm_free(&alone);
+}
+
+BOOST_AUTO_TEST_CASE(a_first_use_asks_mpi_for_little) {
+  MPI_Comm comm = duplicate_of_world();
+  int const before = calls_of_mpi;
+  BOOST_TEST(adds_up(comm));
+  BOOST_TEST(calls_of_mpi - before <= 3);   // hear of all, a communicator, agree on memory
+  int const warm = calls_of_mpi;
+  BOOST_TEST(adds_up(comm));
+  BOOST_TEST(calls_of_mpi == warm);
+  MPI_Comm_free(&comm);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_ever_in_dev_shm) {
+  MPI_Comm comm = duplicate_of_world();
+  BOOST_TEST(adds_up(comm));
+  std::vector<int> in(100000, 1), out(100000);
+  all_reduce(mpi_communicator{comm}, in, out, std::plus<>{}, named("ring@shared_memory"));
+  std::ifstream maps("/proc/self/maps");
+  bool seen = false;
+  for (std::string line; std::getline(maps, line);) {
+    seen = seen || line.find("memfd:colligo") != line.npos;
+    BOOST_TEST(line.find("/dev/shm/colligo") == line.npos);
+  }
+  BOOST_TEST(seen == (size_of_world() > 1));
+  MPI_Comm_free(&comm);
+}
+
+BOOST_AUTO_TEST_CASE(thousands_made_used_once_and_freed) {
+  char const* const value = std::getenv("COLLIGO_TEST_COMMUNICATORS");
+  int const all = value ? std::atoi(value) : 2000;
+  long before = 0;
+  int wrong = 0;
+  for (int i = 0; i < all; ++i) {
+    if (i == 200) before = from_status("VmRSS");
+    MPI_Comm comm = duplicate_of_world();
+    wrong += !adds_up(comm, i);
+    MPI_Comm_free(&comm);
+  }
+  BOOST_TEST(wrong == 0);
+  BOOST_TEST(from_status("VmRSS") - before < 16 * 1024);
+  BOOST_TEST(arena::of_process()->reserved() < std::size_t{16} << 20);
+}
+
+BOOST_AUTO_TEST_CASE(hundreds_alive_at_once_and_their_memory_given_back) {
+  std::size_t const most = (std::size_t{256} << 20) / 1500;   // bytes of a host for one communicator of two ranks
+  char const* const value = std::getenv("COLLIGO_TEST_ALIVE");
+  std::vector<MPI_Comm> all(value ? static_cast<std::size_t>(std::atoi(value)) : 300);
+  std::size_t const before = arena::of_process()->used();
+  int wrong = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i] = duplicate_of_world();
+    wrong += !adds_up(all[i], static_cast<int>(i));
+  }
+  auto const ranks = static_cast<std::size_t>(size_of_world());
+  std::size_t const reserved = sum_over_ranks(arena::of_process()->reserved());
+  BOOST_TEST_MESSAGE(all.size() << " communicators of " << ranks << " ranks: " << reserved / 1024 << " KiB");
+  BOOST_TEST(reserved < ranks * most / 2 * all.size() + ranks * (std::size_t{5} << 20));
+  for (MPI_Comm comm : all) wrong += !adds_up(comm, 7);
+  for (MPI_Comm& comm : all) MPI_Comm_free(&comm);
+  BOOST_TEST(wrong == 0);
+  MPI_Barrier(MPI_COMM_WORLD);   // all have left
+  for (std::size_t i = 0; i < all.size() / 16 + 1; ++i) {
+    arena& mine = *arena::of_process();
+    mine.free({mine.allocate(64), 64});   // looks for what is free now
+  }
+  BOOST_TEST(arena::of_process()->used() <= before + 128 * 1024);   // of the first ones
+}
+
+// A message that has been sent lies in its sender's memory: freeing the communicator must not give that to others.
+BOOST_AUTO_TEST_CASE(a_peer_that_comes_late_finds_its_message_though_the_communicator_was_freed) {
+  for (auto const& [n, name] : {std::pair{1u, "direct@shared_memory"}, {100u, "binary_tree@shared_memory"},
+                                {100u, "direct@shared_memory"}, {10000u, "binary_tree@shared_memory"},
+                                {10000u, "direct@shared_memory"}}) {   // lines, chunks; to all, to one
+    MPI_Comm comm = duplicate_of_world();
+    BOOST_TEST(adds_up(comm));
+    std::vector<int> both(n, rank_in_world() == 0 ? 5 : 0);
+    if (rank_in_world() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    broadcast(mpi_communicator{comm}, both, 0, named(name));
+    BOOST_TEST((both == std::vector<int>(n, 5)));
+    MPI_Comm_free(&comm);
+    if (rank_in_world() != 0 || size_of_world() == 1) continue;
+    arena& mine = *arena::of_process();
+    std::vector<arena::part> parts;
+    for (int i = 0; i < 100; ++i)
+      for (std::size_t const bytes : {std::size_t{400}, sizeof(detail::channel_front), std::size_t{256} * 1024}) {
+        parts.push_back({mine.allocate(bytes), bytes});
+        BOOST_REQUIRE(parts.back().at != 0);
+        std::memset(mine.begin() + parts.back().at, 0xee, bytes);
+      }
+    for (arena::part const& p : parts) mine.free(p);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_arena_gives_each_part_once_and_returns_what_is_free) {
+  arena& mine = *arena::of_process();
+  std::size_t const used = mine.used();
+  std::vector<arena::part> parts;
+  unsigned random = 1;
+  for (int round = 0; round < 3000; ++round) {
+    random = random * 1664525u + 1013904223u;
+    if (parts.size() > 40 || (random >> 28 < 6 && !parts.empty())) {
+      std::size_t const which = (random >> 8) % parts.size();
+      arena::part const p = parts[which];
+      for (std::size_t i = 0; i < p.bytes; i += 509)
+        BOOST_REQUIRE(mine.begin()[p.at + i] == static_cast<std::byte>(p.at / 64));
+      mine.free(p);
+      parts[which] = parts.back();
+      parts.pop_back();
+      continue;
+    }
+    std::size_t const bytes = (random >> 8) % (random >> 30 == 0 ? 1000000 : 20000) + 1;
+    std::uint64_t const at = mine.allocate(bytes);
+    BOOST_REQUIRE(at != 0);
+    BOOST_REQUIRE(at % 64 == 0);
+    std::memset(mine.begin() + at, static_cast<int>(at / 64 % 256), bytes);
+    parts.push_back({at, bytes});
+  }
+  for (arena::part const& p : parts) mine.free(p);
+  BOOST_TEST(mine.used() == used);
+  BOOST_TEST(mine.reserved() <= mine.used() + (std::size_t{5} << 20));
+  BOOST_TEST(mine.allocate(std::size_t{1} << 40) == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
