@@ -79,7 +79,8 @@ struct ring_place {
   }
 };
 
-/// How the segment of one rank is divided: its record, the backs of its inlets, then the fronts of its outlets, then their rings.
+/// How the segment of one rank is divided: its record, the backs of its inlets, then the fronts of its outlets, then
+/// their rings.
 /// Outlet number `ranks` is the one to all.
 class segment_layout {
  public:
@@ -151,8 +152,8 @@ class outlet {
     line.stamp.store(stamp(tag, ++put_) | acknowledgement(), std::memory_order_release);
   }
 
-  /// Where the next chunk goes; null as long as the ring has no room. Precondition: the chunk and its header are at most
-  /// half of the ring.
+  /// Where the next chunk goes; null as long as the ring has no room. Precondition: the chunk and its header are at
+  /// most half of the ring.
   std::byte* room_for(std::size_t bytes, std::uint64_t tag) {
     ring_place const place(head_, bytes, capacity_);
     if (place.end - tail_ > capacity_) {
