@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
   } catch (colligo::rank_lost const& e) {
     double const seconds = std::chrono::duration<double>(clock::now() - latest).count();
     bool const right = e.rank() == victim && seconds < 5;
-    std::printf("rank %d of %d: %s after %.1f s: %s\n", world.rank(), world.size(), right ? "told" : "not told", seconds,
-                e.what());
+    std::printf("rank %d of %d: %s after %.1f s: %s\n", world.rank(), world.size(), right ? "told" : "not told",
+                seconds, e.what());
     std::fflush(stdout);
     sleep(1);               // or others would find this one gone as well
     _exit(right ? 0 : 1);   // MPI_Finalize would wait for the rank that is gone

@@ -29,12 +29,12 @@ void follows(boost::mpi::communicator const& world, Tag tag, std::string const& 
     std::vector<long> out(n), expected(n);
     for (int r = 0; r < world.size(); ++r)
       std::transform(expected.begin(), expected.end(), numbers(n, r).begin(), expected.begin(), std::plus<>{});
-    all_reduce(world, in, out, std::plus<>{}, tag);
+    colligo::all_reduce(world, in, out, std::plus<>{}, tag);
     BOOST_CHECK_MESSAGE(out == expected, "all_reduce of " << n << " after " << after);
   }
   for (int root = 0; root < world.size(); ++root) {
     long sum = -1, value = world.rank() + 1;
-    reduce(world, std::span(&value, 1), std::span(&sum, 1), std::plus<>{}, root);
+    colligo::reduce(world, std::span(&value, 1), std::span(&sum, 1), std::plus<>{}, root);
     BOOST_CHECK_MESSAGE(world.rank() != root || sum == world.size() * (world.size() + 1) / 2, "reduce after " << after);
   }
 }
@@ -59,7 +59,8 @@ told run(F f) {
   return what;
 }
 
-/// Rank 0 makes one call, the others another. Somebody sees the mismatch, those who wait are told, later calls are right.
+/// Rank 0 makes one call, the others another. Somebody sees the mismatch, those who wait are told, later calls are
+/// right.
 template <class One, class Other>
 void differ(std::string const& what, One one, Other other, bool is_seen = true) {
   boost::mpi::communicator const world;
@@ -69,7 +70,7 @@ void differ(std::string const& what, One one, Other other, bool is_seen = true) 
   // The next calls over the communicator see what a rank has left that got through.
   told later;
   for (int i = 0; i < 4; ++i)
-    if (told const now = run([&] { all_reduce(world, 1L, std::plus<>{}); }); now.mismatch) later = now;
+    if (told const now = run([&] { colligo::all_reduce(world, 1L, std::plus<>{}); }); now.mismatch) later = now;
   int any = said.mismatch || later.mismatch, seen = 0;
   MPI_Allreduce(&any, &seen, 1, MPI_INT, MPI_MAX, world);
   BOOST_CHECK_MESSAGE(seen || !is_seen, what << ": nobody has seen it");
@@ -83,20 +84,20 @@ auto sum_of(std::size_t n) {
   return [n](boost::mpi::communicator const& world) {
     std::vector<T> const in(n, T(1));
     std::vector<T> out(n);
-    all_reduce(world, in, out, std::plus<>{});
+    colligo::all_reduce(world, in, out, std::plus<>{});
   };
 }
 auto reduce_to(int root, std::size_t n) {
   return [=](boost::mpi::communicator const& world) {
     std::vector<long> const in(n, 1);
     std::vector<long> out(n);
-    reduce(world, in, out, std::plus<>{}, root);
+    colligo::reduce(world, in, out, std::plus<>{}, root);
   };
 }
 auto broadcast_from(int root, std::size_t n) {
   return [=](boost::mpi::communicator const& world) {
     std::vector<long> values(n, world.rank());
-    broadcast(world, values, root);
+    colligo::broadcast(world, values, root);
   };
 }
 
@@ -122,17 +123,17 @@ BOOST_AUTO_TEST_CASE(collectives_and_roots_differ) {
   differ("broadcast from 0 against broadcast from 1", broadcast_from(0, 10), broadcast_from(1, 10), false);
   differ("all_reduce against broadcast", sum_of(3000), broadcast_from(0, 3000));
   differ("ring against recursive doubling",
-         [](auto const& world) { all_reduce(world, 1L, std::plus<>{}, over_shared_memory{ring{}}); },
-         [](auto const& world) { all_reduce(world, 1L, std::plus<>{}, over_shared_memory{recursive_doubling{}}); });
+         [](auto const& w) { colligo::all_reduce(w, 1L, std::plus<>{}, over_shared_memory{ring{}}); },
+         [](auto const& w) { colligo::all_reduce(w, 1L, std::plus<>{}, over_shared_memory{recursive_doubling{}}); });
 }
 
 BOOST_AUTO_TEST_CASE(a_call_more_on_one_rank) {
   differ("two calls against one",
          [](auto const& world) {
-           all_reduce(world, 1L, std::plus<>{});
-           all_reduce(world, numbers(5000, 0), std::vector<long>(5000), std::plus<>{});
+           colligo::all_reduce(world, 1L, std::plus<>{});
+           colligo::all_reduce(world, numbers(5000, 0), std::vector<long>(5000), std::plus<>{});
          },
-         [](auto const& world) { all_reduce(world, numbers(5000, 0), std::vector<long>(5000), std::plus<>{}); });
+         [](auto const& w) { colligo::all_reduce(w, numbers(5000, 0), std::vector<long>(5000), std::plus<>{}); });
 }
 
 BOOST_AUTO_TEST_CASE(block_sizes_differ) {
@@ -141,14 +142,14 @@ BOOST_AUTO_TEST_CASE(block_sizes_differ) {
     return [n](boost::mpi::communicator const& w) {
       std::vector<long> const in(n, 1);
       std::vector<long> out(n * static_cast<std::size_t>(w.size()));
-      gather(w, in, out, 0);
+      colligo::gather(w, in, out, 0);
     };
   };
   auto const scattered = [](std::size_t n) {
     return [n](boost::mpi::communicator const& w) {
       std::vector<long> const in(n * static_cast<std::size_t>(w.size()), 1);
       std::vector<long> out(n);
-      scatter(w, in, out, 0);
+      colligo::scatter(w, in, out, 0);
     };
   };
   differ("gather of blocks of 20 against 40", gathered(20), gathered(40));
@@ -164,7 +165,7 @@ BOOST_AUTO_TEST_CASE(lengths_differ_over_messages) {
     std::size_t const n = world.rank() == 0 ? first : others;
     std::vector<long> const in(n, 1);
     std::vector<long> out(n);
-    told const said = run([&] { all_reduce(world, in, out, std::plus<>{}, tag); });
+    told const said = run([&] { colligo::all_reduce(world, in, out, std::plus<>{}, tag); });
     int any = said.mismatch, seen = 0;
     MPI_Allreduce(&any, &seen, 1, MPI_INT, MPI_MAX, world);
     BOOST_CHECK_MESSAGE(seen, decltype(tag)::name << ": nobody has seen it");
@@ -181,11 +182,11 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank) {
   if (world.size() == 1) return;
   for (int which = 0; which < world.size(); ++which)
     for (std::size_t const n : {1u, 3000u, 100000u}) {
-      all_reduce(world, 1L, std::plus<>{});
+      colligo::all_reduce(world, 1L, std::plus<>{});
       std::vector<long> const in(n, 1);
       std::vector<long> out(world.rank() == which ? n + 1 : n, -1);
       auto const began = std::chrono::steady_clock::now();
-      told const said = run([&] { all_reduce(world, in, out, std::plus<>{}); });
+      told const said = run([&] { colligo::all_reduce(world, in, out, std::plus<>{}); });
       BOOST_CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
       BOOST_CHECK_MESSAGE(world.rank() == which ? said.argument : said.elsewhere, said.text);
       if (world.rank() == which) BOOST_CHECK(out == std::vector<long>(n + 1, -1));
@@ -199,8 +200,8 @@ BOOST_AUTO_TEST_CASE(refused_by_all_alike) {
   std::vector<long> const in(3, 1);
   std::vector<long> out(4);
   for (int i = 0; i < 20; ++i) {
-    BOOST_CHECK_THROW(all_reduce(world, in, out, std::plus<>{}), argument_error);
-    BOOST_CHECK_THROW(all_reduce(world, 1L, std::plus<>{}, named("no_such")), algorithm_error);
+    BOOST_CHECK_THROW(colligo::all_reduce(world, in, out, std::plus<>{}), argument_error);
+    BOOST_CHECK_THROW(colligo::all_reduce(world, 1L, std::plus<>{}, named("no_such")), algorithm_error);
     follows(world, automatic{}, "a refusal by all");
     follows(world, recursive_doubling{}, "a refusal by all");
   }
@@ -218,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_functor_that_throws_is_heard_of) {
           if (world.rank() == which) throw std::runtime_error("no");
           return a + b;
         };
-        all_reduce(world, in, out, as_commutative(sum), tag);
+        colligo::all_reduce(world, in, out, as_commutative(sum), tag);
       } catch (failed_elsewhere const&) {
         elsewhere = true;
       } catch (std::runtime_error const&) {

@@ -125,8 +125,8 @@ COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
     return data_->fail(std::make_exception_ptr(
         failed_elsewhere(said + peer + " has failed in this call, so that this rank's result is good for nothing")));
   data_->fail(std::make_exception_ptr(mismatch_error(
-      said + "ranks make different calls: " + std::to_string(wanted) + " bytes are expected of " + peer + ", it sends " +
-      (bytes > wanted ? "more" : std::to_string(bytes)))));
+      said + "ranks make different calls: " + std::to_string(wanted) + " bytes are expected of " + peer +
+      ", it sends " + (bytes > wanted ? "more" : std::to_string(bytes)))));
 }
 
 COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands, list_kind kind) {

@@ -185,8 +185,8 @@ class outlet {
     line.stamp.store(stamp(tag, ++put_) | acknowledgement(), std::memory_order_release);
   }
 
-  /// Where the next chunk goes; null as long as the ring has no room. Precondition: the chunk and its header are at most
-  /// half of the ring.
+  /// Where the next chunk goes; null as long as the ring has no room. Precondition: the chunk and its header are at
+  /// most half of the ring.
   std::byte* room_for(std::size_t bytes, std::uint64_t tag) {
     ring_place const place(head_, bytes, capacity_);
     if (place.end - tail_ > capacity_) {

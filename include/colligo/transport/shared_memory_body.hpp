@@ -447,7 +447,8 @@ COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) co
   throw mismatch_error(said);
 }
 
-// Every rank of the host is asked whether it makes the same call, and whether it has given it up. `alone`: the one message that is waited for; null:
+// Every rank of the host is asked whether it makes the same call, and whether it has given it up. `alone`: the one
+// message that is waited for; null:
 // those of the step.
 COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
   auto const records = host_.records();
