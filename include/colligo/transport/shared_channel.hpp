@@ -446,8 +446,8 @@ class shared_host {
     std::size_t const wanted = std::min(largest_chunk_, bytes <= 16 * 1024 ? 8 * 1024 : largest_chunk_);
     return std::max<std::size_t>(1, wanted / element_size);
   }
-  /// Whether elements of this size go through the rings: with a chunk's header up to 64 KiB on hosts of at most 3 ranks,
-  /// 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of more.
+  /// Whether elements of this size go through the rings: with a chunk's header up to 64 KiB on hosts of at most 3
+  /// ranks, 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of more.
   bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
 
   /// Whether a message of so many bytes is announced, and read where it is if its sender can leave it there.
