@@ -8,9 +8,7 @@
 
 #include <sstream>
 
-#ifndef COLLIGO_TEST_MOST_RECORDED_RANKS
-#define COLLIGO_TEST_MOST_RECORDED_RANKS 64
-#endif
+#include "../recorded_ranks.hpp"
 
 using namespace colligo;
 
