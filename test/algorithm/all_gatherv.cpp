@@ -9,12 +9,9 @@
 #include <numeric>
 
 #include "../distributions.hpp"
+#include "../recorded_ranks.hpp"
 
 using namespace colligo;
-
-#ifndef COLLIGO_TEST_MOST_RECORDED_RANKS
-#define COLLIGO_TEST_MOST_RECORDED_RANKS 64
-#endif
 
 namespace {
 

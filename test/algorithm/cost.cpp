@@ -7,10 +7,7 @@
 #include <span>
 
 #include "../laws.hpp"
-
-#ifndef COLLIGO_TEST_MOST_RECORDED_RANKS
-#define COLLIGO_TEST_MOST_RECORDED_RANKS 64
-#endif
+#include "../recorded_ranks.hpp"
 
 namespace {
 

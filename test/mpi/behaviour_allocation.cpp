@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(this_program_sees_allocations) {
   BOOST_CHECK_EQUAL(allocations_of([] { ::operator delete(::operator new(1)); }), 1);
   BOOST_CHECK_EQUAL(
       allocations_of([] { ::operator delete(::operator new(64, std::align_val_t(64)), std::align_val_t(64)); }), 1);
-  std::vector<double> seen;   // outside of the function, or compilers leave the allocation out
+  static std::vector<double> seen;   // not local, or compilers leave the allocation out
   BOOST_CHECK_EQUAL(allocations_of([&] { seen.resize(1000); }), 1);
 }
 
@@ -188,7 +188,6 @@ BOOST_AUTO_TEST_CASE(calls_on_a_warm_communicator_allocate_nothing) {
   boost::mpi::communicator const world, fresh(world, boost::mpi::comm_duplicate);
   warm_calls(fresh);
   warm_calls(colligo::mpi_communicator(fresh));
-  warm_all_reduce(colligo::checked(fresh), 1000, colligo::named("ring"), "ring, checked");
 }
 
 BOOST_AUTO_TEST_CASE(nor_do_calls_along_trees_and_over_hosts) {

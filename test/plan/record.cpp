@@ -8,6 +8,8 @@
 
 #include <sstream>
 
+#include "../recorded_ranks.hpp"
+
 using namespace colligo;
 
 namespace {
@@ -40,7 +42,7 @@ TEST_CASE("every algorithm of every collective obeys the laws, p = 1..64") {
     for (collective const c : collectives)
       detail::for_collective(c, [&]<collective C>() {
         if constexpr (offers<Tag, C, int, int>)
-          for (int p = 1; p <= 64; ++p)
+          for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
             for (std::size_t const n : {0u, 1u, 5u, 64u, 1000u})
               for (int root = 0; root < (has_root(C) && p <= 9 ? p : 1); ++root) {
                 INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);

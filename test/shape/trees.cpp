@@ -11,11 +11,8 @@
 #include <random>
 #include <sstream>
 
+#include "../recorded_ranks.hpp"
 #include "random_trees.hpp"
-
-#ifndef COLLIGO_TEST_MOST_RECORDED_RANKS
-#define COLLIGO_TEST_MOST_RECORDED_RANKS 64
-#endif
 
 using namespace colligo;
 using Catch::Matchers::Contains;

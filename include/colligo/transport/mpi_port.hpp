@@ -84,7 +84,7 @@ class mpi_port final : public port_base {
   /// The tag of the messages of a call: MPI has 32767 of them.
   static int tag_of(std::uint32_t number) { return static_cast<int>(number % 32000); }
 
-  COLLIGO_BODY void give_up(std::uint32_t number, std::string_view why) noexcept override;
+  COLLIGO_BODY void give_up(std::uint32_t number, std::string_view why, bool begun) noexcept override;
 
   /// Requests of this process, whatever communicators they use.
   static requests_of_rank& all_requests();

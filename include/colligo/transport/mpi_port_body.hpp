@@ -257,15 +257,15 @@ COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::si
   if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
 }
 
-// Those who wait in memory look; those who wait for messages are sent one, that of a sender who has failed.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::give_up(std::uint32_t number, std::string_view why) noexcept {
+// Those who wait in memory look; those who wait for messages are sent one, that of a sender who has failed. Not for a
+// refusal: as a rule all ranks refuse alike, and nobody would ever receive these.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::give_up(std::uint32_t number, std::string_view why, bool begun) noexcept {
   shared_host* const host = shared_ ? shared_->host() : nullptr;
   if (host) host->give_up(number, why);
-  if (host && host->whole()) return;
+  if (!begun || (host && host->whole())) return;
   for (int r = 0; r < size_; ++r) {
-    MPI_Request sent = MPI_REQUEST_NULL;
     if (r == rank_ || (host && host->has(r))) continue;
-    if (MPI_Isend(nullptr, 0, MPI_BYTE, r, tag_of(number), comm_, &sent) == MPI_SUCCESS) MPI_Request_free(&sent);
+    MPI_Send(nullptr, 0, MPI_BYTE, r, tag_of(number), comm_);   // short: does not wait
   }
 }
 

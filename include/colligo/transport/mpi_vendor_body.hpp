@@ -197,7 +197,7 @@ COLLIGO_BODY void vendor_call::call_gathering() {
   bool const scatters = its_.what == scatter || its_.what == scatterv;
   int const root = its_.root;
   // Not for reductions, which go in pieces that fit an int.
-  auto const mine = [&] { return count_of((scatters ? its_.out.covers : its_.in.covers).size()); };
+  auto const mine = [&] { return count_of(scatters ? its_.out.covers.size() : its_.in.covers.size()); };
   int const *const counts = ints_.counts.data(), *const first = ints_.first.data();
   switch (its_.what) {
     case barrier: return make(COLLIGO_MPI(Barrier, barrier), comm);

@@ -139,12 +139,13 @@ class port_base : public endpoint {
   std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
   std::uint32_t calls = 0;                      ///< so far, on all ranks alike; those that were refused count
 
-  /// This rank leaves a call before its end: tells those who wait in it, as far as they can be told. Never throws.
-  virtual void give_up(std::uint32_t number, std::string_view why) noexcept = 0;
+  /// This rank leaves a call before its end, or has not begun it: tells those who wait in it, as far as they can be
+  /// told. Never throws.
+  virtual void give_up(std::uint32_t number, std::string_view why, bool begun = true) noexcept = 0;
   /// The same, because of the exception that is being handled.
   void give_up_now(std::uint32_t number) noexcept;
   /// The same for a call that has not begun.
-  void refuse(std::string_view why) noexcept { give_up(++calls, why); }
+  void refuse(std::string_view why) noexcept { give_up(++calls, why, false); }
 
  protected:
   explicit port_base(requests_of_rank& its) : requests_(its) {

@@ -391,6 +391,7 @@ struct surroundings {
   void (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
   /// Whether a rank of the host has ended.
   bool (*gone)(void* context, int rank) = nullptr;
+  bool ranks_may_leave = false;   ///< a rank that has made its part of all calls may end before others
 };
 
 /// A rank's ends of all channels of its host.
@@ -490,9 +491,8 @@ class shared_host {
     if (places_.empty()) return static_cast<int>(its_place);
     return static_cast<int>(std::find(places_.begin(), places_.end(), static_cast<int>(its_place)) - places_.begin());
   }
-  bool is_gone(std::size_t its_place) const {
-    return around_.gone && around_.gone(around_.context, static_cast<int>(its_place));
-  }
+  bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
+  bool ranks_may_leave() const { return around_.ranks_may_leave; }
 
  private:
   std::size_t place(int rank) const {

@@ -136,7 +136,8 @@ class shared_steps final : private listener {
   bool is_hopeless(lone const* alone);
   bool has_come(incoming& i);
   void tell_if_given_up(int peer) const;
-  void tell_if_gone() const;
+  int gone_rank() const;
+  [[noreturn]] void tell_lost(int rank) const;
   [[noreturn]] void tell_mismatch(int peer, std::uint32_t number) const;
 
   void take_short(inlet& from, piece const& p);
@@ -163,7 +164,8 @@ class shared_steps final : private listener {
   unsigned stuck_ = 0;
   int hopeless_ = nobody;
   bool suspicious_ = false;   // at the latest look round, and nothing has moved since
-  std::chrono::steady_clock::time_point looked_{};   // for ranks that are gone
+  bool looks_out_ = false;    // for ranks that are gone
+  std::chrono::steady_clock::time_point looked_{};   // out for them
   shared_traffic& traffic_;
   working_vector* data_ = nullptr;
   std::size_t size_ = 1;

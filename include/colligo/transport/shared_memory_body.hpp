@@ -191,6 +191,7 @@ COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {
   std::size_t const bytes = p.elements.size() * size_;
   unsigned polls = 0;
   awaited const m = message(p.peer, bytes);
+  suspicious_ = false;
   auto const wait = [&] { wait_for(m, from, polls); };
   if (!p.folds() && bytes % line_payload == 0) return from.take_lines(data_->write(p.elements), bytes, m, wait);
   // Room for the whole last line: copies of a constant size.
@@ -223,6 +224,7 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, bool 
   for (std::size_t k = 0; k < group.size(); ++k) {
     inlet& from = channel_from(group[k].peer, published);
     awaited const m = message(group[k].peer, bytes);
+    suspicious_ = false;
     from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); });
   }
   data_->combine_in_order(all, rank_, group.size(), [&](std::size_t k) {
@@ -419,17 +421,21 @@ COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uin
 COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {
   std::string const why = host_.record_of(peer).gave_up(its_.number);
   if (why.empty()) return;
-  tell_if_gone();   // that may be why
+  if (int const rank = gone_rank(); rank != nobody) tell_lost(rank);   // that may be why
   throw failed_elsewhere("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) +
                          std::string(given_up_by) + why);
 }
 
-COLLIGO_BODY void shared_steps::tell_if_gone() const {
-  for (std::size_t place = 0; place < host_.records().size(); ++place)
-    if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(place))
-      throw rank_lost("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " +
-                          std::to_string(rank) + " is gone",
-                      rank);
+// A rank that is gone, nobody if there is none. Where ranks may leave, one that has nothing left to do is none.
+COLLIGO_BODY int shared_steps::gone_rank() const {
+  for (std::size_t place = 0; place < host_.records().size() && !host_.ranks_may_leave(); ++place)
+    if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(rank)) return rank;
+  return nobody;
+}
+COLLIGO_BODY void shared_steps::tell_lost(int rank) const {
+  throw rank_lost("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " +
+                      std::to_string(rank) + " is gone",
+                  rank);
 }
 
 COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) const {
@@ -458,28 +464,36 @@ COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
     if (records[place]->knows(theirs) && theirs != its_) tell_mismatch(rank, its_.number);
     tell_if_given_up(rank);
   }
-  if (!is_hopeless(alone)) suspicious_ = false;
-  else if (!std::exchange(suspicious_, true)) return;   // it may have come in between
-  else tell_mismatch(alone ? alone->message.from : hopeless_, its_.number);
   auto const now = std::chrono::steady_clock::now();
-  if (now - looked_ < std::chrono::milliseconds(100)) return;
-  looked_ = now;
-  tell_if_gone();
+  if (now - looked_ >= std::chrono::milliseconds(100)) looked_ = now, looks_out_ = true;
+  bool const hopeless = is_hopeless(alone);
+  if (hopeless && std::exchange(suspicious_, true)) {   // it may have come in between: not the first time
+    if (host_.is_gone(hopeless_)) tell_lost(hopeless_);
+    tell_mismatch(hopeless_, its_.number);
+  }
+  suspicious_ = hopeless;
+  looks_out_ = looks_out_ && hopeless;
 }
 
-// The peer has gone on to a later call, or what has come from it is no such message.
+// The peer is gone or has gone on to a later call, or what has come from it is no such message. Says who it is.
 COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
-  auto const ahead = [&](int peer) {
-    return static_cast<std::int32_t>(host_.record_of(peer).latest() - its_.number) > 0;
+  auto const has_left = [&](int peer) {
+    hopeless_ = peer;
+    return static_cast<std::int32_t>(host_.record_of(peer).latest() - its_.number) > 0 ||
+           (looks_out_ && host_.is_gone(peer));
   };
-  if (alone) return !alone->from.has_line(alone->message) && (ahead(alone->message.from) || alone->from.has_news(tag_));
+  if (alone) {
+    if (alone->from.has_line(alone->message)) return false;
+    if (has_left(alone->message.from) || alone->from.has_news(tag_)) return true;
+  }
   for (outgoing const& o : traffic_.out)
-    if (o.peer != nobody && (o.done < o.bytes || o.by == way::memory) && ahead(o.peer)) return hopeless_ = o.peer, true;
+    if (o.peer != nobody && (o.done < o.bytes || o.by == way::memory) && has_left(o.peer)) return true;
   for (incoming& i : traffic_.in)
     if (i.done < i.bytes && has_turn(traffic_.in, i.after) && !has_come(i) &&
-        (ahead(i.what.peer) || i.from->has_news(tag_)))
-      return hopeless_ = i.what.peer, true;
-  return false;
+        (has_left(i.what.peer) || i.from->has_news(tag_)))
+      return true;
+  hopeless_ = looks_out_ ? gone_rank() : nobody;
+  return hopeless_ != nobody;
 }
 // The next part of a message, or it does not come through a channel any more.
 COLLIGO_BODY bool shared_steps::has_come(incoming& i) {

@@ -246,7 +246,7 @@ struct over_threads {
       if (!shared_)
         shared_ = std::make_unique<shared_host>(rank_, ranks.segments(), ranks.memory_of(rank_), std::vector<int>{},
                                                 surroundings{&ranks, false, &group::wait_in_memory, &group::read,
-                                                             &group::is_gone});
+                                                             &group::is_gone, true});
       return shared_.get();
     }
     shared_host* shared_for(element const& of) { return !of.objects && shared()->fits(of.size) ? shared() : nullptr; }
@@ -268,7 +268,7 @@ struct over_threads {
       return std::make_unique<request_steps>(*this, data, shared_for(its, over));
     }
     std::unique_ptr<moving_step> vendor_request(call const&, bool) override { return nullptr; }
-    void give_up(std::uint32_t number, std::string_view why) noexcept override {
+    void give_up(std::uint32_t number, std::string_view why, bool) noexcept override {
       ranks.give_up(rank_, number, why);
       if (shared_) shared_->give_up(number, why);
     }
