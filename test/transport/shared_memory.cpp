@@ -334,6 +334,7 @@ class counted_memory final : public detail::host_memory {
 
 TEST_CASE("64 ranks that reduce by recursive doubling need less than 32 MiB, and ends find each other") {
   constexpr std::size_t p = 64;
+  std::uint64_t const tag = detail::call_identity{.number = 1, .what = collective::all_reduce, .n = 1}.tag().of(1);
   std::size_t const segment = detail::segment_layout(p).bytes();
   std::vector<detail::buffer> segments(p);
   std::vector<std::byte*> begins;
@@ -350,18 +351,20 @@ TEST_CASE("64 ranks that reduce by recursive doubling need less than 32 MiB, and
       if (r % 2) hosts[r]->from(peer);   // either end may be the first
       detail::outlet& out = hosts[r]->to(peer);
       auto const value = static_cast<std::byte>(r);
-      out.put_lines(&value, 1);
-      *out.room_for(4096) = value;
+      out.put_lines(&value, 1, tag);
+      *out.room_for(4096, tag) = value;
       out.put(4096);
     }
     for (std::size_t r = 0; r < p; ++r) {
       auto const expected = static_cast<std::byte>(r ^ bit);
-      detail::inlet& in = hosts[r]->from(static_cast<int>(r ^ bit));
-      REQUIRE(in.has_line());
+      int const peer = static_cast<int>(r ^ bit);
+      detail::inlet& in = hosts[r]->from(peer);
+      detail::awaited const message{nullptr, peer, tag};
+      REQUIRE(in.has_line(message));
       std::byte got{};
       in.take_line(&got, 1);
       REQUIRE(got == expected);
-      std::byte const* const chunk = in.chunk(4096, 4096);
+      std::byte const* const chunk = in.chunk(4096, message);
       REQUIRE(chunk != nullptr);
       REQUIRE(*chunk == expected);
       in.release(4096);
