@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -156,7 +157,7 @@ class port_base : public endpoint {
   void execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known, transport over,
                          std::uint32_t number);
   /// With memory beside the user's.
-  void run_beside(call const& its, text_run const& run, transport over);
+  std::exception_ptr run_beside(call const& its, text_run const& run, transport over);
   virtual void perform(working_vector& data, call const& its, text_run const& run, transport over) = 0;
   virtual void run_vendor(call const& its) = 0;
   /// For perform(): the text on these steps, told to whoever looks on.

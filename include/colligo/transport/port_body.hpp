@@ -118,15 +118,18 @@ COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what
   // They go on while this call waits.
   if (requests().busy()) return run_among_requests(*this, its, what, tag, known, over, number);
   text_run const run{what, tag, known, its.vector, its.root, number};
+  std::exception_ptr failed;
   try {
-    run_beside(its, run, over);
+    failed = run_beside(its, run, over);
   } catch (...) {
     give_up_now(number);
     throw;
   }
+  if (failed) std::rethrow_exception(failed);
 }
 
-COLLIGO_BODY void port_base::run_beside(call const& its, text_run const& run, transport over) {
+// What the functor threw: all messages are through.
+COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, text_run const& run, transport over) {
   element const& of = *its.of;
   text const& what = run.what;
   range holds = its.out.covers;
@@ -146,7 +149,7 @@ COLLIGO_BODY void port_base::run_beside(call const& its, text_run const& run, tr
   perform(data, its, run, over);
   if (direct) data.complete();
   else of.copy(data.read(its.out.covers), its.out.covers.size(), its.out.data);
-  data.rethrow();
+  return data.failure();
 }
 
 }  // namespace colligo

@@ -133,6 +133,9 @@ class shared_steps final : private listener {
   }
   struct lone { awaited message; inlet& from; };
   void look_around(lone const* alone);
+  static bool is_complete(outgoing const& o) {
+    return o.done == o.bytes && (o.by != way::memory || o.to->all_read());
+  }
   bool is_hopeless(lone const* alone);
   bool has_come(incoming& i);
   void tell_if_given_up(int peer) const;

@@ -154,11 +154,8 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
     return state::done;
   }
   bool open = false, moved = false;
-  auto const complete = [](outgoing const& o) {
-    return o.done == o.bytes && (o.by != way::memory || o.to->all_read());
-  };
   for (outgoing& o : traffic_.out)
-    if (!complete(o)) open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
+    if (!is_complete(o)) open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
   for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
     if (traffic_.in[k].done < traffic_.in[k].bytes) open = true, moved |= advance(&traffic_.in[k]);
   if (!open) traffic_.clear();
@@ -475,7 +472,8 @@ COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
   looks_out_ = looks_out_ && hopeless;
 }
 
-// The peer is gone or has gone on to a later call, or what has come from it is no such message. Says who it is.
+// The peer is gone or has gone on to a later call, or what has come from it is no such message. Says who it is. Whether
+// a message has passed is looked at last: whoever has gone on has sent and read all that it had to.
 COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
   auto const has_left = [&](int peer) {
     hopeless_ = peer;
@@ -483,14 +481,15 @@ COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
            (looks_out_ && host_.is_gone(peer));
   };
   if (alone) {
+    bool const left = has_left(alone->message.from) || alone->from.has_news(tag_);
     if (alone->from.has_line(alone->message)) return false;
-    if (has_left(alone->message.from) || alone->from.has_news(tag_)) return true;
+    if (left) return true;
   }
   for (outgoing const& o : traffic_.out)
-    if (o.peer != nobody && (o.done < o.bytes || o.by == way::memory) && has_left(o.peer)) return true;
+    if (o.peer != nobody && has_left(o.peer) && !is_complete(o)) return true;
   for (incoming& i : traffic_.in)
-    if (i.done < i.bytes && has_turn(traffic_.in, i.after) && !has_come(i) &&
-        (has_left(i.what.peer) || i.from->has_news(tag_)))
+    if (i.done < i.bytes && has_turn(traffic_.in, i.after) && (has_left(i.what.peer) || i.from->has_news(tag_)) &&
+        !has_come(i))
       return true;
   hopeless_ = looks_out_ ? gone_rank() : nobody;
   return hopeless_ != nobody;

@@ -152,6 +152,7 @@ class working_vector {
     if (!failed_) failed_ = std::move(why);
   }
   bool has_failed() const { return failed_ != nullptr; }
+  std::exception_ptr const& failure() const { return failed_; }
   void rethrow() {
     if (failed_) [[unlikely]] std::rethrow_exception(std::exchange(failed_, nullptr));
   }
