@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(soak) {
                            "ring@shared_memory", "circulant@shared_memory", "binary_tree@shared_memory", "automatic",
                            "recursive_doubling"};
   char const* const value = std::getenv("COLLIGO_TEST_SOAK");
-  int const calls = value ? std::atoi(value) : 100000;
+  int const calls = value ? std::atoi(value) : p == 2 ? 100000 : 20000;   // more ranks than cores take their time
   std::vector<std::int64_t> in(1 << 16), out(in.size() * static_cast<std::size_t>(p));
   int wrong = 0;
   for (int call = 0; call < calls; ++call) {
