@@ -171,6 +171,7 @@ class shared_steps final : private listener {
   std::size_t size_ = 1;
   int rank_;
   std::span<operand const> short_;   // a step begun whose messages are all short, and have left
+  std::span<operand const> listed_;  // the step under way, if its folds wait until all of them have come
   bool is_short_ = false, published_ = false;
 };
 

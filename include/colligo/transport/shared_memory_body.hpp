@@ -76,6 +76,7 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list) {
     if (way_of(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
     if (way_of(bytes) == way::announced) slots += longest_read;
   });
+  if (order_matters(list)) slots = std::max(slots, scratch_sizes(list).received * size_);
   data_->memory().received.of_size(slots);
 }
 
@@ -107,8 +108,16 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
 }
 
 COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool published) {
+  std::byte* free = nullptr;
+  if (order_matters(list)) {
+    listed_ = list;
+    free = data_->memory().received.of_size(scratch_sizes(list).received * size_);
+  }
   for_each_piece(list, [&](piece const& p) {
-    if (!p.sends()) add_in(p, published);
+    if (p.sends()) return;
+    if (!free || !p.folds()) return add_in(p, published);
+    add_in({operand::kind::recv, p.peer, p.elements, own::result}, published,
+           std::exchange(free, free + p.elements.size() * size_));
   });
 }
 
@@ -161,7 +170,11 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
     if (!complete(o)) open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
   for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
     if (traffic_.in[k].done < traffic_.in[k].bytes) open = true, moved |= advance(&traffic_.in[k]);
-  if (!open) traffic_.clear();
+  if (!open) {
+    traffic_.clear();
+    if (!listed_.empty())
+      combine_received(std::exchange(listed_, {}), data_->memory().received.of_size(0), rank_, *data_);
+  }
   if (!open || moved) {
     suspicious_ = false;
     return open ? state::moved : state::done;
@@ -401,6 +414,7 @@ COLLIGO_BODY void shared_steps::abandon() {
   for (incoming& i : traffic_.in)
     if (i.by == way::memory && i.done < i.bytes) i.from->has_read();   // its sender does not wait any more, but counts
   traffic_.clear();
+  listed_ = {};
 }
 
 COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {

@@ -224,6 +224,19 @@ inline std::size_t group_of_folds(std::span<operand const> list, std::size_t i) 
   return count;
 }
 
+/// Whether there are folds into ranges that overlap, but for those that combine into one range at once: they have to be
+/// combined in the order listed, not in that of their arrival.
+inline bool order_matters(std::span<operand const> list) {
+  for (std::size_t i = 0, count; i < list.size(); i += count) {
+    count = 1;
+    if (list[i].vanishes() || !list[i].folds()) continue;
+    count = group_of_folds(list, i);
+    for (operand const& before : list.first(i))
+      if (before.folds() && !before.vanishes() && overlap(before.elements, list[i].elements)) return true;
+  }
+  return false;
+}
+
 /// Combines into the vector what a step's folds have received, one after the other from `received` on.
 inline void combine_received(std::span<operand const> list, std::byte const* received, int me, working_vector& data) {
   auto const next = [&](range r) { return std::exchange(received, received + data.of().bytes(r.size())); };
