@@ -113,8 +113,7 @@ class mpi_shared final : public host_memory {
   head& head_of(neighbour const& n) const { return *reinterpret_cast<head*>(n.memory + n.segment); }
   void describe(head& mine) const;
   bool has_cores() const;
-  bool copy(int from, std::byte* into, std::byte const* address, std::size_t n) const;
-  static void read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n);
+  static bool read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n);
   static void wait(void* self);
   static bool gone(void* self, int place);
 

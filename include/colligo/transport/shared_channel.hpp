@@ -3,7 +3,8 @@
 /// One-way channels between ranks that share memory: from each rank to each other one, and from each rank to all others
 /// at once. A channel has three ways for a message, which both ends know from its length: short ones go in cache lines
 /// that carry their own sequence number, so that data and flag are one transfer; longer ones in chunks through a ring
-/// of bytes; the longest may leave their address in a line and be read where they are.
+/// of bytes; the longest may leave their address in a line and be read where they are. A reader whom the system does
+/// not let read (secret memory, a device's) refuses that message, and it goes through the ring between the two.
 ///
 /// What a channel needs is allocated when it is first used, so that the memory of a host of q ranks is, in bytes,
 ///
@@ -63,7 +64,8 @@ struct alignas(cache_line) channel_front {
 struct alignas(cache_line) channel_back {
   std::atomic<std::uint32_t> lines;   ///< taken, brought up to date every lines_reported lines
   std::atomic<std::uint64_t> taken;   ///< bytes of the ring
-  std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory
+  std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory, or refused
+  std::atomic<std::uint64_t> refused; ///< the latest that the system did not let it read: the number of it
 };
 
 /// What stands before a chunk, in a line of its own.
@@ -211,6 +213,11 @@ class outlet {
   /// One more message is to be read where it is.
   void offer() { ++offered_; }
   bool all_read() const { return least([](channel_back const& back) -> auto& { return back.read; }) >= offered_; }
+  /// Whether a reader could not read the latest. Precondition: all_read().
+  std::size_t readers() const { return backs_.size(); }
+  bool is_refused_by(std::size_t reader) const {
+    return offered_ != 0 && backs_[reader]->refused.load(std::memory_order_relaxed) == offered_;
+  }
 
  private:
   friend class shared_host;
@@ -304,6 +311,11 @@ class inlet {
 
   /// A message has been read where it is; its sender may go on.
   void has_read() { back_->read.store(++read_, std::memory_order_release); }
+  /// It can not be read; its sender is to send it another way.
+  void refuse() {
+    back_->refused.store(read_ + 1, std::memory_order_relaxed);
+    has_read();
+  }
 
  private:
   friend class shared_host;
@@ -387,8 +399,8 @@ struct surroundings {
   void* context = nullptr;
   bool spin = false;                      ///< every rank has a core: poll; otherwise, or if that does not pay, give way
   void (*wait)(void* context) = nullptr;  ///< gives way, and lets happen what else must; may throw
-  /// Copies from the memory of a rank of the host; null where that is not possible.
-  void (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
+  /// Copies from the memory of a rank of the host; false where the system does not let it. Null where it never does.
+  bool (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
   /// Whether a rank of the host has ended.
   bool (*gone)(void* context, int rank) = nullptr;
   bool ranks_may_leave = false;   ///< a rank that has made its part of all calls may end before others
@@ -454,8 +466,8 @@ class shared_host {
   /// Whether a message of so many bytes is announced, and read where it is if its sender can leave it there.
   bool announces(std::size_t bytes) const { return bytes >= announced_from_; }
   void announce_from(std::size_t bytes) { announced_from_ = bytes; }
-  void read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
-    around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
+  bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
+    return around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
   }
   bool can_read() const { return around_.read != nullptr; }
 

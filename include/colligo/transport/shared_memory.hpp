@@ -30,6 +30,7 @@ struct shared_traffic {
     std::size_t after;   ///< the message that goes before it through the same channel
     bool stays = true;   ///< nobody writes there during the step
 
+    bool is_complete() const { return done == bytes && by != way::memory; }
     std::byte const* rest() const { return from + done; }
   };
   struct incoming {
@@ -44,6 +45,9 @@ struct shared_traffic {
     std::byte const* address = nullptr;
     std::size_t members = 1;            ///< of the group of folds into one range that begins here
     bool guarded = false;               ///< writes where the step sends from
+    std::size_t known = 0;              ///< bytes that come once more, and have been used already
+
+    bool is_complete() const { return done == bytes; }
   };
   std::vector<outgoing> out;
   std::vector<incoming> in;
@@ -149,10 +153,12 @@ class shared_steps final : private listener {
   void give_slots();
   bool advance(outgoing& o);
   bool advance(incoming* first);
+  bool send_again(outgoing& o);
   std::byte const* fetch(incoming& i, std::size_t n, std::size_t beginning);
   std::size_t part_size() const;
   std::size_t part_of(incoming const& first, std::size_t n) const;
   std::size_t chunk_of(std::size_t bytes) const { return host_.chunk_of(size_, bytes) * size_; }
+  std::size_t read_of(std::size_t bytes) const;
   void release(incoming& i, std::size_t n);
   bool hears_announcement(incoming& i);
   void use(incoming* first, std::size_t n);

@@ -14,7 +14,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// Bytes at once from another rank's memory: what a second-level cache keeps.
+// Bytes at once from another rank's memory, about: what a second-level cache keeps.
 inline constexpr std::size_t longest_read = 256 * 1024;
 
 inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
@@ -27,7 +27,7 @@ std::size_t latest_message(Messages const& all, Same same) {
 }
 template <class Messages>
 bool has_turn(Messages const& all, std::size_t after) {
-  return after == no_message() || all[after].done == all[after].bytes;
+  return after == no_message() || all[after].is_complete();
 }
 
 // Short messages by themselves. Copies of a constant size are worth a switch.
@@ -74,7 +74,7 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list) {
     std::size_t const bytes = p.elements.size() * size_;
     if (!p.folds()) return;
     if (way_of(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
-    if (way_of(bytes) == way::announced) slots += longest_read;
+    if (way_of(bytes) == way::announced) slots += read_of(bytes);
   });
   if (order_matters(list)) slots = std::max(slots, scratch_sizes(list).received * size_);
   data_->memory().received.of_size(slots);
@@ -163,13 +163,11 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
     return state::done;
   }
   bool open = false, moved = false;
-  auto const complete = [](outgoing const& o) {
-    return o.done == o.bytes && (o.by != way::memory || o.to->all_read());
-  };
-  for (outgoing& o : traffic_.out)
-    if (!complete(o)) open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
+  for (std::size_t k = 0; k < traffic_.out.size(); ++k)   // there may come to be more of them
+    if (outgoing& o = traffic_.out[k]; !o.is_complete())
+      open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
   for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
-    if (traffic_.in[k].done < traffic_.in[k].bytes) open = true, moved |= advance(&traffic_.in[k]);
+    if (!traffic_.in[k].is_complete()) open = true, moved |= advance(&traffic_.in[k]);
   if (!open) {
     traffic_.clear();
     if (!listed_.empty())
@@ -278,10 +276,10 @@ COLLIGO_BODY bool shared_steps::blocked(incoming const& i, std::size_t n) const 
 }
 
 COLLIGO_BODY void shared_steps::give_slots() {
-  auto const space = [](incoming const& i) {
+  auto const space = [&](incoming const& i) {
     if (!i.what.folds()) return std::size_t{0};
     return i.by == way::lines       ? std::size_t{lines_for(i.bytes)} * cache_line
-           : i.by == way::announced ? longest_read
+           : i.by == way::announced ? read_of(i.bytes)
                                     : 0;
   };
   std::size_t all = 0;
@@ -308,7 +306,7 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
     o.done = o.bytes;
     return true;
   }
-  if (o.by == way::memory) return false;
+  if (o.by == way::memory) return o.to->all_read() && send_again(o);
   std::size_t const n = std::min(o.bytes - o.done, chunk_of(o.bytes));
   std::byte* const place = o.to->room_for(n, sent_tag(o.bytes));
   if (!place) return false;
@@ -323,14 +321,45 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   return true;
 }
 
+// To those who could not read it, each by itself: others have it, and may have gone on. Complete if there are none.
+COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
+  o.by = way::ring;
+  if (o.peer != nobody) {
+    if (o.to->is_refused_by(0)) o.done = 0;
+    return true;
+  }
+  outlet const& all = *o.to;
+  std::byte const* const from = o.from;
+  std::size_t const bytes = o.bytes;
+  for (std::size_t k = 0; k < all.readers(); ++k)
+    if (int const peer = static_cast<int>(k) + (static_cast<int>(k) >= rank_ ? 1 : 0); all.is_refused_by(k)) {
+      add_out(peer, false, from, bytes);
+      traffic_.out.back().by = way::ring;
+    }
+  return true;
+}
+
 // The next n bytes of a message, of a chunk its beginning; null as long as they have not come. What is received, not
 // folded, is then at its place already.
 COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
-  if (i.by == way::ring) return i.from->chunk(beginning, message(i));
+  if (i.by == way::ring) {
+    for (std::size_t chunk; i.known != 0; i.known -= chunk) {
+      chunk = std::min(i.known, chunk_of(i.bytes));
+      if (!i.from->chunk(chunk, message(i))) return nullptr;
+      i.from->release(chunk);
+    }
+    return i.from->chunk(beginning, message(i));
+  }
   std::byte* const into = i.what.folds() ? i.slot : i.into + i.done;
   if (i.by == way::memory) {
     if (i.fetched < i.done + n) {
-      host_.read(i.what.peer, into, i.address + i.done, n);
+      if (!host_.read(i.what.peer, into, i.address + i.done, n)) {
+        i.from->refuse();
+        i.from = &host_.from(i.what.peer);
+        i.by = way::ring;
+        i.known = i.done;
+        return nullptr;
+      }
       i.fetched = i.done + n;
     }
     return into;
@@ -348,6 +377,11 @@ COLLIGO_BODY std::size_t shared_steps::part_size() const { return std::max<std::
 // Of a chunk of n bytes for a group, what is used at once: with nothing to send, one part after the other as they come.
 COLLIGO_BODY std::size_t shared_steps::part_of(incoming const& first, std::size_t n) const {
   return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_size()) : n;
+}
+// At once from another rank's memory: whole chunks, for those that are to come may come through a ring.
+COLLIGO_BODY std::size_t shared_steps::read_of(std::size_t bytes) const {
+  std::size_t const chunk = chunk_of(bytes);
+  return std::max<std::size_t>(1, longest_read / chunk) * chunk;
 }
 COLLIGO_BODY void shared_steps::release(incoming& i, std::size_t n) {
   i.done += n;
@@ -373,11 +407,16 @@ COLLIGO_BODY bool shared_steps::advance(incoming* first) {
   if (!all_heard) return false;
   std::size_t longest = first->bytes;
   if (first->by != way::lines)
-    longest = in_ring ? chunk_of(first->bytes) : first->what.folds() ? longest_read / size_ * size_ : longest;
+    longest = in_ring ? chunk_of(first->bytes) : first->what.folds() ? read_of(first->bytes) : longest;
   std::size_t const n = std::min(first->bytes - first->done, longest);
   if (blocked(*first, n)) return false;
   for (incoming* i = first; i != last; ++i)
-    if (!fetch(*i, n, part_of(*first, n))) return false;
+    if (!fetch(*i, n, part_of(*first, n))) {
+      // If it has just been refused, all go on in chunks: what is in slots is fetched again.
+      for (incoming* j = first; i->by == way::ring && j != last; ++j)
+        if (j->by == way::memory) j->fetched = j->done;
+      return false;
+    }
   use(first, n);
   for (incoming* i = first; i != last; ++i) release(*i, n);
   return true;

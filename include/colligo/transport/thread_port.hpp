@@ -179,8 +179,9 @@ struct over_threads {
       if (static_cast<group*>(self)->failed_) throw abandoned{};
       std::this_thread::yield();
     }
-    static void read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) {
+    static bool read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) {
       std::memcpy(into, address, bytes);
+      return true;
     }
 
    private:
