@@ -87,6 +87,8 @@ class mpi_shared final : public host_memory {
   void open(std::span<mpi_segment const> all);
 
   shared_host* host() { return host_.get(); }
+  /// No rank is to use it: one of them can not.
+  void forget() { host_.reset(); }
 
   COLLIGO_BODY std::uint64_t allocate(std::size_t bytes) override;
   COLLIGO_BODY void take_back() override;

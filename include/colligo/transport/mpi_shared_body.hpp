@@ -148,8 +148,12 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 [[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(std::span<mpi_segment const> all) {
   auto const who = std::find_if(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; }) - all.begin();
   if (!has_neighbours_) return;
-  why_ = "rank " + std::to_string(who) + " has no room in its file, or can not map those of others";
-  tell();
+  why_ = "no memory";   // to say more: all ranks go on alike
+  try {
+    why_ = "rank " + std::to_string(who) + " has no room in its file, or can not map those of others";
+    tell();
+  } catch (std::bad_alloc const&) {
+  }
 }
 
 [[gnu::cold]] COLLIGO_BODY void missing_memory::tell() const {

@@ -486,13 +486,17 @@ class shared_host {
 
   /// The records of this host's ranks, by place.
   rank_record& my_record() { return *records_[me_]; }
-  void give_up(std::uint32_t number, std::string_view why) {
+  void give_up(std::uint32_t number, std::string_view why) noexcept {
     given_up_ = number;
     // A rank that gives up because another one has hands its reason on.
     if (auto const at = why.find(given_up_by); at != why.npos)
       return my_record().give_up(number, why.substr(at + given_up_by.size()));
-    std::string const me = "rank " + std::to_string(rank_at(me_));
-    my_record().give_up(number, me + ": " + std::string(why));
+    try {
+      std::string const me = "rank " + std::to_string(rank_at(me_));
+      my_record().give_up(number, me + ": " + std::string(why));
+    } catch (std::bad_alloc const&) {
+      my_record().give_up(number, why);
+    }
   }
   /// The latest call that this rank gave up; 0: none.
   std::uint32_t given_up() const { return given_up_; }

@@ -139,6 +139,7 @@ class shared_steps final : private listener {
   void look_around(lone const* alone);
   bool is_hopeless(lone const* alone);
   bool has_come(incoming& i);
+  void hear_of_failure(int peer);
   void tell_if_given_up(int peer) const;
   int gone_rank() const;
   [[noreturn]] void tell_lost(int rank) const;

@@ -458,10 +458,7 @@ COLLIGO_BODY void shared_steps::abandon() {
 
 COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {
   if ((tag ^ expected) == message_tag::failed) {
-    if (!data_->has_failed())
-      data_->fail(std::make_exception_ptr(failed_elsewhere(
-          "colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " + std::to_string(from) +
-          " has failed in this call, so that this rank's result is good for nothing")));
+    if (!data_->has_failed()) hear_of_failure(from);
     return true;
   }
   std::uint32_t const number = its_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
@@ -469,6 +466,14 @@ COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uin
   // sign that another rank made a different one.
   if (static_cast<std::int32_t>(number - host_.given_up()) <= 0) return false;
   tell_mismatch(from, number);
+}
+
+COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {
+  data_->fail(std::make_exception_ptr(failed_elsewhere(
+      "colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " + std::to_string(peer) +
+      " has failed in this call, so that this rank's result is good for nothing")));
+} catch (std::bad_alloc const&) {   // of the words
+  data_->fail(std::current_exception());
 }
 
 COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {

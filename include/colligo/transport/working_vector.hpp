@@ -128,8 +128,13 @@ class working_vector {
         left = ++operands == 1 ? right : into;
       };
       bool const late = own == into && n > 1 && contribution(from(1)).rank < me;   // overwritten before its turn
-      room kept(memory_.kept, of_, late ? part.size() : 0);
-      if (late) of_.copy(own, part.size(), kept.data());
+      room kept;
+      try {
+        kept.make(memory_.kept, of_, late ? part.size() : 0);
+        if (late) of_.copy(own, part.size(), kept.data());
+      } catch (...) {
+        return fail(std::current_exception());
+      }
       bool own_taken = false;
       for (std::size_t k = 0; k < n; ++k) {
         contribution const theirs = from(k);
@@ -188,7 +193,12 @@ class working_vector {
       range next{both.last, both.last};   // the next part that is written
       for (range const part : written_)
         if (first < part.last && part.first < next.first) next = part;
-      if (first < next.first) of_.copy(at(in_, {first, next.first}), next.first - first, at(out_, {first, next.first}));
+      try {
+        if (first < next.first)
+          of_.copy(at(in_, {first, next.first}), next.first - first, at(out_, {first, next.first}));
+      } catch (...) {   // of an element that is no bytes
+        fail(std::current_exception());
+      }
       first = next.last;
     }
     written_ = written_ranges(both);
