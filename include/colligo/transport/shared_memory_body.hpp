@@ -47,7 +47,7 @@ inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std:
 COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece const& in) {
   std::size_t const bytes_out = out.size() * size_, bytes_in = in.elements.size() * size_;
   std::byte const* const source = data_->read(out, which, nullptr);
-  if (bytes_out <= longest_in_lines && bytes_in <= longest_in_lines) {
+  if (host_.in_lines(std::max(bytes_out, bytes_in))) {
     outlet* const o = bytes_out == 0 ? nullptr : &host_.to(to);
     if (o == nullptr || o->has_room_for(lines_for(bytes_out))) {
       if (o) put_short(*o, source, bytes_out, sent_tag(bytes_out));
@@ -94,13 +94,13 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
   bool all_short = true, sent = false;
   for_each_piece(list, [&](piece const& p) {
     std::size_t const bytes = p.elements.size() * size_;
-    all_short &= bytes <= longest_in_lines;
+    all_short &= host_.in_lines(bytes);
     if (!p.sends() || (published && std::exchange(sent, true))) return;
     if (p.combines_first() && !free) free = data_->memory().combined.of_size(scratch_sizes(list).combined * size_);
     outlet& to = published ? host_.to_all() : host_.to(p.peer);
     std::byte const* const from = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += bytes;
-    if (bytes <= longest_in_lines && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
+    if (host_.in_lines(bytes) && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
       put_short(to, from, bytes, sent_tag(bytes));
     else add_out(p.peer, published, from, bytes);
   });
@@ -195,7 +195,7 @@ COLLIGO_BODY void shared_steps::run() {
 }
 
 COLLIGO_BODY shared_steps::way shared_steps::way_of(std::size_t bytes) const {
-  return bytes <= longest_in_lines ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
+  return host_.in_lines(bytes) ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
 }
 
 COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {
