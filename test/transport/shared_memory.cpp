@@ -332,7 +332,7 @@ class counted_memory final : public detail::host_memory {
 };
 }  // namespace
 
-TEST_CASE("64 ranks that reduce by recursive doubling need less than 32 MiB, and ends find each other") {
+TEST_CASE("64 ranks that all send long messages to each other need less than 32 MiB, and ends find each other") {
   constexpr std::size_t p = 64;
   std::uint64_t const tag = detail::call_identity{.number = 1, .what = collective::all_reduce, .n = 1}.tag().of(1);
   std::size_t const segment = detail::segment_layout(p).bytes();
@@ -345,29 +345,31 @@ TEST_CASE("64 ranks that reduce by recursive doubling need less than 32 MiB, and
     hosts.push_back(std::make_unique<detail::shared_host>(static_cast<int>(r), begins, memory[r], std::vector<int>{},
                                                           detail::surroundings{}));
   std::size_t bytes = p * segment;
-  for (std::size_t bit = 1; bit < p; bit *= 2) {
+  for (auto& host : hosts) host->make_ready(host->to_all(), 1 << 20);
+  std::size_t const chunk_size = hosts[0]->chunk_of(1, 1 << 20);
+  for (std::size_t other = 1; other < p; ++other) {
     for (std::size_t r = 0; r < p; ++r) {
-      int const peer = static_cast<int>(r ^ bit);
+      int const peer = static_cast<int>(r ^ other);
       if (r % 2) hosts[r]->from(peer);   // either end may be the first
       detail::outlet& out = hosts[r]->to(peer);
       auto const value = static_cast<std::byte>(r);
       out.put_lines(&value, 1, tag);
-      *out.room_for(4096, tag) = value;
-      out.put(4096);
+      *out.room_for(chunk_size, tag) = value;
+      out.put(chunk_size);
     }
     for (std::size_t r = 0; r < p; ++r) {
-      auto const expected = static_cast<std::byte>(r ^ bit);
-      int const peer = static_cast<int>(r ^ bit);
+      auto const expected = static_cast<std::byte>(r ^ other);
+      int const peer = static_cast<int>(r ^ other);
       detail::inlet& in = hosts[r]->from(peer);
       detail::awaited const message{nullptr, peer, tag};
       REQUIRE(in.has_line(message));
       std::byte got{};
       in.take_line(&got, 1);
       REQUIRE(got == expected);
-      std::byte const* const chunk = in.chunk(4096, message);
+      std::byte const* const chunk = in.chunk(chunk_size, message);
       REQUIRE(chunk != nullptr);
       REQUIRE(*chunk == expected);
-      in.release(4096);
+      in.release(chunk_size);
     }
   }
   for (auto const& m : memory) bytes += m.bytes;

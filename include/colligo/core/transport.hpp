@@ -14,7 +14,7 @@ enum class transport : std::uint8_t { messages, shared_memory };
 
 /// Any algorithm over the memory that the ranks of a host share: over_shared_memory{ring{}}; by name
 /// "ring@shared_memory". Where memory can not be shared (another host, elements that do not travel as bytes or are
-/// larger than 32 KiB, no room in /dev/shm, COLLIGO_SHARED_MEMORY=off), messages.
+/// too large, from 2 KiB on with many ranks, no memory to be had, COLLIGO_SHARED_MEMORY=off), messages.
 template <class Tag>
 struct over_shared_memory : Tag {
   using over_memory = Tag;

@@ -71,6 +71,8 @@ struct refused {
 [[noreturn]] void refuse_root(refused const& its, int root);
 [[noreturn]] void refuse_overlap(refused const& its);
 [[noreturn]] void refuse_count(refused const& its, std::string const& count);
+/// A request that can not be made, as the exception that is being handled says: those who start theirs wait for it.
+void refuse_request(refused const& its);
 
 /// Ranks agree on every call over such a communicator.
 template <class Comm>
@@ -121,8 +123,7 @@ class accepted {
   /// Starts it.
   template <class Op, class Algorithm>
   request start(Op&& op, Algorithm const& algorithm) {
-    return start_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)),
-                                          algorithm);
+    return start_owning<std::decay_t<Op>>(own<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)), algorithm);
   }
   /// Makes all ready for it.
   template <class Op, class Algorithm>
@@ -131,6 +132,16 @@ class accepted {
                                          algorithm);
   }
 
+  /// What a request that is started at once keeps.
+  template <class Owned, class... Arguments>
+  std::unique_ptr<Owned> own(Arguments&&... arguments) {
+    try {
+      return std::make_unique<Owned>(std::forward<Arguments>(arguments)...);
+    } catch (...) {
+      refuse_request({port, C, its.checked});
+      throw;
+    }
+  }
   template <class Op, class Owned, class Algorithm>
   request start_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
     return request(prepare<Op>(std::move(owned), algorithm, false));

@@ -32,4 +32,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
   refuse_because(its, "a count is negative: " + count);
 }
 
+[[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& its) {
+  auto const tell = [&](std::string_view why) {
+    its.checked ? agree_on_nothing(port_at(its.port), why) : port_at(its.port).refuse(why);
+  };
+  try {
+    throw;
+  } catch (std::exception const& e) {
+    tell(e.what());
+  } catch (...) {
+    tell("an exception that is no std::exception");
+  }
+}
+
 }  // namespace colligo

@@ -3,6 +3,7 @@
 /// The bodies of decide.hpp.
 #pragma once
 
+#include <new>
 #include <string>
 
 #include "../core/error.hpp"
@@ -39,6 +40,15 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
   static kept_decisions& of(port_base& port) {
     if (!port.selection) port.selection = std::make_unique<kept_decisions>();
     return static_cast<kept_decisions&>(*port.selection);
+  }
+  // Where there is no memory to keep it the rank decides all the same, for others wait for it.
+  static latest& of(port_base& port, collective c) {
+    try {
+      return of(port).of_collective[static_cast<std::size_t>(c)];
+    } catch (std::bad_alloc const&) {
+      static thread_local latest spare;
+      return spare = latest{};
+    }
   }
 };
 
@@ -149,7 +159,7 @@ void deciding<Lazy>::choose_again(port_base& port, call const& its, texts_of_col
 
 template <class Lazy>
 decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its, texts_of_collective texts) {
-  auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
+  auto& kept = kept_decisions::of(port, its.what);
   std::size_t const n = its.vector.whole.size();
   if (kept.automatic && kept.of == its.of && kept.wire == its.wire) [[likely]] {
     if (kept.n != n) choose_again(port, its, texts, kept);
@@ -169,13 +179,18 @@ decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its
 template <class Lazy>
 template <class F>
 decltype(auto) deciding<Lazy>::told_if_refused(port_base& port, call const& its, F f) {
-  auto const tell = [&](error const& e) { its.checked ? agree_on_nothing(port, e.what()) : port.refuse(e.what()); };
+  auto const tell = [&](std::exception const& e) {
+    its.checked ? agree_on_nothing(port, e.what()) : port.refuse(e.what());
+  };
   try {
     return f();
   } catch (argument_error const& e) {
     tell(e);
     throw;
   } catch (algorithm_error const& e) {
+    tell(e);
+    throw;
+  } catch (std::bad_alloc const& e) {
     tell(e);
     throw;
   }
@@ -197,7 +212,7 @@ template <class Lazy>
 decision deciding<Lazy>::named_decision(port_base& port, call const& its, std::string_view name,
                                         texts_of_collective texts) {
   if (name == automatic::name) return latest_by_rules(port, its, texts);
-  auto& kept = kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
+  auto& kept = kept_decisions::of(port, its.what);
   if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
   kept.automatic = false;
   kept.name.clear();
@@ -264,7 +279,12 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
   port_base& port = port_at(at);
   if (its.checked) [[unlikely]] agree(port, its, by, persistent ? call_form::persistent : call_form::request);
   known_ranks const known = told_if_refused(port, its, [&] { return checked(port, its, by); });
-  return owned_running(new running(port, its, *by.what, by.tag, known, by.over, std::move(owned), persistent));
+  try {
+    return owned_running(new running(port, its, *by.what, by.tag, known, by.over, std::move(owned), persistent));
+  } catch (std::bad_alloc const& e) {   // the others start theirs
+    if (!persistent) port.refuse(e.what());
+    throw;
+  }
 }
 
 }  // namespace colligo

@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -90,8 +91,8 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
   auto const first = std::find_if(free_.begin(), free_.end(), [&](auto const& f) { return f.second >= bytes; });
   if (first == free_.end() || !reserve({first->first, bytes})) return 0;
   auto const [at, size] = *first;
+  if (size > bytes) free_.emplace(at + bytes, size - bytes);   // may throw: before anything is taken
   free_.erase(first);
-  if (size > bytes) free_.emplace(at + bytes, size - bytes);
   used_ += bytes;
   return at;
 }
@@ -102,10 +103,11 @@ COLLIGO_BODY void arena::free(part which) {
 }
 
 COLLIGO_BODY void arena::free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks,
-                                    std::vector<part> parts) {
+                                    std::vector<part> parts) try {
   std::lock_guard const lock(mutex_);
   retired_.push_back({&left, ranks, std::move(parts)});
   collect();
+} catch (std::bad_alloc const&) {   // not given out again, no more than that
 }
 
 // A few at a time: there may be many that wait for one late process.
@@ -146,7 +148,7 @@ COLLIGO_BODY bool arena::reserve(part which) {
   return true;
 }
 
-COLLIGO_BODY void arena::release(part which) {
+COLLIGO_BODY void arena::release(part which) try {
   std::size_t const bytes = arenas::whole_lines(which.bytes);
   auto here = free_.emplace(which.at, bytes).first;
   used_ -= bytes;
@@ -161,6 +163,7 @@ COLLIGO_BODY void arena::release(part which) {
       here = before;
     }
   if (reserved_bytes_ - used_ > idle) punch(here->first, here->second);
+} catch (std::bad_alloc const&) {   // of the list of free parts: this one is lost to it
 }
 
 COLLIGO_BODY void arena::punch(std::uint64_t at, std::size_t bytes) {

@@ -42,16 +42,19 @@ class buffer {
 /// Room for n elements: in the buffer if they are bytes, otherwise as constructed objects of its own.
 class room {
  public:
-  room(buffer& memory, element const& of, std::size_t n) {
-    if (!of.objects) data_ = memory.of_size(of.bytes(n));
-    else if (n != 0) make_objects(of, n);
-  }
+  room() = default;
+  room(buffer& memory, element const& of, std::size_t n) { make(memory, of, n); }
   ~room() {
     if (objects_) end_objects();
   }
   room(room const&) = delete;
   room& operator=(room const&) = delete;
 
+  /// Once.
+  void make(buffer& memory, element const& of, std::size_t n) {
+    if (!of.objects) data_ = memory.of_size(of.bytes(n));
+    else if (n != 0) make_objects(of, n);
+  }
   std::byte* data() { return data_; }
 
  private:

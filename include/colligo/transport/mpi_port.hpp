@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 class mpi_shared;
 struct mpi_whereabouts;
+struct mpi_segment;
 class missing_memory;
 
 /// MPI counts are int: longer messages go in pieces of this many bytes, which both ends know from the range.
@@ -90,16 +92,21 @@ class mpi_port final : public port_base {
   static requests_of_rank& all_requests();
 
  private:
+  /// What a rank does alone. The rest is meet(), which is collective.
   explicit mpi_port(MPI_Comm user);
+  void meet(MPI_Comm user);
   COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
   COLLIGO_BODY void run_vendor(call const& its) override;
+  COLLIGO_BODY bool goes_on_without_memory(call const& its, transport over) override;
   /// The same if one of them is absent, or longer than MPI counts.
   std::size_t exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                               int from, int tag);
   template <class Value>
-  void exchange_values(MPI_Comm comm, Value const& mine, std::vector<Value>& all) const;
-  void hear_of_all(MPI_Comm user, settings& all);
-  void take_settings(std::size_t bytes, settings& all);
+  static void exchange_values(MPI_Comm comm, Value const& mine, std::vector<Value>& all);
+  static void complete(MPI_Request request, char const* by);
+  static void agree(MPI_Comm comm, std::exception_ptr const& trouble);
+  void learn();
+  void take_settings(std::size_t bytes);
   shared_host* no_memory() const;
   void open_memory();
   void free_own();
@@ -107,7 +114,9 @@ class mpi_port final : public port_base {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   bool owns_comm_ = false;
+  settings environment_;                 // this rank's, until all ranks have met
   std::vector<mpi_whereabouts> ranks_;   // until memory is asked for
+  std::vector<mpi_segment> segments_;    // the same
   std::unique_ptr<mpi_shared> shared_;
   shared_host* host_ = nullptr;          // of shared_
   std::unique_ptr<missing_memory> missing_;

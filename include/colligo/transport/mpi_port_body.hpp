@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,41 +48,52 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_port::mpi_port(MPI_Comm user)
-    : port_base(all_requests()), steps_memory_(std::make_unique<steps_memory>()) {
-  int inter = 0;
-  check_mpi(MPI_Comm_test_inter(user, &inter), "MPI_Comm_test_inter");
-  if (inter)
-    throw argument_error(
-        "colligo: an intercommunicator was given; the collectives of this library run within one group");
+    : port_base(all_requests()), comm_(user), steps_memory_(std::make_unique<steps_memory>()) {
   check_mpi(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(user, &size_), "MPI_Comm_size");
   int threads = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
   if (threads == MPI_THREAD_MULTIPLE) requests().share();
-  settings all = rank_ == 0 ? settings_of_environment() : settings{};
-  bool asks_for_trace = std::getenv("COLLIGO_TRACE") != nullptr;
-  comm_ = user;
+  if (rank_ == 0) environment_ = settings_of_environment();
+  if (size_ == 1) return;
+  std::size_t bytes = 0, texts = 0;
+  environment_.for_each_text([&](std::string const& text) { bytes += text.size(), ++texts; });
+  if (bytes != 0) bytes += texts * sizeof(std::uint32_t);
+  ranks_.resize(static_cast<std::size_t>(size_));
+  ranks_[static_cast<std::size_t>(rank_)] = mpi_whereabouts_of_this_process(bytes);
+  segments_.resize(ranks_.size());
+}
+
+// All that ranks have to know of each other. Afterwards every rank has come.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::meet(MPI_Comm user) {
   if (size_ > 1) {
-    hear_of_all(user, all);
+    mpi_whereabouts const mine = ranks_[static_cast<std::size_t>(rank_)];
+    exchange_values(user, mine, ranks_);
     comm_ = make_communicator_like(user);
     owns_comm_ = true;
   }
+  std::exception_ptr trouble;
   try {
-    if (size_ > 1) {
-      asks_for_trace = ranks_[0].asks_for_trace != 0;
-      if (ranks_[0].settings != 0) take_settings(ranks_[0].settings, all);
-      hosts = hosts_of(ranks_);
-      missing_ = std::make_unique<missing_memory>(comm_, rank_, ranks_);
-      if (!mpi_shared::possible(ranks_)) ranks_.clear();
-    }
-    take(std::move(all));
-    if (!asks_for_trace) return;
-    if (follow_mpi) trace = follow_mpi(comm_, hosts);
-    else if (rank_ == 0) tell_that_nothing_is_traced();
-  } catch (...) {
-    free_own();
-    throw;
+    learn();
+  } catch (std::bad_alloc const&) {   // all else is the same on all ranks
+    trouble = std::current_exception();
   }
+  agree(comm_, trouble);
+}
+
+[[gnu::cold]] COLLIGO_BODY void mpi_port::learn() {
+  bool asks_for_trace = std::getenv("COLLIGO_TRACE") != nullptr;
+  if (size_ > 1) {
+    asks_for_trace = ranks_[0].asks_for_trace != 0;
+    if (ranks_[0].settings != 0) take_settings(ranks_[0].settings);
+    hosts = hosts_of(ranks_);
+    missing_ = std::make_unique<missing_memory>(comm_, rank_, ranks_);
+    if (!mpi_shared::possible(ranks_)) ranks_.clear();
+  }
+  take(std::exchange(environment_, {}));
+  if (!asks_for_trace) return;
+  if (follow_mpi) trace = follow_mpi(comm_, hosts);
+  else if (rank_ == 0) tell_that_nothing_is_traced();
 }
 
 // An error is the user's communicator's, and may end the program.
@@ -95,43 +108,50 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   return made;
 }
 
-// Every rank's value on every rank. Not a blocking call of MPI's: a rank that has not come may wait for a request that
-// needs this one.
-template <class Value>
-void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::vector<Value>& all) const {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm, &request),
-            "MPI_Iallgather");
+// Not a blocking call of MPI's: a rank that has not come may wait for a request that needs this one.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::complete(MPI_Request request, char const* by) {
+  requests_of_rank& all = all_requests();
   for (int done = 0;; sched_yield()) {
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Iallgather");
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), by);
     if (done) return;
-    if (requests().busy()) requests().progress();
+    if (all.busy()) all.progress();
   }
 }
 
-// All that ranks have to know of each other. Afterwards every rank has come.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::hear_of_all(MPI_Comm user, settings& all) {
-  std::size_t bytes = 0, texts = 0;
-  all.for_each_text([&](std::string const& text) { bytes += text.size(), ++texts; });
-  if (bytes != 0) bytes += texts * sizeof(std::uint32_t);
-  ranks_.resize(static_cast<std::size_t>(size_));
-  exchange_values(user, mpi_whereabouts_of_this_process(bytes), ranks_);
+// Every rank's value on every rank.
+template <class Value>
+void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::vector<Value>& all) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm, &request),
+            "MPI_Iallgather");
+  complete(request, "MPI_Iallgather");
+}
+
+// Throws on all ranks if one of them is in trouble.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::agree(MPI_Comm comm, std::exception_ptr const& trouble) {
+  int const mine = trouble ? 0 : 1;
+  int all = mine;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
+  complete(request, "MPI_Iallreduce");
+  if (trouble) std::rethrow_exception(trouble);
+  if (!all) throw failed_elsewhere("colligo: a rank has no memory for what is kept with a communicator");
 }
 
 // Launchers do not always pass the environment on, so that ranks could disagree: rank 0's holds. Each text goes with
 // its length before it.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::take_settings(std::size_t bytes, settings& all) {
+[[gnu::cold]] COLLIGO_BODY void mpi_port::take_settings(std::size_t bytes) {
   std::string texts;
   texts.reserve(bytes);
   if (rank_ == 0)
-    all.for_each_text([&](std::string const& text) {
+    environment_.for_each_text([&](std::string const& text) {
       auto const length = static_cast<std::uint32_t>(text.size());
       texts.append(reinterpret_cast<char const*>(&length), sizeof length).append(text);
     });
   texts.resize(bytes);
   check_mpi(MPI_Bcast(texts.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm_), "MPI_Bcast");
   std::size_t at = 0;
-  all.for_each_text([&](std::string& text) {
+  environment_.for_each_text([&](std::string& text) {
     std::uint32_t length = 0;
     std::memcpy(&length, texts.data() + at, sizeof length);
     text.assign(texts, at + sizeof length, length);
@@ -153,7 +173,20 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::vector<Val
   int found = 0;
   check_mpi(MPI_Comm_get_attr(user, key, &value, &found), "MPI_Comm_get_attr");
   if (found) return *static_cast<mpi_port*>(value);
-  std::unique_ptr<mpi_port> port(new mpi_port(user));
+  int inter = 0;
+  check_mpi(MPI_Comm_test_inter(user, &inter), "MPI_Comm_test_inter");
+  if (inter)
+    throw argument_error(
+        "colligo: an intercommunicator was given; the collectives of this library run within one group");
+  std::unique_ptr<mpi_port> port;
+  std::exception_ptr trouble;
+  try {
+    port.reset(new mpi_port(user));
+  } catch (std::bad_alloc const&) {
+    trouble = std::current_exception();
+  }
+  agree(user, trouble);
+  port->meet(user);
   check_mpi(MPI_Comm_set_attr(user, key, port.get()), "MPI_Comm_set_attr");
   return *port.release();
 }
@@ -184,15 +217,27 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
+// Twice: whether all ranks have a segment, and whether all have made what they need to use it.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::open_memory() {
-  auto made = std::make_unique<mpi_shared>(comm_, rank_, ranks_);
-  std::vector<mpi_segment> all(ranks_.size());
-  exchange_values(comm_, made->segment(), all);
-  made->open(all);
-  shared_ = std::move(made);
-  host_ = shared_->host();
-  if (!host_) missing_->hear_of(all);
+  mpi_segment mine{};
+  try {
+    shared_ = std::make_unique<mpi_shared>(comm_, rank_, ranks_);
+    mine = shared_->segment();
+  } catch (std::bad_alloc const&) {   // the others hear of it
+  }
+  exchange_values(comm_, mine, segments_);
+  try {
+    if (shared_) shared_->open(segments_);
+  } catch (std::bad_alloc const&) {
+  }
+  if (!shared_ || !shared_->host()) mine.at = 0;
+  exchange_values(comm_, mine, segments_);
+  bool const missing = std::any_of(segments_.begin(), segments_.end(), [](mpi_segment const& s) { return s.at == 0; });
+  if (missing && shared_) shared_->forget();
+  host_ = missing ? nullptr : shared_->host();
   std::vector<mpi_whereabouts>().swap(ranks_);
+  if (missing) missing_->hear_of(segments_);
+  std::vector<mpi_segment>().swap(segments_);
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* mpi_port::no_memory() const { return missing_ ? missing_->none() : nullptr; }
@@ -217,8 +262,14 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_
   if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
   kept->work_on(data, mpi::element_of(its));
   kept->enter(identity_of(its, run.what, run.number));
-  run_on(*kept, its, run);
+  try {
+    run_on(*kept, its, run);
+  } catch (...) {
+    kept->leave_memory();
+    throw;
+  }
 }
+COLLIGO_BODY bool mpi_port::goes_on_without_memory(call const& its, transport over) { return !uses_memory(its, over); }
 
 COLLIGO_BODY bool mpi_port::uses_memory(call const& its, transport over) {
   return over == transport::shared_memory && shared_for(*its.of) != nullptr;

@@ -87,6 +87,8 @@ class mpi_shared final : public host_memory {
   void open(std::span<mpi_segment const> all);
 
   shared_host* host() { return host_.get(); }
+  /// No rank is to use it: one of them can not.
+  void forget() { host_.reset(); }
 
   COLLIGO_BODY std::uint64_t allocate(std::size_t bytes) override;
   COLLIGO_BODY void take_back() override;
@@ -113,8 +115,7 @@ class mpi_shared final : public host_memory {
   head& head_of(neighbour const& n) const { return *reinterpret_cast<head*>(n.memory + n.segment); }
   void describe(head& mine) const;
   bool has_cores() const;
-  bool copy(int from, std::byte* into, std::byte const* address, std::size_t n) const;
-  static void read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n);
+  static bool read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n);
   static void wait(void* self);
   static bool gone(void* self, int place);
 

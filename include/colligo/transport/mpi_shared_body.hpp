@@ -148,8 +148,12 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 [[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(std::span<mpi_segment const> all) {
   auto const who = std::find_if(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; }) - all.begin();
   if (!has_neighbours_) return;
-  why_ = "rank " + std::to_string(who) + " has no room in its file, or can not map those of others";
-  tell();
+  why_ = "no memory";   // to say more: all ranks go on alike
+  try {
+    why_ = "rank " + std::to_string(who) + " has no room in its file, or can not map those of others";
+    tell();
+  } catch (std::bad_alloc const&) {
+  }
 }
 
 [[gnu::cold]] COLLIGO_BODY void missing_memory::tell() const {
@@ -288,18 +292,15 @@ COLLIGO_BODY bool mpi_shared::has_cores() const {
   return std::min(cores, quota) >= ranks;
 }
 
-COLLIGO_BODY bool mpi_shared::copy(int from, std::byte* into, std::byte const* address, std::size_t n) const {
+COLLIGO_BODY bool mpi_shared::read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n) {
+  pid_t const process = static_cast<mpi_shared*>(self)->neighbours_[static_cast<std::size_t>(from)].process;
   while (n != 0) {
     iovec const here{into, n}, there{const_cast<std::byte*>(address), n};
-    ssize_t const got = process_vm_readv(neighbours_[static_cast<std::size_t>(from)].process, &here, 1, &there, 1, 0);
+    ssize_t const got = process_vm_readv(process, &here, 1, &there, 1, 0);
     if (got <= 0) return false;
     into += got, address += got, n -= static_cast<std::size_t>(got);
   }
   return true;
-}
-COLLIGO_BODY void mpi_shared::read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n) {
-  if (!static_cast<mpi_shared*>(self)->copy(from, into, address, n))
-    throw error(std::string("colligo: reading another rank's memory failed: ") + std::strerror(errno));
 }
 
 // Whether a rank's process has ended. A handle stays with the process, whose number may be used again.

@@ -61,8 +61,12 @@ class mpi_steps : public any_step, public moving_step {
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY bool advance() override;
   void abandon() override {
-    if (here_) here_->abandon();
+    leave_memory();
     finish_messages();
+  }
+  /// What is under way there is none of the next call's.
+  void leave_memory() {
+    if (here_) here_->abandon();
   }
 
  private:
@@ -76,6 +80,7 @@ class mpi_steps : public any_step, public moving_step {
   void post_recv(std::byte* in, std::size_t bytes, int from);
   void finish_messages();
   bool take_encoded(bool waits);
+  void make_taken(std::size_t bytes);
   void take_rest(int from, std::size_t first);
   void end_step();
 

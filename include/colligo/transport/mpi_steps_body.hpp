@@ -51,15 +51,20 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   if (host_ && all_here(operands)) return here_->perform(operands, kind == list_kind::published && whole_);
   if (!host_) {   // memory that can not be had does not keep a rank from the others
     if (data_->has_failed()) return hollow(operands);
-    try {
+    bool const any_order = kind == list_kind::as_they_come && !wire_->encode;
+    try {   // before the first message leaves or comes
       prepare(operands);
-    } catch (std::bad_alloc const&) {
+      if (!any_order) begin(operands, kind);
+    } catch (error const&) {   // MPI's
+      throw;
+    } catch (...) {
       data_->fail(std::current_exception());
       return hollow(operands);
     }
-    if (kind == list_kind::as_they_come && !wire_->encode) return fold_as_they_come(operands);
+    if (any_order) return fold_as_they_come(operands);
+  } else {
+    begin(operands, kind);
   }
-  begin(operands, kind);
   unsigned polls = 0;
   if (through_memory_) {
     for (auto now = here_->advance(); now != shared_steps::state::done; now = here_->advance()) {
@@ -108,7 +113,7 @@ COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
       int bytes = 0;
       check_mpi(MPI_Mprobe(p.peer, tag_, port_.comm(), &message, &status), "MPI_Mprobe");
       check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-      memory_.taken.resize(static_cast<std::size_t>(bytes));
+      make_taken(static_cast<std::size_t>(bytes));
       check_mpi(MPI_Mrecv(memory_.taken.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
       if (wire_->encode && bytes != 0) take_rest(p.peer, static_cast<std::size_t>(bytes));
     });
@@ -116,7 +121,7 @@ COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
 }
 
 // A message that is not as long as it has to be.
-[[gnu::cold]] COLLIGO_BODY void mpi_steps::note(int from, std::size_t bytes, std::size_t wanted) {
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::note(int from, std::size_t bytes, std::size_t wanted) try {
   if (data_->has_failed()) return;
   std::string const said = "colligo: rank " + std::to_string(rank()) + " in call number " + std::to_string(number_) +
                            " on this communicator: ";
@@ -127,6 +132,8 @@ COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
   data_->fail(std::make_exception_ptr(mismatch_error(
       said + "ranks make different calls: " + std::to_string(wanted) + " bytes are expected of " + peer +
       ", it sends " + (bytes > wanted ? "more" : std::to_string(bytes)))));
+} catch (std::bad_alloc const&) {   // of the words
+  data_->fail(std::current_exception());
 }
 
 COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands, list_kind kind) {
@@ -317,7 +324,7 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
       return;
     }
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &first), "MPI_Get_count");
-    memory_.taken.resize(static_cast<std::size_t>(first));
+    make_taken(static_cast<std::size_t>(first));
     check_mpi(MPI_Mrecv(memory_.taken.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
     ++next_encoded_;
     std::byte* const into =
@@ -334,11 +341,23 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
   return all;
 }
 
+// A message whose length is known has to be received. A rank that has no room for it has failed, and needs nothing else
+// that it holds.
+COLLIGO_BODY void mpi_steps::make_taken(std::size_t bytes) {
+  try {
+    memory_.taken.resize(bytes);
+  } catch (std::bad_alloc const&) {
+    data_->fail(std::current_exception());
+    memory_.taken = {};
+    memory_.taken.resize(bytes);
+  }
+}
+
 // The first 8 bytes say how long a message is in all: what is longer than MPI counts comes in several.
 COLLIGO_BODY void mpi_steps::take_rest(int from, std::size_t first) {
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);
-  memory_.taken.resize(bytes);
+  if (bytes > first) memory_.taken.resize(bytes);
   for (std::size_t at = first; at < bytes; at += longest_piece)
     check_mpi(MPI_Recv(memory_.taken.data() + at, static_cast<int>(std::min<std::size_t>(bytes - at, longest_piece)),
                        MPI_BYTE, from, tag_, port_.comm(), MPI_STATUS_IGNORE),

@@ -159,6 +159,8 @@ class port_base : public endpoint {
   /// With memory beside the user's.
   std::exception_ptr run_beside(call const& its, text_run const& run, transport over);
   virtual void perform(working_vector& data, call const& its, text_run const& run, transport over) = 0;
+  /// A rank that has failed goes through its text without touching the vector, for others rely on its messages.
+  virtual bool goes_on_without_memory(call const&, transport) { return false; }
   virtual void run_vendor(call const& its) = 0;
   /// For perform(): the text on these steps, told to whoever looks on.
   void run_on(any_step& step, call const& its, text_run const& run) {

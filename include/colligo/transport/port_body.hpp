@@ -139,14 +139,22 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, text_run 
     holds = needed.holds();
   }
   bool const direct = contains(its.out.covers, holds), copy = what.keeps_input && its.in.data == its.out.data;
-  room result(memory.result, of, direct ? 0 : holds.size()), input(memory.input, of, copy ? its.in.covers.size() : 0);
+  room result, input;
   values<std::byte const> in = its.in;
-  if (copy) {
-    of.copy(in.data, in.covers.size(), input.data());
-    in.data = input.data();
+  std::exception_ptr missing;
+  try {
+    result.make(memory.result, of, direct ? 0 : holds.size());
+    input.make(memory.input, of, copy ? its.in.covers.size() : 0);
+    if (copy) of.copy(in.data, in.covers.size(), input.data());
+  } catch (...) {
+    if (!goes_on_without_memory(its, over)) throw;
+    missing = std::current_exception();
   }
+  if (copy) in.data = input.data();
   working_vector data(of, its.op, in, direct ? its.out : values<std::byte>{result.data(), holds}, memory);
+  if (missing) data.fail(missing);
   perform(data, its, run, over);
+  if (missing) std::rethrow_exception(missing);
   if (direct) data.complete();
   else of.copy(data.read(its.out.covers), its.out.covers.size(), its.out.data);
   return data.failure();

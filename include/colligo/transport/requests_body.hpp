@@ -30,6 +30,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
       throw algorithm_error(where(port, its.what) + "vendor: the MPI library has no such collective as a request");
     return;
   }
+  uses_memory_ = port.uses_memory(its_, over);   // may be collective: before all that may fail on one rank alone
   element const& of = *its_.of;
   memory_.operands.reserve(64);
   planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);
@@ -47,7 +48,6 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   values<std::byte const> in = its_.in;
   if (copies_input_) in.data = input_->data();
   data_.emplace(of, its_.op, in, direct_ ? its_.out : values<std::byte>{result_->data(), holds}, memory_);
-  uses_memory_ = port.uses_memory(its_, over);
   steps_ = port.steps_for_request(*data_, its_, over);
   // Room for every step, so that no start allocates.
   std::size_t received = 0, combined = 0, grouped = 0;
@@ -190,9 +190,15 @@ COLLIGO_BODY bool requests_of_rank::progress() {
 
 COLLIGO_BODY void run_among_requests(port_base& port, call const& its, text const& what, void const* tag,
                                      known_ranks const& known, transport over, std::uint32_t number) {
-  running now(port, its, what, tag, known, over, nullptr, false);
-  port.requests().add(now, number);
-  now.wait();
+  std::optional<running> now;
+  try {
+    now.emplace(port, its, what, tag, known, over, nullptr, false);
+  } catch (...) {
+    port.give_up_now(number);
+    throw;
+  }
+  port.requests().add(*now, number);
+  now->wait();
 }
 
 COLLIGO_BODY handle::handle() = default;

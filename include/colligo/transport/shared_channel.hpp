@@ -3,17 +3,20 @@
 /// One-way channels between ranks that share memory: from each rank to each other one, and from each rank to all others
 /// at once. A channel has three ways for a message, which both ends know from its length: short ones go in cache lines
 /// that carry their own sequence number, so that data and flag are one transfer; longer ones in chunks through a ring
-/// of bytes; the longest may leave their address in a line and be read where they are.
+/// of bytes; the longest may leave their address in a line and be read where they are. A reader whom the system does
+/// not let read (secret memory, a device's) refuses that message, and it goes through the ring between the two.
 ///
 /// What a channel needs is allocated when it is first used, so that the memory of a host of q ranks is, in bytes,
 ///
 ///     q * (1.8 Ki + 128 q + 16 (q + 1) + 192)         the segments, which is all that an unused communicator has,
-///     + 8.1 KiB for each channel that is used         (a pair's has one each way; one to all for each rank),
-///     + a ring for each channel with messages of more than 2 KiB: 256 KiB for the one to all (64 KiB where q > 16),
-///       otherwise max(8 KiB, 256 KiB / (q - 1) rounded down to a power of two).
+///     + 8.1 KiB for each channel that is used         (a pair's has one each way; one to all for each rank);
+///       2.1 KiB where q > 32,
+///     + a ring for each channel with messages that are longer than go in lines (2 KiB, 448 bytes where q > 32): 256 KiB
+///       for the one to all (64 KiB where q > 16), otherwise max(4 KiB, 256 KiB / (q - 1) rounded down to a power of
+///       two).
 ///
-/// 64 ranks that each talk to six others: 0.6 + 3.1 + 3 MiB; to all: 0.6 + 0.5 + 4 MiB; all pairs of 64 ranks, with
-/// long messages: 64 MiB.
+/// 64 ranks that each talk to six others: 0.7 + 0.8 + 1.5 MiB; to all: 0.7 + 0.1 + 4 MiB; all pairs of 64 ranks, with
+/// long messages: 0.7 + 8.1 + 15.8 MiB.
 #pragma once
 
 #include <algorithm>
@@ -33,11 +36,21 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t line_payload = 56;                       // bytes; the other 8 of the line are its stamp
-inline constexpr std::uint32_t channel_lines = 128;                    // of which a message may take:
-// Bytes: above, one flag for many lines is cheaper.
-inline constexpr std::size_t longest_in_lines = 37 * line_payload;
 // A reader that never writes back says how far it is this often.
 inline constexpr std::uint32_t lines_reported = 16;
+
+/// How many lines the channels of a host have, and how many of them a message may take.
+struct line_numbers {
+  std::uint32_t all, of_message;   // all: a power of two
+
+  std::size_t longest() const { return of_message * line_payload; }   ///< bytes
+};
+/// In few lines an exchange of two messages each way finds room beside those that have not been reported. Above 37 of
+/// them one flag for many is cheaper.
+constexpr line_numbers lines_of_host(std::size_t ranks) {
+  return ranks <= 32 ? line_numbers{128, 37} : line_numbers{32, 8};
+}
+inline constexpr std::size_t longest_in_lines = 37 * line_payload;   // anywhere
 
 constexpr std::uint32_t lines_for(std::size_t bytes) {
   return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload);
@@ -56,14 +69,19 @@ struct alignas(cache_line) stamped_line {
 /// What the writer of a channel says.
 struct alignas(cache_line) channel_front {
   std::atomic<std::uint64_t> put;   ///< bytes of the ring that are filled
-  stamped_line lines[channel_lines];
+
+  /// Behind it stand as many lines as the channels of the host have.
+  stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
+  stamped_line const& line(std::uint32_t i) const { return reinterpret_cast<stamped_line const*>(this + 1)[i]; }
+  static std::size_t bytes(line_numbers lines) { return sizeof(channel_front) + lines.all * sizeof(stamped_line); }
 };
 
 /// What the reader of a channel says; it stands in the reader's own segment.
 struct alignas(cache_line) channel_back {
   std::atomic<std::uint32_t> lines;   ///< taken, brought up to date every lines_reported lines
   std::atomic<std::uint64_t> taken;   ///< bytes of the ring
-  std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory
+  std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory, or refused
+  std::atomic<std::uint64_t> refused; ///< the latest that the system did not let it read: the number of it
 };
 
 /// What stands before a chunk, in a line of its own.
@@ -131,7 +149,7 @@ class segment_layout {
   /// Bytes. All rings to single ranks together are larger than a first-level cache: a smaller ring would make readers
   /// wait for lines that its writer still has there, which halves the speed of everything that is long.
   constexpr std::size_t capacity(std::size_t to) const {
-    constexpr std::size_t together = 256 * 1024, least = 8 * 1024;
+    constexpr std::size_t together = 256 * 1024, least = 4 * 1024;
     if (to == ranks_) return ranks_ <= 16 ? together : together / 4;
     return std::max(least, floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)));
   }
@@ -152,27 +170,27 @@ class shared_host;
 class outlet {
  public:
   /// `backs` are those of all readers.
-  outlet(shared_host& host, std::size_t capacity, std::vector<channel_back const*> backs)
-      : host_(&host), capacity_(capacity), backs_(std::move(backs)) {}
+  outlet(shared_host& host, line_numbers lines, std::size_t capacity, std::vector<channel_back const*> backs)
+      : host_(&host), last_(lines.all - 1), capacity_(capacity), backs_(std::move(backs)) {}
 
   bool has_room_for(std::uint32_t lines) {
-    if (put_ + lines - taken_ <= channel_lines) return true;
+    if (put_ + lines - taken_ <= last_ + 1) return true;
     std::uint32_t behind = 0;
     for (channel_back const* back : backs_)
       behind = std::max(behind, put_ - back->lines.load(std::memory_order_acquire));
     taken_ = put_ - std::min(behind, put_ - taken_);   // stamps may have said more
-    return put_ + lines - taken_ <= channel_lines;
+    return put_ + lines - taken_ <= last_ + 1;
   }
 
-  /// A message of 1 .. longest_in_lines bytes. Precondition: there is room.
+  /// A message of 1 byte, or as many as go in lines. Precondition: there is room.
   void put_lines(std::byte const* from, std::size_t bytes, std::uint64_t tag) {
     std::uint32_t number = put_;
     for (; bytes > line_payload; from += line_payload, bytes -= line_payload) {
-      stamped_line& line = front_->lines[number % channel_lines];
+      stamped_line& line = front_->line(number & last_);
       std::memcpy(line.payload, from, line_payload);
       line.stamp.store(stamp(tag, ++number), std::memory_order_release);
     }
-    stamped_line& line = front_->lines[number % channel_lines];
+    stamped_line& line = front_->line(number & last_);
     std::memcpy(line.payload, from, bytes);
     line.stamp.store(stamp(tag, ++number) | acknowledgement(), std::memory_order_release);
     put_ = number;
@@ -180,7 +198,7 @@ class outlet {
   /// The same for a length that the compiler knows.
   template <std::size_t Bytes>
   void put_line(std::byte const* from, std::uint64_t tag) {
-    stamped_line& line = front_->lines[put_ % channel_lines];
+    stamped_line& line = front_->line(put_ & last_);
     std::memcpy(line.payload, from, Bytes);
     line.stamp.store(stamp(tag, ++put_) | acknowledgement(), std::memory_order_release);
   }
@@ -211,6 +229,11 @@ class outlet {
   /// One more message is to be read where it is.
   void offer() { ++offered_; }
   bool all_read() const { return least([](channel_back const& back) -> auto& { return back.read; }) >= offered_; }
+  /// Whether a reader could not read the latest. Precondition: all_read().
+  std::size_t readers() const { return backs_.size(); }
+  bool is_refused_by(std::size_t reader) const {
+    return offered_ != 0 && backs_[reader]->refused.load(std::memory_order_relaxed) == offered_;
+  }
 
  private:
   friend class shared_host;
@@ -236,6 +259,7 @@ class outlet {
   shared_host* host_;
   channel_front* front_ = nullptr;   // host_ sets it before the channel is used
   std::byte* ring_ = nullptr;
+  std::uint32_t last_;   // line; their number is a power of two
   std::size_t capacity_;
   std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;   // taken, as far as is known and as stamps have it
   std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
@@ -248,8 +272,8 @@ class outlet {
 /// The reading end.
 class inlet {
  public:
-  inlet(shared_host& host, std::size_t capacity, channel_back& back)
-      : host_(&host), capacity_(capacity), back_(&back) {}
+  inlet(shared_host& host, line_numbers lines, std::size_t capacity, channel_back& back)
+      : host_(&host), last_(lines.all - 1), capacity_(capacity), back_(&back) {}
 
   /// Whether the next line has come. It is of the message awaited, or will do.
   bool has_line(awaited const& m) {
@@ -263,7 +287,7 @@ class inlet {
 
   /// Copies `bytes` <= line_payload of the next line. Precondition: it has come.
   void take_line(std::byte* into, std::size_t bytes) {
-    std::memcpy(into, front_->lines[taken_ % channel_lines].payload, bytes);
+    std::memcpy(into, front_->line(taken_ & last_).payload, bytes);
     took(1);
   }
 
@@ -274,7 +298,7 @@ class inlet {
     std::uint32_t number = taken_;
     std::uint32_t const end = number + lines_for(bytes);
     for (;;) {
-      std::memcpy(into, front_->lines[number % channel_lines].payload, line_payload);
+      std::memcpy(into, front_->line(number & last_).payload, line_payload);
       into += line_payload;
       if (++number == end) break;
       while ((stamp_of(number) >> 8 & 0xff) != ((number + 1) & 0xff)) wait();
@@ -304,19 +328,24 @@ class inlet {
 
   /// A message has been read where it is; its sender may go on.
   void has_read() { back_->read.store(++read_, std::memory_order_release); }
+  /// It can not be read; its sender is to send it another way.
+  void refuse() {
+    back_->refused.store(read_ + 1, std::memory_order_relaxed);
+    has_read();
+  }
 
  private:
   friend class shared_host;
 
   std::uint64_t stamp_of(std::uint32_t line) const {
-    return front_->lines[line % channel_lines].stamp.load(std::memory_order_acquire);
+    return front_->line(line & last_).stamp.load(std::memory_order_acquire);
   }
   void took(std::uint32_t lines) {
     std::uint32_t const before = taken_;
     taken_ += lines;
     if (reverse_) {   // what other lines of a message say is nothing
       reverse_->heard_ += static_cast<std::uint32_t>(
-          front_->lines[(taken_ - 1) % channel_lines].stamp.load(std::memory_order_relaxed) & 0xff);
+          front_->line((taken_ - 1) & last_).stamp.load(std::memory_order_relaxed) & 0xff);
       if (static_cast<std::int32_t>(reverse_->heard_ - reverse_->taken_) > 0) reverse_->taken_ = reverse_->heard_;
     }
     if ((before ^ taken_) >= lines_reported) back_->lines.store(taken_, std::memory_order_release);
@@ -327,7 +356,7 @@ class inlet {
     if (m.by->hears(m.from, m.tag, tag)) return true;
     std::byte const* address = nullptr;
     if (tag & message_tag::address)
-      std::memcpy(&address, front_->lines[taken_ % channel_lines].payload, sizeof address);
+      std::memcpy(&address, front_->line(taken_ & last_).payload, sizeof address);
     if (address) has_read();   // its sender does not wait any more, but counts
     took(1);
     return false;
@@ -365,6 +394,7 @@ class inlet {
   shared_host* host_;
   channel_front const* front_ = nullptr;   // host_ sets it before the channel is used
   std::byte const* ring_ = nullptr;
+  std::uint32_t last_;   // line
   std::size_t capacity_;
   std::uint32_t taken_ = 0;
   std::uint64_t opened_ = chunk_header::gap;   // the chunk at the tail is of this message
@@ -387,8 +417,8 @@ struct surroundings {
   void* context = nullptr;
   bool spin = false;                      ///< every rank has a core: poll; otherwise, or if that does not pay, give way
   void (*wait)(void* context) = nullptr;  ///< gives way, and lets happen what else must; may throw
-  /// Copies from the memory of a rank of the host; null where that is not possible.
-  void (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
+  /// Copies from the memory of a rank of the host; false where the system does not let it. Null where it never does.
+  bool (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
   /// Whether a rank of the host has ended.
   bool (*gone)(void* context, int rank) = nullptr;
   bool ranks_may_leave = false;   ///< a rank that has made its part of all calls may end before others
@@ -402,7 +432,8 @@ class shared_host {
   shared_host(int me, std::vector<std::byte*> segments, host_memory& memory, std::vector<int> places,
               surroundings around)
       : around_(around), me_(static_cast<std::size_t>(me)), segments_(std::move(segments)), memory_(memory),
-        places_(std::move(places)), patience_(around.spin ? many_polls : 1) {
+        places_(std::move(places)), lines_(lines_of_host(segments_.size())),
+        patience_(around.spin ? many_polls : 1) {
     int const ranks = static_cast<int>(segments_.size());
     std::size_t const q = segments_.size();
     segment_layout const layout(ranks);
@@ -414,16 +445,16 @@ class shared_host {
     std::vector<channel_back const*> readers;
     for (int r = 0; r < ranks; ++r) {
       auto const to = static_cast<std::size_t>(r);
-      out_.emplace_back(*this, layout.capacity(to), std::vector<channel_back const*>{&back(r, me, false)});
-      in_.emplace_back(*this, layout.capacity(me_), back(me, r, false));
-      in_all_.emplace_back(*this, layout.capacity(q), back(me, r, true));
+      out_.emplace_back(*this, lines_, layout.capacity(to), std::vector<channel_back const*>{&back(r, me, false)});
+      in_.emplace_back(*this, lines_, layout.capacity(me_), back(me, r, false));
+      in_all_.emplace_back(*this, lines_, layout.capacity(q), back(me, r, true));
       out_[to].reverse_taken_ = &in_[to].taken_;
       in_[to].reverse_ = &out_[to];
       if (r != me) readers.push_back(&back(r, me, true));
       records_.push_back(reinterpret_cast<rank_record*>(segments_[to] + layout.record()));
     }
     if (readers.empty()) readers.push_back(&back(me, me, true));
-    out_.emplace_back(*this, layout.capacity(q), std::move(readers));
+    out_.emplace_back(*this, lines_, layout.capacity(q), std::move(readers));
     largest_chunk_ = std::min<std::size_t>(32 * 1024, layout.capacity(0) / 4);
   }
   shared_host(shared_host const&) = delete;
@@ -439,8 +470,10 @@ class shared_host {
 
   /// Afterwards messages of so many bytes allocate nothing.
   void make_ready(outlet& to, std::size_t bytes) {
-    if (bytes > longest_in_lines) to.ring();
+    if (!in_lines(bytes)) to.ring();
   }
+  /// Whether a message of so many bytes goes in lines.
+  bool in_lines(std::size_t bytes) const { return bytes <= lines_.longest(); }
 
   /// Elements in a chunk of a message of so many bytes. At least one; see fits().
   std::size_t chunk_of(std::size_t element_size, std::size_t bytes) const {
@@ -448,14 +481,14 @@ class shared_host {
     return std::max<std::size_t>(1, wanted / element_size);
   }
   /// Whether elements of this size go through the rings: with a chunk's header up to 64 KiB on hosts of at most 3
-  /// ranks, 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of more.
+  /// ranks, 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of at most 33, 2 KiB of more.
   bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
 
   /// Whether a message of so many bytes is announced, and read where it is if its sender can leave it there.
   bool announces(std::size_t bytes) const { return bytes >= announced_from_; }
   void announce_from(std::size_t bytes) { announced_from_ = bytes; }
-  void read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
-    around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
+  bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
+    return around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
   }
   bool can_read() const { return around_.read != nullptr; }
 
@@ -474,13 +507,17 @@ class shared_host {
 
   /// The records of this host's ranks, by place.
   rank_record& my_record() { return *records_[me_]; }
-  void give_up(std::uint32_t number, std::string_view why) {
+  void give_up(std::uint32_t number, std::string_view why) noexcept {
     given_up_ = number;
     // A rank that gives up because another one has hands its reason on.
     if (auto const at = why.find(given_up_by); at != why.npos)
       return my_record().give_up(number, why.substr(at + given_up_by.size()));
-    std::string const me = "rank " + std::to_string(rank_at(me_));
-    my_record().give_up(number, me + ": " + std::string(why));
+    try {
+      std::string const me = "rank " + std::to_string(rank_at(me_));
+      my_record().give_up(number, me + ": " + std::string(why));
+    } catch (std::bad_alloc const&) {
+      my_record().give_up(number, why);
+    }
   }
   /// The latest call that this rank gave up; 0: none.
   std::uint32_t given_up() const { return given_up_; }
@@ -544,8 +581,8 @@ class shared_host {
   channel_front* front(channel_places& its) {
     std::uint64_t known = its.front.load(std::memory_order_acquire);
     if (known == 0) {
-      std::uint64_t const fresh = mine(memory_.allocate(sizeof(channel_front)));
-      std::memset(at(fresh), 0, sizeof(channel_front));
+      std::uint64_t const fresh = mine(memory_.allocate(channel_front::bytes(lines_)));
+      std::memset(at(fresh), 0, channel_front::bytes(lines_));
       if (its.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
       else memory_.take_back();
     }
@@ -571,6 +608,7 @@ class shared_host {
   std::vector<std::byte*> segments_;
   host_memory& memory_;
   std::vector<int> places_;
+  line_numbers lines_;
   std::uint32_t given_up_ = 0;
   std::vector<rank_record*> records_;
   std::vector<outlet> out_;

@@ -30,6 +30,7 @@ struct shared_traffic {
     std::size_t after;   ///< the message that goes before it through the same channel
     bool stays = true;   ///< nobody writes there during the step
 
+    bool is_complete() const { return done == bytes && by != way::memory; }
     std::byte const* rest() const { return from + done; }
   };
   struct incoming {
@@ -44,6 +45,9 @@ struct shared_traffic {
     std::byte const* address = nullptr;
     std::size_t members = 1;            ///< of the group of folds into one range that begins here
     bool guarded = false;               ///< writes where the step sends from
+    std::size_t known = 0;              ///< bytes that come once more, and have been used already
+
+    bool is_complete() const { return done == bytes; }
   };
   std::vector<outgoing> out;
   std::vector<incoming> in;
@@ -133,11 +137,9 @@ class shared_steps final : private listener {
   }
   struct lone { awaited message; inlet& from; };
   void look_around(lone const* alone);
-  static bool is_complete(outgoing const& o) {
-    return o.done == o.bytes && (o.by != way::memory || o.to->all_read());
-  }
   bool is_hopeless(lone const* alone);
   bool has_come(incoming& i);
+  void hear_of_failure(int peer);
   void tell_if_given_up(int peer) const;
   int gone_rank() const;
   [[noreturn]] void tell_lost(int rank) const;
@@ -152,10 +154,12 @@ class shared_steps final : private listener {
   void give_slots();
   bool advance(outgoing& o);
   bool advance(incoming* first);
+  bool send_again(outgoing& o);
   std::byte const* fetch(incoming& i, std::size_t n, std::size_t beginning);
   std::size_t part_size() const;
   std::size_t part_of(incoming const& first, std::size_t n) const;
   std::size_t chunk_of(std::size_t bytes) const { return host_.chunk_of(size_, bytes) * size_; }
+  std::size_t read_of(std::size_t bytes) const;
   void release(incoming& i, std::size_t n);
   bool hears_announcement(incoming& i);
   void use(incoming* first, std::size_t n);
@@ -174,6 +178,7 @@ class shared_steps final : private listener {
   std::size_t size_ = 1;
   int rank_;
   std::span<operand const> short_;   // a step begun whose messages are all short, and have left
+  std::span<operand const> listed_;  // the step under way, if its folds wait until all of them have come
   bool is_short_ = false, published_ = false;
 };
 

@@ -14,7 +14,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// Bytes at once from another rank's memory: what a second-level cache keeps.
+// Bytes at once from another rank's memory, about: what a second-level cache keeps.
 inline constexpr std::size_t longest_read = 256 * 1024;
 
 inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
@@ -27,7 +27,7 @@ std::size_t latest_message(Messages const& all, Same same) {
 }
 template <class Messages>
 bool has_turn(Messages const& all, std::size_t after) {
-  return after == no_message() || all[after].done == all[after].bytes;
+  return after == no_message() || all[after].is_complete();
 }
 
 // Short messages by themselves. Copies of a constant size are worth a switch.
@@ -47,7 +47,7 @@ inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std:
 COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece const& in) {
   std::size_t const bytes_out = out.size() * size_, bytes_in = in.elements.size() * size_;
   std::byte const* const source = data_->read(out, which, nullptr);
-  if (bytes_out <= longest_in_lines && bytes_in <= longest_in_lines) {
+  if (host_.in_lines(std::max(bytes_out, bytes_in))) {
     outlet* const o = bytes_out == 0 ? nullptr : &host_.to(to);
     if (o == nullptr || o->has_room_for(lines_for(bytes_out))) {
       if (o) put_short(*o, source, bytes_out, sent_tag(bytes_out));
@@ -74,8 +74,9 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list) {
     std::size_t const bytes = p.elements.size() * size_;
     if (!p.folds()) return;
     if (way_of(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
-    if (way_of(bytes) == way::announced) slots += longest_read;
+    if (way_of(bytes) == way::announced) slots += read_of(bytes);
   });
+  if (order_matters(list)) slots = std::max(slots, scratch_sizes(list).received * size_);
   data_->memory().received.of_size(slots);
 }
 
@@ -93,13 +94,13 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
   bool all_short = true, sent = false;
   for_each_piece(list, [&](piece const& p) {
     std::size_t const bytes = p.elements.size() * size_;
-    all_short &= bytes <= longest_in_lines;
+    all_short &= host_.in_lines(bytes);
     if (!p.sends() || (published && std::exchange(sent, true))) return;
     if (p.combines_first() && !free) free = data_->memory().combined.of_size(scratch_sizes(list).combined * size_);
     outlet& to = published ? host_.to_all() : host_.to(p.peer);
     std::byte const* const from = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += bytes;
-    if (bytes <= longest_in_lines && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
+    if (host_.in_lines(bytes) && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
       put_short(to, from, bytes, sent_tag(bytes));
     else add_out(p.peer, published, from, bytes);
   });
@@ -107,8 +108,16 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
 }
 
 COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool published) {
+  std::byte* free = nullptr;
+  if (order_matters(list)) {
+    listed_ = list;
+    free = data_->memory().received.of_size(scratch_sizes(list).received * size_);
+  }
   for_each_piece(list, [&](piece const& p) {
-    if (!p.sends()) add_in(p, published);
+    if (p.sends()) return;
+    if (!free || !p.folds()) return add_in(p, published);
+    add_in({operand::kind::recv, p.peer, p.elements, own::result}, published,
+           std::exchange(free, free + p.elements.size() * size_));
   });
 }
 
@@ -154,11 +163,16 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
     return state::done;
   }
   bool open = false, moved = false;
-  for (outgoing& o : traffic_.out)
-    if (!is_complete(o)) open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
+  for (std::size_t k = 0; k < traffic_.out.size(); ++k)   // there may come to be more of them
+    if (outgoing& o = traffic_.out[k]; !o.is_complete())
+      open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
   for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
-    if (traffic_.in[k].done < traffic_.in[k].bytes) open = true, moved |= advance(&traffic_.in[k]);
-  if (!open) traffic_.clear();
+    if (!traffic_.in[k].is_complete()) open = true, moved |= advance(&traffic_.in[k]);
+  if (!open) {
+    traffic_.clear();
+    if (!listed_.empty())
+      combine_received(std::exchange(listed_, {}), data_->memory().received.of_size(0), rank_, *data_);
+  }
   if (!open || moved) {
     suspicious_ = false;
     return open ? state::moved : state::done;
@@ -181,7 +195,7 @@ COLLIGO_BODY void shared_steps::run() {
 }
 
 COLLIGO_BODY shared_steps::way shared_steps::way_of(std::size_t bytes) const {
-  return bytes <= longest_in_lines ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
+  return host_.in_lines(bytes) ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
 }
 
 COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {
@@ -262,10 +276,10 @@ COLLIGO_BODY bool shared_steps::blocked(incoming const& i, std::size_t n) const 
 }
 
 COLLIGO_BODY void shared_steps::give_slots() {
-  auto const space = [](incoming const& i) {
+  auto const space = [&](incoming const& i) {
     if (!i.what.folds()) return std::size_t{0};
     return i.by == way::lines       ? std::size_t{lines_for(i.bytes)} * cache_line
-           : i.by == way::announced ? longest_read
+           : i.by == way::announced ? read_of(i.bytes)
                                     : 0;
   };
   std::size_t all = 0;
@@ -292,7 +306,7 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
     o.done = o.bytes;
     return true;
   }
-  if (o.by == way::memory) return false;
+  if (o.by == way::memory) return o.to->all_read() && send_again(o);
   std::size_t const n = std::min(o.bytes - o.done, chunk_of(o.bytes));
   std::byte* const place = o.to->room_for(n, sent_tag(o.bytes));
   if (!place) return false;
@@ -307,14 +321,45 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   return true;
 }
 
+// To those who could not read it, each by itself: others have it, and may have gone on. Complete if there are none.
+COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
+  o.by = way::ring;
+  if (o.peer != nobody) {
+    if (o.to->is_refused_by(0)) o.done = 0;
+    return true;
+  }
+  outlet const& all = *o.to;
+  std::byte const* const from = o.from;
+  std::size_t const bytes = o.bytes;
+  for (std::size_t k = 0; k < all.readers(); ++k)
+    if (int const peer = static_cast<int>(k) + (static_cast<int>(k) >= rank_ ? 1 : 0); all.is_refused_by(k)) {
+      add_out(peer, false, from, bytes);
+      traffic_.out.back().by = way::ring;
+    }
+  return true;
+}
+
 // The next n bytes of a message, of a chunk its beginning; null as long as they have not come. What is received, not
 // folded, is then at its place already.
 COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
-  if (i.by == way::ring) return i.from->chunk(beginning, message(i));
+  if (i.by == way::ring) {
+    for (std::size_t chunk; i.known != 0; i.known -= chunk) {
+      chunk = std::min(i.known, chunk_of(i.bytes));
+      if (!i.from->chunk(chunk, message(i))) return nullptr;
+      i.from->release(chunk);
+    }
+    return i.from->chunk(beginning, message(i));
+  }
   std::byte* const into = i.what.folds() ? i.slot : i.into + i.done;
   if (i.by == way::memory) {
     if (i.fetched < i.done + n) {
-      host_.read(i.what.peer, into, i.address + i.done, n);
+      if (!host_.read(i.what.peer, into, i.address + i.done, n)) {
+        i.from->refuse();
+        i.from = &host_.from(i.what.peer);
+        i.by = way::ring;
+        i.known = i.done;
+        return nullptr;
+      }
       i.fetched = i.done + n;
     }
     return into;
@@ -332,6 +377,11 @@ COLLIGO_BODY std::size_t shared_steps::part_size() const { return std::max<std::
 // Of a chunk of n bytes for a group, what is used at once: with nothing to send, one part after the other as they come.
 COLLIGO_BODY std::size_t shared_steps::part_of(incoming const& first, std::size_t n) const {
   return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_size()) : n;
+}
+// At once from another rank's memory: whole chunks, for those that are to come may come through a ring.
+COLLIGO_BODY std::size_t shared_steps::read_of(std::size_t bytes) const {
+  std::size_t const chunk = chunk_of(bytes);
+  return std::max<std::size_t>(1, longest_read / chunk) * chunk;
 }
 COLLIGO_BODY void shared_steps::release(incoming& i, std::size_t n) {
   i.done += n;
@@ -357,11 +407,16 @@ COLLIGO_BODY bool shared_steps::advance(incoming* first) {
   if (!all_heard) return false;
   std::size_t longest = first->bytes;
   if (first->by != way::lines)
-    longest = in_ring ? chunk_of(first->bytes) : first->what.folds() ? longest_read / size_ * size_ : longest;
+    longest = in_ring ? chunk_of(first->bytes) : first->what.folds() ? read_of(first->bytes) : longest;
   std::size_t const n = std::min(first->bytes - first->done, longest);
   if (blocked(*first, n)) return false;
   for (incoming* i = first; i != last; ++i)
-    if (!fetch(*i, n, part_of(*first, n))) return false;
+    if (!fetch(*i, n, part_of(*first, n))) {
+      // If it has just been refused, all go on in chunks: what is in slots is fetched again.
+      for (incoming* j = first; i->by == way::ring && j != last; ++j)
+        if (j->by == way::memory) j->fetched = j->done;
+      return false;
+    }
   use(first, n);
   for (incoming* i = first; i != last; ++i) release(*i, n);
   return true;
@@ -398,14 +453,12 @@ COLLIGO_BODY void shared_steps::abandon() {
   for (incoming& i : traffic_.in)
     if (i.by == way::memory && i.done < i.bytes) i.from->has_read();   // its sender does not wait any more, but counts
   traffic_.clear();
+  listed_ = {};
 }
 
 COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {
   if ((tag ^ expected) == message_tag::failed) {
-    if (!data_->has_failed())
-      data_->fail(std::make_exception_ptr(failed_elsewhere(
-          "colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " + std::to_string(from) +
-          " has failed in this call, so that this rank's result is good for nothing")));
+    if (!data_->has_failed()) hear_of_failure(from);
     return true;
   }
   std::uint32_t const number = its_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
@@ -413,6 +466,14 @@ COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uin
   // sign that another rank made a different one.
   if (static_cast<std::int32_t>(number - host_.given_up()) <= 0) return false;
   tell_mismatch(from, number);
+}
+
+COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {
+  data_->fail(std::make_exception_ptr(failed_elsewhere(
+      "colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " + std::to_string(peer) +
+      " has failed in this call, so that this rank's result is good for nothing")));
+} catch (std::bad_alloc const&) {   // of the words
+  data_->fail(std::current_exception());
 }
 
 COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {
@@ -480,13 +541,16 @@ COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
     return static_cast<std::int32_t>(host_.record_of(peer).latest() - its_.number) > 0 ||
            (looks_out_ && host_.is_gone(peer));
   };
+  auto const has_passed = [](outgoing const& o) {
+    return o.is_complete() || (o.by == way::memory && o.to->all_read());
+  };
   if (alone) {
     bool const left = has_left(alone->message.from) || alone->from.has_news(tag_);
     if (alone->from.has_line(alone->message)) return false;
     if (left) return true;
   }
   for (outgoing const& o : traffic_.out)
-    if (o.peer != nobody && has_left(o.peer) && !is_complete(o)) return true;
+    if (o.peer != nobody && has_left(o.peer) && !has_passed(o)) return true;
   for (incoming& i : traffic_.in)
     if (i.done < i.bytes && has_turn(traffic_.in, i.after) && (has_left(i.what.peer) || i.from->has_news(tag_)) &&
         !has_come(i))

@@ -145,10 +145,15 @@ struct over_threads {
     }
 
     /// A rank leaves a call before its end.
-    void give_up(int rank, std::uint32_t number, std::string_view why) {
+    void give_up(int rank, std::uint32_t number, std::string_view why) noexcept {
       std::lock_guard const lock(state_);
       desk& its = at(rank);
-      its.why[number % its.why.size()] = why;
+      std::string& known = its.why[number % its.why.size()];
+      try {
+        known = why;
+      } catch (std::bad_alloc const&) {
+        known = "no memory";   // as short as strings are without any
+      }
       its.given_up[number % its.given_up.size()].store(number, std::memory_order_release);
       for (auto& d : ranks_) {
         std::lock_guard const wake(d.mutex);
@@ -179,8 +184,9 @@ struct over_threads {
       if (static_cast<group*>(self)->failed_) throw abandoned{};
       std::this_thread::yield();
     }
-    static void read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) {
+    static bool read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) {
       std::memcpy(into, address, bytes);
+      return true;
     }
 
    private:
@@ -270,7 +276,10 @@ struct over_threads {
     std::unique_ptr<moving_step> vendor_request(call const&, bool) override { return nullptr; }
     void give_up(std::uint32_t number, std::string_view why, bool) noexcept override {
       ranks.give_up(rank_, number, why);
-      if (shared_) shared_->give_up(number, why);
+      try {
+        shared()->give_up(number, why);   // others may wait there, even if this rank has not come so far
+      } catch (std::bad_alloc const&) {
+      }
     }
 
     group& ranks;
@@ -279,7 +288,12 @@ struct over_threads {
     void perform(working_vector& data, call const& its, text_run const& run, transport over) override {
       steps each(*this, data, shared_for(its, over), *memory_);
       each.enter(identity_of(its, run.what, run.number));
-      this->run_on(each, its, run);
+      try {
+        this->run_on(each, its, run);
+      } catch (...) {
+        each.abandon();
+        throw;
+      }
     }
     void run_vendor(call const&) override {}   // refused before
 

@@ -128,8 +128,13 @@ class working_vector {
         left = ++operands == 1 ? right : into;
       };
       bool const late = own == into && n > 1 && contribution(from(1)).rank < me;   // overwritten before its turn
-      room kept(memory_.kept, of_, late ? part.size() : 0);
-      if (late) of_.copy(own, part.size(), kept.data());
+      room kept;
+      try {
+        kept.make(memory_.kept, of_, late ? part.size() : 0);
+        if (late) of_.copy(own, part.size(), kept.data());
+      } catch (...) {
+        return fail(std::current_exception());
+      }
       bool own_taken = false;
       for (std::size_t k = 0; k < n; ++k) {
         contribution const theirs = from(k);
@@ -189,7 +194,12 @@ class working_vector {
       range next{both.last, both.last};   // the next part that is written
       for (range const part : written_)
         if (first < part.last && part.first < next.first) next = part;
-      if (first < next.first) of_.copy(at(in_, {first, next.first}), next.first - first, at(out_, {first, next.first}));
+      try {
+        if (first < next.first)
+          of_.copy(at(in_, {first, next.first}), next.first - first, at(out_, {first, next.first}));
+      } catch (...) {   // of an element that is no bytes
+        fail(std::current_exception());
+      }
       first = next.last;
     }
     written_ = written_ranges(both);
@@ -223,6 +233,19 @@ inline std::size_t group_of_folds(std::span<operand const> list, std::size_t i) 
            list[i + count].which == own::result && list[i + count].elements == first.elements)
       ++count;
   return count;
+}
+
+/// Whether there are folds into ranges that overlap, but for those that combine into one range at once: they have to be
+/// combined in the order listed, not in that of their arrival.
+inline bool order_matters(std::span<operand const> list) {
+  for (std::size_t i = 0, count; i < list.size(); i += count) {
+    count = 1;
+    if (list[i].vanishes() || !list[i].folds()) continue;
+    count = group_of_folds(list, i);
+    for (operand const& before : list.first(i))
+      if (before.folds() && !before.vanishes() && overlap(before.elements, list[i].elements)) return true;
+  }
+  return false;
 }
 
 /// Combines into the vector what a step's folds have received, one after the other from `received` on.

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSL-1.0
+// Memory that can not be had at the k-th allocation of a call, for every k, on one rank and on all: right results or an
+// error on every rank, nobody hangs, and so it is with the calls that follow.
+#define BOOST_TEST_NO_MAIN
+#include <boost/mpi/communicator.hpp>
+#include <boost/serialization/string.hpp>
+#include <boost/test/unit_test.hpp>
+#include <colligo/colligo.hpp>
+#include <colligo/transport/thread_port.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+/// Allocations of this thread until one fails; 0: none does.
+thread_local int until_failure = 0;
+
+void* taken(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void allocate() {
+  if (until_failure != 0 && --until_failure == 0) throw std::bad_alloc();
+}
+
+}  // namespace
+
+// The array and nothrow forms call these. Not inline: g++ would take free() for a mismatch of the new that it sees.
+[[gnu::noinline]] void* operator new(std::size_t bytes) { return allocate(), taken(std::malloc(bytes ? bytes : 1)); }
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t boundary) {
+  allocate();
+  auto const to = static_cast<std::size_t>(boundary);
+  return taken(std::aligned_alloc(to, (bytes + to - 1) / to * to + (bytes ? 0 : to)));
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace {
+
+using namespace colligo;
+
+enum class outcome { right, wrong, no_memory, elsewhere, other };
+
+/// A call with the k-th of its allocations failing on this rank; 0: none. `reached`: there were as many.
+template <class Call>
+outcome outcome_of(int k, Call call, bool& reached, std::string& text) {
+  struct end {
+    ~end() { until_failure = 0; }
+  };
+  try {
+    end const after;
+    until_failure = k;
+    bool const right = call();
+    reached = k != 0 && until_failure == 0;
+    return right ? outcome::right : outcome::wrong;
+  } catch (std::bad_alloc const&) {
+    reached = true;
+    return outcome::no_memory;
+  } catch (failed_elsewhere const& e) {
+    text = e.what();
+    return outcome::elsewhere;
+  } catch (std::exception const& e) {
+    text = e.what();
+    return outcome::other;
+  }
+}
+
+template <class T>
+T value(int rank, std::size_t i) {
+  if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(rank + 1 + static_cast<int>(i % 7));
+  else return std::string(30, static_cast<char>('a' + rank % 20));   // longer than strings are without an allocation
+}
+
+/// Whether an all_reduce is right.
+template <class T, class Tag, class Comm>
+bool sum(Comm const& comm, std::vector<T> const& in, std::vector<T>& out, Tag const& tag, bool as_request) {
+  if (as_request) colligo::iall_reduce(comm, in, out, as_commutative(std::plus<>{}), tag).wait();
+  else colligo::all_reduce(comm, in, out, as_commutative(std::plus<>{}), tag);
+  if constexpr (std::is_arithmetic_v<T>) {
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (out[i] != static_cast<T>(comm.size() * (comm.size() + 1) / 2 + comm.size() * static_cast<int>(i % 7)))
+        return false;
+    return true;
+  } else {
+    return std::all_of(out.begin(), out.end(), [&](T const& s) {
+      return s.size() == 30 * static_cast<std::size_t>(comm.size());
+    });
+  }
+}
+
+/// `agree(one)`: the sum over all ranks. `renew()`: a communicator that has not been used, or has been.
+template <class T, class Tag, class Renew, class Agree, class Report>
+void fail_everywhere(std::string const& what, Tag const& tag, std::size_t n, bool as_request, int p, Renew renew,
+                     Agree agree, Report report) {
+  for (int who = -1; who < std::min(p, 2); ++who)   // -1: all
+    for (int k = 1;; ++k) {
+      auto const& comm = renew();
+      std::vector<T> in(n), out(n), later(n);
+      for (std::size_t i = 0; i < n; ++i) in[i] = value<T>(comm.rank(), i);
+      bool reached = false, never = false;
+      std::string text;
+      std::string const here = what + ", rank " + std::to_string(comm.rank()) + " of " + std::to_string(p) + ", k = " +
+                               std::to_string(k) + " on rank " + std::to_string(who) + ": ";
+      int const mine = who < 0 || who == comm.rank() ? k : 0;
+      outcome const its = outcome_of(mine, [&] { return sum(comm, in, out, tag, as_request); }, reached, text);
+      report(its == outcome::right || its == outcome::elsewhere || (its == outcome::no_memory && mine != 0),
+             here + (its == outcome::wrong ? "wrong values " : "") + text);
+      int const any = agree(reached);
+      for (int again = 0; again < 2; ++again) {
+        outcome const then = outcome_of(0, [&] { return sum(comm, in, later, tag, again == 1); }, never, text);
+        int const right = agree(then == outcome::right);
+        report(then != outcome::wrong && then != outcome::no_memory && (right == 0 || right == p),
+               here + "a later call is " + (then == outcome::wrong ? "wrong " : "not the same on all ranks ") + text);
+      }
+      if (any == 0) break;
+      if (k > 300) {
+        report(false, here + "no end");
+        break;
+      }
+    }
+}
+
+/// Algorithms over this communicator. A new one: all is used for the first time.
+template <class Renew, class Agree, class Report>
+void try_all(bool is_new, int p, Renew renew, Agree agree, Report report) {
+  auto const each = [&]<class T>(T, std::string const& name, auto tag, std::size_t n, bool as_request = false) {
+    std::string const what = std::string(is_new ? "first " : "later ") + name + " of " + std::to_string(n);
+    fail_everywhere<T>(what, tag, n, as_request, p, renew, agree, report);
+  };
+  each(1L, "automatic", automatic{}, 1);
+  each(1L, "ring", ring{}, 5000);
+  each(1L, "direct in memory", shared_memory{{.slices = 1 << 20}}, 5000);
+  each(std::string{}, "strings by recursive_doubling", recursive_doubling{}, 3);
+  if (is_new) return;
+  each(std::string{}, "strings by direct", direct{}, 3);
+  for (std::size_t const n : {1u, 5000u}) {
+    each(1L, "direct", direct{}, n);
+    each(1L, "circulant in memory", over_shared_memory{circulant{}}, n);
+    each(1L, "binary_tree in memory", over_shared_memory{binary_tree{}}, n);
+    each(1L, "request in memory", over_shared_memory{ring{}}, n, true);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(no_memory_over_mpi) {
+  boost::mpi::communicator const world;
+  if (world.size() > 3) return;   // takes long, and shows nothing else
+  auto const agree = [&](bool mine) {
+    int const one = mine;
+    int all = 0;
+    MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, world);
+    return all;
+  };
+  auto const report = [](bool right, std::string const& what) { BOOST_CHECK_MESSAGE(right, what); };
+  boost::mpi::communicator fresh;
+  try_all(true, world.size(), [&]() -> auto& {
+    fresh = boost::mpi::communicator(world, boost::mpi::comm_duplicate);
+    return fresh;
+  }, agree, report);
+  boost::mpi::communicator const used(world, boost::mpi::comm_duplicate);
+  colligo::all_reduce(used, 1, std::plus<>{}, shared_memory{});
+  try_all(false, world.size(), [&]() -> auto& { return used; }, agree, report);
+}
+
+BOOST_AUTO_TEST_CASE(no_memory_over_threads) {
+  if (boost::mpi::communicator().size() != 1) return;
+  for (int const p : {2, 3})
+    run_threads(p, [&](thread_communicator& comm) {
+      auto const agree = [&](bool mine) { return colligo::all_reduce(comm, mine ? 1 : 0, std::plus<>{}); };
+      auto const report = [](bool right, std::string const& what) {
+        if (!right) throw std::runtime_error(what);
+      };
+      try_all(false, p, [&]() -> auto& { return comm; }, agree, report);
+    });
+}

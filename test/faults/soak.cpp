@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random calls one after the other: collectives, algorithms, lengths, functors that throw, ranks that come late. The
+// seed is printed; COLLIGO_SOAK_SEED takes another run's, COLLIGO_SOAK_CALLS makes as many calls instead of 2500.
+#define BOOST_TEST_NO_MAIN
+#include <boost/mpi/communicator.hpp>
+#include <boost/test/unit_test.hpp>
+#include <colligo/colligo.hpp>
+#include <colligo/transport/thread_port.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace colligo;
+using namespace std::chrono_literals;
+
+struct refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct angry {
+  int* calls_left;   // 0: never throws
+
+  long operator()(long a, long b) const {
+    if (*calls_left != 0 && --*calls_left == 0) throw refusal("no");
+    return a + b;
+  }
+};
+
+unsigned setting(char const* variable, unsigned otherwise) {
+  char const* const value = std::getenv(variable);
+  return value ? static_cast<unsigned>(std::strtoul(value, nullptr, 10)) : otherwise;
+}
+
+std::vector<std::string> algorithms(collective c) {
+  using enum collective;
+  switch (c) {
+    case all_reduce:
+      return {"direct", "binary_tree", "recursive_doubling", "halving_doubling", "binary_blocks", "ring",
+              "rotating_ring", "halving_tree", "circulant", "hierarchical", "multi_leader", "configured"};
+    case reduce: return {"direct", "binary_tree", "halving_doubling", "pipelined_chain", "ring", "halving_tree"};
+    case broadcast: return {"direct", "binary_tree", "scatter_all_gather", "pipelined_chain", "pipelined_tree"};
+    case all_gather: return {"direct", "linear_ring", "pipelined_ring", "circulant", "recursive_doubling", "ring"};
+    case reduce_scatter_block: return {"direct", "halving_doubling", "recursive_halving", "ring", "circulant"};
+    case scan: return {"recursive_doubling", "pipelined_chain"};
+    case gather: case scatter: return {"binary_tree", "linear"};
+    default: return {"direct", "dissemination"};
+  }
+}
+
+/// The same on all ranks but for what happens to them.
+template <class Comm>
+class soak {
+ public:
+  soak(Comm const& comm, unsigned seed) : comm_(comm), random_(seed), p_(comm.size()), me_(comm.rank()) {}
+
+  /// Empty, or what was wrong.
+  std::string call() {
+    using enum collective;
+    constexpr collective all[] = {all_reduce, all_reduce, reduce, broadcast, all_gather, reduce_scatter_block,
+                                  scan, gather, scatter, barrier};
+    collective const c = all[random_() % std::size(all)];
+    auto const names = algorithms(c);
+    std::string name = "automatic";
+    if (random_() % 4 != 0) {
+      name = names[random_() % names.size()];
+      if (random_() % 2) name += "@shared_memory";
+    }
+    n_ = random_() % (1u << random_() % 16);
+    root_ = static_cast<int>(random_() % static_cast<unsigned>(p_));
+    bool const starts = random_() % 4 == 0, throws = random_() % 8 == 0;
+    auto const late = static_cast<int>(random_() % 64u), angry_rank = static_cast<int>(random_() % 6u);
+    int const k = static_cast<int>(random_() % (n_ + 2)) + 1;
+    bool const mine = throws && (angry_rank == me_ || angry_rank >= 4);   // some, or all
+    left_ = mine ? k : 0;
+    if (late == me_) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 2000));
+    else random_();
+    std::string its = "right";
+    try {
+      if (!make(c, named(name), starts)) its = "wrong values";
+    } catch (refusal const&) {
+      its = "refused";
+    } catch (failed_elsewhere const&) {
+      its = "failed elsewhere";
+    } catch (std::exception const& e) {
+      its = e.what();
+    }
+    bool const reached = mine && left_ == 0, may_fail = throws && its == "failed elsewhere";
+    left_ = 0;
+    if (its == (reached ? "refused" : "right") || may_fail) return {};
+    return std::string(starts ? "i" : "") + std::string(name_of(c)) + " of " + std::to_string(n_) + " by " + name +
+           " with root " + std::to_string(root_) + " on rank " + std::to_string(me_) + " of " + std::to_string(p_) +
+           (throws ? ", a functor throws" : "") + ": " + its;
+  }
+
+ private:
+  // Ranks contribute rank + 1; `gets` elements come, `times` that or other ranks' values.
+  bool make(collective c, named const& by, bool starts) {
+    using enum collective;
+    auto const p = static_cast<std::size_t>(p_);
+    long const mine = me_ + 1, sum = static_cast<long>(p_) * (p_ + 1) / 2;
+    std::size_t const all = n_ * p;
+    bool const at_root = me_ == root_;
+    auto const op = as_commutative(angry{&left_});
+    in_.assign(c == reduce_scatter_block || c == scatter ? all : n_, mine);
+    out_.assign(c == all_gather || c == gather ? all : n_, -1);
+    auto const gathered = [&] {
+      for (std::size_t i = 0; i < all; ++i)
+        if (out_[i] != static_cast<long>(i / n_) + 1) return false;
+      return true;
+    };
+    auto const are = [&](long value) { return out_ == std::vector<long>(n_, value); };
+    switch (c) {
+      case all_reduce:
+        if (starts) iall_reduce(comm_, in_, out_, op, by).wait();
+        else colligo::all_reduce(comm_, in_, out_, op, by);
+        return are(sum);
+      case reduce:
+        if (starts) ireduce(comm_, in_, out_, op, root_, by).wait();
+        else colligo::reduce(comm_, in_, out_, op, root_, by);
+        return !at_root || are(sum);
+      case broadcast:
+        if (at_root) out_.assign(n_, 77);
+        if (starts) ibroadcast(comm_, out_, root_, by).wait();
+        else colligo::broadcast(comm_, out_, root_, by);
+        return are(77);
+      case all_gather: colligo::all_gather(comm_, in_, out_, by); return gathered();
+      case reduce_scatter_block:
+        if (starts) ireduce_scatter_block(comm_, in_, out_, op, by).wait();
+        else colligo::reduce_scatter_block(comm_, in_, out_, op, by);
+        return are(sum);
+      case scan: colligo::scan(comm_, in_, out_, op, by); return are(mine * (mine + 1) / 2);
+      case gather: colligo::gather(comm_, in_, out_, root_, by); return !at_root || gathered();
+      case scatter: colligo::scatter(comm_, in_, out_, root_, by); return are(root_ + 1);
+      default: colligo::barrier(comm_, by); return true;
+    }
+  }
+
+  Comm const& comm_;
+  std::mt19937 random_;
+  int p_, me_, root_ = 0, left_ = 0;
+  std::size_t n_ = 0;
+  std::vector<long> in_, out_;
+};
+
+unsigned seed_of_this_run() {
+  static unsigned const seed = setting("COLLIGO_SOAK_SEED", std::random_device{}());
+  return seed;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(soak_over_mpi) {
+  boost::mpi::communicator const world;
+  unsigned seed = seed_of_this_run();
+  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, world);
+  if (world.rank() == 0) BOOST_TEST_MESSAGE("COLLIGO_SOAK_SEED=" << seed);
+  unsigned const calls = setting("COLLIGO_SOAK_CALLS", 2500);
+  soak its(world, seed);
+  for (unsigned i = 0; i < calls; ++i) {
+    if (i == calls / 2 && world.rank() == 1 && world.size() == 3) std::this_thread::sleep_for(2s);
+    std::string const wrong = its.call();
+    BOOST_REQUIRE_MESSAGE(wrong.empty(), "seed " << seed << ", call " << i << ": " << wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(soak_over_threads) {
+  if (boost::mpi::communicator().size() != 1) return;
+  unsigned const seed = seed_of_this_run(), calls = setting("COLLIGO_SOAK_CALLS", 2500);
+  for (int const p : {2, 3, 4})
+    run_threads(p, [=](thread_communicator& comm) {
+      soak its(comm, seed);
+      for (unsigned i = 0; i < calls / 3; ++i)
+        if (std::string const wrong = its.call(); !wrong.empty())
+          throw std::runtime_error("seed " + std::to_string(seed) + ", call " + std::to_string(i) + ": " + wrong);
+    });
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSL-1.0
+// What goes wrong among ranks that are threads, over their messages and over the memory that they share.
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <colligo/colligo.hpp>
+#include <colligo/transport/shared_channel.hpp>
+#include <colligo/transport/thread_port.hpp>
+
+namespace {
+
+using namespace colligo;
+using namespace std::chrono_literals;
+
+/// Which ranks have been combined, in what order.
+struct word {
+  std::uint8_t length = 0;
+  std::array<char, 7> letters{};
+  friend bool operator==(word const&, word const&) = default;
+  std::string text() const { return {letters.begin(), letters.begin() + length}; }
+};
+word letter(int rank) { return {1, {static_cast<char>('a' + rank)}}; }
+struct joining {
+  word operator()(word const& a, word const& b) const {
+    word both = a;
+    for (std::uint8_t i = 0; i < b.length && both.length < both.letters.size(); ++i)
+      both.letters[both.length++] = b.letters[i];
+    return both;
+  }
+};
+
+/// Rank 0 combines in one step what the others send for ranges that overlap.
+struct overlapping {
+  static constexpr std::string_view name = "overlapping";
+
+  template <class T, class Op>
+  struct reduce {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int) const {
+      range const third[] = {{0, all.last / 3}, {all.last / 3, all.last / 3 * 2}, {all.last / 3 * 2, all.last}};
+      range const low{0, third[1].last}, high{third[1].first, all.last};
+      switch (step.rank()) {
+        case 0: return step(fold{3, low}, fold{1, high}, fold{2, all}, fold{4, all}, fold{5, {third[2], third[0]}});
+        case 1: return step(send{0, high});
+        case 3: return step(send{0, low});
+        case 5: return step(send{0, {third[2], third[0]}});
+        default: return step(send{0, all});
+      }
+    }
+  };
+};
+
+detail::shared_host& memory_of(thread_communicator& comm) {
+  return *static_cast<detail::thread_port&>(port_of<thread_communicator>::open(comm)).shared();
+}
+
+template <class Tag>
+void combine_overlapping(thread_communicator& comm, std::size_t n, int late, Tag tag, bool as_request) {
+  std::vector<word> const in(n, letter(comm.rank()));
+  std::vector<word> out(comm.rank() == 0 ? n : 0);
+  if (comm.rank() == late) std::this_thread::sleep_for(3ms);
+  if (as_request) ireduce(comm, in, out, joining{}, 0, tag).wait();
+  else reduce(comm, in, out, joining{}, 0, tag);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::string const expected = i < n / 3 ? "adcef" : i < n / 3 * 2 ? "adbce" : "abcef";
+    if (out[i].text() != expected)
+      throw std::runtime_error("element " + std::to_string(i) + " of " + std::to_string(n) + ": " + out[i].text() +
+                               ", expected " + expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("folds of one step into ranges that overlap are combined in the order listed") {
+  for (bool const announced : {false, true})
+    for (int const late : {0, 1, 3, 5})
+      REQUIRE_NOTHROW(run_threads(6, [=](thread_communicator& comm) {
+        if (announced) memory_of(comm).announce_from(4096);
+        for (std::size_t const n : {3u, 30u, 300u, 9000u, 100000u})
+          for (bool const as_request : {false, true}) {
+            combine_overlapping(comm, n, late, overlapping{}, as_request);
+            combine_overlapping(comm, n, late, over_shared_memory{overlapping{}}, as_request);
+          }
+      }));
+}
