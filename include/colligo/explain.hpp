@@ -24,6 +24,7 @@ namespace detail {
 /// What explain() says of a decision; why there is none, if `trouble` says so.
 std::string explained(endpoint& at, call const& its, decision const* by, std::string const& trouble,
                       text_table const& texts);
+std::string latest_choice(endpoint& at, collective what);
 /// A line on stderr, if there was none for such a call.
 void explain_if_new(port_base& port, call const& its, decision const& by);
 
@@ -63,7 +64,8 @@ template <class T, communicator Comm, class Op, algorithm Algorithm = automatic>
   requires(!algorithm<Op>)
 std::string explain(Comm const& comm, collective what, std::size_t n, Op const& op, Algorithm const& algorithm = {}) {
   detail::endpoint& at = port_of<Comm>::open(comm);
-  std::size_t const all = what == collective::barrier ? 2 : has_blocks(what) ? n * static_cast<std::size_t>(at.size()) : n;
+  std::size_t const blocks_of_n = has_blocks(what) ? static_cast<std::size_t>(at.size()) : 1;
+  std::size_t const all = what == collective::barrier ? 2 : n * blocks_of_n;
   detail::call its{what, &detail::element_of<T, Op const>, port_of<Comm>::template wire<T, Op const>(), nullptr,
                    blocks{{0, all}, at.size()}, {}, {}};
   its.op = const_cast<Op*>(&op);
@@ -81,6 +83,13 @@ std::string explain(Comm const& comm, collective what, std::size_t n, Op const& 
 template <class T, communicator Comm, algorithm Algorithm = automatic>
 std::string explain(Comm const& comm, collective what, std::size_t n, Algorithm const& algorithm = {}) {
   return colligo::explain<T>(comm, what, n, detail::no_functor{}, algorithm);
+}
+
+/// What the latest call of this collective over comm has taken, as a name with its way, "direct@shared_memory"; empty
+/// if it was not left to the library. Not collective.
+template <communicator Comm>
+std::string latest_choice(Comm const& comm, collective what) {
+  return detail::latest_choice(port_of<Comm>::open(comm), what);
 }
 
 }  // namespace colligo

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(tags_go_through_memory_where_there_is_some_and_the_bits_are
   for (std::size_t const n : {1u, 5u, 700u, 20000u}) {
     std::vector<double> in(n), by_memory(n), by_messages(n), by_name(n);
     for (std::size_t i = 0; i < n; ++i)
-      in[i] = std::ldexp(1.0 + static_cast<double>(i % 11) / 7, (over.rank() * 37 + static_cast<int>(i % 81)) % 81 - 40);
+      in[i] = std::ldexp(1 + static_cast<double>(i % 11) / 7, (over.rank() * 37 + static_cast<int>(i % 81)) % 81 - 40);
     for (std::string const& name : names) {
       all_reduce(over, in, by_messages, std::plus<>{}, named(name + "@messages"));
       all_reduce(over, in, by_memory, std::plus<>{}, named(name + "@shared_memory"));

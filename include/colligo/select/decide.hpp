@@ -81,8 +81,8 @@ struct deciding {
   struct refusal;
   static refusal why_not(port_base& port, call const& its, decision const& by, known_ranks& known);
 
-  /// The algorithm that a text names, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory". `where` begins an
-  /// error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.
+  /// The algorithm that a text names, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory".
+  /// `where` begins an error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.
   static chosen_algorithm parse(text_table const& texts, std::string_view whole, std::string const& where);
 
  private:

@@ -84,6 +84,18 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return kept.wish_in_words + " is not taken: " + kept.no_wish;
 }
 
+[[gnu::cold]] COLLIGO_BODY std::string latest_choice(endpoint& at, collective what) {
+  port_base& port = port_at(at);
+  auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(what)];
+  if (!kept.automatic) return {};
+  std::string const name(kept.by.what->name);
+  if (kept.by.what->is_vendor) return name;
+  call its{};
+  its.of = kept.of;
+  bool const in_memory = kept.by.over != transport::messages && port.uses_memory(its, kept.by.over);
+  return name + '@' + std::string(name_of(in_memory ? transport::shared_memory : transport::messages));
+}
+
 [[gnu::cold]] COLLIGO_BODY void explain_if_new(port_base& port, call const& its, decision const& by) {
   auto& told = deciding<>::kept_decisions::of(port).explained;
   std::size_t const bytes = its.of->bytes(its.vector.whole.size());
@@ -132,7 +144,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }(catalogue_of_tags{});
   std::sort(priced.begin(), priced.end());
   std::string alternatives;
-  for (auto const& [price, name] : priced) alternatives += (alternatives.empty() ? "" : ", ") + name + ' ' + microseconds(price);
+  for (auto const& [price, name] : priced)
+    alternatives += (alternatives.empty() ? "" : ", ") + name + ' ' + microseconds(price);
   if (!alternatives.empty()) said += "  alternatives: " + alternatives + '\n';
   if (!unpriced.empty()) said += "  without a price: " + unpriced + '\n';
   return said + excluded;

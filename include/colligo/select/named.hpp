@@ -14,8 +14,8 @@ namespace colligo::inline COLLIGO_MODE {
 
 /// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...)
 /// overrides it, for reduce, broadcast and all_reduce a tree file too (COLLIGO_TREE, COLLIGO_REDUCE_TREE,
-/// COLLIGO_BROADCAST_TREE), which is less specific. These are wishes: where one can not be taken, because the functor is
-/// not known to commute or there is no such algorithm, the library chooses. With COLLIGO_STRICT=1 that is an error.
+/// COLLIGO_BROADCAST_TREE), which is less specific. These are wishes: where one can not be taken, because the functor
+/// is not known to commute or there is no such algorithm, the library chooses. With COLLIGO_STRICT=1 that is an error.
 struct automatic {
   static constexpr std::string_view name = "automatic";
 };

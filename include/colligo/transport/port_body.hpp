@@ -100,7 +100,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
-  std::string const trouble = std::string(variable) + '=' + value + ": known values are 0 and 1, off and on, no and yes";
+  std::string const trouble =
+      std::string(variable) + '=' + value + ": known values are 0 and 1, off and on, no and yes";
   if (strict_) throw argument_error("colligo: " + trouble);
   if (rank() == 0) tell_once(trouble + "; it is taken to be off");
   return false;
