@@ -153,7 +153,8 @@ int overhead(int argc, char** argv) {
   std::vector<double> ratios;
   for (std::size_t k = 0; k < samples[same].size(); ++k) ratios.push_back(samples[same][k] / samples[chosen][k]);
   fmt::print("{} / automatic{{}}, which takes it where ranks share memory: {:.3f} by minima, {:.3f} by pairs\n",
-             what[same], statistics_of(samples[same]).min / statistics_of(samples[chosen]).min, statistics_of(ratios).median);
+             what[same], statistics_of(samples[same]).min / statistics_of(samples[chosen]).min,
+             statistics_of(ratios).median);
   return 0;
 }
 

@@ -2,6 +2,9 @@
 // What is chosen at run time: the environment's wishes, names with knobs, and explain, which tells of it.
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +25,64 @@ struct variable {
   ~variable() { ::unsetenv(name); }
 };
 
+/// What f writes on stderr.
+template <class F>
+std::string on_stderr(F f) {
+  std::fflush(stderr);
+  int const before = ::dup(2);
+  std::FILE* const file = std::tmpfile();
+  ::dup2(::fileno(file), 2);
+  f();
+  std::fflush(stderr);
+  ::dup2(before, 2), ::close(before);
+  std::rewind(file);
+  std::string said;
+  for (int c; (c = std::fgetc(file)) != EOF;) said += static_cast<char>(c);
+  std::fclose(file);
+  return said;
+}
+
 }  // namespace
+
+TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type and size class, on rank 0") {
+  auto const calls = [] {
+    run_threads(3, [](thread_communicator& comm) {
+      std::vector<int> some(9), more(16);
+      for (int i = 0; i < 3; ++i) {
+        all_reduce(comm, in_place(some), std::plus<>{});
+        all_reduce(comm, in_place(std::span(some).first(8)), std::plus<>{});   // 32 bytes, as 36 are
+        all_reduce(comm, in_place(more), std::plus<>{}, over_shared_memory{ring{}});
+        all_reduce(comm, 1.0f, std::plus<>{}, named("ring"));
+        iall_reduce(comm, in_place(std::span(some).first(1)), maximum{}).wait();
+        barrier(checked(comm));
+      }
+    });
+  };
+  {
+    variable const off("COLLIGO_EXPLAIN", "no");
+    CHECK(on_stderr(calls).empty());
+  }
+  variable const on("COLLIGO_EXPLAIN", "1");
+  std::string const said = on_stderr(calls);
+  CHECK(std::ranges::count(said, '\n') == 5);
+  CHECK_THAT(said, StartsWith("colligo: all_reduce of 9 int (36 bytes), census, std::plus<void>: over messages, "
+                              "chosen by the papers' rules\n"));
+  CHECK_THAT(said, Contains("all_reduce of 16 int (64 bytes), ring@shared_memory, std::plus<void>: over shared memory, "
+                            "pinned by the program\n"));
+  CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<void>: over messages, named by the program\n"));
+  CHECK_THAT(said, Contains("barrier, dissemination: over messages, chosen by the papers' rules\n"));
+}
+
+TEST_CASE("variables that are none are told of once, with the nearest one that is") {
+  variable const wrong("COLLIGO_ALLREDUCE", "ring"), other("COLLIGO_CHEQUE", "1");
+  variable const of_a_test("COLLIGO_TEST_ANYTHING", "1");
+  auto const calls = [] { run_threads(2, [](thread_communicator& comm) { barrier(comm); }); };
+  std::string const said = on_stderr([&] { calls(), calls(); });
+  CHECK(std::ranges::count(said, '\n') == 2);
+  CHECK_THAT(said, Contains("COLLIGO_ALLREDUCE is no variable of this library and is ignored; the nearest is "
+                            "COLLIGO_ALL_REDUCE\n"));
+  CHECK_THAT(said, Contains("the nearest is COLLIGO_CHECK\n"));
+}
 
 TEST_CASE("what the environment wishes is taken where it is legal, and never breaks a program") {
   // Rank 1 meets 0 and 2 before itself: only the rotating ring gives "acb" there.
