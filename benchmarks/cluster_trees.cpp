@@ -141,8 +141,9 @@ std::vector<contender> contenders_on(placement const& where, int elements) {
   int const p = static_cast<int>(where.hosts.size());
   auto const n = static_cast<std::size_t>(elements);
   auto const add = [&](std::string name, auto const& algorithm) {
-    auto const call = [comm = where.comm, algorithm](std::span<int const> in, std::span<int> out) {
-      colligo::all_reduce(colligo::mpi_communicator(comm), in, out, std::plus<>(), algorithm);
+    auto const call = [comm = where.comm, by = colligo::over_messages{algorithm}](std::span<int const> in,
+                                                                                  std::span<int> out) {
+      colligo::all_reduce(colligo::mpi_communicator(comm), in, out, std::plus<>(), by);
     };
     all.push_back({std::move(name), call, colligo::record<int>(algorithm, colligo::collective::all_reduce, p, n)});
   };

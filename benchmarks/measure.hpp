@@ -40,6 +40,9 @@ class contest {
   /// Compares a contender's answers on this rank with the MPI library's own: empty, or what is wrong. Throws
   /// colligo::algorithm_error where a contender is sound but does not apply.
   virtual std::string check(std::size_t contender) = 0;
+
+  /// What a contender that chooses for itself has taken, after a check; empty: it does not choose.
+  virtual std::string took(std::size_t) const { return {}; }
 };
 
 struct plan {
@@ -54,6 +57,12 @@ struct outcome {
   std::string name;
   statistics us;
   std::string skipped;   ///< why it was not measured, empty if it was
+  std::string took;      ///< what it chose, empty if it does not choose
+
+  /// "automatic -> direct@shared_memory"
+  std::string label() const { return took.empty() ? name : name + " -> " + took; }
+  /// So far above what the machine can do that something else was measured too.
+  bool is_noisy() const { return us.median > 1.5 * us.min; }
 };
 
 namespace detail {
@@ -130,9 +139,10 @@ std::vector<outcome> measure(contest& c, std::size_t elements, plan const& how, 
   c.resize(elements);
   for (std::size_t i = 0; i < names.size(); ++i) {
     progress(names[i]);
-    results.push_back({names[i], {}, {}});
+    results.push_back({names[i], {}, {}, {}});
     try {
       detail::agree_that_right(c.check(i));
+      results[i].took = c.took(i);
       batches[i] = detail::batch_for(c, i, how);
     } catch (colligo::algorithm_error const& e) {
       results[i].skipped = e.what();

@@ -41,7 +41,9 @@ class table {
 
   void print_size(std::size_t bytes, std::size_t elements, std::vector<outcome> const& results) {
     fmt::print("\n{} bytes, {} element{}\n", bytes, elements, elements == 1 ? "" : "s");
-    fmt::print("  {:<{}} {:>12} {:>12} {:>12} {:>8}\n", "algorithm", width_, "min us", "median us", "max us", "x mpi");
+    for (auto const& r : results) width_ = std::max(width_, r.label().size());
+    fmt::print("  {:<{}} {:>12} {:>12} {:>12} {:>8} {:>8}\n", "algorithm", width_, "min us", "median us", "max us",
+               "GB/s", "x mpi");
     for (std::size_t i = 0; i < results.size(); ++i) {
       auto const& r = results[i];
       lines_[i].name = r.name;
@@ -50,8 +52,9 @@ class table {
         continue;
       }
       auto const ratio = ratio_to(results, "mpi", r);
-      fmt::print("  {:<{}} {:>12.3f} {:>12.3f} {:>12.3f} {:>8}\n", r.name, width_, r.us.min, r.us.median, r.us.max,
-                 text(ratio));
+      fmt::print("  {:<{}} {:>12.3f} {:>12.3f} {:>12.3f} {:>8.3f} {:>8}{}\n", r.label(), width_, r.us.min, r.us.median,
+                 r.us.max, static_cast<double>(bytes) / r.us.median / 1e3, text(ratio), r.is_noisy() ? "  noisy" : "");
+      some_noisy_ = some_noisy_ || r.is_noisy();
       if (ratio) lines_[i].add(*ratio);
     }
     std::fflush(stdout);
@@ -61,6 +64,7 @@ class table {
     fmt::print("\nmedian(mpi) / median(algorithm) over all sizes, above 1 is faster than mpi\n");
     fmt::print("  {:<{}} {:>12} {:>12}\n", "algorithm", width_, "geo mean", "min");
     for (auto const& l : lines_) fmt::print("  {:<{}} {:>12} {:>12}\n", l.name, width_, text(l.mean()), text(l.least));
+    if (some_noisy_) fmt::print("noisy: the median is more than 1.5 times the minimum; do not trust these rows\n");
     std::fflush(stdout);
   }
 
@@ -84,6 +88,7 @@ class table {
   static std::string text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
 
   std::size_t width_ = std::string_view("algorithm").size();
+  bool some_noisy_ = false;
   std::vector<line> lines_;
 };
 

@@ -19,6 +19,9 @@ foreach(collective all_reduce reduce)
     endforeach()
   endforeach()
 endforeach()
+# Each algorithm over both ways, and what automatic is.
+set_tests_properties(benchmark_all_reduce_int_max_p2 PROPERTIES PASS_REGULAR_EXPRESSION
+  " GB/s +x mpi\n([^\n]+\n)*  automatic -> recursive_doubling@shared_memory [^\n]+\n([^\n]+\n)*  ring@messages [^\n]+\n  ring@shared_memory ")
 foreach(collective broadcast all_gather gather scatter reduce_scatter_block scan exclusive_scan barrier)
   foreach(ranks 2 3)
     add_benchmark_test(${collective}_p${ranks} ${ranks} $<TARGET_FILE:compare> --collective ${collective} ${short})

@@ -18,6 +18,10 @@ using namespace colligo;
 template <class Tag>
 inline constexpr bool has_text = !std::is_same_v<Tag, vendor>;
 
+/// Algorithms that words go through, which do not travel as bytes.
+template <class Tag>
+inline constexpr bool takes_words = has_text<Tag> && !std::is_same_v<Tag, shared_memory>;
+
 template <collective C, class F>
 void for_each_text(F f) {
   for_each_algorithm([&]<class Tag>(Tag tag) {

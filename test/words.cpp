@@ -15,7 +15,7 @@ TEST_CASE("every algorithm combines each rank's word exactly once, in order wher
     REQUIRE_NOTHROW(colligo::run_threads(p, [](colligo::thread_communicator& comm) {
       for (std::size_t const n : {0u, 1u, 2u, 7u, 64u})
         colligo::for_each_algorithm([&]<class Tag>(Tag tag) {
-          if constexpr (laws::has_text<Tag>) laws::words(comm, tag, n, COLLIGO_TEST_MOST_RANKS);
+          if constexpr (laws::takes_words<Tag>) laws::words(comm, tag, n, COLLIGO_TEST_MOST_RANKS);
         });
     }));
 }

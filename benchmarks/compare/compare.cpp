@@ -49,7 +49,9 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   app.add_option("--factor", o.factor, "from one size to the next")
       ->check(CLI::Range(2, 1 << 20))
       ->capture_default_str();
-  app.add_option("--algorithms", o.algorithms, "all, or a list of names, among them mpi, boost_mpi, automatic")
+  app.add_option("--algorithms", o.algorithms,
+                 "all, each over messages and over shared memory, or a list of names, among them mpi, boost_mpi,\n"
+                 "automatic; ring goes the best way there is, ring@messages and ring@shared_memory say the way")
       ->capture_default_str();
   app.add_option("--mode", o.mode,
                  "blocking; nonblocking: started and waited for; persistent: made once per input, started and waited "
@@ -134,7 +136,7 @@ int compare(int argc, char** argv) {
     fmt::print("{}\n", describe(seats, ranks));
     fmt::print(
         "{} repetitions of batches of at least {} us, each call on fresh input; microseconds per call of the slowest "
-        "rank\n",
+        "rank, GB/s: the size over the median\n",
         o.how.repeats, o.how.sample_us);
     if (asked.how != mode::blocking) fmt::print("{}\n", describe(asked.how));
     if (has_root(what)) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));

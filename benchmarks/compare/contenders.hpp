@@ -18,6 +18,7 @@
 
 #include <mpi.h>
 
+#include <colligo/explain.hpp>
 #include <colligo/select/call.hpp>
 #include <colligo/select/chosen.hpp>
 #include <colligo/transport/requests.hpp>
@@ -51,7 +52,9 @@ class contest_of final : public named_contest {
 
   explicit contest_of(request const& r)
       : named_contest(r, colligo::has_root(Definition::what)), definition_(r) {
-    for (std::string const& name : split(r.algorithms == "all" ? known_here() : r.algorithms)) add(name);
+    auto const& texts = colligo::detail::texts<Definition::what>();
+    std::string const wanted = r.algorithms == "all" ? known_ways(texts, boost_too()) : r.algorithms;
+    for (std::string const& name : split(wanted)) add(name);
   }
   ~contest_of() override { forget_kept(); }
 
@@ -96,12 +99,15 @@ class contest_of final : public named_contest {
     return wrong;
   }
 
+  std::string took(std::size_t contender) const override {
+    return names_[contender] == colligo::automatic::name ? colligo::latest_choice(world(), Definition::what) : "";
+  }
+
  private:
   static constexpr bool has_boost = requires(Definition const& d, arguments<T> const& a) { d.boost(a); };
 
-  std::string known_here() const {
-    return known(colligo::detail::texts<Definition::what>(), has_boost && mode_ == mode::blocking);
-  }
+  bool boost_too() const { return has_boost && mode_ == mode::blocking; }
+  std::string known_here() const { return known(colligo::detail::texts<Definition::what>(), boost_too()); }
 
   void add(std::string const& name) {
     names_.push_back(name);

@@ -58,10 +58,18 @@ class named_contest : public contest {
   static std::string known(colligo::detail::text_table const& texts, bool boost_too) {
     std::string all = boost_too ? "mpi,boost_mpi," : "mpi,";
     all += colligo::automatic::name;
-    auto text = texts.begin();
-    colligo::for_each_algorithm([&]<class Tag>(Tag) {
-      if (*text++ != nullptr) all += "," + std::string(Tag::name);
-    });
+    for (auto const* text : texts)
+      if (text != nullptr) all += "," + std::string(text->name);
+    return all;
+  }
+  /// The same, every algorithm over each way that it has.
+  static std::string known_ways(colligo::detail::text_table const& texts, bool boost_too) {
+    std::string all = known({}, boost_too);
+    for (auto const* text : texts) {
+      if (text == nullptr || text->over != colligo::transport::best) continue;   // direct by another name
+      std::string const name(text->name);
+      all += "," + (text->is_vendor ? name : name + "@messages," + name + "@shared_memory");
+    }
     return all;
   }
 

@@ -8,6 +8,7 @@
 #include "all_reduce.hpp"
 #include "barrier.hpp"
 #include "broadcast.hpp"
+#include "explain.hpp"
 #include "gather.hpp"
 #include "plan/draw.hpp"
 #include "record.hpp"

@@ -172,8 +172,8 @@ BOOST_AUTO_TEST_CASE(lengths_differ_over_messages) {
     follows(world, tag, std::string(decltype(tag)::name));
   };
   for (auto const& [a, b] : {std::pair{8u, 4u}, {4u, 8u}}) {
-    by(recursive_doubling{}, a, b);
-    by(binary_tree{}, a, b);
+    by(over_messages{recursive_doubling{}}, a, b);
+    by(over_messages{binary_tree{}}, a, b);
   }
 }
 
@@ -234,9 +234,9 @@ BOOST_AUTO_TEST_CASE(a_functor_that_throws_is_heard_of) {
   };
   for (std::size_t const n : {1u, 40u, 3000u, 100000u}) {
     by(automatic{}, n);
-    by(recursive_doubling{}, n);
-    by(ring{}, n);
-    by(binary_tree{}, n);
+    by(over_messages{recursive_doubling{}}, n);
+    by(over_messages{ring{}}, n);
+    by(over_messages{binary_tree{}}, n);
     by(over_shared_memory{ring{}}, n);
     by(over_shared_memory{recursive_doubling{}}, n);
     by(over_shared_memory{direct{}}, n);

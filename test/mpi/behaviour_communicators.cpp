@@ -115,9 +115,9 @@ BOOST_AUTO_TEST_CASE(two_threads_never_get_each_other_s_communicator) {
   communicator const alone = communicator().split(communicator().rank()), by_ring(alone, boost::mpi::comm_duplicate);
   auto const last = [](int const&, int const& b) { return b; };
   colligo::all_reduce(alone, 1, last);
-  setenv("COLLIGO_ALL_REDUCE", "ring", 1);
+  setenv("COLLIGO_ALL_REDUCE", "ring", 1), setenv("COLLIGO_STRICT", "1", 1);
   BOOST_CHECK_THROW(colligo::all_reduce(by_ring, 1, last), colligo::algorithm_error);
-  unsetenv("COLLIGO_ALL_REDUCE");
+  unsetenv("COLLIGO_ALL_REDUCE"), unsetenv("COLLIGO_STRICT");
   int wrong = 0;
   {
     std::jthread const other([&](std::stop_token stop) {

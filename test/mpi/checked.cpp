@@ -106,10 +106,12 @@ BOOST_AUTO_TEST_CASE(vendor_is_compared_too) {
   BOOST_CHECK(out == std::vector<double>(3, 77));
 }
 
-BOOST_AUTO_TEST_CASE(other_values_are_refused_by_all) {
-  communicator const comm = fresh();
-  variable const wrong("COLLIGO_CHECK", "yes", comm.rank() == 0);
-  all_throw<colligo::argument_error>(comm, [&] { expect_sum(comm); }, {"COLLIGO_CHECK=yes", "0 and 1"});
+BOOST_AUTO_TEST_CASE(other_values_are_refused_by_all_where_rank_0_is_strict) {
+  communicator const comm = fresh(), other = fresh();
+  variable const wrong("COLLIGO_CHECK", "perhaps", comm.rank() == 0);
+  expect_sum(other);
+  variable const strict("COLLIGO_STRICT", "1", comm.rank() == 0);
+  all_throw<colligo::argument_error>(comm, [&] { expect_sum(comm); }, {"COLLIGO_CHECK=perhaps", "0 and 1"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -153,10 +155,13 @@ BOOST_AUTO_TEST_CASE(elements_that_are_too_large_are_refused_where_memory_is_req
   expect_sum(comm);
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_rank_is_refused_by_all) {
-  communicator const comm = fresh();
+BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_rank_is_refused_by_all_where_that_is_strict) {
+  communicator const comm = fresh(), other = fresh();
   variable const wrong("COLLIGO_SHARED_MEMORY", "perhaps", comm.rank() == comm.size() - 1);
   if (comm.size() == 1) return;
+  expect_sum(other);
+  BOOST_CHECK_EQUAL(colligo::all_reduce(other, 1, std::plus<>{}, colligo::shared_memory{}), other.size());
+  variable const strict("COLLIGO_STRICT", "1", comm.rank() == comm.size() - 1);
   for (int i = 0; i < 2; ++i)
     all_throw<colligo::argument_error>(comm, [&] { expect_sum(comm); },
                                        {"COLLIGO_SHARED_MEMORY=perhaps", "on, off, required"});

@@ -145,13 +145,13 @@ void conforms_on(Comm const& comm, boost::mpi::communicator const& reference) {
     colligo::for_each_algorithm([&]<class Tag>(Tag tag) {
       colligo::named const by_name(Tag::name);
       if constexpr (takes<collective::all_reduce, Tag, T, Op>()) {
-        run.all_reduce(tag, Tag::name);
+        run.all_reduce(colligo::over_messages{tag}, Tag::name);   // names go the best way there is
         if (n == 7) run.all_reduce(by_name, "the name of " + std::string(Tag::name));
       } else {
         run.all_reduce_throws(by_name);
       }
       if constexpr (takes<collective::reduce, Tag, T, Op>()) {
-        run.reduce(tag, Tag::name);
+        run.reduce(colligo::over_messages{tag}, Tag::name);
         if (n == 7) run.reduce(by_name, "the name of " + std::string(Tag::name));
       } else {
         run.reduce_throws(by_name);

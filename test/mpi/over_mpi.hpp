@@ -23,7 +23,8 @@ using colligo::collective;
 /// The algorithm has a form for this collective and element type, whatever it does to the order of operands.
 template <collective C, class Tag, class T, class Op>
 constexpr bool has_form() {
-  return colligo::offers<Tag, C, T, Op> && (!std::is_same_v<Tag, colligo::vendor> || colligo::travels_as_bytes<T>);
+  constexpr bool asks_for_bytes = std::is_same_v<Tag, colligo::vendor> || std::is_same_v<Tag, colligo::shared_memory>;
+  return colligo::offers<Tag, C, T, Op> && (!asks_for_bytes || colligo::travels_as_bytes<T>);
 }
 
 /// It may be given this functor too.

@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(of_all_kinds_under_way_together_completed_in_any_order) {
   int const rounds = value ? std::atoi(value) : 60;
   auto const comm = duplicate();
   for (std::vector<std::string> const& ways :
-       {std::vector<std::string>{""}, {"@shared_memory"}, {"", "@shared_memory"}}) {
+       {std::vector<std::string>{"@messages"}, {"@shared_memory"}, {"@messages", "@shared_memory"}}) {
     unsigned const seed = 77u + static_cast<unsigned>(comm.size() * 10) + static_cast<unsigned>(ways.size());
     BOOST_TEST_CONTEXT("seed " << seed) BOOST_CHECK_NO_THROW(request_soak::soak(comm, seed, rounds, ways));
   }
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(on_two_communicators_waited_for_in_different_orders) {
   std::vector<double> const in(1000, 1.0);
   std::vector<double> a(1000), b(1000);
   for (int i = 0; i < 20; ++i) {
-    request one = iall_reduce(first, in, a, std::plus<>{}, named(i % 2 ? "ring" : "automatic"));
+    request one = iall_reduce(first, in, a, std::plus<>{}, named(i % 2 ? "ring@messages" : "automatic"));
     request two = iall_reduce(second, in, b, std::plus<>{}, named(i % 3 ? "ring@shared_memory" : "automatic"));
     if (first.rank() % 2) one.wait(), two.wait();
     else two.wait(), one.wait();
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(on_two_communicators_waited_for_in_different_orders) {
 // Rank 0 waits for the request before its blocking call, the others after it.
 BOOST_AUTO_TEST_CASE(a_blocking_call_elsewhere_makes_progress) {
   auto const first = duplicate(), second = duplicate();
-  for (char const* name : {"ring", "ring@shared_memory", "automatic"}) {
+  for (char const* name : {"ring@messages", "ring@shared_memory", "automatic"}) {
     std::vector<int> const in(20000, 1);
     std::vector<int> out(in.size());
     request r = iall_reduce(first, in, out, std::plus<>{}, named(name));
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(a_blocking_call_elsewhere_makes_progress) {
 BOOST_AUTO_TEST_CASE(beside_a_programs_own_messages) {
   auto const comm = duplicate();
   int const p = comm.size(), to = (comm.rank() + 1) % p, from = (comm.rank() + p - 1) % p;
-  for (char const* name : {"halving_doubling", "direct@shared_memory"}) {
+  for (char const* name : {"halving_doubling@messages", "direct@shared_memory"}) {
     std::vector<double> const in(5000, 2.0);
     std::vector<double> out(in.size());
     int sent = comm.rank(), got = -1;
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_thread_makes_progress_while_the_program_computes) {
   auto const comm = duplicate();
   std::vector<double> const in(2000, 1.0);
   std::vector<double> out(in.size());
-  for (char const* name : {"halving_doubling", "direct@shared_memory"}) {
+  for (char const* name : {"halving_doubling@messages", "direct@shared_memory"}) {
     progress_thread const looks;
     request r = iall_reduce(comm, in, out, std::plus<>{}, named(name));
     auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -64,10 +64,50 @@ BOOST_AUTO_TEST_CASE(all_share_or_none_and_results_are_right_either_way) {
   BOOST_TEST((memory_of(without) == nullptr));
   unsetenv("COLLIGO_SHARED_MEMORY");
   for (std::size_t const n : {1u, 1000u, 300000u}) {
-    expect_sum(with.over(), n, "shared_memory");
-    expect_sum(without.over(), n, "shared_memory");
-    expect_sum(without.over(), n, "automatic");
+    for (char const* way : {"shared_memory", "ring@shared_memory", "ring@messages", "ring"})
+      expect_sum(with.over(), n, way);
+    for (char const* way : {"automatic", "ring", "ring@messages"}) expect_sum(without.over(), n, way);
+    if (size > 1)
+      for (char const* way : {"shared_memory", "ring@shared_memory"})
+        BOOST_CHECK_EXCEPTION(expect_sum(without.over(), n, way), algorithm_error, [&](algorithm_error const& e) {
+          return std::string(e.what()).ends_with(
+              over_mpi::text("which can not be used: COLLIGO_SHARED_MEMORY=off on rank ", size - 1));
+        });
   }
+}
+
+// What a tag or a name alone takes, and that the bits do not depend on it.
+BOOST_AUTO_TEST_CASE(tags_go_through_memory_where_there_is_some_and_the_bits_are_those_of_messages) {
+  own_comm const comm;
+  auto const over = comm.over();
+  boost::mpi::communicator const world;
+  std::vector<std::string> names;
+  over_mpi::for_each_that_takes<collective::all_reduce, double, std::plus<>>([&]<class Tag>(Tag) {
+    if (!std::is_same_v<Tag, vendor> && !std::is_same_v<Tag, shared_memory>) names.emplace_back(Tag::name);
+  });
+  for (std::size_t const n : {1u, 5u, 700u, 20000u}) {
+    std::vector<double> in(n), by_memory(n), by_messages(n), by_name(n);
+    for (std::size_t i = 0; i < n; ++i)
+      in[i] = std::ldexp(1 + static_cast<double>(i % 11) / 7, (over.rank() * 37 + static_cast<int>(i % 81)) % 81 - 40);
+    for (std::string const& name : names) {
+      all_reduce(over, in, by_messages, std::plus<>{}, named(name + "@messages"));
+      all_reduce(over, in, by_memory, std::plus<>{}, named(name + "@shared_memory"));
+      all_reduce(over, in, by_name, std::plus<>{}, named(name));
+      auto const bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+      BOOST_TEST(std::ranges::equal(by_messages, by_memory, {}, bits, bits), name << ", n = " << n);
+      BOOST_TEST(std::ranges::equal(by_messages, by_name, {}, bits, bits), name << ", n = " << n);
+    }
+  }
+  if (over.size() == 1) return;
+  auto const said = [&](auto const& algorithm) {
+    return explain<double>(over, collective::all_reduce, 1, std::plus<>{}, algorithm);
+  };
+  BOOST_TEST(said(recursive_doubling{}).find("recursive_doubling over shared memory, pinned") != std::string::npos);
+  BOOST_TEST(said(named("ring")).find("ring over shared memory, named") != std::string::npos);
+  BOOST_TEST(said(over_messages{ring{}}).find("ring over messages, pinned") != std::string::npos);
+  BOOST_TEST(said(automatic{}).find(" over shared memory, chosen by the table") != std::string::npos);
+  configured const by_arrival{trees::flat(over.size()), {}, true};   // of which memory does not tell
+  BOOST_TEST(said(by_arrival).find("configured over messages") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(many_communicators_freed_in_any_order_and_after_a_split) {

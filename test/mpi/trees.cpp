@@ -151,7 +151,8 @@ BOOST_AUTO_TEST_CASE(the_environment_remaps_automatic_calls) {
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op, configured{}), letters_backwards(p));
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op, binary_tree{}), letters(p));
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op, configured{trees::chain(p)}), letters(p));
-    auto const by_order = [&] { colligo::all_reduce(world, letter(me), concatenation{}); };
+    BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), concatenation{}), letters(p));   // a wish, not taken
+    auto const by_order = [&] { colligo::all_reduce(world, letter(me), concatenation{}, named("configured")); };
     if (p > 2) BOOST_CHECK(message_of(by_order).find("configured reorders operands") != std::string::npos);
     if (me == 0) std::ofstream(file.path()) << "nonsense";   // read already
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op), letters_backwards(p));
@@ -166,8 +167,11 @@ BOOST_AUTO_TEST_CASE(the_environment_remaps_automatic_calls) {
     std::string const at_root = colligo::reduce(world, letter(me), op, 0);
     if (me == 0) BOOST_CHECK_EQUAL(at_root, letters_backwards(p));
     std::vector<int> both{me};
-    BOOST_CHECK(message_of([&] { colligo::broadcast(world, both, 0); }).find("COLLIGO_TREE=") != std::string::npos);
+    auto const by_nonsense = [&] { colligo::broadcast(world, both, 0, named("configured")); };
+    BOOST_CHECK(message_of(by_nonsense).find("COLLIGO_TREE=") != std::string::npos);
     BOOST_CHECK_EQUAL(both[0], me);
+    colligo::broadcast(world, both, 0);   // a wish, not taken
+    BOOST_CHECK_EQUAL(both[0], 0);
   }
   named_file const down("COLLIGO_BROADCAST_TREE", backwards(p));
   boost::mpi::communicator const world = fresh();
@@ -180,6 +184,7 @@ BOOST_AUTO_TEST_CASE(the_environment_remaps_automatic_calls) {
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_no_tree_over_the_ranks_is_refused_on_all_of_them_with_line_and_reason) {
   int const p = boost::mpi::communicator().size(), me = boost::mpi::communicator().rank();
+  if (me == 0) setenv("COLLIGO_STRICT", "1", 1);
   auto const refused = [&](std::string const& contents, std::string const& reason) {
     named_file const file("COLLIGO_TREE", contents);
     boost::mpi::communicator const world = fresh();
@@ -201,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_no_tree_over_the_ranks_is_refused_on_all_of_
   boost::mpi::communicator const world = fresh();
   auto const call = [&] { colligo::all_reduce(world, 1, std::plus<>{}); };
   BOOST_CHECK(message_of(call).ends_with("COLLIGO_TREE=no_such_file: cannot be opened"));
-  if (me == 0) unsetenv("COLLIGO_TREE");
+  if (me == 0) unsetenv("COLLIGO_TREE"), unsetenv("COLLIGO_STRICT");
 }
 
 // Rank 1, the first child, joins in only after rank 0 has combined what the others sent; if rank 0 waited for it the

@@ -93,7 +93,7 @@ TEST_CASE(
 TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks and bytes") {
   auto const shared = [](collective what, int p, std::size_t bytes) {
     auto const chosen = choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .shared = true});
-    CHECK(chosen.over == transport::shared_memory);
+    CHECK(chosen.over == transport::best);
     return std::visit([](auto const& tag) { return tag.name; }, chosen.algorithm);
   };
   CHECK(shared(collective::all_reduce, 2, 8) == "recursive_doubling");

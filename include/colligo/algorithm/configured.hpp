@@ -10,7 +10,7 @@
 /// Needs    a tree over exactly the communicator's ranks; any root. A broadcast from another
 ///          root turns the path to it round
 /// Order    kept if tree.in_order(), otherwise the functor must commute; with `arrival` children are combined as they
-///          come, so it must commute and two runs may differ in the bits. Same bits on all ranks
+///          come, over messages, so it must commute and two runs may differ in the bits. Same bits on all ranks
 /// Prefer   several hosts, short vectors.   Avoid: long vectors; inner ranks move all of it once per child
 /// Source   Bjorndalen, Anshus, Vinter, Larsen: The Performance of Configurable Collective Communication for LAM-MPI in
 ///          Clusters and Multi-Clusters
@@ -23,6 +23,7 @@
 
 #include "../core/knob.hpp"
 #include "../core/text.hpp"
+#include "../core/transport.hpp"
 #include "../shape/ranked_tree.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -35,6 +36,8 @@ struct tree_walk {
   tree const* broadcast_tree = nullptr;
   std::size_t arrival = 0;
 
+  /// Over shared memory nobody tells of arrivals.
+  constexpr transport way() const { return arrival == 0 ? transport::best : transport::messages; }
   constexpr bool reduces_in_order() const {
     return arrival == 0 && (reduce_tree == nullptr || reduce_tree->in_order());
   }
@@ -157,6 +160,7 @@ struct configured {
     auto const unless_empty = [](tree const& t) { return t.size() == 0 ? nullptr : &t; };
     return {{unless_empty(reduce_tree), unless_empty(broadcast_tree), arrival}};
   }
+  constexpr transport way() const { return along_trees(*this).way(); }
   constexpr along_trees completed(known_ranks const& known) const { return along_trees(*this).completed(known); }
   constexpr std::size_t fingerprint() const { return along_trees(*this).fingerprint(); }
 

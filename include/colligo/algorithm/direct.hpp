@@ -141,8 +141,7 @@ struct direct {
   }
 };
 
-/// Direct over the memory that the ranks of a host share; where they do not, over messages. See over_shared_memory for
-/// other algorithms.
+/// Direct over the memory that the ranks of a host share, or not at all: over_shared_memory{direct{}} by a name.
 struct shared_memory : direct {
   static constexpr std::string_view name = "shared_memory";
   static constexpr transport over = transport::shared_memory;

@@ -48,7 +48,7 @@ constexpr packed_name packed(std::string_view name) {
 struct text {
   std::string_view name;
   packed_name short_name;
-  transport over;
+  transport over;   ///< best, unless that is what the algorithm is
   bool ordered = true, keeps_input = false, asks_for_trees = false, is_vendor = false;
   void (*run)(void const* tag, known_ranks const& known, any_step& step, blocks const& vector, int root) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
@@ -79,11 +79,17 @@ constexpr auto with_completed(void const* address, known_ranks const& known, F f
   }
 }
 
+template <class Tag>
+constexpr transport over_of() {
+  if constexpr (requires { Tag::over; }) return Tag::over;
+  else return transport::best;
+}
+
 template <collective C, class Tag, class T, class Op>
 constexpr text make_text() {
   text made{.name = Tag::name,
             .short_name = packed(Tag::name),
-            .over = transport_of<Tag>(),
+            .over = over_of<Tag>(),
             .asks_for_trees = completed_by_trees<Tag>,
             .is_vendor = std::is_base_of_v<vendor, Tag>};
   using policy = policy_t<C, Tag, T, Op>;

@@ -5,29 +5,49 @@
 
 #include "mode.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Messages, or memory that the ranks of one host share; between hosts always messages.
-enum class transport : std::uint8_t { messages, shared_memory };
+/// Messages, memory that the ranks of one host share (between hosts always messages), or the best way there is, which
+/// is what a tag or a name alone asks for: memory where ranks have it in common and the elements go through it.
+enum class transport : std::uint8_t { best, messages, shared_memory };
+
+constexpr std::string_view name_of(transport over) {
+  constexpr std::array<std::string_view, 3> names{"best", "messages", "shared_memory"};
+  return names[static_cast<std::size_t>(over)];
+}
+
+/// Any algorithm over messages, though there may be a better way: over_messages{ring{}}; by name "ring@messages". The
+/// bits of a result do not depend on the way.
+template <class Tag>
+struct over_messages : Tag {
+  using way_of = Tag;
+  static constexpr transport over = transport::messages;
+};
+template <class Tag>
+over_messages(Tag) -> over_messages<Tag>;
 
 /// Any algorithm over the memory that the ranks of a host share: over_shared_memory{ring{}}; by name
-/// "ring@shared_memory". Where memory can not be shared (another host, elements that do not travel as bytes or are
-/// too large, from 2 KiB on with many ranks, no memory to be had, COLLIGO_SHARED_MEMORY=off), messages.
+/// "ring@shared_memory". Throws algorithm_error on all ranks where they share none: each is on a host of its own, the
+/// elements do not travel as bytes or are too large (from 2 KiB on with many ranks), there is no room, COLLIGO_SHARED_MEMORY=off.
 template <class Tag>
 struct over_shared_memory : Tag {
-  using over_memory = Tag;
+  using way_of = Tag;
   static constexpr transport over = transport::shared_memory;
 };
 template <class Tag>
 over_shared_memory(Tag) -> over_shared_memory<Tag>;
 
-/// The transport that a tag asks for.
+/// The transport that a tag asks for: its member `over`, or way() where that depends on the tag's value.
 template <class Tag>
-constexpr transport transport_of() {
+constexpr transport transport_of(Tag const& tag) {
   if constexpr (requires { Tag::over; }) return Tag::over;
-  else return transport::messages;
+  else if constexpr (requires { tag.way(); }) return tag.way();
+  else return transport::best;
 }
 
 }  // namespace colligo

@@ -130,7 +130,9 @@ constexpr bool has_counts(collective c) {
       to.words.add(value);
     });
   }
-  if (by.over == transport::shared_memory && by.what->over != by.over) words.add("@shared_memory");
+  if (by.over == transport::best || by.over == by.what->over) return;
+  words.add("@");
+  words.add(name_of(by.over));
 }
 
 // "reduce of 8 double (64 bytes) with root 1, binary_tree, std::plus<void>"

@@ -4,6 +4,7 @@
 /// the step from types to bytes. All templates on element type and functor end here.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <ranges>
@@ -231,12 +232,14 @@ class door {
   accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out,
                               range out_covers, int root = 0) const {
     return {port_,
-            {C, nullptr, nullptr, nullptr, vector, holding(in, in_covers), holding(out, out_covers), root, checked()}};
+            {C, nullptr, nullptr, nullptr, vector, holding(in, in_covers), holding(out, out_covers), root, before()}};
   }
 
  private:
-  bool checked() const { return checks_calls<Comm> || port_.checks(); }
-  refused its_refused() const { return {port_, C, checked()}; }
+  std::uint8_t before() const {
+    return checks_calls<Comm> ? static_cast<std::uint8_t>(port_.before() | agreement) : port_.before();
+  }
+  refused its_refused() const { return {port_, C, (before() & agreement) != 0}; }
 
   endpoint& port_;
 };

@@ -81,8 +81,8 @@ inline std::optional<any_algorithm> choose_on_hosts(collective what, situation c
 }  // namespace detail
 
 COLLIGO_BODY chosen_algorithm choose(collective what, situation const& s) {
-  if (auto const on_hosts = detail::choose_on_hosts(what, s)) return {*on_hosts, transport::shared_memory};
-  if (s.shared) return {detail::choose_shared(what, s.p(), s.bytes()), transport::shared_memory};
+  if (auto const on_hosts = detail::choose_on_hosts(what, s)) return *on_hosts;
+  if (s.shared) return detail::choose_shared(what, s.p(), s.bytes());
   using enum collective;
   constexpr std::size_t long_vector = 65536;   // bytes from which on moving them outweighs a few start-ups
   switch (what) {

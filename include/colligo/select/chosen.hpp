@@ -30,12 +30,12 @@ struct chosen_algorithm {
   static constexpr std::string_view name = "chosen_algorithm";
 
   any_algorithm algorithm;
-  transport over = transport::messages;
+  transport over = transport::best;
 
   template <class Tag>
     requires std::is_constructible_v<any_algorithm, Tag>
-  chosen_algorithm(Tag const& tag, transport way = transport::messages) : algorithm(tag), over(way) {}
-  chosen_algorithm(any_algorithm const& tag, transport way = transport::messages) : algorithm(tag), over(way) {}
+  chosen_algorithm(Tag const& tag, transport way = transport::best) : algorithm(tag), over(way) {}
+  chosen_algorithm(any_algorithm const& tag, transport way = transport::best) : algorithm(tag), over(way) {}
 };
 
 }  // namespace colligo

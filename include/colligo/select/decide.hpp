@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,12 +35,16 @@ enum class call_form;
 class port_base;
 struct tree_setting;
 
+/// Who decided.
+enum class decided_by : std::uint8_t { pinned, named, environment, tree_file, table, rules };
+
 /// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same
 /// port.
 struct decision {
   text const* what;
   void const* tag;
   transport over;
+  decided_by who;
 };
 
 #if COLLIGO_HAS_BODIES
@@ -69,25 +74,32 @@ struct deciding {
   static owned_running prepare(endpoint& port, call const& its, decision const& by,
                                std::unique_ptr<owned_by_request> owned, bool persistent);
 
-  /// The algorithm that a text names, "ring", "pipelined_ring:block=65536" or "ring@shared_memory". `where` begins an
-  /// error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.
+  /// What was decided for each collective over a port.
+  struct kept_decisions;
+  struct latest;
+  /// Why a decision can not be carried out, the same on all ranks; fills in what texts ask their communicator for.
+  struct refusal;
+  static refusal why_not(port_base& port, call const& its, decision const& by, known_ranks& known);
+
+  /// The algorithm that a text names, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory".
+  /// `where` begins an error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.
   static chosen_algorithm parse(text_table const& texts, std::string_view whole, std::string const& where);
 
  private:
-  struct kept_decisions;
-  struct latest;
   struct catalogue_entry;
   static tree const* known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept);
   static known_ranks checked(port_base& port, call const& its, decision const& by);
   template <class F>
   static decltype(auto) told_if_refused(port_base& port, call const& its, F f);
-  static void agree(port_base& port, call const& its, decision const& by, call_form form);
-  static void run_agreed(port_base& port, call const& its, decision const& by);
-  static void run_agreed_by_rules(port_base& port, call const& its, texts_of_collective texts);
+  static void before(port_base& port, call const& its, decision const& by, call_form form);
+  static void run_after(port_base& port, call const& its, decision const& by);
+  static void run_after_by_rules(port_base& port, call const& its, texts_of_collective texts);
   static void run_checked(port_base& port, call const& its, decision const& by);
   static decision decision_of(port_base const& port, collective c, chosen_algorithm const& chosen,
-                              text_table const& texts);
-  static chosen_algorithm first_choice(port_base& port, call const& its, text_table const& texts, latest& kept);
+                              text_table const& texts, decided_by who);
+  static void read_wish(port_base& port, collective c, text_table const& texts, latest& kept);
+  static bool takes_wish(port_base& port, call const& its, text_table const& texts, latest& kept);
+  static void first_choice(port_base& port, call const& its, text_table const& texts, latest& kept);
   static void choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept);
   static decision named_decision(port_base& port, call const& its, std::string_view name, texts_of_collective texts);
   static decision const& latest_by_rules(port_base& port, call const& its, texts_of_collective texts);
@@ -96,18 +108,18 @@ struct deciding {
 /// The text of a tag that is known when the call is compiled; the library's own are compiled for any element.
 template <collective C, class Tag, class T, class Op>
 decision decide_pinned(Tag const& tag) {
-  if constexpr (requires { typename Tag::over_memory; }) {
-    decision inner = decide_pinned<C, typename Tag::over_memory, T, Op>(tag);
-    inner.over = transport::shared_memory;
+  if constexpr (requires { typename Tag::way_of; }) {
+    decision inner = decide_pinned<C, typename Tag::way_of, T, Op>(tag);
+    inner.over = Tag::over;
     return inner;
   } else if constexpr (in_catalogue<Tag>) {
 #if COLLIGO_HAS_BODIES
-    return {&text_for<C, Tag>, &tag, transport_of<Tag>()};
+    return {&text_for<C, Tag>, &tag, transport_of(tag), decided_by::pinned};
 #else
-    return {compiled_texts(C)[index_in_catalogue<Tag>()], &tag, transport_of<Tag>()};
+    return {compiled_texts(C)[index_in_catalogue<Tag>()], &tag, transport_of(tag), decided_by::pinned};
 #endif
   } else {
-    return {&text_for<C, Tag, T, Op>, &tag, transport_of<Tag>()};
+    return {&text_for<C, Tag, T, Op>, &tag, transport_of(tag), decided_by::pinned};
   }
 }
 

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <new>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "../core/error.hpp"
+#include "../core/words.hpp"
 #include "../shape/tree_file.hpp"
 #include "../shape/trees.hpp"
 #include "../transport/requests.hpp"
@@ -31,11 +34,19 @@ struct deciding<Lazy>::latest {
   // What was decided.
   chosen_algorithm chosen{binary_tree{}};
   decision by{};
+  // What the environment wishes; it is read once.
+  bool wish_is_read = false;
+  std::optional<chosen_algorithm> wish;
+  std::string wish_in_words;   ///< "COLLIGO_ALL_REDUCE=ring"
+  std::string no_wish;         ///< why it can never be taken, or could not be the last time; empty: it was
 };
 template <class Lazy>
 struct deciding<Lazy>::kept_decisions final : kept_with_port {
+  struct told { collective what; element const* of; int size_class; bool operator==(told const&) const = default; };
+
   std::array<latest, collectives.size()> of_collective;
   tree reduce_tree, broadcast_tree;
+  std::vector<told> explained;   ///< on stderr
 
   static kept_decisions& of(port_base& port) {
     if (!port.selection) port.selection = std::make_unique<kept_decisions>();
@@ -80,16 +91,21 @@ template <class Lazy>
 }
 
 template <class Lazy>
-known_ranks deciding<Lazy>::checked(port_base& port, call const& its, decision const& by) {
+struct deciding<Lazy>::refusal {
+  std::string why;                ///< empty: it can
+  bool is_of_arguments = false;   ///< an argument_error
+};
+
+template <class Lazy>
+auto deciding<Lazy>::why_not(port_base& port, call const& its, decision const& by, known_ranks& known) -> refusal {
   text const& what = *by.what;
-  known_ranks known{port.hosts};
   if (what.is_vendor) {
-    if (!port.has_vendor(its))
-      refuse(
-          port, its.what, what.name,
-          " is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes");
-    return known;
+    if (port.has_vendor(its)) return {};
+    return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes"};
   }
+  if (by.over == transport::shared_memory)
+    if (std::string const why = port.why_no_memory(*its.of); !why.empty())
+      return {" is asked to go over shared memory, which can not be used: " + why};
   if (what.asks_for_trees) {
     auto& kept = kept_decisions::of(port);
     if (walks_up(its.what))
@@ -102,43 +118,104 @@ known_ranks deciding<Lazy>::checked(port_base& port, call const& its, decision c
     fitness const its_fitness = what.fits(by.tag, known, port.size());
     in_order = its_fitness.in_order;
     if (its_fitness.made_for != port.size())
-      throw argument_error(where(port, its.what) + std::string(what.name) + " is made for " +
-                           std::to_string(its_fitness.made_for) + " ranks, the communicator has " +
-                           std::to_string(port.size()));
+      return {" is made for " + std::to_string(its_fitness.made_for) + " ranks, the communicator has " +
+                  std::to_string(port.size()),
+              true};
   }
-  if (!in_order && !its.of->commutes)
-    refuse(port, its.what, what.name,
-           " reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
-           "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
-  return known;
+  if (in_order || its.of->commutes) return {};
+  return {" reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
+          "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order"};
+}
+
+template <class Lazy>
+known_ranks deciding<Lazy>::checked(port_base& port, call const& its, decision const& by) {
+  known_ranks known{port.hosts};
+  refusal const refused = why_not(port, its, by, known);
+  if (refused.why.empty()) return known;
+  if (refused.is_of_arguments)
+    throw argument_error(where(port, its.what) + std::string(by.what->name) + refused.why);
+  refuse(port, its.what, by.what->name, refused.why);
+}
+
+inline decided_by by_table_or_rules(situation const& s) { return s.shared ? decided_by::table : decided_by::rules; }
+
+inline transport way_of(chosen_algorithm const& chosen) {
+  if (chosen.over != transport::best) return chosen.over;
+  return std::visit([](auto const& tag) { return transport_of(tag); }, chosen.algorithm);
 }
 
 template <class Lazy>
 decision deciding<Lazy>::decision_of(port_base const& port, collective c, chosen_algorithm const& chosen,
-                                     text_table const& texts) {
+                                     text_table const& texts, decided_by who) {
   text const* const what = texts[chosen.algorithm.index()];
   void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, chosen.algorithm);
   if (!what)
     refuse(port, c, std::visit([](auto const& t) { return t.name; }, chosen.algorithm),
            " has no form for this collective");
-  return {what, tag, chosen.over == transport::messages ? what->over : chosen.over};
+  return {what, tag, way_of(chosen), who};
 }
 
-// What the environment has to say; otherwise `rules` is true and the latest decision's situation is made ready for
+// What the environment wishes of this collective. A wish that nobody can take is told, once.
+template <class Lazy>
+[[gnu::cold]] void deciding<Lazy>::read_wish(port_base& port, collective c, text_table const& texts, latest& kept) {
+  kept.wish_is_read = true;
+  if (std::string const& setting = port.setting(c); !setting.empty()) {
+    kept.wish_in_words = environment_variable(c) + '=' + setting;
+    try {
+      kept.wish = parse(texts, setting, "");
+    } catch (algorithm_error const& e) {
+      kept.no_wish = e.what();
+      if (port.rank() == 0 && !port.strict())
+        tell_once(kept.wish_in_words + " is not taken: " + kept.no_wish + "; the library chooses");
+    }
+  } else if (has_tree_setting(port, c)) {
+    kept.wish_in_words = (port.reduce_tree_setting().is_set() && walks_up(c) ? port.reduce_tree_setting()
+                                                                            : port.broadcast_tree_setting()).where;
+    kept.wish = along_trees{};
+  }
+}
+
+// A wish is taken where it is legal: it never breaks a program, unless the user wants to hear of it.
+template <class Lazy>
+[[gnu::cold]] bool deciding<Lazy>::takes_wish(port_base& port, call const& its, text_table const& texts, latest& kept) {
+  if (kept.wish) {
+    kept.chosen = *kept.wish;
+    kept.by = decision_of(port, its.what, kept.chosen, texts,
+                          port.setting(its.what).empty() ? decided_by::tree_file : decided_by::environment);
+    known_ranks known{port.hosts};
+    try {
+      kept.no_wish = why_not(port, its, kept.by, known).why;
+      if (kept.no_wish.empty()) return true;
+      kept.no_wish.insert(0, kept.by.what->name);
+    } catch (argument_error const& e) {   // no tree
+      if (port.strict()) throw;
+      kept.wish.reset();
+      kept.no_wish = e.what();
+      if (port.rank() == 0) tell_once(kept.no_wish + "; it is not taken, the library chooses");
+    }
+  }
+  if (!port.strict()) return false;
+  refuse(port, its.what, kept.wish_in_words,
+         port.rank() == 0 ? " can not be taken: " + kept.no_wish + "; or unset the variable, or COLLIGO_STRICT, which "
+                            "makes an error of this"
+                          : " can not be taken, rank 0 says why");
+}
+
+// What the environment wishes; otherwise `rules` is true and the latest decision's situation is made ready for
 // choose().
 template <class Lazy>
-chosen_algorithm deciding<Lazy>::first_choice(port_base& port, call const& its, text_table const& texts, latest& kept) {
+void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table const& texts, latest& kept) {
   collective const c = its.what;
-  std::string const& setting = port.setting(c);
   kept.rules = false;
-  if (!setting.empty()) return parse(texts, setting, where(port, c) + environment_variable(c) + ": ");
-  if (has_tree_setting(port, c)) return along_trees{};
-  shared_host const* const memory = port.automatic_memory(*its.of);
+  if (!kept.wish_is_read) read_wish(port, c, texts, kept);
+  if (!kept.wish_in_words.empty() && takes_wish(port, its, texts, kept)) return;
+  shared_host* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
   kept.known = {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(),
                 port.hosts};
   kept.rules = true;
-  return choose(c, kept.known);
+  kept.chosen = choose(c, kept.known);
+  kept.by = decision_of(port, c, kept.chosen, texts, by_table_or_rules(kept.known));
 }
 
 // A vector of another length: nothing else has changed.
@@ -149,11 +226,11 @@ void deciding<Lazy>::choose_again(port_base& port, call const& its, texts_of_col
   std::size_t const before = kept.chosen.algorithm.index();
   kept.chosen = choose(its.what, kept.known);
   if (kept.chosen.algorithm.index() == before) {   // the same text, and its tag at the same place
-    kept.by.over = kept.chosen.over == transport::messages ? kept.by.what->over : kept.chosen.over;
+    kept.by.over = way_of(kept.chosen);
     return;
   }
   kept.automatic = false;
-  kept.by = decision_of(port, its.what, kept.chosen, texts());
+  kept.by = decision_of(port, its.what, kept.chosen, texts(), by_table_or_rules(kept.known));
   kept.automatic = true;
 }
 
@@ -166,8 +243,7 @@ decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its
   } else {
     kept.automatic = false;   // as long as it may throw
     kept.name.clear();
-    kept.chosen = first_choice(port, its, texts(), kept);
-    kept.by = decision_of(port, its.what, kept.chosen, texts());
+    first_choice(port, its, texts(), kept);
     kept.of = its.of, kept.wire = its.wire;
     kept.automatic = true;
   }
@@ -180,7 +256,7 @@ template <class Lazy>
 template <class F>
 decltype(auto) deciding<Lazy>::told_if_refused(port_base& port, call const& its, F f) {
   auto const tell = [&](std::exception const& e) {
-    its.checked ? agree_on_nothing(port, e.what()) : port.refuse(e.what());
+    its.checked() ? agree_on_nothing(port, e.what()) : port.refuse(e.what());
   };
   try {
     return f();
@@ -217,7 +293,7 @@ decision deciding<Lazy>::named_decision(port_base& port, call const& its, std::s
   kept.automatic = false;
   kept.name.clear();
   kept.chosen = parse(texts(), name, where(port, its.what));
-  kept.by = decision_of(port, its.what, kept.chosen, texts());
+  kept.by = decision_of(port, its.what, kept.chosen, texts(), decided_by::named);
   kept.name = name;
   return kept.by;
 }
@@ -226,14 +302,16 @@ template <class Lazy>
 decision deciding<Lazy>::as_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen,
                                    texts_of_collective texts) {
   port_base& port = port_at(at);
-  return told_if_refused(port, its, [&] { return decision_of(port, its.what, chosen, texts()); });
+  return told_if_refused(port, its,
+                         [&] { return decision_of(port, its.what, chosen, texts(), decided_by::pinned); });
 }
 
 // Only then the call begins.
 template <class Lazy>
-[[gnu::cold]] void deciding<Lazy>::agree(port_base& port, call const& its, decision const& by, call_form form) {
+[[gnu::cold]] void deciding<Lazy>::before(port_base& port, call const& its, decision const& by, call_form form) {
   told_if_refused(port, its, [&] { checked(port, its, by); });
-  agree_on(port, its, by, form);
+  if ((its.before & explanation) != 0 && explain_call) explain_call(port, its, by);
+  if (its.checked()) agree_on(port, its, by, form);
 }
 
 // Most texts have nothing that could be wrong, and ask for nothing.
@@ -241,34 +319,35 @@ template <class Lazy>
 inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decision const& by) {
   text const& what = *by.what;
   bool const plain =
-      !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes);
+      !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes) &&
+      by.over != transport::shared_memory;
   known_ranks known{port.hosts};
   if (!plain) [[unlikely]] known = told_if_refused(port, its, [&] { return checked(port, its, by); });
   port.execute(its, what, by.tag, known, by.over);
 }
 
-// Checked mode: apart, so that other calls need no room for it.
+// Apart, so that other calls need no room for it.
 template <class Lazy>
-[[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_agreed(port_base& port, call const& its, decision const& by) {
-  agree(port, its, by, call_form::blocking);
+[[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_after(port_base& port, call const& its, decision const& by) {
+  before(port, its, by, call_form::blocking);
   run_checked(port, its, by);
 }
 template <class Lazy>
-[[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_agreed_by_rules(port_base& port, call const& its,
-                                                                      texts_of_collective texts) {
-  run_agreed(port, its, by_rules(port, its, texts));
+[[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_after_by_rules(port_base& port, call const& its,
+                                                                     texts_of_collective texts) {
+  run_after(port, its, by_rules(port, its, texts));
 }
 
 template <class Lazy>
 void deciding<Lazy>::run(endpoint& at, call const& its, decision const& by) {
   port_base& port = port_at(at);
-  if (its.checked) [[unlikely]] return run_agreed(port, its, by);
+  if (its.before) [[unlikely]] return run_after(port, its, by);
   run_checked(port, its, by);
 }
 template <class Lazy>
 void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, texts_of_collective texts) {
   port_base& port = port_at(at);
-  if (its.checked) [[unlikely]] return run_agreed_by_rules(port, its, texts);
+  if (its.before) [[unlikely]] return run_after_by_rules(port, its, texts);
   run_checked(port, its,
               told_if_refused(port, its, [&]() -> decision const& { return latest_by_rules(port, its, texts); }));
 }
@@ -277,7 +356,7 @@ template <class Lazy>
 owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision const& by,
                                       std::unique_ptr<owned_by_request> owned, bool persistent) {
   port_base& port = port_at(at);
-  if (its.checked) [[unlikely]] agree(port, its, by, persistent ? call_form::persistent : call_form::request);
+  if (its.before) [[unlikely]] before(port, its, by, persistent ? call_form::persistent : call_form::request);
   known_ranks const known = told_if_refused(port, its, [&] { return checked(port, its, by); });
   try {
     return owned_running(new running(port, its, *by.what, by.tag, known, by.over, std::move(owned), persistent));

@@ -3,46 +3,65 @@
 /// The bodies of decide.hpp that read names.
 #pragma once
 
-#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "../core/error.hpp"
+#include "../core/words.hpp"
 #include "chosen.hpp"
 #include "decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Sets one knob from "name=value". False if the tag has no such knob or the value is not a number.
+/// What a knob of this name sets, null if the tag has none: then `known` lists those that it has.
 template <class Tag>
-bool turn_knob(any_algorithm& algorithm, std::string_view setting) {
-  auto const equals = setting.find('=');
-  if (equals == setting.npos) return false;
+std::size_t* knob_of(any_algorithm& algorithm, std::string_view name, std::string& known) {
   if constexpr (requires { Tag::knobs; })
     for (auto const& k : Tag::knobs) {
-      if (k.name != setting.substr(0, equals)) continue;
-      std::string_view const value = setting.substr(equals + 1);
-      std::size_t& member = std::get_if<Tag>(&algorithm)->*k.member;
-      auto const [end, error] = std::from_chars(value.data(), value.data() + value.size(), member);
-      return error == std::errc{} && end == value.data() + value.size();
+      if (k.name == name) return &(std::get_if<Tag>(&algorithm)->*k.member);
+      (known += known.empty() ? "" : ", ") += k.name;
     }
-  return false;
+  return nullptr;
+}
+
+/// Sets one knob from "name=value". Returns what is wrong, or nothing.
+[[gnu::cold]] inline std::string turn_knob(std::string_view setting, auto find) {
+  auto const equals = setting.find('=');
+  std::string const name(setting.substr(0, equals));
+  std::string known;
+  std::size_t* const knob = find(name, known);
+  if (knob == nullptr)
+    return " has no knob \"" + name + "\", " + (known.empty() ? "it has none" : "its knobs are " + known);
+  if (equals == setting.npos) return ": the knob " + name + " has no value: " + name + "=number";
+  std::string_view const value = setting.substr(equals + 1);
+  auto const number = number_in(value);
+  if (!number)
+    return ": \"" + std::string(value) + "\" is no value of " + name + ", which takes a number: 65536, 64k, 1M";
+  *knob = *number;
+  return {};
 }
 
 template <class Lazy>
 struct deciding<Lazy>::catalogue_entry {
   std::string_view name;
   any_algorithm algorithm;
-  bool (*turn)(any_algorithm&, std::string_view);
+  std::size_t* (*knob)(any_algorithm&, std::string_view name, std::string& known);
 };
 template <class Lazy>
 [[gnu::cold]] chosen_algorithm deciding<Lazy>::parse(text_table const& texts, std::string_view whole,
                                                      std::string const& where) {
   static constexpr auto catalogue = []<class... Tags>(list_of_tags<Tags...>) {
-    return std::array{catalogue_entry{Tags::name, Tags{}, &turn_knob<Tags>}...};
+    return std::array{catalogue_entry{Tags::name, Tags{}, &knob_of<Tags>}...};
   }(catalogue_of_tags{});
   auto const at = whole.find('@');
   auto const text = whole.substr(0, at), way = at == whole.npos ? std::string_view() : whole.substr(at + 1);
-  if (at != whole.npos && way != shared_memory::name)
-    throw algorithm_error(where + "algorithms run @shared_memory, not @" + std::string(way));
+  transport over = transport::best;
+  if (at != whole.npos) {
+    if (way == name_of(transport::messages)) over = transport::messages;
+    else if (way == name_of(transport::shared_memory)) over = transport::shared_memory;
+    else throw algorithm_error(where + "algorithms run @messages or @shared_memory, not @" + std::string(way));
+  }
   auto const colon = text.find(':');
   for (std::size_t i = 0; i < texts.size(); ++i) {
     catalogue_entry const& entry = catalogue[i];
@@ -50,12 +69,12 @@ template <class Lazy>
     any_algorithm found = entry.algorithm;
     for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
       auto const comma = rest.find(',');
-      if (!entry.turn(found, rest.substr(0, comma)))
-        throw algorithm_error(where + std::string(entry.name) + " has no such knob or value: \"" +
-                              std::string(rest.substr(0, comma)) + '"');
+      auto const find = [&](std::string_view knob, std::string& known) { return entry.knob(found, knob, known); };
+      if (std::string const trouble = turn_knob(rest.substr(0, comma), find); !trouble.empty())
+        throw algorithm_error(where + std::string(entry.name) + trouble);
       rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
     }
-    return {found, way.empty() ? transport::messages : transport::shared_memory};
+    return {found, over};
   }
   std::string known;
   for (std::size_t i = 0; i < texts.size(); ++i)

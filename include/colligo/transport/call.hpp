@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,12 @@ concept communicator = requires(Comm const& comm) { port_of<Comm>::open(comm); }
 
 namespace detail {
 
+/// What is done before a call begins, as bits; as a rule nothing, which is one test a call.
+enum before_call : std::uint8_t {
+  agreement = 1,     ///< the ranks agree that all make the same call
+  explanation = 2,   ///< this rank tells what was chosen
+};
+
 /// The outside of a port (port.hpp).
 class endpoint {
  public:
@@ -34,8 +41,8 @@ class endpoint {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// Ranks agree on every call before it begins.
-  bool checks() const { return checks_; }
+  /// Before every call.
+  std::uint8_t before() const { return before_; }
 
   std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
 
@@ -44,7 +51,7 @@ class endpoint {
   ~endpoint() = default;
 
   int rank_ = 0, size_ = 1;
-  bool checks_ = false;
+  std::uint8_t before_ = 0;
 };
 
 /// Values of some stretch of the vector.
@@ -65,7 +72,9 @@ struct call {
   values<std::byte const> in;
   values<std::byte> out;
   int root = 0;
-  bool checked = false;   ///< the ranks agree on it before it begins
+  std::uint8_t before = 0;   ///< before_call
+
+  bool checked() const { return (before & agreement) != 0; }
 };
 
 /// What a request owns for its user: the functor, and what is left to do when all messages are through.

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/words.hpp"
 #include "../request.hpp"
 #include "mpi_port.hpp"
 #include "mpi_shared.hpp"
@@ -54,6 +55,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   int threads = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
   if (threads == MPI_THREAD_MULTIPLE) requests().share();
+  if (int of_all = 0; MPI_Comm_rank(MPI_COMM_WORLD, &of_all) == MPI_SUCCESS && of_all == 0) tell_of_unknown_variables();
   if (rank_ == 0) environment_ = settings_of_environment();
   if (size_ == 1) return;
   std::size_t bytes = 0, texts = 0;
@@ -82,7 +84,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_port::learn() {
-  bool asks_for_trace = std::getenv("COLLIGO_TRACE") != nullptr;
+  bool asks_for_trace = wish_of_environment("COLLIGO_TRACE") != nullptr;
   if (size_ > 1) {
     asks_for_trace = ranks_[0].asks_for_trace != 0;
     if (ranks_[0].settings != 0) take_settings(ranks_[0].settings);
@@ -249,6 +251,15 @@ COLLIGO_BODY shared_host* mpi_port::shared_for(element const& of) {
   return missing_->none_for(of.size, host->whole());
 }
 
+COLLIGO_BODY std::string mpi_port::why_no_memory(element const& of) {
+  if (of.objects) return "elements that do not travel as bytes do not go through it";
+  if (size_ == 1) return {};
+  shared_host* const host = shared();
+  if (!host || !missing_->has_neighbours()) return missing_->why();
+  // Ranks of other hosts may find room.
+  return host->whole() && !host->fits(of.size) ? too_large_for_memory(of.size) : std::string();
+}
+
 COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor; }
 COLLIGO_BODY void const* mpi_port::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor>; }
 COLLIGO_BODY bool mpi_port::has_builtin(call const& its) const {
@@ -257,7 +268,7 @@ COLLIGO_BODY bool mpi_port::has_builtin(call const& its) const {
 }
 
 COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_run const& run, transport over) {
-  shared_host* const host = over == transport::shared_memory ? shared_for(*its.of) : nullptr;
+  shared_host* const host = over == transport::messages ? nullptr : shared_for(*its.of);
   auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
   if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
   kept->work_on(data, mpi::element_of(its));
@@ -272,11 +283,11 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_
 COLLIGO_BODY bool mpi_port::goes_on_without_memory(call const& its, transport over) { return !uses_memory(its, over); }
 
 COLLIGO_BODY bool mpi_port::uses_memory(call const& its, transport over) {
-  return over == transport::shared_memory && shared_for(*its.of) != nullptr;
+  return over != transport::messages && shared_for(*its.of) != nullptr;
 }
 COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::steps_for_request(working_vector& data, call const& its,
                                                                       transport over) {
-  shared_host* const host = over == transport::shared_memory ? shared_for(*its.of) : nullptr;
+  shared_host* const host = over == transport::messages ? nullptr : shared_for(*its.of);
   return std::make_unique<mpi::request_steps>(*this, data, its, host);
 }
 

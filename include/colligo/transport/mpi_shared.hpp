@@ -46,8 +46,8 @@ struct mpi_segment {
 /// Why ranks of a host do not share memory, and what COLLIGO_SHARED_MEMORY makes of that: the same on all ranks.
 class missing_memory {
  public:
-  enum flag : std::uint32_t { off = 1, required = 2, unknown = 4 };
-  /// What this process's environment wishes.
+  enum flag : std::uint32_t { off = 1, required = 2, unknown = 4, strict = 8 };
+  /// What this process's environment wishes. `strict`: something unknown, and that shall be an error.
   static std::uint32_t wish();
 
   /// Collective if some rank's wish is unknown.
@@ -59,13 +59,16 @@ class missing_memory {
   shared_host* none() const;
   /// The same for elements that are too large for the memory there is. `whole`: it has all ranks.
   shared_host* none_for(std::size_t element_size, bool whole) const;
+  /// In words. Precondition: there is none, or none that two ranks have in common.
+  std::string why() const;
+  bool has_neighbours() const { return has_neighbours_; }
 
  private:
   void tell() const;
 
   int rank_;
   std::uint32_t flags_ = 0;       // of any rank
-  bool has_neighbours_ = false;   // any rank
+  bool has_neighbours_ = false;   // some rank
   std::string why_;
 };
 

@@ -28,6 +28,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/words.hpp"
 #include "mpi_error.hpp"
 #include "mpi_shared.hpp"
 
@@ -35,11 +36,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace mpi {
 
-// Once in a program.
-[[gnu::cold]] COLLIGO_BODY void tell_that_memory_is_missing(std::string const& reason) {
-  static std::atomic<bool> told = false;
-  if (!told.exchange(true))
-    std::fprintf(stderr, "colligo: shared memory is not used between the ranks of a host: %s\n", reason.c_str());
+// Once in a program, so that calls allocate no text. Reason: gives it.
+inline std::atomic<bool> is_told_of_missing_memory = false;
+template <class Reason>
+[[gnu::cold]] void tell_that_memory_is_missing(Reason reason) {
+  if (!is_told_of_missing_memory.exchange(true))
+    std::fprintf(stderr, "colligo: shared memory is not used between the ranks of a host: %s\n", reason().c_str());
 }
 
 // FNV-1a.
@@ -109,34 +111,45 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 [[gnu::cold]] COLLIGO_BODY mpi_whereabouts mpi_whereabouts_of_this_process(std::size_t settings) {
   static std::uint64_t const host = mpi::hash_of_host();
   std::uint32_t const wish = missing_memory::wish();
-  arena* const memory = (wish & (missing_memory::off | missing_memory::unknown)) == 0 ? arena::of_process() : nullptr;
+  arena* const memory = (wish & (missing_memory::off | missing_memory::strict)) == 0 ? arena::of_process() : nullptr;
   return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(settings),
-          std::getenv("COLLIGO_TRACE") != nullptr, wish, memory ? 0 : arena::trouble()};
+          wish_of_environment("COLLIGO_TRACE") != nullptr, wish, memory ? 0 : arena::trouble()};
 }
 
 [[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::wish() {
   char const* const value = std::getenv("COLLIGO_SHARED_MEMORY");
   std::string_view const its = value ? value : "";
-  return its == "off" ? off : its == "required" ? required : its.empty() || its == "on" ? 0u : unknown;
+  if (its.empty()) return 0;
+  if (its == "required") return required;
+  if (auto const wanted = switch_in(its)) return *wanted ? 0u : off;
+  return unknown | (wish_of_environment("COLLIGO_STRICT") ? strict : 0u);
 }
 
 [[gnu::cold]] COLLIGO_BODY missing_memory::missing_memory(MPI_Comm comm, int rank,
                                                           std::span<mpi_whereabouts const> ranks)
     : rank_(rank) {
-  for (mpi_whereabouts const& r : ranks) flags_ |= r.wish;
+  std::uint32_t wishes = 0;
+  for (mpi_whereabouts const& r : ranks) wishes |= r.wish;
+  flags_ = wishes & (off | required);
   std::vector<int> const hosts = hosts_of(ranks);
   for (std::size_t r = 0; r < hosts.size(); ++r) has_neighbours_ |= hosts[r] != static_cast<int>(r);
   has_neighbours_ |= hosts.empty();
   auto const first = [&](auto is) { return std::find_if(ranks.begin(), ranks.end(), is) - ranks.begin(); };
   auto const on_rank = [](std::ptrdiff_t r) { return " on rank " + std::to_string(r); };
-  if (flags_ & unknown) {
-    auto const who = first([](mpi_whereabouts const& r) { return (r.wish & unknown) != 0; });
+  if (wishes & unknown) {
+    std::uint32_t const which = wishes & strict ? strict : unknown;
+    auto const who = first([which](mpi_whereabouts const& r) { return (r.wish & which) != 0; });
     std::array<char, 64> value{};
     if (rank == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
     check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, static_cast<int>(who), comm),
               "MPI_Bcast");
-    why_ = value.data();
-  } else if (flags_ & off) {
+    std::string const trouble = "COLLIGO_SHARED_MEMORY=" + std::string(value.data()) +
+                                on_rank(who) + ": known values are on, off, required";
+    if (which == strict) flags_ = strict, why_ = trouble;
+    else if (rank == 0) tell_once(trouble + "; it is taken to be on");
+  }
+  if (flags_ & strict) return;
+  if (flags_ & off) {
     why_ = "COLLIGO_SHARED_MEMORY=off" + on_rank(first([](mpi_whereabouts const& r) { return (r.wish & off) != 0; }));
   } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
     auto const who = first([](mpi_whereabouts const& r) { return r.memory.file < 0; });
@@ -157,12 +170,11 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 [[gnu::cold]] COLLIGO_BODY void missing_memory::tell() const {
-  if (rank_ == 0 && flags_ == 0) mpi::tell_that_memory_is_missing(why_);
+  if (rank_ == 0 && flags_ == 0) mpi::tell_that_memory_is_missing([this] { return why_; });
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {
-  if (flags_ & unknown)
-    throw argument_error("colligo: COLLIGO_SHARED_MEMORY=" + why_ + ": known values are on, off, required");
+  if (flags_ & strict) throw argument_error("colligo: " + why_);
   if ((flags_ & required) && !why_.empty())
     throw error("colligo: COLLIGO_SHARED_MEMORY=required, and shared memory can not be used between the ranks of a "
                 "host: " + why_);
@@ -170,11 +182,14 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none_for(std::size_t element_size, bool whole) const {
   if (!has_neighbours_) return nullptr;
-  std::string const why = "elements of " + std::to_string(element_size) + " bytes are too large for it";
   // Ranks of other hosts may find room for them, and would wait for this one.
-  if ((flags_ & required) && whole) throw argument_error("colligo: COLLIGO_SHARED_MEMORY=required, and " + why);
-  if (rank_ == 0) mpi::tell_that_memory_is_missing(why);
+  if ((flags_ & required) && whole)
+    throw argument_error("colligo: COLLIGO_SHARED_MEMORY=required, and " + too_large_for_memory(element_size));
+  if (rank_ == 0) mpi::tell_that_memory_is_missing([=] { return too_large_for_memory(element_size); });
   return nullptr;
+}
+[[gnu::cold]] COLLIGO_BODY std::string missing_memory::why() const {
+  return has_neighbours_ ? why_ : "each rank is on a host of its own";
 }
 
 [[gnu::cold]] COLLIGO_BODY std::vector<int> hosts_of(std::span<mpi_whereabouts const> ranks) {

@@ -23,11 +23,13 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
+class port_base;
 class requests_of_rank;
 class shared_host;
 
 /// "all_reduce on rank 0 of 2: "
 std::string where(endpoint const& port, collective what);
+std::string too_large_for_memory(std::size_t element_size);
 
 /// A text with all that it is called with, but the step.
 struct text_run {
@@ -81,17 +83,27 @@ struct tree_setting {
   bool is_set() const { return !where.empty(); }
 };
 
-/// What the environment sets: the value of each collective's variable, empty where it is not set, and the trees of
-/// reductions and broadcasts.
+/// What the environment sets: the value of each collective's variable, empty where it is not set, off or automatic, and
+/// the trees of reductions and broadcasts.
 struct settings {
   std::array<std::string, collectives.size()> algorithm;
-  std::string check;   ///< COLLIGO_CHECK
+  std::string check;    ///< COLLIGO_CHECK
+  std::string strict;   ///< COLLIGO_STRICT
   tree_setting reduce_tree, broadcast_tree;
+  bool explains = false;   ///< COLLIGO_EXPLAIN: a matter of rank 0 alone, not handed on
 
   /// All of it, for those who hand it on.
   void for_each_text(std::function<void(std::string&)> const& f);
 };
 settings settings_of_environment();
+
+/// Tells of variables that look like the library's and are none, once.
+void tell_of_unknown_variables();
+
+struct decision;   // select/decide.hpp
+
+/// Tells what was chosen for a call and why, if that is new: set by those who include explain.hpp.
+inline void (*explain_call)(port_base& port, call const& its, decision const& by) = nullptr;
 
 /// For programs that can not be traced: a warning if that was asked for.
 void tell_that_nothing_is_traced();
@@ -107,6 +119,8 @@ class port_base : public endpoint {
   std::string const& setting(collective c) const { return settings_.algorithm[static_cast<std::size_t>(c)]; }
   tree_setting const& reduce_tree_setting() const { return settings_.reduce_tree; }
   tree_setting const& broadcast_tree_setting() const { return settings_.broadcast_tree; }
+  /// What the environment wishes and can not have is an error.
+  bool strict() const { return strict_; }
 
   /// Runs a text, or the vendor's collective, on this rank's share. What the functor throws comes out when all messages
   /// are through.
@@ -114,6 +128,9 @@ class port_base : public endpoint {
 
   /// Where `automatic` may go; null: messages only.
   virtual shared_host* automatic_memory(element const& of) = 0;
+  /// Why these elements can not go through memory that ranks share, the same on all ranks; empty: they can, or there is
+  /// one rank alone. Collective at first.
+  virtual std::string why_no_memory(element const& of) = 0;
   /// MPI has a datatype and an operation of its own: only then is its reduction likely to be a fast one.
   virtual bool has_builtin(call const& its) const = 0;
   /// The MPI library's own collective can take them.
@@ -168,11 +185,15 @@ class port_base : public endpoint {
     else run(step);
   }
 
-  /// The same settings on all ranks. Throws argument_error for a value that is unknown.
+  /// The same settings on all ranks. Rank 0 tells of values that are unknown; where the environment is strict, all
+  /// throw argument_error.
   void take(settings all);
 
  private:
+  bool switched(char const* variable, std::string const& value) const;
+
   settings settings_;
+  bool strict_ = false;
   requests_of_rank& requests_;
 };
 

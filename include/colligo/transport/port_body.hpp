@@ -3,13 +3,18 @@
 /// The bodies of port.hpp.
 #pragma once
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <initializer_list>
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/words.hpp"
 #include "../plan/extent.hpp"
 #include "requests.hpp"
 
@@ -20,10 +25,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
          ": ";
 }
 
+[[gnu::cold]] COLLIGO_BODY std::string too_large_for_memory(std::size_t element_size) {
+  return "elements of " + std::to_string(element_size) + " bytes are too large for it";
+}
+
 // Once in a program.
 [[gnu::cold]] COLLIGO_BODY void tell_that_nothing_is_traced() {
   static bool told = false;
-  if (std::getenv("COLLIGO_TRACE") == nullptr || std::exchange(told, true)) return;
+  if (!wish_of_environment("COLLIGO_TRACE") || std::exchange(told, true)) return;
   std::fputs("colligo: COLLIGO_TRACE is set, but this program includes no <colligo/trace.hpp>: nothing is traced\n",
              stderr);
 }
@@ -31,6 +40,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
   for (std::string& value : algorithm) f(value);
   f(check);
+  f(strict);
   for (tree_setting* t : {&reduce_tree, &broadcast_tree})
     for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
 }
@@ -39,8 +49,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY tree_setting tree_of_environment(std::initializer_list<char const*> variables) {
   constexpr std::size_t longest = std::size_t{1} << 26;   // bytes; a million ranks need an eighth
   for (char const* const variable : variables) {
-    char const* const path = std::getenv(variable);
-    if (path == nullptr || *path == '\0') continue;
+    char const* const path = wish_of_environment(variable);
+    if (path == nullptr) continue;
     tree_setting t{std::string(variable) + '=' + path, {}, {}};
     std::ifstream file(path, std::ios::binary);
     if (!file) {
@@ -61,21 +71,49 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY settings settings_of_environment() {
+  using namespace std::string_view_literals;
   settings all;
   for (collective const c : collectives)
-    if (char const* value = std::getenv(std::string(environment_variable(c)).c_str()))
+    if (char const* value = wish_of_environment(environment_variable(c).c_str()); value && value != "automatic"sv)
       all.algorithm[static_cast<std::size_t>(c)] = value;
-  if (char const* value = std::getenv("COLLIGO_CHECK")) all.check = value;
+  if (char const* value = wish_of_environment("COLLIGO_CHECK")) all.check = value;
+  if (char const* value = wish_of_environment("COLLIGO_STRICT")) all.strict = value;
+  if (char const* value = wish_of_environment("COLLIGO_EXPLAIN")) all.explains = switch_in(value).value_or(true);
   all.reduce_tree = tree_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = tree_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   return all;
 }
 
+[[gnu::cold]] COLLIGO_BODY void tell_of_unknown_variables() {
+  constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_";
+  std::vector<std::string> known{"COLLIGO_TREE",  "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK",
+                                 "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_STRICT",         "COLLIGO_EXPLAIN"};
+  for (collective const c : collectives) known.push_back(environment_variable(c));
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    std::string_view const its(*each, std::strcspn(*each, "="));
+    if (!its.starts_with(ours) || its.starts_with(of_tests) || std::ranges::find(known, its) != known.end()) continue;
+    tell_once(std::string(its) + " is no variable of this library and is ignored; the nearest is " +
+              std::string(nearest_to(its, known)));
+  }
+}
+
+[[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
+  if (value.empty()) return false;
+  if (auto const its = switch_in(value)) return *its;
+  std::string const trouble =
+      std::string(variable) + '=' + value + ": known values are 0 and 1, off and on, no and yes";
+  if (strict_) throw argument_error("colligo: " + trouble);
+  if (rank() == 0) tell_once(trouble + "; it is taken to be off");
+  return false;
+}
+
 [[gnu::cold]] COLLIGO_BODY void port_base::take(settings all) {
   settings_ = std::move(all);
-  checks_ = settings_.check == "1";
-  if (!checks_ && !settings_.check.empty() && settings_.check != "0")
-    throw argument_error("colligo: COLLIGO_CHECK=" + settings_.check + ": known values are 0 and 1");
+  strict_ = switched("COLLIGO_STRICT", settings_.strict);
+  before_ = switched("COLLIGO_CHECK", settings_.check) ? agreement : 0;
+  if (settings_.explains && rank() == 0) before_ |= explanation;
+  if (settings_.explains && rank() == 0 && !explain_call) tell_once(
+      "COLLIGO_EXPLAIN is set, but this program includes no <colligo/explain.hpp>: nothing is explained");
 }
 
 inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known,

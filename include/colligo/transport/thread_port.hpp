@@ -266,6 +266,10 @@ struct over_threads {
     }
     /// Messages, which tell who waits for whom when ranks make different calls.
     shared_host* automatic_memory(element const&) override { return nullptr; }
+    std::string why_no_memory(element const& of) override {
+      if (of.objects) return "elements that do not travel as bytes do not go through it";
+      return shared()->fits(of.size) ? std::string() : too_large_for_memory(of.size);
+    }
     bool has_builtin(call const&) const override { return false; }
     void const* wire_of_bytes() const override { return nullptr; }
     bool has_vendor(call const&) const override { return false; }
@@ -440,6 +444,7 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
   using engine = over_threads<Lazy>;
   typename engine::group group(p);
   auto const environment = settings_of_environment();
+  tell_of_unknown_variables();
   if (!follow_threads) tell_that_nothing_is_traced();
   auto const trace = follow_threads ? follow_threads(p) : nullptr;
   auto const run = [&](int rank) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What users write where only text can stand: switches and numbers of names and of the environment.
+#pragma once
+
+#include "mode.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// "1", "on", "yes", "true" or "0", "off", "no", "false", in letters of any size.
+std::optional<bool> switch_in(std::string_view word);
+
+/// "65536", "64k", "1M", "2G": k is 1024. None: no such number, or too large.
+std::optional<std::size_t> number_in(std::string_view word);
+
+/// The known word that takes the fewest letters changed, added or left out.
+std::string_view nearest_to(std::string_view word, std::span<std::string const> known);
+
+/// What a variable of the environment is set to; null if it is not set, empty, or off.
+char const* wish_of_environment(char const* variable);
+
+/// A warning on stderr; none is told twice in a process.
+void tell_once(std::string const& text);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "words_body.hpp"
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of words.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "words.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[gnu::cold]] COLLIGO_BODY std::optional<bool> switch_in(std::string_view word) {
+  std::string its(word);
+  for (char& c : its) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char const* const yes : {"1", "on", "yes", "true"})
+    if (its == yes) return true;
+  for (char const* const no : {"0", "off", "no", "false"})
+    if (its == no) return false;
+  return std::nullopt;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::optional<std::size_t> number_in(std::string_view word) {
+  std::size_t number = 0;
+  auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  std::string_view const unit = word.substr(static_cast<std::size_t>(end - word.data()));
+  if (unit.empty()) return number;
+  constexpr std::string_view units = "kKmMgG";
+  auto const which = units.find(unit.front());
+  if (unit.size() != 1 || which == units.npos) return std::nullopt;
+  auto const bits = 10 * (which / 2 + 1);
+  if (number > std::numeric_limits<std::size_t>::max() >> bits) return std::nullopt;
+  return number << bits;
+}
+
+// Levenshtein's distance.
+[[gnu::cold]] COLLIGO_BODY std::size_t letters_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> line(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) line[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t across = line[0];
+    line[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      std::size_t const changed = across + (a[i] != b[j]);
+      across = line[j + 1];
+      line[j + 1] = std::min({changed, across + 1, line[j] + 1});
+    }
+  }
+  return line[b.size()];
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string_view nearest_to(std::string_view word, std::span<std::string const> known) {
+  return *std::min_element(known.begin(), known.end(), [word](std::string const& a, std::string const& b) {
+    return letters_between(word, a) < letters_between(word, b);
+  });
+}
+
+[[gnu::cold]] COLLIGO_BODY char const* wish_of_environment(char const* variable) {
+  char const* const value = std::getenv(variable);
+  return value && *value != '\0' && switch_in(value) != false ? value : nullptr;
+}
+
+[[gnu::cold]] COLLIGO_BODY void tell_once(std::string const& text) {
+  static std::mutex mutex;
+  static auto& told = *new std::vector<std::string>;   // ports may outlive static objects
+  std::lock_guard const lock(mutex);
+  if (std::find(told.begin(), told.end(), text) != told.end()) return;
+  told.push_back(text);
+  std::fprintf(stderr, "colligo: %s\n", text.c_str());
+}
+
+}  // namespace colligo

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of explain.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../core/machine.hpp"
+#include "../explain.hpp"
+#include "../plan/price.hpp"
+#include "../plan/walk.hpp"
+#include "decide_body.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+// Seconds on a machine of messages, none where it would take long to say.
+[[gnu::cold]] COLLIGO_BODY std::optional<double> price_of(call const& its, text const& what, void const* tag,
+                                                          known_ranks const& known) {
+  constexpr int most_ranks = 32;
+  constexpr std::size_t most_operands = 1 << 13;
+  int const p = its.vector.parts;
+  if (what.run == nullptr || p > most_ranks) return std::nullopt;
+  std::vector<std::vector<schedule::step>> ranks;
+  std::vector<operand> memory;
+  std::size_t operands = 0;
+  for (int r = 0; r < p; ++r) {
+    rank_plan plan;
+    planner step(r, p, its.of->size, plan, memory);
+    what.run(tag, known, step, its.vector, its.root);
+    if ((operands += plan.operands.size()) > most_operands) return std::nullopt;
+    auto& its_steps = ranks.emplace_back();
+    for (auto const& s : plan.steps) {
+      auto const said = plan.operands_of(s);
+      its_steps.emplace_back(said.begin(), said.end());
+    }
+  }
+  return price(schedule(its.what, its.vector.whole.size(), std::move(ranks)), typical,
+               static_cast<double>(its.of->size));
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string microseconds(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g us", seconds * 1e6);
+  return text.data();
+}
+
+// "over shared memory"
+[[gnu::cold]] COLLIGO_BODY std::string way_in_words(port_base& port, call const& its, decision const& by) {
+  if (by.what->is_vendor) return "by the MPI library";
+  int const p = port.size();
+  if (p > 1 && by.over != transport::messages && port.uses_memory(its, by.over)) {
+    int const hosts = host_map{port.hosts, p}.host_count();
+    if (hosts == 1) return "over shared memory";
+    if (hosts < p) return "over shared memory within hosts and messages between them";
+  }
+  return "over messages";
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string who_in_words(port_base& port, call const& its, decision const& by) {
+  switch (by.who) {
+    case decided_by::pinned: return "pinned by the program";
+    case decided_by::named: return "named by the program";
+    case decided_by::environment: case decided_by::tree_file:
+      return "wished by " +
+             deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)].wish_in_words;
+    case decided_by::table: return "chosen by the table of measurements";
+    case decided_by::rules: break;
+  }
+  return "chosen by the papers' rules";
+}
+
+// "COLLIGO_ALL_REDUCE=ring is not taken: ...", or nothing.
+[[gnu::cold]] COLLIGO_BODY std::string untaken_wish_in_words(port_base& port, call const& its, decision const& by) {
+  auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
+  bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules;
+  if (!is_ours || kept.wish_in_words.empty()) return {};
+  return kept.wish_in_words + " is not taken: " + kept.no_wish;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string latest_choice(endpoint& at, collective what) {
+  port_base& port = port_at(at);
+  auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(what)];
+  if (!kept.automatic) return {};
+  std::string const name(kept.by.what->name);
+  if (kept.by.what->is_vendor) return name;
+  call its{};
+  its.of = kept.of;
+  bool const in_memory = kept.by.over != transport::messages && port.uses_memory(its, kept.by.over);
+  return name + '@' + std::string(name_of(in_memory ? transport::shared_memory : transport::messages));
+}
+
+[[gnu::cold]] COLLIGO_BODY void explain_if_new(port_base& port, call const& its, decision const& by) {
+  auto& told = deciding<>::kept_decisions::of(port).explained;
+  std::size_t const bytes = its.of->bytes(its.vector.whole.size());
+  std::remove_reference_t<decltype(told[0])> const now{its.what, its.of, static_cast<int>(std::bit_width(bytes))};
+  if (std::find(told.begin(), told.end(), now) != told.end()) return;
+  told.push_back(now);
+  std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
+                     way_in_words(port, its, by) + ", " + who_in_words(port, its, by);
+  if (std::string const wish = untaken_wish_in_words(port, its, by); !wish.empty()) line += "; " + wish;
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string explained(endpoint& at, call const& its, decision const* by,
+                                                 std::string const& trouble, text_table const& texts) {
+  port_base& port = port_at(at);
+  std::string said = trouble + '\n';
+  text const* taken = nullptr;
+  if (by != nullptr) {
+    taken = by->what;
+    said = std::string(described(its, *by, call_form::blocking).text()) + ", on " + std::to_string(port.size()) +
+           (port.size() == 1 ? " rank\n  " : " ranks\n  ");
+    known_ranks known{port.hosts};
+    if (auto const refused = deciding<>::why_not(port, its, *by, known).why; !refused.empty())
+      return said + "refused: " + std::string(taken->name) + refused + '\n';
+    said += std::string(taken->name) + ' ' + way_in_words(port, its, *by) + ", " + who_in_words(port, its, *by) + '\n';
+    if (std::string const wish = untaken_wish_in_words(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
+    if (auto const price = price_of(its, *taken, by->tag, known))
+      said += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
+  }
+  std::vector<std::pair<double, std::string>> priced;
+  std::string unpriced, excluded;
+  auto const look = [&](std::size_t which, chosen_algorithm const& one) {
+    text const* const what = texts[which];
+    if (what == nullptr || what == taken || what->over != transport::best) return;
+    void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, one.algorithm);
+    known_ranks known{port.hosts};
+    std::string const name(what->name);
+    auto const refused = deciding<>::why_not(port, its, {what, tag, what->over, decided_by::pinned}, known).why;
+    if (!refused.empty()) excluded += "  excluded: " + name + refused + '\n';
+    else if (auto const price = price_of(its, *what, tag, known)) priced.emplace_back(*price, name);
+    else unpriced += (unpriced.empty() ? "" : ", ") + name;
+  };
+  [&]<class... Tags>(list_of_tags<Tags...>) {
+    std::size_t which = 0;
+    (look(which++, chosen_algorithm(Tags{})), ...);
+  }(catalogue_of_tags{});
+  std::sort(priced.begin(), priced.end());
+  std::string alternatives;
+  for (auto const& [price, name] : priced)
+    alternatives += (alternatives.empty() ? "" : ", ") + name + ' ' + microseconds(price);
+  if (!alternatives.empty()) said += "  alternatives: " + alternatives + '\n';
+  if (!unpriced.empty()) said += "  without a price: " + unpriced + '\n';
+  return said + excluded;
+}
+
+}  // namespace colligo

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSL-1.0
+// What is chosen at run time: the environment's wishes, names with knobs, and explain, which tells of it.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include <colligo/colligo.hpp>
+#include <colligo/core/words.hpp>
+
+using namespace colligo;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// A variable of the environment while it lives.
+struct variable {
+  char const* name;
+  variable(char const* its, char const* value) : name(its) { ::setenv(name, value, 1); }
+  ~variable() { ::unsetenv(name); }
+};
+
+/// What f writes on stderr.
+template <class F>
+std::string on_stderr(F f) {
+  std::fflush(stderr);
+  int const before = ::dup(2);
+  std::FILE* const file = std::tmpfile();
+  ::dup2(::fileno(file), 2);
+  f();
+  std::fflush(stderr);
+  ::dup2(before, 2), ::close(before);
+  std::rewind(file);
+  std::string said;
+  for (int c; (c = std::fgetc(file)) != EOF;) said += static_cast<char>(c);
+  std::fclose(file);
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type and size class, on rank 0") {
+  auto const calls = [] {
+    run_threads(3, [](thread_communicator& comm) {
+      std::vector<int> some(9), more(16);
+      for (int i = 0; i < 3; ++i) {
+        all_reduce(comm, in_place(some), std::plus<>{});
+        all_reduce(comm, in_place(std::span(some).first(8)), std::plus<>{});   // 32 bytes, as 36 are
+        all_reduce(comm, in_place(more), std::plus<>{}, over_shared_memory{ring{}});
+        all_reduce(comm, 1.0f, std::plus<>{}, named("ring"));
+        iall_reduce(comm, in_place(std::span(some).first(1)), maximum{}).wait();
+        barrier(checked(comm));
+      }
+    });
+  };
+  {
+    variable const off("COLLIGO_EXPLAIN", "no");
+    CHECK(on_stderr(calls).empty());
+  }
+  variable const on("COLLIGO_EXPLAIN", "1");
+  std::string const said = on_stderr(calls);
+  CHECK(std::ranges::count(said, '\n') == 5);
+  CHECK_THAT(said, StartsWith("colligo: all_reduce of 9 int (36 bytes), census, std::plus<void>: over messages, "
+                              "chosen by the papers' rules\n"));
+  CHECK_THAT(said, Contains("all_reduce of 16 int (64 bytes), ring@shared_memory, std::plus<void>: over shared memory, "
+                            "pinned by the program\n"));
+  CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<void>: over messages, named by the program\n"));
+  CHECK_THAT(said, Contains("barrier, dissemination: over messages, chosen by the papers' rules\n"));
+}
+
+TEST_CASE("variables that are none are told of once, with the nearest one that is") {
+  variable const wrong("COLLIGO_ALLREDUCE", "ring"), other("COLLIGO_CHEQUE", "1");
+  variable const of_a_test("COLLIGO_TEST_ANYTHING", "1");
+  auto const calls = [] { run_threads(2, [](thread_communicator& comm) { barrier(comm); }); };
+  std::string const said = on_stderr([&] { calls(), calls(); });
+  CHECK(std::ranges::count(said, '\n') == 2);
+  CHECK_THAT(said, Contains("COLLIGO_ALLREDUCE is no variable of this library and is ignored; the nearest is "
+                            "COLLIGO_ALL_REDUCE\n"));
+  CHECK_THAT(said, Contains("the nearest is COLLIGO_CHECK\n"));
+}
+
+TEST_CASE("what the environment wishes is taken where it is legal, and never breaks a program") {
+  // Rank 1 meets 0 and 2 before itself: only the rotating ring gives "acb" there.
+  auto const at_rank_1 = [](auto const& op) {
+    std::string got;
+    run_threads(3, [&](thread_communicator& comm) {
+      for (int again = 0; again < 2; ++again) {
+        auto const mine = colligo::all_reduce(comm, std::string(1, static_cast<char>('a' + comm.rank())), op);
+        if (comm.rank() == 1) got = mine;
+      }
+    });
+    return got;
+  };
+  auto const concatenate = [](std::string const& a, std::string const& b) { return a + b; };
+  auto const commuting = as_commutative(concatenate);
+  {
+    variable const wish("COLLIGO_ALL_REDUCE", "rotating_ring");
+    CHECK(at_rank_1(commuting) == "acb");
+    CHECK(at_rank_1(concatenate) == "abc");
+    variable const strict("COLLIGO_STRICT", "1");
+    CHECK(at_rank_1(commuting) == "acb");
+    CHECK_THROWS_WITH(at_rank_1(concatenate), Contains("COLLIGO_ALL_REDUCE=rotating_ring can not be taken"));
+    std::string rank_0;
+    CHECK_THROWS(run_threads(3, [&](thread_communicator& comm) {
+      try {
+        colligo::all_reduce(comm, std::string("a"), concatenate);
+      } catch (algorithm_error const& e) {
+        if (comm.rank() == 0) rank_0 = e.what();
+        throw;
+      }
+    }));
+    CHECK_THAT(rank_0, StartsWith("all_reduce on rank 0 of 3: COLLIGO_ALL_REDUCE=rotating_ring") &&
+                           Contains("as_commutative") && Contains("unset the variable"));
+  }
+  for (char const* wish : {"rings", "vendor", "shared_memory", "ring@memory", "off", "NO", "0", "automatic"}) {
+    variable const its("COLLIGO_ALL_REDUCE", wish);
+    CHECK(at_rank_1(commuting) == "abc");
+    variable const strict("COLLIGO_STRICT", "on");
+    bool const is_none = std::string_view("off NO 0 automatic").find(wish) != std::string_view::npos;
+    if (is_none) CHECK(at_rank_1(commuting) == "abc");
+    else CHECK_THROWS_AS(at_rank_1(commuting), algorithm_error);
+  }
+  for (char const* off : {"OFF", "no", "False"}) {
+    variable const trace("COLLIGO_TRACE", off), tree("COLLIGO_TREE", off), check("COLLIGO_CHECK", off);
+    CHECK(at_rank_1(concatenate) == "abc");
+  }
+}
+
+TEST_CASE("a name says which of its parts is wrong, and numbers may have a unit") {
+  auto const trouble = [](char const* name) {
+    try {
+      run_threads(1, [name](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}, named(name)); });
+    } catch (algorithm_error const& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(trouble("direct:slices=64x"), Contains("direct: \"64x\" is no value of slices"));
+  CHECK_THAT(trouble("direct:slices=99999999999G"), Contains("\"99999999999G\""));
+  CHECK_THAT(trouble("direct:slices=8,windows=3"), Contains("no knob \"windows\", its knobs are slices, window"));
+  CHECK_THAT(trouble("direct:window"), Contains("window has no value"));
+  CHECK_THAT(trouble("ring:block=1"), Contains("no knob \"block\", it has none"));
+  CHECK_THAT(trouble("ring@wire"), Contains("@messages or @shared_memory, not @wire"));
+  CHECK(record(named("direct:slices=2k,window=1M"), collective::all_reduce, 3, 4000).total_messages() ==
+        record(direct{.slices = 2048, .window = 1 << 20}, collective::all_reduce, 3, 4000).total_messages());
+  CHECK(record(named("direct:slices=2k"), collective::all_reduce, 3, 2048).rounds() == 1);
+  CHECK(record(named("direct:slices=2k"), collective::all_reduce, 3, 2049).rounds() == 2);
+}
+
+TEST_CASE("the nearest word is the one with the fewest letters changed") {
+  std::vector<std::string> const known{"COLLIGO_REDUCE", "COLLIGO_ALL_REDUCE", "COLLIGO_CHECK"};
+  CHECK(detail::nearest_to("COLLIGO_ALLREDUCE", known) == "COLLIGO_ALL_REDUCE");
+  CHECK(detail::nearest_to("COLLIGO_CHEKC", known) == "COLLIGO_CHECK");
+  CHECK(detail::nearest_to("COLLIGO_REDUCES", known) == "COLLIGO_REDUCE");
+}
+
+TEST_CASE("explain says what a call would take, who decided, what it costs and why not another") {
+  auto const text = [](int p, auto const& op, auto const& algorithm) {
+    std::string said;
+    run_threads(p, [&](thread_communicator& comm) {
+      auto const mine = explain<double>(comm, collective::all_reduce, 100, op, algorithm);
+      if (comm.rank() == 0) said = mine;
+    });
+    return said;
+  };
+  auto const first = [](double const& a, double const&) { return a; };
+  auto const by_rules = text(4, std::plus<>{}, automatic{});
+  CHECK_THAT(by_rules, StartsWith("all_reduce of 100 double (800 bytes), ") && Contains("on 4 ranks") &&
+                           Contains("over messages, chosen by the papers' rules") && Contains("predicted: ") &&
+                           Contains("alternatives: ") && Contains("ring 6."));
+  CHECK_THAT(by_rules, Contains("excluded: vendor is the MPI library's own"));
+  CHECK_THAT(by_rules, !Contains("excluded: ring"));
+  CHECK_THAT(text(4, first, automatic{}), Contains("excluded: ring reorders operands"));
+  CHECK_THAT(text(4, first, ring{}), Contains("refused: ring reorders operands"));
+  CHECK_THAT(text(4, std::plus<>{}, ring{}), Contains("ring over messages, pinned by the program"));
+  CHECK_THAT(text(4, std::plus<>{}, over_shared_memory{ring{}}), Contains("ring over shared memory, pinned"));
+  CHECK_THAT(text(4, std::plus<>{}, named("ring@shared_memory")), Contains("ring over shared memory, named"));
+  // As the price of the recorded schedule.
+  std::array<char, 32> priced{};
+  std::snprintf(priced.data(), priced.size(), "ring %.4g us",
+                1e6 * price(record<double>(ring{}, collective::all_reduce, 4, 100), typical, sizeof(double)));
+  CHECK_THAT(by_rules, Contains(priced.data()));
+  variable const wish("COLLIGO_ALL_REDUCE", "ring");
+  CHECK_THAT(text(4, std::plus<>{}, automatic{}), Contains("ring over messages, wished by COLLIGO_ALL_REDUCE=ring"));
+  CHECK_THAT(text(4, first, automatic{}), Contains("COLLIGO_ALL_REDUCE=ring is not taken: ring reorders operands"));
+  run_threads(2, [](thread_communicator& comm) {
+    for (collective const c : collectives)
+      if (explain<int>(comm, c, 7).empty()) throw std::runtime_error(std::string(name_of(c)) + " is not explained");
+  });
+}
