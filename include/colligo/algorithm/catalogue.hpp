@@ -12,6 +12,7 @@
 #include "binary_blocks.hpp"
 #include "binary_tree.hpp"
 #include "census.hpp"
+#include "chained_halving.hpp"
 #include "circulant.hpp"
 #include "configured.hpp"
 #include "direct.hpp"
@@ -45,6 +46,7 @@ using catalogue_of_tags = list_of_tags<   //
     recursive_doubling,               //
     halving_doubling,                 //
     binary_blocks,                    //
+    chained_halving,                  //
     ring,                             //
     rotating_ring,                    //
     halving_tree,                     //
