@@ -25,6 +25,7 @@
 #include "linear_ring.hpp"
 #include "multi_leader.hpp"
 #include "pipelined_chain.hpp"
+#include "pipelined_circulant.hpp"
 #include "pipelined_ring.hpp"
 #include "pipelined_tree.hpp"
 #include "recursive_doubling.hpp"
@@ -56,6 +57,7 @@ using catalogue_of_tags = list_of_tags<   //
     linear_ring,                      //
     pipelined_ring,                   //
     pipelined_chain,                  //
+    pipelined_circulant,              //
     pipelined_tree,                   //
     scatter_all_gather,               //
     linear,                           //

@@ -20,14 +20,11 @@
 #include <algorithm>
 #include <string_view>
 
-#include "../core/renumbered.hpp"
+#include "../shape/circulant.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
-
-// The k-th distance: p halved k times, rounded up.
-constexpr int circulant_skip(int p, int k) { return (p + (1 << k) - 1) >> k; }
 
 template <steps Step>
 constexpr void reduce_scatter_on_circulant(Step& step, blocks const& block) {
