@@ -125,8 +125,7 @@ chosen_algorithm deciding<Lazy>::first_choice(port_base& port, call const& its, 
   if (has_tree_setting(port, c)) return along_trees{};
   shared_host const* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
-  kept.known = {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(),
-                port.hosts};
+  kept.known = {its.vector, of.size, of.commutes, of.exact, memory && memory->whole(), port.hosts};
   kept.rules = true;
   return choose(c, kept.known);
 }

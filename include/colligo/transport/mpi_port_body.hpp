@@ -206,10 +206,6 @@ COLLIGO_BODY shared_host* mpi_port::shared_for(element const& of) {
 
 COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor; }
 COLLIGO_BODY void const* mpi_port::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor>; }
-COLLIGO_BODY bool mpi_port::has_builtin(call const& its) const {
-  mpi_element const& wire = mpi::element_of(its);
-  return wire.type() != MPI_DATATYPE_NULL && wire.operation() != MPI_OP_NULL;
-}
 
 COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_run const& run, transport over) {
   shared_host* const host = over == transport::shared_memory ? shared_for(*its.of) : nullptr;

@@ -113,8 +113,6 @@ class port_base : public endpoint {
 
   /// Where `automatic` may go; null: messages only.
   virtual shared_host* automatic_memory(element const& of) = 0;
-  /// MPI has a datatype and an operation of its own: only then is its reduction likely to be a fast one.
-  virtual bool has_builtin(call const& its) const = 0;
   /// The MPI library's own collective can take them.
   virtual bool has_vendor(call const& its) const = 0;
 

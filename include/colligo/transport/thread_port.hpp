@@ -260,7 +260,6 @@ struct over_threads {
     }
     /// Messages, which tell who waits for whom when ranks make different calls.
     shared_host* automatic_memory(element const&) override { return nullptr; }
-    bool has_builtin(call const&) const override { return false; }
     void const* wire_of_bytes() const override { return nullptr; }
     bool has_vendor(call const&) const override { return false; }
     bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }
