@@ -52,7 +52,7 @@ class cheapest {
   }
   template <class Tag>
   cheapest& at(double price, Tag const& tag, bool possible = true) {
-    if (possible && price < least_) least_ = price, take_ = tag;
+    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = tag;
     return *this;
   }
   operator any_algorithm() const { return take_; }
@@ -68,15 +68,13 @@ constexpr int few_for_direct = 64;   // more ranks had better not all send to on
 inline any_algorithm choose_all_reduce(situation const& s) {
   costs const of(s);
   bool const even = s.power_of_two();
-  double const moved = of.bytes - of.bytes / of.p, windows = std::ceil(of.bytes / of.p / double(direct{}.window));
   return cheapest<collective::all_reduce>(of)
       .among(recursive_doubling{})
       .among(census{}, s.exact && !even)
       .among(halving_doubling{}, even)
       .among(circulant{}, s.commutes && !even)
       .among(chained_halving{}, !s.commutes && !even)
-      .at(windows * 2 * (of.p - 1) * of.m.alpha + moved * (2 * of.m.beta + of.m.gamma), direct{},
-          !s.commutes && !even && of.p <= few_for_direct && s.bytes() > direct{}.slices);
+      .among(direct{}, !s.commutes && !even && of.p <= few_for_direct);
 }
 
 inline any_algorithm choose_reduce(situation const& s) {
@@ -123,10 +121,7 @@ inline any_algorithm choose_all_gatherv(situation const& s) {
 inline any_algorithm choose_reduce_scatter(situation const& s) {
   if (s.commutes) return s.power_of_two() ? any_algorithm{recursive_halving{}} : circulant{};
   costs const of(s);
-  double const moved = of.bytes - of.bytes / of.p;
-  return cheapest<collective::reduce_scatter>(of)
-      .among(chained_halving{})
-      .at((of.p - 1) * of.m.alpha + moved * (of.m.beta + of.m.gamma), direct{}, of.p <= few_for_direct);
+  return cheapest<collective::reduce_scatter>(of).among(chained_halving{}).among(direct{}, of.p <= few_for_direct);
 }
 
 // A tree takes the longest block through lg p ranks, which matters where that is most of all.
