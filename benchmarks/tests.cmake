@@ -57,6 +57,8 @@ foreach(name overlap overlap_never_tested overlap_progress_thread)
   set_tests_properties(benchmark_${name} PROPERTIES PASS_REGULAR_EXPRESSION
     "\n +4096  (automatic|ring) +[0-9. ]+\n +4096  mpi +[0-9. ]+\n")
 endforeach()
+add_test(NAME benchmark_bounds COMMAND bounds --ranks 33)
+set_tests_properties(benchmark_bounds PROPERTIES LABELS benchmark)
 if(TARGET combine)
   add_test(NAME benchmark_combine COMMAND combine --benchmark_min_time=0.001)
   set_tests_properties(benchmark_combine PROPERTIES LABELS benchmark)

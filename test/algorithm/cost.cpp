@@ -57,10 +57,13 @@ bool has_formula_for(int p) {
       std::is_same_v<Tag, multi_leader<>> || (C == collective::all_gather && std::is_same_v<Tag, recursive_doubling>) ||
       (C == collective::reduce_scatter &&
        (std::is_same_v<Tag, recursive_halving> || std::is_same_v<Tag, halving_doubling>));
-  return p == floor_power_of_two(p) || !(blocks_in_a_tree || spare_ranks_move_blocks);
+  bool const blocks_in_a_pipeline = std::is_same_v<Tag, pipelined_circulant>;   // has a test of its own
+  return !blocks_in_a_pipeline && (p == floor_power_of_two(p) || !(blocks_in_a_tree || spare_ranks_move_blocks));
 }
 template <class Tag>
-bool formula_is_a_bound(int p) { return p != floor_power_of_two(p) && std::is_same_v<Tag, binary_blocks>; }
+bool formula_is_a_bound(int p) {
+  return p != floor_power_of_two(p) && (std::is_same_v<Tag, binary_blocks> || std::is_same_v<Tag, chained_halving>);
+}
 
 template <collective C, class Check>
 void for_all(std::span<machine const> some_machines, Check check) {
@@ -163,6 +166,74 @@ TEST_CASE("census: ceil(lg p) rounds for every p, one message a round") {
     CHECK(s.rounds() == ceil_lg(p));
     CHECK(static_cast<int>(s.messages()) == ceil_lg(p));
   }
+}
+
+TEST_CASE("chained halving: the formulas hold where one-way messages cost as much, V and A are as the card says") {
+  for (int p = 2; p <= 2 * COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
+    for (machine const& m : {machines[0], machine{4096, 0, 0}, machine{0, 64, 0}, machines[5]}) {
+      std::size_t const n = divisible(p);
+      auto const all = both<collective::all_reduce>(chained_halving{}, m, p, n);
+      auto const scattered = both<collective::reduce_scatter>(chained_halving{}, m, p, n);
+      INFO("p = " << p << ", alpha = " << m.alpha << ", beta = " << m.beta << ", gamma = " << m.gamma);
+      CHECK(all.recorded == Approx(all.formula).epsilon(1e-12));
+      // The last message to an owner may leave while others still combine.
+      CHECK(scattered.recorded <= scattered.formula * (1 + 1e-12));
+      CHECK(scattered.recorded >= scattered.formula - m.exchange(static_cast<double>(n) / p * sizeof(double)) - 1e-3);
+    }
+  auto const v = [](int p) { return detail::moved_by_reduce_scatter({p}, chained_ring{p}.segments); };
+  CHECK(v(5) == 1.25);
+  CHECK(v(7) == 1.25);
+  for (int p = 2; p <= 4096; ++p) {
+    double const a = detail::moved_by_all_gather({p}), whole = 1 - 1.0 / p;
+    bool const no_idle_rank = chained_ring{p}.segments == p;
+    INFO("p = " << p);
+    if (no_idle_rank) CHECK((v(p) == Approx(whole) && a == Approx(whole)));
+    else CHECK((v(p) < 1.5 && a >= 1 && a <= 1.25 && v(p) + a < 2.63));
+  }
+}
+
+TEST_CASE("pipelined circulant: N - 1 + ceil(lg p) rounds for N blocks, and what they cost") {
+  for (int p = 2; p <= 2 * COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
+    for (int const blocks : {1, 2, 5, 8, 17})
+      for (int const root : {0, p / 2}) {
+        pipelined_circulant const tag{.block = 24};
+        auto const n = static_cast<std::size_t>(3 * blocks);   // of 8 bytes each
+        INFO("p = " << p << ", N = " << blocks << ", root = " << root);
+        CHECK(record<double>(tag, collective::broadcast, p, n, root).rounds() == blocks - 1 + ceil_lg(p));
+        auto const down = both<collective::broadcast>(tag, machines[0], p, n, root);
+        auto const up = both<collective::reduce>(tag, machines[0], p, n, root);
+        CHECK(down.recorded == Approx(down.formula).epsilon(1e-12));
+        CHECK(up.recorded == Approx(up.formula).epsilon(1e-12));
+      }
+}
+
+TEST_CASE("the circulant graph's schedules meet the conditions that make them right") {
+  for (int p = 2; p <= 16 * COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 128)
+    for (int r = 0; r < p; ++r) {
+      circulant_schedule const s(p, r);
+      std::vector<int> received(s.received.begin(), s.received.begin() + s.q);
+      std::ranges::sort(received);
+      int const fresh = received.back();   // the one block of a turn that is received before it is an old one
+      std::vector<int> expected;
+      for (int block = -s.q; block < 0; ++block)
+        if (r == 0 || block != fresh - s.q) expected.push_back(block);
+      if (r > 0) expected.push_back(fresh);
+      bool sends_what_it_has = true;
+      for (int k = 0; k < s.q; ++k) {
+        auto const before = std::span(s.received).first(static_cast<std::size_t>(k));
+        int const sent = s.sent[static_cast<std::size_t>(k)];
+        sends_what_it_has = sends_what_it_has && (r == 0 ? sent == k : sent == fresh - s.q ||
+                                                  std::ranges::find(before, sent) != before.end());
+      }
+      if (received != expected || !sends_what_it_has) FAIL_CHECK("p = " << p << ", rank " << r);
+    }
+  auto const received = [](int p, int k) {
+    std::vector<int> of_ranks;
+    for (int r = 0; r < p; ++r) of_ranks.push_back(circulant_schedule(p, r).received[static_cast<std::size_t>(k)]);
+    return of_ranks;
+  };
+  CHECK(received(5, 0) == std::vector{-3, 0, -3, -2, -1});
+  CHECK(received(9, 3) == std::vector{-4, -1, -1, -1, -1, 3, 0, 1, 2});
 }
 
 TEST_CASE("pipelined chain: p - 2 + b rounds for b blocks") {

@@ -37,13 +37,14 @@ using Catch::Matchers::Contains;
 
 }  // namespace
 
-TEST_CASE("every algorithm of every collective obeys the laws, p = 1..64") {
+TEST_CASE("every algorithm of every collective obeys the laws, p = 1..128") {
+  static std::vector<std::size_t> const sizes{0, 1, 5, 64, 1000}, few_sizes{150};
   for_each_text([]<class Tag>(Tag tag) {
     for (collective const c : collectives)
       detail::for_collective(c, [&]<collective C>() {
         if constexpr (offers<Tag, C, int, int>)
-          for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
-            for (std::size_t const n : {0u, 1u, 5u, 64u, 1000u})
+          for (int p = 1; p <= 2 * COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
+            for (std::size_t const n : p <= 33 ? sizes : few_sizes)
               for (int root = 0; root < (has_root(C) && p <= 9 ? p : 1); ++root) {
                 INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);
                 CHECK_NOTHROW(record(tag, C, p, n, root).verify());

@@ -1,90 +1,98 @@
 // SPDX-License-Identifier: BSL-1.0
-// The papers' decision rules, number by number.
+// What automatic takes: rules, number by number. That these are good ones is for benchmarks/bounds to show.
 #include <catch2/catch.hpp>
 
 #include <colligo/select/choose.hpp>
 
+#include <numeric>
 #include <vector>
 
 using namespace colligo;
 
 namespace {
-std::string_view choice(collective what, int p, std::size_t bytes, bool commutes = true, bool vendor = true,
-                        bool exact = false) {
-  return std::visit([](auto const& tag) { return tag.name; },
-                    choose(what, {blocks{{0, bytes}, p}, 1, commutes, exact, vendor}).algorithm);
+std::string_view name_of_choice(collective what, situation const& s) {
+  return std::visit([](auto const& tag) { return tag.name; }, choose(what, s).algorithm);
 }
-std::string_view all(int p, std::size_t bytes, bool commutes = true, bool vendor = true) {
-  return choice(collective::all_reduce, p, bytes, commutes, vendor);
+std::string_view choice(collective what, int p, std::size_t bytes, bool commutes = true, bool exact = false,
+                        machine const& network = typical) {
+  return name_of_choice(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes,
+                               .exact = exact, .network = network});
 }
-std::string_view reduced(int p, std::size_t bytes, bool commutes = true) {
-  return choice(collective::reduce, p, bytes, commutes);
+std::string_view choice(collective what, std::vector<std::size_t> counts) {
+  std::vector<std::size_t> offsets(counts.size() + 1);
+  std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
+  return name_of_choice(what, {.vector = blocks{{0, offsets.back()}, static_cast<int>(counts.size()), offsets.data()},
+                               .element_size = 1});
 }
+using enum collective;
 }  // namespace
 
-TEST_CASE("up to 32 bytes: recursive doubling") {
-  for (int const p : {2, 3, 15, 64, 100}) CHECK(all(p, 32) == "recursive_doubling");
+TEST_CASE("all_reduce: doubling while start-ups count, halving or the circulant while bytes do, census where exact") {
+  for (int const p : {2, 3, 15, 64, 100}) CHECK(choice(all_reduce, p, 1024) == "recursive_doubling");
+  for (int const p : {8, 64, 512}) CHECK(choice(all_reduce, p, 4096) == "recursive_doubling");
+  for (int const p : {2, 8, 64, 512}) CHECK(choice(all_reduce, p, 8 << 20) == "halving_doubling");
+  for (int const p : {3, 7, 15, 33, 96}) CHECK(choice(all_reduce, p, 1 << 20) == "circulant");
+  CHECK(choice(all_reduce, 7, 8, true, true) == "census");
+  CHECK(choice(all_reduce, 8, 8, true, true) == "recursive_doubling");
+  CHECK(choice(all_reduce, 7, 1 << 20, true, true) == "circulant");
 }
 
-TEST_CASE("up to 1 KB: the vendor's for a power of two, binary tree otherwise") {
-  CHECK(all(16, 33) == "vendor");
-  CHECK(all(16, 1024) == "vendor");
-  CHECK(all(16, 1024, true, false) == "recursive_doubling");
-  CHECK(all(15, 33) == "binary_tree");
-  CHECK(all(100, 1024) == "binary_tree");
+TEST_CASE("all_reduce with order kept: chained halving on any number of ranks") {
+  for (int const p : {3, 6, 33, 100}) CHECK(choice(all_reduce, p, 1 << 18, false) == "chained_halving");
+  CHECK(choice(all_reduce, 7, 8, false) == "recursive_doubling");
+  CHECK(choice(all_reduce, 64, 1 << 20, false) == "halving_doubling");
+  CHECK(choice(all_reduce, 31, 256 << 20, false) == "direct");
+  CHECK(choice(all_reduce, 127, 256 << 20, false) == "chained_halving");   // too many to send to one at a time
 }
 
-TEST_CASE("a power of two and long: halving and doubling") {
-  for (int const p : {2, 8, 64, 512}) CHECK(all(p, 8 << 20) == "halving_doubling");
+TEST_CASE("reduce and broadcast: a tree, then blocks on the circulant graph; in order chained halving, then a chain") {
+  for (collective const c : {reduce, broadcast}) {
+    for (int const p : {2, 6, 64}) CHECK(choice(c, p, 1024) == "binary_tree");
+    for (int const p : {6, 64, 100}) CHECK(choice(c, p, 64 << 20) == "pipelined_circulant");
+  }
+  CHECK(choice(reduce, 64, 32768) == "circulant");
+  CHECK(choice(reduce, 2, 1 << 20) == "circulant");
+  CHECK(choice(reduce, 100, 8, false) == "binary_tree");
+  CHECK(choice(reduce, 100, 1 << 20, false) == "chained_halving");
+  CHECK(choice(reduce, 7, 64 << 20, false) == "pipelined_chain");
+  auto const blocks_of = [](machine const& network) {
+    situation const s{.vector = blocks{{0, 1 << 20}, 9}, .element_size = 1, .network = network};
+    return std::get<pipelined_circulant>(choose(broadcast, s).algorithm).block;
+  };
+  CHECK(blocks_of(typical) == 59120);   // sqrt(2^20 10^4 / 3)
+  CHECK(blocks_of({16e-6, typical.beta, typical.gamma}) == 236482);
 }
 
-TEST_CASE(
-    "what is younger than the papers: circulant for long vectors on any p, census for short ones where it is exact") {
-  for (int const p : {3, 7, 15, 33, 96}) CHECK(all(p, 1 << 20) == "circulant");
-  CHECK(choice(collective::all_reduce, 7, 8, true, true, true) == "census");
-  CHECK(choice(collective::all_reduce, 8, 8, true, true, true) == "recursive_doubling");
-  CHECK(choice(collective::all_reduce, 7, 2048, true, true, true) == "circulant");
+TEST_CASE("the thresholds go with the machine: alpha / beta bytes take as long as a start-up") {
+  machine const slow{100 * typical.alpha, typical.beta, typical.gamma};
+  for (collective const c : {all_reduce, reduce, broadcast, scan, exclusive_scan})
+    for (int const p : {5, 8, 33})
+      for (std::size_t const bytes : {std::size_t{1} << 10, std::size_t{1} << 14, std::size_t{1} << 20})
+        CHECK(choice(c, p, bytes) == choice(c, p, 100 * bytes, true, false, slow));
 }
 
-TEST_CASE("reduce: binary tree up to 1 KB") {
-  CHECK(reduced(6, 8) == "binary_tree");
-  CHECK(reduced(8, 1024) == "vendor");
-  CHECK(choice(collective::reduce, 8, 8, true, false) == "binary_tree");
-}
-
-TEST_CASE("few ranks, not a power of two: ring from its break-even size on") {
-  CHECK(reduced(15, 65536) == "ring");
-  CHECK(reduced(15, 65535) != "ring");
-  for (int const p : {3, 5, 7, 9, 10, 11}) CHECK(reduced(p, 32768) == "ring");
-  CHECK(reduced(33, 1 << 20) != "ring");
-  CHECK(reduced(7, 1 << 20, false) == "halving_doubling");
-}
-
-TEST_CASE("many ranks: binary blocks where the exponents of p are close enough for the length") {
-  for (int const p : {96, 60, 36}) CHECK(reduced(p, 16384) == "binary_blocks");   // gaps 1, 1 and 3, below 14/2 - 2.5
-  CHECK(reduced(33, 32768) == "halving_doubling");                               // 5 = 15/2 - 2.5, not below
-  CHECK(reduced(33, 1 << 20) == "binary_blocks");                                // 5 < 20/2 - 2.5
-  CHECK(reduced(96, 16383) == "halving_doubling");
-  CHECK(all(96, 1 << 20, false) == "binary_blocks");
-}
-
-TEST_CASE(
-    "the rest of the family: few start-ups for short vectors, few bytes for long ones, order where it is asked for") {
-  using enum collective;
-  CHECK(choice(broadcast, 8, 100) == "binary_tree");
-  CHECK(choice(broadcast, 8, 100000) == "scatter_all_gather");
-  CHECK(choice(broadcast, 8, 8 << 20) == "pipelined_chain");
+TEST_CASE("blocks: few start-ups, nothing twice; pipelines and stars only where blocks are uneven") {
   CHECK(choice(all_gather, 8, 100) == "recursive_doubling");
   CHECK(choice(all_gather, 7, 100) == "circulant");
   CHECK(choice(all_gather, 7, 8 << 20) == "ring");
-  CHECK(choice(all_gatherv, 7, 100) == "circulant");
-  CHECK(choice(all_gatherv, 7, 8 << 20) == "pipelined_ring");
-  CHECK(choice(gather, 8, 100) == "binary_tree");
-  CHECK(choice(scatterv, 8, 8 << 20) == "linear");
+  CHECK(choice(all_gather, 512, 8 << 20) == "recursive_doubling");
+  CHECK(choice(all_gatherv, 7, 8 << 20) == "circulant");
+  CHECK(choice(all_gatherv, {0, 0, 0, 8 << 20, 0, 0, 0}) == "pipelined_ring");
+  CHECK(choice(all_gatherv, {0, 0, 0, 800, 0, 0, 0}) == "circulant");
+  for (collective const c : {gather, gatherv, scatter, scatterv})
+    for (std::size_t const bytes : {100, 8 << 20}) CHECK(choice(c, 8, bytes) == "binary_tree");
+  CHECK(choice(gatherv, {0, 0, 0, 8 << 20, 0, 0, 0}) == "linear");
+  CHECK(choice(scatterv, {0, 0, 0, 800, 0, 0, 0}) == "binary_tree");
   CHECK(choice(reduce_scatter, 7, 100) == "circulant");
   CHECK(choice(reduce_scatter_block, 8, 100) == "recursive_halving");
-  CHECK(choice(reduce_scatter, 7, 100, false) == "halving_doubling");
+  CHECK(choice(reduce_scatter, 7, 100, false) == "chained_halving");
+  CHECK(choice(reduce_scatter, 7, 8 << 20, false) == "direct");
+  CHECK(choice(reduce_scatter, 100, 8 << 20, false) == "chained_halving");
+}
+
+TEST_CASE("scans: doubling, then the chain") {
   CHECK(choice(scan, 7, 100) == "recursive_doubling");
+  CHECK(choice(scan, 7, 8 << 20) == "pipelined_chain");
   CHECK(choice(exclusive_scan, 7, 100) == "doubling_123");
   CHECK(choice(exclusive_scan, 7, 8 << 20) == "pipelined_chain");
   CHECK(choice(barrier, 7, 0) == "dissemination");

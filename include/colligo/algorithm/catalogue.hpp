@@ -12,6 +12,7 @@
 #include "binary_blocks.hpp"
 #include "binary_tree.hpp"
 #include "census.hpp"
+#include "chained_halving.hpp"
 #include "circulant.hpp"
 #include "configured.hpp"
 #include "direct.hpp"
@@ -24,6 +25,7 @@
 #include "linear_ring.hpp"
 #include "multi_leader.hpp"
 #include "pipelined_chain.hpp"
+#include "pipelined_circulant.hpp"
 #include "pipelined_ring.hpp"
 #include "pipelined_tree.hpp"
 #include "recursive_doubling.hpp"
@@ -45,6 +47,7 @@ using catalogue_of_tags = list_of_tags<   //
     recursive_doubling,               //
     halving_doubling,                 //
     binary_blocks,                    //
+    chained_halving,                  //
     ring,                             //
     rotating_ring,                    //
     halving_tree,                     //
@@ -54,6 +57,7 @@ using catalogue_of_tags = list_of_tags<   //
     linear_ring,                      //
     pipelined_ring,                   //
     pipelined_chain,                  //
+    pipelined_circulant,              //
     pipelined_tree,                   //
     scatter_all_gather,               //
     linear,                           //

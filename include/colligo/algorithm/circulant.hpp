@@ -8,24 +8,23 @@
 /// Cost     with q = ceil(lg p): reduce_scatter  q alpha + (n - n/p) (beta + gamma)
 ///          all_gather  q alpha + (n - n/p) beta
 ///          all_reduce  2 q alpha + (n - n/p) (2 beta + gamma)
+///          reduce  q (alpha + alpha_uni) + (n - n/p) (beta + beta_uni + gamma): a gather over a binomial tree follows
 ///          equal to the recorded schedule where p divides n
-/// Needs    any p; for reductions a commutative functor
+/// Needs    any p, any root; for reductions a commutative functor
 /// Order    not kept; same bits on all ranks (each block is reduced by one rank)
 /// Prefer   long vectors on any number of ranks; all_gather of short ones.
 ///          Avoid: reductions of very short vectors (see census)
 /// Source   J. L. Traff, Optimal, non-pipelined reduce-scatter and allreduce algorithms, 2024
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
-#include "../core/renumbered.hpp"
+#include "../shape/circulant.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
-
-// The k-th distance: p halved k times, rounded up.
-constexpr int circulant_skip(int p, int k) { return (p + (1 << k) - 1) >> k; }
 
 template <steps Step>
 constexpr void reduce_scatter_on_circulant(Step& step, blocks const& block) {
@@ -42,6 +41,17 @@ constexpr void all_gather_on_circulant(Step& step, blocks const& block) {
   for (int k = ceil_lg(p) - 1; k >= 0; --k) {
     int const d = circulant_skip(p, k + 1), count = circulant_skip(p, k) - d, from = (me + d) % p;
     step(send{(me - d + p) % p, block.cycle(me, count)}, recv{from, block.cycle(from, count)});
+  }
+}
+
+// To one rank, over a binomial tree on the ring that begins there: what a rank has collected is one cyclic range.
+template <steps Step>
+constexpr void gather_on_ring(Step& step, blocks const& block, int root) {
+  int const p = step.size(), me = step.rank(), place = (me - root + p) % p;
+  for (int d = 1; d < p; d *= 2) {
+    if (place & d) return step(send{(me - d + p) % p, block.cycle(me, std::min(d, p - place))});
+    int const from = place + d < p ? (me + d) % p : nobody;
+    if (from != nobody) step(recv{from, block.cycle(from, std::min(d, p - place - d))});
   }
 }
 
@@ -62,6 +72,23 @@ struct circulant {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
       return n == 0 ? 0 : ceil_lg(p) * m.alpha + moved * (m.beta + m.gamma);
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce {
+    static constexpr bool ordered = false;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      blocks const block{all, step.size()};
+      detail::reduce_scatter_on_circulant(step, block);
+      detail::gather_on_ring(step, block, root);
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
+      return reduce_scatter<T, Op>::cost(m, p, n) + (n == 0 ? 0 : ceil_lg(p) * m.alpha_uni() + moved * m.beta_uni());
     }
   };
 

@@ -7,6 +7,11 @@
 /// Cost     all_reduce  short: one round, p - 1 messages and (p-1) n elements sent and combined by each rank
 ///          long: two rounds for each window, 2 (p-1)/p n elements sent and (p-1)/p n combined by
 ///          each rank, where p divides n
+///          with one way in and out per rank and t = 2^ceil(lg p) - 1 turns
+///          all_reduce  short: t (alpha + n beta) + (p-1) n gamma
+///          long, w windows: 2 t (w alpha + n/p beta) + (n - n/p) gamma
+///          reduce_scatter  t (alpha + n/p beta) + (n - n/p) gamma
+///          equal to the recorded schedule where w = 1 and p divides n, at most that where w > 1
 /// Needs    any p, any root, any associative functor
 /// Order    kept; same bits on all ranks (all combine in the order of ranks)
 /// Prefer   ranks that share memory, where a vector is published once and read by all.
@@ -51,6 +56,12 @@ struct direct {
         step(published{to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
       });
     }
+
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      double const bytes = static_cast<double>(n * sizeof(T)), windows = windows_of(knob, p, n, sizeof(T));
+      if (n * sizeof(T) <= knob.slices) return turns(p) * m.exchange(bytes) + (p - 1) * m.combine(bytes);
+      return 2 * turns(p) * (windows * m.alpha + bytes / p * m.beta) + m.combine(bytes - bytes / p);
+    }
   };
 
   template <class T, class Op>
@@ -80,6 +91,11 @@ struct direct {
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const { exchange_slices(step, block); }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return n == 0 ? 0 : turns(p) * m.exchange(bytes / p) + m.combine(bytes - bytes / p);
+    }
   };
 
   template <class T>
@@ -132,11 +148,18 @@ struct direct {
                 }});
   }
 
+  static constexpr int windows_of(direct const& knob, int p, std::size_t n, std::size_t element_size) {
+    std::size_t const longest = std::max<std::size_t>(1, knob.window / element_size) * static_cast<std::size_t>(p);
+    return static_cast<int>((n + longest - 1) / longest);
+  }
+
+  // All list their peers in the same order, so with one way in and out per rank they pair off as on a hypercube.
+  static constexpr int turns(int p) { return (1 << ceil_lg(p)) - 1; }
+
   // Windows of p slices each, as even as can be.
   template <class F>
   static constexpr void for_each_window(direct const& knob, int p, range all, std::size_t element_size, F f) {
-    std::size_t const longest = std::max<std::size_t>(1, knob.window / element_size) * static_cast<std::size_t>(p);
-    blocks const windows{all, static_cast<int>((all.size() + longest - 1) / longest)};
+    blocks const windows{all, windows_of(knob, p, all.size(), element_size)};
     for (int w = 0; w < windows.parts; ++w) f(blocks{windows[w], p});
   }
 };

@@ -20,12 +20,13 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// The vector in blocks of at most so many bytes (0: as many as balance filling the pipeline of `depth` ranks against
-/// start-ups). A pipeline asks for the block before the first and the one after the last too: those are empty.
+/// start-ups, where a byte costs `per_byte`). A pipeline asks for the block before the first and the one after the last too: those are empty.
 class pipeline {
  public:
-  pipeline(range all, std::size_t block_bytes, std::size_t element_size, int depth) : blocks_{all, 1} {
+  pipeline(range all, std::size_t block_bytes, std::size_t element_size, int depth, double per_byte = typical.beta)
+      : blocks_{all, 1} {
     double const bytes = static_cast<double>(all.size() * element_size);
-    double const best = depth < 1 ? bytes : std::sqrt(bytes * typical.alpha / typical.beta / depth);
+    double const best = depth < 1 ? bytes : std::sqrt(bytes * typical.alpha / per_byte / depth);
     double const count = std::ceil(bytes / (block_bytes ? static_cast<double>(block_bytes) : best));
     double const most = static_cast<double>(all.size());
     blocks_.parts = all.empty() ? 1 : static_cast<int>(std::max(1.0, std::min({count, most, 1e9})));

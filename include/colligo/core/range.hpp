@@ -69,11 +69,16 @@ struct blocks {
   int parts;
   std::size_t const* offsets = nullptr;
   int idle = 0;   ///< of an even split, so many at the end are empty
+  int finer = 0;   ///< not 0: the blocks group so many finer ones, neighbours, as evenly as can be (see grouped)
 
   constexpr range operator[](int i) const { return span(i, i + 1); }
 
   /// Blocks i .. j - 1.
   constexpr range span(int i, int j) const { return {begin_of(i), begin_of(j)}; }
+
+  /// The same blocks, not yet grouped, in `groups` groups: group i is the blocks floor(i parts/groups) to
+  /// floor((i+1) parts/groups) - 1, none where there are more groups than blocks.
+  constexpr blocks grouped(int groups) const { return {whole, groups, offsets, 0, parts}; }
 
   /// `count` blocks from block i on, going on with block 0 after the last one.
   constexpr cyclic_range cycle(int i, int count) const {
@@ -83,8 +88,9 @@ struct blocks {
 
  private:
   constexpr std::size_t begin_of(int i) const {
-    if (offsets) return offsets[static_cast<std::size_t>(i)];
-    auto const p = static_cast<std::size_t>(parts - idle), k = std::min(static_cast<std::size_t>(i), p);
+    auto const p = static_cast<std::size_t>(finer ? finer : parts - idle), at = static_cast<std::size_t>(i);
+    auto const k = finer ? at * p / static_cast<std::size_t>(parts) : std::min(at, p);
+    if (offsets) return offsets[k];
     return whole.first + whole.size() / p * k + std::min(k, whole.size() % p);
   }
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -71,20 +72,21 @@ constexpr void recorded::verify_step(int r, recorded_step const& operands) const
   }
 }
 
-// Law 5: between two ranks, the k-th send meets the k-th receive.
+// Law 5: between two ranks, the k-th send meets the k-th receive. The messages are in the order in which they are sent:
+// by rank, and of each as it says them.
 constexpr std::vector<message> recorded::matched() const {
-  struct end { int from, to; std::size_t step, place; operand what; };
+  struct end { int from, to; std::size_t step, number; operand const* what; };   // numbers go up as steps and places do
   std::vector<end> sends, receives;
   for (int r = 0; r < size(); ++r)
     for (std::size_t s = 0; s < steps_of(r).size(); ++s)
-      for (std::size_t i = 0; i < steps_of(r)[s].size(); ++i) {
-        operand const& o = steps_of(r)[s][i];
-        (o.sends() ? sends : receives).push_back(o.sends() ? end{r, o.peer, s, i, o} : end{o.peer, r, s, i, o});
+      for (operand const& o : steps_of(r)[s]) {
+        auto& of_kind = o.sends() ? sends : receives;
+        of_kind.push_back({o.sends() ? r : o.peer, o.sends() ? o.peer : r, s, of_kind.size(), &o});
       }
-  auto const key = [](end const& e) { return std::tuple(e.from, e.to, e.step, e.place); };
+  auto const key = [](end const& e) { return std::tuple(e.from, e.to, e.number); };
   std::ranges::sort(sends, {}, key);
   std::ranges::sort(receives, {}, key);
-  std::vector<message> all;
+  std::vector<message> all(sends.size());
   for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
     bool const both =
         i < sends.size() && i < receives.size() && sends[i].from == receives[i].from && sends[i].to == receives[i].to;
@@ -97,17 +99,19 @@ constexpr std::vector<message> recorded::matched() const {
            send_is_lonely ? "sends to rank " + std::to_string(e.to) + ", which does not receive (law 5)"
                           : "receives from rank " + std::to_string(e.from) + ", which does not send (law 5)");
     }
-    if (sends[i].what.elements.size() != receives[i].what.elements.size())
-      fail(sends[i].from, "sends " + std::to_string(sends[i].what.elements.size()) + " elements to rank " +
+    operand const &sent = *sends[i].what, &received = *receives[i].what;
+    if (sent.elements.size() != received.elements.size())
+      fail(sends[i].from, "sends " + std::to_string(sent.elements.size()) + " elements to rank " +
                               std::to_string(sends[i].to) + ", which expects " +
-                              std::to_string(receives[i].what.elements.size()) + " (law 5)");
-    all.push_back({sends[i].from, sends[i].to, sends[i].step, receives[i].step, sends[i].what, receives[i].what});
+                              std::to_string(received.elements.size()) + " (law 5)");
+    all[sends[i].number] = {sends[i].from, sends[i].to, sends[i].step, receives[i].step, sent, received};
   }
   return all;
 }
 
-// A message happens when both ends have reached its step; a step ends when all its messages have
-// happened and been combined.
+// A message happens when both ends have reached its step; a step ends when all its messages have happened and been
+// combined. Of those that can begin, the one that can first does, by a heap: it may hold too early a time for a message
+// whose ends have become busy since, but never too late a one.
 template <class Clock>
 constexpr double recorded::play(Clock const& clock, std::vector<message>* happened) const {
   auto all = matched();
@@ -123,38 +127,52 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
     std::ranges::sort(of_rank[r], {}, [&](std::size_t i) { return std::pair(step_at(i, r), i); });
 
   // Per rank: the step that it is in and when that began, when its ways out and in are free, where its messages begin.
-  struct state { std::size_t step = 0, first = 0, open = 0; double began = 0, out = 0, in = 0; };
-  std::vector<state> at(p);
-  std::vector<std::size_t> candidates;
-  auto const enter = [&](std::size_t r) {
-    state& me = at[r];
-    me.out = me.in = me.began;
-    if (me.step < ranks[r].size())
-      for (operand const& o : ranks[r][me.step])
-        if (o.sends()) me.out += clock.combine(o.combined());   // before it can leave
-    me.open = me.step < ranks[r].size() ? ranks[r][me.step].size() : 0;
-    for (std::size_t k = me.first; k < me.first + me.open; ++k) {
-      std::size_t const i = of_rank[r][k], peer = index(all[i].from) == r ? index(all[i].to) : index(all[i].from);
-      if (at[peer].open != 0 && at[peer].step == step_at(i, peer)) candidates.push_back(i);
-    }
+  struct state {
+    std::size_t step = 0, first = 0, open = 0;
+    double began = 0, out = 0, in = 0;
+    bool sends = false, receives = false;
   };
+  std::vector<state> at(p);
+  using candidate = std::pair<double, std::size_t>;   // when it can begin, which
+  std::vector<candidate> heap;
   auto const start_of = [&](std::size_t i) {
     state const &from = at[index(all[i].from)], &to = at[index(all[i].to)];
     return Clock::one_port ? std::max(from.out, to.in) : std::max(from.began, to.began);
   };
+  auto const offer = [&](std::size_t i) {
+    heap.push_back({start_of(i), i});
+    std::ranges::push_heap(heap, std::greater<>{});
+  };
+  auto const enter = [&](std::size_t r) {
+    state& me = at[r];
+    me.out = me.in = me.began;
+    me.sends = me.receives = false;
+    me.open = me.step < ranks[r].size() ? ranks[r][me.step].size() : 0;
+    if (me.open != 0)
+      for (operand const& o : ranks[r][me.step]) {
+        (o.sends() ? me.sends : me.receives) = true;
+        if (o.sends()) me.out += clock.combine(o.combined());   // before it can leave
+      }
+    for (std::size_t k = me.first; k < me.first + me.open; ++k) {
+      std::size_t const i = of_rank[r][k], peer = index(all[i].from) == r ? index(all[i].to) : index(all[i].from);
+      if (at[peer].open != 0 && at[peer].step == step_at(i, peer)) offer(i);
+    }
+  };
   for (std::size_t r = 0; r < p; ++r) enter(r);
 
   double finish = 0;
-  while (!candidates.empty()) {
-    auto const chosen =
-        std::ranges::min_element(candidates, {}, [&](std::size_t i) { return std::pair(start_of(i), i); });
-    message& m = all[*chosen];
-    double const start = start_of(*chosen);
-    candidates.erase(chosen);
+  while (!heap.empty()) {
+    std::ranges::pop_heap(heap, std::greater<>{});
+    auto const [thought, i] = heap.back();
+    heap.pop_back();
+    double const start = start_of(i);
+    if (start > thought) {
+      offer(i);
+      continue;
+    }
+    message& m = all[i];
     auto const from = index(m.from), to = index(m.to);
-    bool const both_ways = !std::ranges::all_of(ranks[from][m.from_step], &operand::sends) ||
-                           std::ranges::any_of(ranks[to][m.to_step], &operand::sends);
-    double const end = start + clock.transfer(m.sent.elements.size(), both_ways);
+    double const end = start + clock.transfer(m.sent.elements.size(), at[from].receives || at[to].sends);
     m.round = 1 + static_cast<int>(start);
     if (happened) happened->push_back(m);
     at[from].out = std::max(at[from].out, end);

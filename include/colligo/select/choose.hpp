@@ -19,9 +19,9 @@ struct situation {
   std::size_t element_size;   ///< bytes
   bool commutes = true;       ///< the functor is known to
   bool exact = false;         ///< any order of operands is known to give the same bits
-  bool vendor = false;        ///< the MPI library has an operation of its own for the elements and the functor
   bool shared = false;        ///< all ranks share memory, and the elements go through it
   std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
+  machine network = typical;      ///< what messages and combining cost
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }

@@ -3,7 +3,10 @@
 /// The bodies of choose.hpp: the rules.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <optional>
 
 #include "choose.hpp"
@@ -13,52 +16,126 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-// Below 32 ranks the papers' figure takes the ring up to p = (size / 256)^(9/16); the text puts p = 15 at 64 KB.
-inline bool few_enough_for_ring(situation const& s) {
-  return s.p() < 32 && s.p() <= std::pow(static_cast<double>(s.bytes()) / 256, 9.0 / 16) &&
-         (s.p() != 15 || s.bytes() >= 65536);
-}
-inline bool balanced_enough_for_blocks(situation const& s) {
-  return s.p() > 32 && s.bytes() >= 16384 &&
-         largest_exponent_gap(s.p()) < std::log2(static_cast<double>(s.bytes())) / 2 - 2.5;
-}
+// What a decision counts with.
+struct costs {
+  machine const& m;
+  int p;
+  double bytes, startup_bytes;   // the latter take as long as a start-up
 
-// The papers: <= 1 KB the vendor's for p = 2^k (where there is none, `otherwise`: they see no big difference), else
-// binary tree.
-inline any_algorithm choose_short(situation const& s, any_algorithm const& otherwise) {
-  if (!s.power_of_two()) return binary_tree{};
-  return s.vendor ? vendor{} : otherwise;
-}
-inline any_algorithm choose_long(situation const& s) {
-  if (s.power_of_two()) return halving_doubling{};
-  if (s.commutes && few_enough_for_ring(s)) return ring{};
-  if (balanced_enough_for_blocks(s)) return binary_blocks{};
-  return halving_doubling{};
-}
+  explicit costs(situation const& s)
+      : m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta) {}
 
-// Census and circulant are younger than the papers: for p not a power of two they need fewer rounds, or move less, than
-// all of those.
+  /// A pipeline of that depth, in the best blocks, where a byte costs so much.
+  double pipelined(int depth, double per_byte) const {
+    double const root = std::sqrt(std::max(0, depth) * m.alpha) + std::sqrt(bytes * per_byte);
+    return root * root;
+  }
+  /// An algorithm that is one, with the best blocks on this network.
+  template <class Tag>
+  Tag in_best_blocks(int depth, double per_byte) const {
+    double const block = depth < 1 ? bytes : std::sqrt(bytes * m.alpha / per_byte / depth);
+    return {.block = static_cast<std::size_t>(std::max(1.0, block))};
+  }
+};
+
+// The cheapest of those considered by their closed formulas, the first of equals.
+template <collective C>
+class cheapest {
+ public:
+  explicit cheapest(costs const& of) : of_(of) {}
+
+  template <class Tag>
+  cheapest& among(Tag const& tag, bool possible = true) {
+    if (!possible) return *this;
+    auto const bytes = static_cast<std::size_t>(of_.bytes);
+    return at(make_policy<C, Tag, std::byte, any_functor>(tag).cost(of_.m, of_.p, bytes), tag);
+  }
+  template <class Tag>
+  cheapest& at(double price, Tag const& tag, bool possible = true) {
+    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = tag;
+    return *this;
+  }
+  operator any_algorithm() const { return take_; }
+
+ private:
+  costs const& of_;
+  double least_ = std::numeric_limits<double>::infinity();
+  any_algorithm take_;
+};
+
+constexpr int few_for_direct = 64;   // more ranks had better not all send to one at a time
+
 inline any_algorithm choose_all_reduce(situation const& s) {
-  bool const is_short = s.bytes() <= 1024;
-  if (s.p() > 2 && !s.power_of_two() && is_short && s.exact) return census{};
-  if (s.bytes() <= 32) return recursive_doubling{};
-  if (is_short) return choose_short(s, recursive_doubling{});
-  return !s.power_of_two() && s.commutes ? circulant{} : choose_long(s);
+  costs const of(s);
+  bool const even = s.power_of_two();
+  return cheapest<collective::all_reduce>(of)
+      .among(recursive_doubling{})
+      .among(census{}, s.exact && !even)
+      .among(halving_doubling{}, even)
+      .among(circulant{}, s.commutes && !even)
+      .among(chained_halving{}, !s.commutes && !even)
+      .among(direct{}, !s.commutes && !even && of.p <= few_for_direct);
+}
+
+inline any_algorithm choose_reduce(situation const& s) {
+  costs const of(s);
+  double const per_byte = of.m.beta + of.m.gamma;
+  auto const chain = of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte);
+  return cheapest<collective::reduce>(of)
+      .among(binary_tree{})
+      .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), s.commutes)
+      .among(circulant{}, s.commutes)
+      .among(chained_halving{}, !s.commutes)
+      .at(of.pipelined(of.p - 2, per_byte), chain, !s.commutes && of.p > 2);
 }
 
 inline any_algorithm choose_broadcast(situation const& s) {
-  if (s.p() <= 2 || s.bytes() <= 8192) return binary_tree{};
-  return s.bytes() / static_cast<std::size_t>(s.p()) >= 65536 ? any_algorithm{pipelined_chain{}} : scatter_all_gather{};
+  costs const of(s);
+  auto const blocks = of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, of.m.beta);
+  return cheapest<collective::broadcast>(of).among(binary_tree{}).among(blocks);
+}
+
+// All move nothing twice; the ring, where its start-ups are a fiftieth at most, goes to neighbours alone.
+inline any_algorithm choose_all_gather(situation const& s) {
+  costs const of(s);
+  int const more = of.p - 1 - ceil_lg(of.p);
+  if (of.bytes / of.p >= 256 * 1024 && of.bytes >= 50 * more * of.startup_bytes) return ring{};
+  return s.power_of_two() ? any_algorithm{recursive_doubling{}} : circulant{};
+}
+
+inline double longest_block(situation const& s) {
+  std::size_t longest = 0;
+  for (int r = 0; r < s.p(); ++r) longest = std::max(longest, s.vector[r].size());
+  return static_cast<double>(longest * s.element_size);
+}
+
+// The circulant waits for the longest block in every round, the pipeline pays a start-up for every piece.
+inline any_algorithm choose_all_gatherv(situation const& s) {
+  costs const of(s);
+  double const longest = longest_block(s), ring = of.startup_bytes * (of.p - 2);
+  bool const uneven = of.p > 2 && longest * of.p >= 1.5 * of.bytes;
+  if (uneven && (ceil_lg(of.p) - 1) * longest > ring + 2 * std::sqrt(ring * of.bytes)) return pipelined_ring{};
+  return circulant{};
 }
 
 inline any_algorithm choose_reduce_scatter(situation const& s) {
-  if (!s.commutes) return halving_doubling{};
-  return s.power_of_two() ? any_algorithm{recursive_halving{}} : circulant{};
+  if (s.commutes) return s.power_of_two() ? any_algorithm{recursive_halving{}} : circulant{};
+  costs const of(s);
+  return cheapest<collective::reduce_scatter>(of).among(chained_halving{}).among(direct{}, of.p <= few_for_direct);
 }
 
-// A tree forwards blocks lg p times, which pays while start-ups count.
+// A tree takes the longest block through lg p ranks, which matters where that is most of all.
 inline any_algorithm choose_gather(situation const& s) {
-  return s.bytes() / static_cast<std::size_t>(s.p()) <= 2048 ? any_algorithm{binary_tree{}} : linear{};
+  costs const of(s);
+  bool const uneven = s.vector.offsets && longest_block(s) * of.p > 1.5 * of.bytes;
+  return uneven && of.bytes > 2048.0 * of.p ? any_algorithm{linear{}} : binary_tree{};
+}
+
+inline any_algorithm choose_scan(situation const& s, any_algorithm const& otherwise) {
+  costs const of(s);
+  double const per_byte = of.m.beta + of.m.gamma;
+  bool const chain = of.pipelined(of.p - 2, per_byte) < ceil_lg(of.p) * (of.m.alpha + of.bytes * per_byte);
+  return chain ? of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte) : otherwise;
 }
 
 // Ranks of several hosts, some of which share memory: between hosts few messages, long vectors over all of a host's
@@ -84,21 +161,16 @@ COLLIGO_BODY chosen_algorithm choose(collective what, situation const& s) {
   if (auto const on_hosts = detail::choose_on_hosts(what, s)) return *on_hosts;
   if (s.shared) return detail::choose_shared(what, s.p(), s.bytes());
   using enum collective;
-  constexpr std::size_t long_vector = 65536;   // bytes from which on moving them outweighs a few start-ups
   switch (what) {
     case all_reduce: return detail::choose_all_reduce(s);
-    case reduce: return s.bytes() <= 1024 ? detail::choose_short(s, binary_tree{}) : detail::choose_long(s);
+    case reduce: return detail::choose_reduce(s);
     case broadcast: return detail::choose_broadcast(s);
-    case all_gather:
-      return s.bytes() >= 8 * long_vector ? any_algorithm{ring{}}
-             : s.power_of_two()           ? any_algorithm{recursive_doubling{}}
-                                          : circulant{};
-    // Blocks cost start-ups.
-    case all_gatherv: return s.bytes() >= 64 * long_vector ? any_algorithm{pipelined_ring{}} : circulant{};
+    case all_gather: return detail::choose_all_gather(s);
+    case all_gatherv: return detail::choose_all_gatherv(s);
     case gather: case gatherv: case scatter: case scatterv: return detail::choose_gather(s);
     case reduce_scatter: case reduce_scatter_block: return detail::choose_reduce_scatter(s);
-    case scan: return s.bytes() >= long_vector ? any_algorithm{pipelined_chain{}} : recursive_doubling{};
-    case exclusive_scan: return s.bytes() >= long_vector ? any_algorithm{pipelined_chain{}} : doubling_123{};
+    case scan: return detail::choose_scan(s, recursive_doubling{});
+    case exclusive_scan: return detail::choose_scan(s, doubling_123{});
     case barrier: return dissemination{};
   }
   return vendor{};

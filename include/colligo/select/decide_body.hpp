@@ -211,8 +211,7 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
   if (!kept.wish_in_words.empty() && takes_wish(port, its, texts, kept)) return;
   shared_host* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
-  kept.known = {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(),
-                port.hosts};
+  kept.known = {its.vector, of.size, of.commutes, of.exact, memory && memory->whole(), port.hosts};
   kept.rules = true;
   kept.chosen = choose(c, kept.known);
   kept.by = decision_of(port, c, kept.chosen, texts, by_table_or_rules(kept.known));

@@ -50,7 +50,6 @@ class mpi_port final : public port_base {
 
   shared_host* automatic_memory(element const& of) override { return size_ > 1 ? shared_for(of) : nullptr; }
   COLLIGO_BODY std::string why_no_memory(element const& of) override;
-  COLLIGO_BODY bool has_builtin(call const& its) const override;
   COLLIGO_BODY bool has_vendor(call const& its) const override;
   COLLIGO_BODY void const* wire_of_bytes() const override;
   COLLIGO_BODY std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its,

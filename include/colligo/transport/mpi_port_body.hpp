@@ -262,10 +262,6 @@ COLLIGO_BODY std::string mpi_port::why_no_memory(element const& of) {
 
 COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor; }
 COLLIGO_BODY void const* mpi_port::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor>; }
-COLLIGO_BODY bool mpi_port::has_builtin(call const& its) const {
-  mpi_element const& wire = mpi::element_of(its);
-  return wire.type() != MPI_DATATYPE_NULL && wire.operation() != MPI_OP_NULL;
-}
 
 COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_run const& run, transport over) {
   shared_host* const host = over == transport::messages ? nullptr : shared_for(*its.of);

@@ -131,8 +131,6 @@ class port_base : public endpoint {
   /// Why these elements can not go through memory that ranks share, the same on all ranks; empty: they can, or there is
   /// one rank alone. Collective at first.
   virtual std::string why_no_memory(element const& of) = 0;
-  /// MPI has a datatype and an operation of its own: only then is its reduction likely to be a fast one.
-  virtual bool has_builtin(call const& its) const = 0;
   /// The MPI library's own collective can take them.
   virtual bool has_vendor(call const& its) const = 0;
 

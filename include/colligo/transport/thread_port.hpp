@@ -270,7 +270,6 @@ struct over_threads {
       if (of.objects) return "elements that do not travel as bytes do not go through it";
       return shared()->fits(of.size) ? std::string() : too_large_for_memory(of.size);
     }
-    bool has_builtin(call const&) const override { return false; }
     void const* wire_of_bytes() const override { return nullptr; }
     bool has_vendor(call const&) const override { return false; }
     bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSL-1.0
+// What recorded schedules cost beside the bounds: over ranks, lengths and machines, the best algorithm of the catalogue
+// and what `automatic` takes beyond one host, over the textbook's lower bound (start-ups, bandwidth and combining added
+// up) and over each other. Needs no MPI.
+//
+//   bounds [--ranks MOST] [--csv] [COLLECTIVE...]
+//
+// Fails where `automatic` is dearer than the best by more than 1.05 (geometric mean over a grid) or 1.5 (at a point).
+#include <colligo/record.hpp>
+#include <colligo/plan/price.hpp>
+#include <colligo/select/choose.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace colligo;
+
+struct named_machine {
+  char const* name;
+  machine costs;
+};
+constexpr named_machine machines[] = {
+    {"ethernet", {30e-6, 8e-10, 1e-10}}, {"typical", typical}, {"fast", {1.5e-6, 2e-11, 1e-10}}};
+
+constexpr int some_ranks[] = {2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13,  15,  16,  17,  24,  31, 32,
+                              33, 36, 48, 63, 64, 65, 77, 96, 100, 127, 128, 129, 240, 256, 384, 500, 512};
+
+double bound(collective c, machine const& m, int p, double bytes) {
+  using enum collective;
+  double const q = ceil_lg(p), moved = bytes - bytes / p;
+  switch (c) {
+    case all_reduce: return q * m.alpha + moved * (2 * m.beta + m.gamma);
+    case reduce: return q * m.alpha + bytes * m.beta + moved * m.gamma;
+    case broadcast: return q * m.alpha + bytes * m.beta;
+    case all_gather: case gather: case scatter: return q * m.alpha + moved * m.beta;
+    case reduce_scatter: return q * m.alpha + moved * (m.beta + m.gamma);
+    case scan: case exclusive_scan: return q * m.alpha + bytes * (m.beta + m.gamma);
+    default: return 0;
+  }
+}
+
+// Ratios of one question: geometric mean, and the worst with where.
+struct ratios {
+  double logarithms = 0, worst = 0;
+  int count = 0;
+  std::string where;
+
+  void add(double ratio, std::string const& at) {
+    logarithms += std::log(ratio), ++count;
+    if (ratio > worst) worst = ratio, where = at;
+  }
+  double mean() const { return std::exp(logarithms / count); }
+  friend std::ostream& operator<<(std::ostream& out, ratios const& r) {
+    return out << r.mean() << " (worst " << r.worst << " at " << r.where << ')';
+  }
+};
+
+// So many schedules are long that those with a message for each pair of ranks are left to fewer ranks.
+template <class Tag>
+constexpr int most_ranks =
+    std::is_same_v<Tag, direct> ? 64 : std::is_same_v<Tag, ring> ? 128 : 1 << 20;
+
+template <class Tag>
+constexpr bool takes_part = !std::is_same_v<Tag, vendor> && !std::is_same_v<Tag, shared_memory> &&
+                            !std::is_same_v<Tag, census> && !std::is_same_v<Tag, rotating_ring> && !std::is_same_v<Tag, along_trees> &&
+                            !std::is_same_v<Tag, hierarchical<>> &&
+                            !std::is_same_v<Tag, hierarchical<binary_tree, direct>> &&
+                            !std::is_same_v<Tag, multi_leader<>>;
+
+// True if `automatic` is close enough to the best.
+template <collective C>
+bool compare(int most, bool commutes, bool csv) {
+  std::map<std::string, ratios> to_bound, to_best;
+  for (int const p : some_ranks) {
+    if (p > most) continue;
+    for (std::size_t n = 8; n <= 64u << 20; n *= 8) {
+      std::vector<double> best(std::size(machines), INFINITY);
+      std::vector<std::string> who(std::size(machines));
+      for_each_algorithm([&]<class Tag>(Tag const& tag) {
+        if constexpr (takes_part<Tag> && offers<Tag, C, std::byte, detail::any_functor>) {
+          if (p > most_ranks<Tag> || (!commutes && !keeps_order<policy_t<C, Tag, std::byte, detail::any_functor>>())) return;
+          auto const s = record(tag, C, p, n);
+          for (std::size_t i = 0; i < std::size(machines); ++i)
+            if (double const costs = price(s, machines[i].costs); costs < best[i]) best[i] = costs, who[i] = Tag::name;
+        }
+      });
+      for (std::size_t i = 0; i < std::size(machines); ++i) {
+        machine const& costs = machines[i].costs;
+        std::string const name = machines[i].name;
+        auto const chosen = choose(C, {.vector = blocks{{0, n}, p}, .element_size = 1, .commutes = commutes,
+                                       .network = costs});
+        auto const [took, taken] = std::visit([&]<class Tag>(Tag const& tag) {
+          if constexpr (offers<Tag, C, std::byte, detail::any_functor>)
+            return std::pair(std::string(Tag::name), price(record(tag, C, p, n), costs));
+          else return std::pair(std::string(), 0.0);
+        }, chosen.algorithm);
+        std::string const at = "p = " + std::to_string(p) + ", " + std::to_string(n) + " B: " + took + ", best " + who[i];
+        to_bound[name].add(best[i] / bound(C, costs, p, static_cast<double>(n)), at);
+        to_best[name].add(taken / best[i], at);
+        if (csv)
+          std::cout << name_of(C) << ',' << commutes << ',' << name << ',' << p << ',' << n << ',' << took << ','
+                    << taken << ',' << who[i] << ',' << best[i] << '\n';
+      }
+    }
+  }
+  bool close = true;
+  for (auto const& m : machines) {
+    ratios const& of = to_best[m.name];
+    close = close && of.mean() <= 1.05 && of.worst <= 1.5;
+    if (csv) continue;
+    auto const what = std::string(name_of(C)) + (commutes ? "" : ", order kept") + " on " + m.name + ": ";
+    std::cout << what << "best / bound " << to_bound[m.name] << "\n    automatic / best " << of << '\n';
+  }
+  return close;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int most = 128;
+  bool csv = false;
+  std::vector<std::string> asked;
+  for (int i = 1; i < argc; ++i) {
+    std::string const word = argv[i];
+    if (word == "--csv") csv = true;
+    else if (word == "--ranks" && i + 1 < argc) most = std::atoi(argv[++i]);
+    else asked.push_back(word);
+  }
+  auto const wanted = [&](collective c) {
+    return asked.empty() || std::ranges::find(asked, name_of(c)) != asked.end();
+  };
+  if (csv) std::cout << "collective,commutes,machine,p,bytes,automatic,seconds,best,seconds_of_best\n";
+  bool close = true;
+  auto const on_grid = [&]<collective C>(bool commutes) {
+    if (wanted(C)) close = compare<C>(most, commutes, csv) && close;
+  };
+  using enum collective;
+  for (bool const commutes : {true, false}) {
+    on_grid.operator()<all_reduce>(commutes);
+    on_grid.operator()<reduce>(commutes);
+    on_grid.operator()<reduce_scatter>(commutes);
+  }
+  on_grid.operator()<broadcast>(true);
+  on_grid.operator()<all_gather>(true);
+  on_grid.operator()<gather>(true);
+  on_grid.operator()<scan>(true);
+  on_grid.operator()<exclusive_scan>(true);
+  if (!close) std::cerr << "automatic is further from the best than 1.05 in the mean or 1.5 at one point\n";
+  return close ? 0 : 1;
+}

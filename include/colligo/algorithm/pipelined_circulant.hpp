@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Pipelined circulant: a broadcast in blocks, and backwards a reduce, in as few rounds as there can be for so many
+/// blocks. In every round each rank sends one block and receives one, at the distances of the circulant graph in turn;
+/// the schedule by which every rank always has what it is to send is computed by each rank for itself.
+/// Picture  p = 5, blocks ABC   round 1: 0->2 A   2: 0->3 B   3: 0->1 C, 2->3 A, 3->4 B
+///          4: 0->2 C, 2->4 A, 4->1 B   5: 0->3 C, 1->4 C, 3->1 A, 4->2 B      distances 2 3 1 2 3
+/// Cost     with q = ceil(lg p) and N blocks: broadcast  (N - 1 + q) (alpha + n/N beta)
+///          reduce  (N - 1 + q) (alpha + n/N (beta + gamma))
+///          equal to the recorded schedule where N divides n and one-way messages cost as much as exchanges
+///          N = sqrt((q - 1) n beta / alpha) blocks are best (reduce: beta + gamma)
+/// Needs    any p, any root; for reduce a commutative functor; q^2 small steps of integers a call for the schedule
+/// Order    not kept
+/// Prefer   broadcast and reduce of vectors of all lengths on many ranks.
+///          Avoid: very short vectors (see binary_tree, which has nothing to compute)
+/// Source   J. L. Traff, Optimal Broadcast Schedules in Logarithmic Time with Applications to Broadcast, All-Broadcast,
+///          Reduction and All-Reduction, 2024
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "../shape/circulant.hpp"
+#include "pipelined_chain.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+// The rounds of one rank of a pipeline from rank 0.
+class circulant_rounds {
+ public:
+  struct round {
+    int to, from;
+    range sent, received;
+  };
+
+  circulant_rounds(pipeline const& part, int p, int rank)
+      : part_(part), schedule_(p, rank), rank_(rank), first_(p == 1 ? 0 : schedule_.q - 1 - (part.size() - 2 + schedule_.q) % schedule_.q) {}
+
+  int size() const { return schedule_.q == 0 ? 0 : part_.size() - 1 + schedule_.q; }
+  round operator[](int i) const {
+    int const at = first_ + i, k = at % schedule_.q, p = schedule_.p, d = schedule_.skip(k);
+    auto const slot = static_cast<std::size_t>(k);
+    int const to = (rank_ + d) % p, from = (rank_ - d + p) % p;
+    return {to == 0 ? nobody : to, rank_ == 0 ? nobody : from, block(schedule_.sent[slot] + at - k),
+            block(schedule_.received[slot] + at - k)};
+  }
+
+ private:
+  // The last rounds ask for blocks after the last: that one is meant.
+  range block(int number) const { return part_[std::min(number - first_, part_.size() - 1)]; }
+
+  pipeline part_;
+  circulant_schedule schedule_;
+  int rank_, first_;   // the number of the first round, such that the last one has k = q - 1
+};
+
+}  // namespace detail
+
+struct pipelined_circulant {
+  static constexpr std::string_view name = "pipelined_circulant";
+
+  std::size_t block = 0;   ///< bytes; 0: chosen from the length and the number of ranks
+
+  static constexpr std::array knobs{knob<pipelined_circulant>{"block", &pipelined_circulant::block}};
+
+  template <class T>
+  struct broadcast {
+    pipelined_circulant const& knob;
+
+    template <steps Step>
+    void operator()(Step& step, range all, int root) const {
+      auto ring = rooted_at(step, root);
+      detail::circulant_rounds const rounds(cut(knob, all, element_size<T>(step), ring.size()), ring.size(), ring.rank());
+      for (int i = 0; i < rounds.size(); ++i) {
+        auto const [to, from, sent, received] = rounds[i];
+        ring(send{to, sent}, recv{from, received});
+      }
+    }
+
+    double cost(machine const& m, int p, std::size_t n) const {
+      return cost_of(cut(knob, {0, n}, sizeof(T), p), m, p, static_cast<double>(n * sizeof(T)), m.beta);
+    }
+
+   private:
+    static pipeline cut(pipelined_circulant const& knob, range all, std::size_t element_size, int p) {
+      return {all, knob.block, element_size, ceil_lg(p) - 1};
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce {
+    static constexpr bool ordered = false;
+    pipelined_circulant const& knob;
+
+    // The broadcast backwards: a block leaves a rank when all that is to be folded into it has come.
+    template <steps Step>
+    void operator()(Step& step, range all, int root) const {
+      auto ring = rooted_at(step, root);
+      detail::circulant_rounds const rounds(cut(knob, all, element_size<T>(step), ring.size()), ring.size(), ring.rank());
+      for (int i = rounds.size() - 1; i >= 0; --i) {
+        auto const [to, from, sent, received] = rounds[i];
+        ring(send{from, received}, fold{to, sent});
+      }
+    }
+
+    double cost(machine const& m, int p, std::size_t n) const {
+      return cost_of(cut(knob, {0, n}, sizeof(T), p), m, p, static_cast<double>(n * sizeof(T)), m.beta + m.gamma);
+    }
+
+   private:
+    static pipeline cut(pipelined_circulant const& knob, range all, std::size_t element_size, int p) {
+      return {all, knob.block, element_size, ceil_lg(p) - 1, typical.beta + typical.gamma};
+    }
+  };
+
+ private:
+  static double cost_of(pipeline const& part, machine const& m, int p, double bytes, double per_byte) {
+    return bytes == 0 || p == 1 ? 0 : (part.size() - 1 + ceil_lg(p)) * (m.alpha + bytes / part.size() * per_byte);
+  }
+};
+
+}  // namespace colligo

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The circulant graph on p ranks: its distances, and the schedule by which a pipeline of blocks goes through it, that
+/// of each rank computed on its own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "../core/renumbered.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// The k-th distance from the longest on: p halved k times, rounded up.
+constexpr int circulant_skip(int p, int k) {
+  return static_cast<int>((static_cast<std::int64_t>(p) + (std::int64_t{1} << k) - 1) >> k);
+}
+
+/// Which block rank r sends and receives in a pipeline from rank 0, with q = ceil(lg p), for each k < q: in round i of
+/// all, k = i mod q, it sends to r + skip(k) the block sent[k] + q floor(i / q), and receives from r - skip(k) block
+/// received[k] + q floor(i / q); negative ones are not there. Precondition: p >= 1, 0 <= r < p. Costs O(q^2) time.
+/// J. L. Traff, Optimal Broadcast Schedules in Logarithmic Time, 2024, says that there are such schedules; the search
+/// is our own after its greedy one, and rests on tests of the paper's conditions.
+struct circulant_schedule {
+  static constexpr int longest = 31;   // an int has no more ranks
+
+  int p, q;
+  std::array<int, longest> sent{}, received{};
+
+  constexpr circulant_schedule(int ranks, int rank) : p(ranks), q(ceil_lg(ranks)), received(received_by(rank)) {
+    for (int k = 0; k < q; ++k) {
+      auto const at = static_cast<std::size_t>(k);
+      sent[at] = received_by(static_cast<int>((static_cast<std::int64_t>(rank) + skip(k)) % p))[at];
+    }
+  }
+
+  constexpr int skip(int k) const { return circulant_skip(p, q - k); }
+
+ private:
+  // Ways to the rank are sums of different skips. Round k takes the way with the greatest sum that arrives early enough,
+  // by skips that no earlier round has taken as its last one; the first of these is the block.
+  struct search {
+    circulant_schedule const& graph;
+    std::int64_t goal;      // rank + p
+    std::uint32_t free;     // skips that may be taken
+    int k = 0;
+    std::array<int, longest> taken{};
+
+    constexpr std::int64_t latest(int round) const { return round > graph.q ? -1 : goal - graph.skip(round); }
+
+    constexpr void visit(std::int64_t way, std::int64_t bound, int below) {
+      for (int i = below; i >= 0; --i) {
+        std::int64_t const on = way + graph.skip(i);
+        if (!(free >> i & 1) || on > latest(k) || on >= bound) continue;
+        if (on <= latest(k + 1)) visit(on, bound, i - 1);
+        if (way > latest(k + 1)) return;
+        bound = on;
+        taken[static_cast<std::size_t>(k++)] = i;
+        free &= ~(std::uint32_t{1} << i);
+      }
+    }
+  };
+
+  constexpr std::array<int, longest> received_by(int rank) const {
+    // The rank's own way, by the greatest skips that fit: the last of them is the round in which it gets a new block.
+    int own = q;
+    for (int k = q - 1, rest = rank; k >= 0; --k)
+      if (rest >= skip(k)) rest -= skip(own = k);
+    search ways{*this, static_cast<std::int64_t>(rank) + p, (std::uint32_t{2} << q) - 1};
+    if (rank > 0) ways.free &= ~(std::uint32_t{1} << own);
+    ways.visit(0, 2 * static_cast<std::int64_t>(p), q);
+    for (int k = 0; k < q; ++k) {
+      int& block = ways.taken[static_cast<std::size_t>(k)];
+      block = block == q ? own : block - q;
+    }
+    return ways.taken;
+  }
+};
+
+}  // namespace colligo
