@@ -3,8 +3,6 @@
 /// all_gatherv: every rank gets the vectors of all ranks, one after the other, of any lengths.
 #pragma once
 
-#include <vector>
-
 #include "all_gather.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -14,19 +12,28 @@ namespace detail {
 template <class Comm, class In, class Out, class Counts>
 auto accept_all_gatherv(Comm const& comm, In const& in, Out& out, Counts const& counts) {
   door<collective::all_gatherv, Comm> const its(comm);
-  auto const [from, to] = spans(in, out);
   blocks const block = its.blocks_of(counts);
+  fill_empty(out, block.whole.size());
+  auto const [from, to] = spans(in, out);
   its.require_size(from.size(), block[its.rank()].size(), "the input");
   its.require_size(to.size(), block.whole.size(), "the output");
   its.require_disjoint(from, to);
   return its.accept(block, from, block[its.rank()], to, block.whole);
+}
+template <class Comm, class T, class Counts>
+auto accept_all_gatherv(Comm const& comm, std::span<T> both, Counts const& counts) {
+  door<collective::all_gatherv, Comm> const its(comm);
+  blocks const block = its.blocks_of(counts);
+  its.require_size(both.size(), block.whole.size(), "the range in place");
+  return its.accept(block, stretch_of<T const>(both, block[its.rank()]), block[its.rank()], both, block.whole);
 }
 
 }  // namespace detail
 
 /// Puts the ranks' `in` one after the other into every rank's `out`.
 /// @param in         contiguous range of counts[rank] elements
-/// @param out        contiguous range of as many elements as all counts together, not overlapping `in`
+/// @param out        contiguous range of as many elements as all counts together, not overlapping `in`; an empty
+///                   container is resized
 /// @param counts     sized range of p integers, elements per rank; the same on every rank; zeros are fine
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name),
@@ -53,26 +60,48 @@ template <communicator Comm, elements In, elements Out, std::ranges::sized_range
   return detail::accept_all_gatherv(comm, in, out, counts).init(detail::no_functor{}, algorithm);
 }
 
-/// What all ranks contributed, one after the other, and how many elements each.
-template <class T>
-struct gathered {
-  std::vector<T> data;
-  std::vector<std::size_t> counts;
-};
-
 /// The same where ranks do not know each other's counts: finds them with an all_gather first. T must be default
 /// constructible.
 template <communicator Comm, elements In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_gatherv(Comm const& comm, In const& in, Algorithm const& algorithm = {}) {
-  gathered<std::ranges::range_value_t<In>> all;
-  std::size_t const mine = std::ranges::size(in);
-  all.counts.resize(static_cast<std::size_t>(detail::door<collective::all_gatherv, Comm>(comm).size()));
-  colligo::all_gather(comm, std::span(&mine, 1), all.counts);
-  std::size_t sum = 0;
-  for (std::size_t const count : all.counts) sum += count;
-  all.data.resize(sum);
+  gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
   colligo::all_gatherv(comm, in, all.data, all.counts, algorithm);
   return all;
+}
+
+/// n elements from a pointer on.
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+gathered<T> all_gatherv(Comm const& comm, T const* in, N n, Algorithm const& algorithm = {}) {
+  return colligo::all_gatherv(comm, detail::counted<collective::all_gatherv>(comm, in, n), algorithm);
+}
+
+/// In place: all_gatherv(comm, in_place(values), counts): all elements, the rank's own at their place among them.
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+void all_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
+  detail::no_functor nothing;
+  detail::accept_all_gatherv(comm, detail::span_of(both), counts).run(nothing, algorithm);
+}
+/// counts[rank] elements from a pointer on, in a range, or one value; room for all where `out` points.
+template <communicator Comm, class T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Algorithm const& algorithm = {}) {
+  detail::door<collective::all_gatherv, Comm> const its(comm);
+  blocks const block = its.blocks_of(counts);
+  colligo::all_gatherv(comm, std::span(in, block[its.rank()].size()), std::span(out, block.whole.size()), counts,
+                       algorithm);
+}
+template <communicator Comm, elements In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
+          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& counts,
+                 Algorithm const& algorithm = {}) {
+  colligo::all_gatherv(comm, in, std::span(out, detail::sum_of(counts)), counts, algorithm);
+}
+template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts,
+                 Algorithm const& algorithm = {}) {
+  colligo::all_gatherv(comm, std::span(&value, 1), out, counts, algorithm);
 }
 
 }  // namespace colligo

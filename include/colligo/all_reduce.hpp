@@ -3,7 +3,7 @@
 /// all_reduce: every rank gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "select/call.hpp"
+#include "select/forms.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -37,20 +37,20 @@ auto accept_all_reduce(Comm const& comm, in_place_range<R> both) {
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 void all_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_all_reduce(comm, in, out).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
 /// of the request.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request iall_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent all_reduce_init(Comm const& comm, In const& in, Out&& out, Op&& op,
                                          Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, in, out).init(std::forward<Op>(op), algorithm);
@@ -58,20 +58,20 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 
 /// In place: all_reduce(comm, in_place(values), op).
 template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<R>>
+  requires detail::functor_on_elements<Op, R>
 void all_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_all_reduce(comm, both).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
 /// of the request.
 template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<R>>
+  requires detail::functor_on_elements<Op, R>
 [[nodiscard]] request iall_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, both).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<R>>
+  requires detail::functor_on_elements<Op, R>
 [[nodiscard]] persistent all_reduce_init(Comm const& comm, in_place_range<R> both, Op&& op,
                                          Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, both).init(std::forward<Op>(op), algorithm);
@@ -79,11 +79,34 @@ template <communicator Comm, elements R, class Op, algorithm Algorithm = automat
 
 /// One value per rank; returns the combination on every rank.
 template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
-  requires(!detail::is_in_place<T> && detail::functor_on<Op, T>)
+  requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
 T all_reduce(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result = value;
-  colligo::all_reduce(comm, std::span(&value, 1), std::span(&result, 1), op, algorithm);
+  colligo::all_reduce(comm, detail::one(value), detail::one(result), op, algorithm);
   return result;
+}
+/// The same into `out`.
+template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on_values<Op, T>
+void all_reduce(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
+  colligo::all_reduce(comm, detail::one(value), detail::one(out), op, algorithm);
+}
+/// The range form for n elements each, from pointers on.
+template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, T>
+void all_reduce(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm const& algorithm = {}) {
+  auto const from = detail::counted<collective::all_reduce>(comm, in, n);
+  colligo::all_reduce(comm, from, std::span(out, from.size()), op, algorithm);
+}
+/// In place as Boost.MPI says it: a range whose elements op combines, or a value; n elements from a pointer on.
+template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+void all_reduce(Comm const& comm, boost::mpi::inplace_t<T> both, Op&& op, Algorithm const& algorithm = {}) {
+  colligo::all_reduce(comm, detail::in_place_for<Op>(both), op, algorithm);
+}
+template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
+void all_reduce(Comm const& comm, boost::mpi::inplace_t<T*> both, N n, Op&& op,
+                Algorithm const& algorithm = {}) {
+  colligo::all_reduce(comm, in_place(detail::counted<collective::all_reduce>(comm, both.buffer, n)), op, algorithm);
 }
 
 }  // namespace colligo

@@ -3,7 +3,9 @@
 /// broadcast: every rank gets the root's vector.
 #pragma once
 
-#include "select/call.hpp"
+#include <cstdint>
+
+#include "select/forms.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -21,15 +23,30 @@ auto accept_broadcast(Comm const& comm, R& both, int root) {
   return its.accept(all, from, {0, from.size()}, to, all.whole, root);
 }
 
+/// Of no elements: said in a word that all ranks expect, or a rank with an empty container would believe that there is
+/// nothing to come, and take what the root sends for the next broadcast.
+template <class Comm, class Algorithm>
+void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
+  constexpr std::uint64_t nothing = 0x676e6968746f6e00;
+  door<collective::broadcast, Comm> const its(comm);
+  std::uint64_t word = its.at(root) ? nothing : 0;
+  auto const both = one(word);
+  no_functor none;
+  accept_broadcast(comm, both, root).run(none, algorithm);
+  its.require_size(word == nothing ? 0 : 1, 0, "the root's vector");
+}
+
 }  // namespace detail
 
 /// Copies the root's `both` to every rank's.
-/// @param both       contiguous range of n elements, the same n on every rank
+/// @param both       contiguous range of n elements, the same n on every rank; where it differs, resized(container)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (root out of range), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, elements R, algorithm Algorithm = automatic>
+  requires(!detail::is_text<std::remove_cvref_t<R>>)
 void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
+  if (std::ranges::size(both) == 0) [[unlikely]] return detail::broadcast_nothing(comm, root, algorithm);
   detail::no_functor nothing;
   detail::accept_broadcast(comm, both, root).run(nothing, algorithm);
 }
@@ -42,6 +59,37 @@ template <communicator Comm, elements R, algorithm Algorithm = automatic>
 template <communicator Comm, elements R, algorithm Algorithm = automatic>
 [[nodiscard]] persistent broadcast_init(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
   return detail::accept_broadcast(comm, both, root).init(detail::no_functor{}, algorithm);
+}
+
+/// One value.
+template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
+  requires(!elements<T&>)
+void broadcast(Comm const& comm, T& value, int root, Algorithm const& algorithm = {}) {
+  colligo::broadcast(comm, detail::one(value), root, algorithm);
+}
+/// n elements from a pointer on.
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+void broadcast(Comm const& comm, T* both, N n, int root, Algorithm const& algorithm = {}) {
+  colligo::broadcast(comm, detail::counted<collective::broadcast>(comm, both, n), root, algorithm);
+}
+
+/// Says that a container takes the root's size: broadcast(comm, resized(values), root).
+template <detail::resizable R>
+resized_container<R> resized(R& container) { return {container}; }
+
+/// The root's size first, then its elements. What resizing throws comes out before the latter are sent.
+template <communicator Comm, class R, algorithm Algorithm = automatic>
+void broadcast(Comm const& comm, resized_container<R> both, int root, Algorithm const& algorithm = {}) {
+  std::size_t n = std::ranges::size(both.elements);
+  colligo::broadcast(comm, n, root);
+  detail::with_room(both.elements, n);
+  if (n != 0) colligo::broadcast(comm, std::span(both.elements), root, algorithm);
+}
+/// A string is one value, and takes the root's length.
+template <communicator Comm, class S, algorithm Algorithm = automatic>
+  requires detail::is_text<S>
+void broadcast(Comm const& comm, S& text, int root, Algorithm const& algorithm = {}) {
+  colligo::broadcast(comm, resized(text), root, algorithm);
 }
 
 }  // namespace colligo

@@ -3,7 +3,7 @@
 /// gather and gatherv: the root gets the vectors of all ranks, one after the other.
 #pragma once
 
-#include "select/call.hpp"
+#include "all_gather.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -23,16 +23,40 @@ auto accept_gathering(Door const& its, blocks const& block, std::span<T const> f
 template <class Comm, class In, class Out>
 auto accept_gather(Comm const& comm, In const& in, Out& out, int root) {
   door<collective::gather, Comm> const its(comm);
-  auto const [from, to] = spans(in, out);
   its.require_root(root);
-  return accept_gathering(its, its.blocks_of(from.size()), from, to, root);
+  blocks const block = its.blocks_of(std::ranges::size(in));
+  if (its.at(root)) fill_empty(out, block.whole.size());
+  auto const [from, to] = spans(in, out);
+  return accept_gathering(its, block, from, to, root);
+}
+/// In place: at the root its own elements are where they belong, elsewhere they are all there is.
+template <class Door, class T>
+auto accept_gathering(Door const& its, blocks const& block, std::span<T> both, int root) {
+  range const own = block[its.rank()];
+  its.require_size(both.size(), its.at(root) ? block.whole.size() : own.size(), "the range in place");
+  if (!its.at(root)) return its.accept(block, std::span<T const>(both), own, std::span<T>{}, {}, root);
+  return its.accept(block, stretch_of<T const>(both, own), own, both, block.whole, root);
+}
+template <class Comm, class T>
+auto accept_gather(Comm const& comm, std::span<T> both, int root) {
+  door<collective::gather, Comm> const its(comm);
+  its.require_root(root);
+  return accept_gathering(
+      its, its.blocks_of(its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size()), both, root);
+}
+template <class Comm, class T, class Counts>
+auto accept_gatherv(Comm const& comm, std::span<T> both, Counts const& counts, int root) {
+  door<collective::gatherv, Comm> const its(comm);
+  its.require_root(root);
+  return accept_gathering(its, its.blocks_of(counts), both, root);
 }
 template <class Comm, class In, class Out, class Counts>
 auto accept_gatherv(Comm const& comm, In const& in, Out& out, Counts const& counts, int root) {
   door<collective::gatherv, Comm> const its(comm);
-  auto const [from, to] = spans(in, out);
   its.require_root(root);
   blocks const block = its.blocks_of(counts);
+  if (its.at(root)) fill_empty(out, block.whole.size());
+  auto const [from, to] = spans(in, out);
   its.require_size(from.size(), block[its.rank()].size(), "the input");
   return accept_gathering(its, block, from, to, root);
 }
@@ -42,12 +66,13 @@ auto accept_gatherv(Comm const& comm, In const& in, Out& out, Counts const& coun
 /// Puts rank i's `in` at out[i n] .. out[(i + 1) n - 1] of the root.
 /// @param in         contiguous range of n elements, the same n on every rank
 /// @param out        contiguous range of p n elements at the root, not overlapping `in`; other ranks may pass an empty
-///                   range
+///                   range; an empty container is resized at the root
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
 template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
+  requires(!detail::element_of_range<In, Out>)
 void gather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_gather(comm, in, out, root).run(nothing, algorithm);
@@ -91,6 +116,84 @@ template <communicator Comm, elements In, elements Out, std::ranges::sized_range
 [[nodiscard]] persistent gatherv_init(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root,
                                       Algorithm const& algorithm = {}) {
   return detail::accept_gatherv(comm, in, out, counts, root).init(detail::no_functor{}, algorithm);
+}
+
+/// In place: gather(comm, in_place(values), root): p n elements at the root, its own at their place among them; n
+/// elements elsewhere, where any other form will do too.
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+void gather(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
+  detail::no_functor nothing;
+  detail::accept_gather(comm, detail::span_of(both), root).run(nothing, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+void gatherv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
+  detail::no_functor nothing;
+  detail::accept_gatherv(comm, detail::span_of(both), counts, root).run(nothing, algorithm);
+}
+
+/// n elements from a pointer on; at the root room for p n where `out` points, or a container, which is resized. For
+/// ranks that are not the root without an output, which the root has to have.
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+void gather(Comm const& comm, T const* in, N n, T* out, int root, Algorithm const& algorithm = {}) {
+  auto const from = detail::counted<collective::gather>(comm, in, n);
+  colligo::gather(comm, from, detail::counted_for_all<collective::gather>(comm, out, from.size()), root, algorithm);
+}
+template <communicator Comm, class T, std::integral N, class Out, algorithm Algorithm = automatic>
+  requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
+void gather(Comm const& comm, T const* in, N n, Out&& out, int root, Algorithm const& algorithm = {}) {
+  detail::door<collective::gather, Comm> const its(comm);
+  auto const from = detail::counted<collective::gather>(comm, in, n);
+  if (its.at(root)) detail::with_room_for_all<collective::gather>(comm, out, from.size());
+  colligo::gather(comm, from, std::span(out), root, algorithm);
+}
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+void gather(Comm const& comm, T const* in, N n, int root, Algorithm const& algorithm = {}) {
+  colligo::gather(comm, detail::counted<collective::gather>(comm, in, n), std::span<T>(), root, algorithm);
+}
+/// The same for one value per rank; without an output a container is one value too.
+template <communicator Comm, class T, algorithm Algorithm = automatic>
+void gather(Comm const& comm, T const& value, T* out, int root, Algorithm const& algorithm = {}) {
+  colligo::gather(comm, &value, 1, out, root, algorithm);
+}
+template <communicator Comm, class T, class Out, algorithm Algorithm = automatic>
+  requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
+void gather(Comm const& comm, T const& value, Out&& out, int root, Algorithm const& algorithm = {}) {
+  colligo::gather(comm, &value, 1, out, root, algorithm);
+}
+template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
+void gather(Comm const& comm, T const& value, int root, Algorithm const& algorithm = {}) {
+  colligo::gather(comm, &value, 1, root, algorithm);
+}
+
+/// gatherv where ranks know no counts but their own, which they tell each other in an all_gather first: all counts on
+/// every rank, the data at the root. T must be default constructible.
+template <communicator Comm, elements In, algorithm Algorithm = automatic>
+gathered<std::ranges::range_value_t<In>> gatherv(Comm const& comm, In const& in, int root,
+                                                 Algorithm const& algorithm = {}) {
+  gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
+  colligo::gatherv(comm, in, all.data, all.counts, root, algorithm);
+  return all;
+}
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+gathered<T> gatherv(Comm const& comm, T const* in, N n, int root, Algorithm const& algorithm = {}) {
+  return colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), root, algorithm);
+}
+/// The same at the root into memory from `out` on, for as many elements as `sizes` says; both are read at the root
+/// alone, as Boost.MPI has it.
+template <communicator Comm, elements In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
+          std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
+void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, int root,
+             Algorithm const& algorithm = {}) {
+  auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
+  detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
+  colligo::gatherv(comm, in, std::span(out, detail::sum_of(counts)), counts, root, algorithm);
+}
+template <communicator Comm, class T, std::integral N, detail::pointer_to<T> Out, std::ranges::sized_range Sizes,
+          algorithm Algorithm = automatic>
+void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, int root,
+             Algorithm const& algorithm = {}) {
+  colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, root, algorithm);
 }
 
 }  // namespace colligo

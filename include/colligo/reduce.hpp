@@ -3,7 +3,7 @@
 /// reduce: one rank, the root, gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "select/call.hpp"
+#include "select/forms.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -13,8 +13,9 @@ namespace detail {
 template <class Comm, class In, class Out>
 auto accept_reduce(Comm const& comm, In const& in, Out& out, int root) {
   door<collective::reduce, Comm> const its(comm);
-  auto [from, to] = spans(in, out);
   its.require_root(root);
+  if (its.at(root)) fill_empty(out, std::ranges::size(in));
+  auto [from, to] = spans(in, out);
   if (its.at(root)) {
     its.require_size(to.size(), from.size(), "the output");
     its.require_disjoint(from, to);
@@ -24,34 +25,42 @@ auto accept_reduce(Comm const& comm, In const& in, Out& out, int root) {
   blocks const all = its.vector_of(from.size());
   return its.accept(all, from, all.whole, to, {0, to.size()}, root);
 }
+template <class Comm, class T>
+auto accept_reduce(Comm const& comm, std::span<T> both, int root) {
+  door<collective::reduce, Comm> const its(comm);
+  its.require_root(root);
+  blocks const all = its.vector_of(both.size());
+  std::span<T> const to = its.at(root) ? both : std::span<T>{};
+  return its.accept(all, std::span<T const>(both), all.whole, to, {0, to.size()}, root);
+}
 
 }  // namespace detail
 
 /// Combines the ranks' `in`, element by element, into the root's `out`.
 /// @param in         contiguous range of n elements, the same n on every rank
 /// @param out        contiguous range of n elements at the root, not overlapping `in`; other ranks may pass an empty
-///                   range
+///                   range; an empty container is resized at the root
 /// @param op         associative callable T(T const&, T const&)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (root out of range, sizes differ, ranges overlap), algorithm_error (unknown name, functor not
 /// known to commute), mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the
 /// algorithm. Collective over comm.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 void reduce(Comm const& comm, In const& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
   detail::accept_reduce(comm, in, out, root).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as reduce does; what the functor throws comes out of
 /// the request.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request ireduce(Comm const& comm, In const& in, Out&& out, Op&& op, int root,
                               Algorithm const& algorithm = {}) {
   return detail::accept_reduce(comm, in, out, root).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent reduce_init(Comm const& comm, In const& in, Out&& out, Op&& op, int root,
                                      Algorithm const& algorithm = {}) {
   return detail::accept_reduce(comm, in, out, root).init(std::forward<Op>(op), algorithm);
@@ -59,11 +68,41 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 
 /// One value per rank; returns the combination at the root, at other ranks the value is unspecified.
 template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, T>
+  requires detail::functor_on_values<Op, T>
 T reduce(Comm const& comm, T const& value, Op&& op, int root, Algorithm const& algorithm = {}) {
   T result = value;
-  colligo::reduce(comm, std::span(&value, 1), std::span(&result, 1), op, root, algorithm);
+  colligo::reduce(comm, detail::one(value), detail::one(result), op, root, algorithm);
   return result;
+}
+/// The same into the root's `out`; that of other ranks stays as it is.
+template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on_values<Op, T>
+void reduce(Comm const& comm, T const& value, T& out, Op&& op, int root, Algorithm const& algorithm = {}) {
+  colligo::reduce(comm, detail::one(value), detail::one(out), op, root, algorithm);
+}
+/// For ranks that are not the root: without an output, which the root has to have.
+template <communicator Comm, elements In, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on_elements<Op, In>
+void reduce(Comm const& comm, In const& in, Op&& op, int root, Algorithm const& algorithm = {}) {
+  colligo::reduce(comm, in, std::span<std::ranges::range_value_t<In>>(), op, root, algorithm);
+}
+/// The range forms for n elements each, from pointers on.
+template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, T>
+void reduce(Comm const& comm, T const* in, N n, T* out, Op&& op, int root,
+            Algorithm const& algorithm = {}) {
+  auto const from = detail::counted<collective::reduce>(comm, in, n);
+  colligo::reduce(comm, from, std::span(out, from.size()), op, root, algorithm);
+}
+template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, T>
+void reduce(Comm const& comm, T const* in, N n, Op&& op, int root, Algorithm const& algorithm = {}) {
+  colligo::reduce(comm, detail::counted<collective::reduce>(comm, in, n), op, root, algorithm);
+}
+/// In place: reduce(comm, in_place(values), op, root). Other ranks' values stay as they are; they may take any form.
+template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
+void reduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
+  detail::accept_reduce(comm, detail::span_of(both), root).run(op, algorithm);
 }
 
 }  // namespace colligo

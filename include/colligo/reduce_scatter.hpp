@@ -3,7 +3,7 @@
 /// reduce_scatter: the ranks' vectors are combined, element by element, and each rank gets its block of the result.
 #pragma once
 
-#include "select/call.hpp"
+#include "select/forms.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -43,7 +43,7 @@ auto accept_reduce_scatter_block(Comm const& comm, In const& in, Out& out) {
 /// algorithm. Collective over comm.
 template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op,
           algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
                     Algorithm const& algorithm = {}) {
   detail::accept_reduce_scatter(comm, in, out, counts).run(op, algorithm);
@@ -52,7 +52,7 @@ void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& cou
 /// out of the request.
 template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op,
           algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request ireduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
                                       Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter(comm, in, out, counts).start(std::forward<Op>(op), algorithm);
@@ -60,7 +60,7 @@ template <communicator Comm, elements In, elements Out, std::ranges::sized_range
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op,
           algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent reduce_scatter_init(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
                                              Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter(comm, in, out, counts).init(std::forward<Op>(op), algorithm);
@@ -68,21 +68,21 @@ template <communicator Comm, elements In, elements Out, std::ranges::sized_range
 
 /// The same for blocks of one length: in.size() == p * out.size().
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 void reduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_reduce_scatter_block(comm, in, out).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as reduce_scatter_block does; what the functor throws
 /// comes out of the request.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request ireduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op,
                                             Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter_block(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent reduce_scatter_block_init(Comm const& comm, In const& in, Out&& out, Op&& op,
                                                    Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter_block(comm, in, out).init(std::forward<Op>(op), algorithm);

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "select/call.hpp"
+#include "select/forms.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -20,6 +20,12 @@ auto accept_scan(Comm const& comm, In const& in, Out& out) {
   its.require_disjoint(from, to);
   blocks const all = its.vector_of(from.size());
   return its.accept(all, from, all.whole, to, all.whole);
+}
+template <collective C, class Comm, class T>
+auto accept_scan(Comm const& comm, std::span<T> both) {
+  door<C, Comm> const its(comm);
+  blocks const all = its.vector_of(both.size());
+  return its.accept(all, std::span<T const>(both), all.whole, both, all.whole);
 }
 
 /// The last step of an exclusive scan: init takes part at every rank.
@@ -53,20 +59,20 @@ auto own_scan(Accepted const& its, Out& out, T const& init, Op&& op) {
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 void scan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_scan<collective::scan>(comm, in, out).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as scan does; what the functor throws comes out of the
 /// request.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request iscan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_scan<collective::scan>(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent scan_init(Comm const& comm, In const& in, Out&& out, Op&& op,
                                    Algorithm const& algorithm = {}) {
   return detail::accept_scan<collective::scan>(comm, in, out).init(std::forward<Op>(op), algorithm);
@@ -74,11 +80,29 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 
 /// One value per rank.
 template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, T>
+  requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
 T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result = value;
-  colligo::scan(comm, std::span(&value, 1), std::span(&result, 1), op, algorithm);
+  colligo::scan(comm, detail::one(value), detail::one(result), op, algorithm);
   return result;
+}
+/// The same into `out`.
+template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on_values<Op, T>
+void scan(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
+  colligo::scan(comm, detail::one(value), detail::one(out), op, algorithm);
+}
+/// The range form for n elements each, from pointers on.
+template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, T>
+void scan(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm const& algorithm = {}) {
+  auto const from = detail::counted<collective::scan>(comm, in, n);
+  colligo::scan(comm, from, std::span(out, from.size()), op, algorithm);
+}
+/// In place: scan(comm, in_place(values), op).
+template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
+void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
+  detail::accept_scan<collective::scan>(comm, detail::span_of(both)).run(op, algorithm);
 }
 
 /// Combines init and the vectors of ranks 0 .. r - 1, element by element and in this order, into rank r's `out`, as
@@ -90,7 +114,7 @@ T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
   void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
                       Algorithm const& algorithm = {}) {
     auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
@@ -100,7 +124,7 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 /// The same, started: complete when the request says so. Throws as exclusive_scan does; what the functor throws comes
 /// out of the request.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request iexclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init,
                                       Op&& op, Algorithm const& algorithm = {}) {
   auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
@@ -109,13 +133,43 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
 template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, std::ranges::range_value_t<Out>>
+  requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent exclusive_scan_init(Comm const& comm, In const& in, Out&& out,
                                              std::ranges::range_value_t<Out> init, Op&& op,
                                              Algorithm const& algorithm = {}) {
   auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
   return its.template init_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)),
                                                     algorithm);
+}
+
+/// In place: exclusive_scan(comm, in_place(values), init, op).
+template <communicator Comm, detail::stands_in_place Both, class T, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, T>
+void exclusive_scan(Comm const& comm, Both both, T const& init, Op&& op, Algorithm const& algorithm = {}) {
+  auto const values = detail::span_of(both);
+  auto its = detail::accept_scan<collective::exclusive_scan>(comm, values);
+  its.run(op, algorithm);
+  detail::combine_with_init(its.port.rank() == 0, static_cast<std::ranges::range_value_t<decltype(values)>>(init),
+                            values, op);
+}
+/// One value per rank.
+template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+  requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
+T exclusive_scan(Comm const& comm, T const& value, std::type_identity_t<T> const& init, Op&& op,
+                 Algorithm const& algorithm = {}) {
+  T result = init;
+  colligo::exclusive_scan(comm, detail::one(value), detail::one(result), init, op, algorithm);
+  return result;
+}
+/// The same without init, for offsets: rank 0 gets T{}, which takes no part at other ranks.
+template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+  requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
+T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
+  T result{};
+  auto const out = detail::one(result);
+  auto its = detail::accept_scan<collective::exclusive_scan>(comm, detail::one(value), out);
+  its.run(op, algorithm);
+  return its.port.rank() == 0 ? T{} : result;
 }
 
 }  // namespace colligo

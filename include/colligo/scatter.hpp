@@ -3,7 +3,7 @@
 /// scatter and scatterv: every rank gets its block of the root's vector.
 #pragma once
 
-#include "select/call.hpp"
+#include "all_gather.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -37,6 +37,38 @@ auto accept_scatterv(Comm const& comm, In const& in, Counts const& counts, Out& 
   return accept_scattering(its, block, from, to, root);
 }
 
+/// Every rank knows its own size alone: f(counts, span).
+template <class Comm, class Sizes, class T, class F>
+void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, F f) {
+  door<collective::scatterv, Comm> const its(comm);
+  auto const mine = static_cast<std::size_t>(sizes[static_cast<std::size_t>(its.rank())]);
+  auto const counts = counts_of_ranks(comm, mine);
+  require_counts<collective::scatterv>(comm, sizes, counts, root);
+  f(counts, std::span(out, mine));
+}
+
+/// In place: at the root its own elements stay where they are, elsewhere they are all that is wanted.
+template <class Door, class T>
+auto accept_scattering(Door const& its, blocks const& block, std::span<T> both, int root) {
+  range const own = block[its.rank()];
+  its.require_size(both.size(), its.at(root) ? block.whole.size() : own.size(), "the range in place");
+  if (!its.at(root)) return its.accept(block, std::span<T const>{}, {}, both, own, root);
+  return its.accept(block, std::span<T const>(both), block.whole, stretch_of(both, own), own, root);
+}
+template <class Comm, class T>
+auto accept_scatter(Comm const& comm, std::span<T> both, int root) {
+  door<collective::scatter, Comm> const its(comm);
+  its.require_root(root);
+  return accept_scattering(
+      its, its.blocks_of(its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size()), both, root);
+}
+template <class Comm, class T, class Counts>
+auto accept_scatterv(Comm const& comm, std::span<T> both, Counts const& counts, int root) {
+  door<collective::scatterv, Comm> const its(comm);
+  its.require_root(root);
+  return accept_scattering(its, its.blocks_of(counts), both, root);
+}
+
 }  // namespace detail
 
 /// Puts in[i n] .. in[(i + 1) n - 1] of the root into rank i's `out`.
@@ -47,6 +79,7 @@ auto accept_scatterv(Comm const& comm, In const& in, Counts const& counts, Out& 
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
 template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
+  requires(!detail::element_of_range<Out, In>)
 void scatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_scatter(comm, in, out, root).run(nothing, algorithm);
@@ -90,6 +123,76 @@ template <communicator Comm, elements In, std::ranges::sized_range Counts, eleme
 [[nodiscard]] persistent scatterv_init(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
                                        Algorithm const& algorithm = {}) {
   return detail::accept_scatterv(comm, in, counts, out, root).init(detail::no_functor{}, algorithm);
+}
+
+/// In place: scatter(comm, in_place(values), root): p n elements at the root, its own stay where they are; n elements
+/// elsewhere, where any other form will do too.
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+void scatter(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
+  detail::no_functor nothing;
+  detail::accept_scatter(comm, detail::span_of(both), root).run(nothing, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
+  detail::no_functor nothing;
+  detail::accept_scatterv(comm, detail::span_of(both), counts, root).run(nothing, algorithm);
+}
+
+/// n elements from a pointer on; at the root p n from `in` on, or in a range. For ranks that are not the root without
+/// an input, which the root has to have.
+template <communicator Comm, elements In, std::integral N, algorithm Algorithm = automatic>
+void scatter(Comm const& comm, In const& in, std::ranges::range_value_t<In>* out, N n, int root,
+             Algorithm const& algorithm = {}) {
+  colligo::scatter(comm, in, detail::counted<collective::scatter>(comm, out, n), root, algorithm);
+}
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+void scatter(Comm const& comm, T const* in, T* out, N n, int root, Algorithm const& algorithm = {}) {
+  auto const to = detail::counted<collective::scatter>(comm, out, n);
+  colligo::scatter(comm, detail::counted_for_all<collective::scatter>(comm, in, to.size()), to, root, algorithm);
+}
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+void scatter(Comm const& comm, T* out, N n, int root, Algorithm const& algorithm = {}) {
+  colligo::scatter(comm, std::span<T const>(), detail::counted<collective::scatter>(comm, out, n), root, algorithm);
+}
+/// The same for one value per rank; without an input a container is one value too.
+template <communicator Comm, elements In, class T, algorithm Algorithm = automatic>
+  requires detail::element_of_range<T, In>
+void scatter(Comm const& comm, In const& in, T& out, int root, Algorithm const& algorithm = {}) {
+  colligo::scatter(comm, in, &out, 1, root, algorithm);
+}
+template <communicator Comm, class T, algorithm Algorithm = automatic>
+void scatter(Comm const& comm, T const* in, T& out, int root, Algorithm const& algorithm = {}) {
+  colligo::scatter(comm, in, &out, 1, root, algorithm);
+}
+template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
+void scatter(Comm const& comm, T& out, int root, Algorithm const& algorithm = {}) {
+  colligo::scatter(comm, &out, 1, root, algorithm);
+}
+
+/// scatterv where ranks that are not the root know no counts but their own, which all tell each other in an all_gather
+/// first: n elements from `out` on. The root has to have an input.
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, T* out, N n, int root, Algorithm const& algorithm = {}) {
+  auto const to = detail::counted<collective::scatterv>(comm, out, n);
+  colligo::scatterv(comm, std::span<T const>(), detail::counts_of_ranks(comm, to.size()), to, root, algorithm);
+}
+/// The same with an input, which is read at the root alone, as Boost.MPI has it: sizes[rank] elements from `out` on.
+template <communicator Comm, elements In, std::ranges::random_access_range Sizes,
+          detail::pointer_to<std::ranges::range_value_t<In>> Out, algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Out const& out, int root,
+              Algorithm const& algorithm = {}) {
+  detail::scatter_to_pointer(comm, sizes, out, root, [&](auto const& counts, auto to) {
+    colligo::scatterv(comm, in, counts, to, root, algorithm);
+  });
+}
+template <communicator Comm, class T, std::ranges::random_access_range Sizes, detail::pointer_to<T> Out,
+          algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Out const& out, int root,
+              Algorithm const& algorithm = {}) {
+  detail::scatter_to_pointer(comm, sizes, out, root, [&](auto const& counts, auto to) {
+    colligo::scatterv(comm, std::span(in, detail::sum_of(counts)), counts, to, root, algorithm);
+  });
 }
 
 }  // namespace colligo

@@ -10,14 +10,25 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "functor.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
+namespace detail {
+
+// Assigning a pair is never trivial to the language, though its bytes are all there is.
+template <class T>
+inline constexpr bool is_pair_of_numbers = false;
+template <class A, class B>
+inline constexpr bool is_pair_of_numbers<std::pair<A, B>> = std::is_arithmetic_v<A> && std::is_arithmetic_v<B>;
+
+}  // namespace detail
+
 /// The element travels as the bytes that it is.
 template <class T>
-concept travels_as_bytes = std::is_trivially_copyable_v<T>;
+concept travels_as_bytes = std::is_trivially_copyable_v<T> || detail::is_pair_of_numbers<T>;
 
 namespace detail {
 

@@ -22,6 +22,7 @@ template <class T> struct bitwise_and;
 template <class T> struct bitwise_or;
 template <class T> struct bitwise_xor;
 template <class T> struct logical_xor;
+template <class Op, class T> struct is_commutative;
 }  // namespace boost::mpi
 
 namespace colligo::inline COLLIGO_MODE {
@@ -120,6 +121,10 @@ inline constexpr bool any_of = ((std::is_same_v<Op, Functors<T>> || std::is_same
 template <class Op, class T, template <class> class... Functors>
 inline constexpr bool any_boost = (std::is_same_v<Op, Functors<T>> || ...);
 
+/// A program has told Boost.MPI so, whose declaration is all that is known here if it has not.
+template <class Op, class T>
+concept told_to_boost = requires { requires boost::mpi::is_commutative<Op, T>::value; };
+
 template <class Op, class T>
 constexpr bool known_to_commute() {
   if constexpr (std::is_arithmetic_v<T>)
@@ -137,10 +142,11 @@ constexpr bool known_to_commute() {
 }  // namespace detail
 
 /// Whether op(a, b) == op(b, a) is known. True for the standard and Boost.MPI functors on arithmetic types (sums and
-/// products of std::complex too) and for the library's own; false for anything else, unless you specialise it:
+/// products of std::complex too) and for the library's own; false for anything else, unless you specialise it or
+/// boost::mpi::is_commutative:
 ///   template <> inline constexpr bool colligo::commutative<merge, particle> = true;
 template <class Op, class T>
-inline constexpr bool commutative = detail::known_to_commute<Op, T>();
+inline constexpr bool commutative = detail::known_to_commute<Op, T>() || detail::told_to_boost<Op, T>;
 template <class Op, class T>
 inline constexpr bool commutative<commutative_functor<Op>, T> = true;
 template <class T, class Index>

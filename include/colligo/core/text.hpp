@@ -94,7 +94,8 @@ constexpr text make_text() {
             .is_vendor = std::is_base_of_v<vendor, Tag>};
   using policy = policy_t<C, Tag, T, Op>;
   made.ordered = keeps_order<policy>();
-  made.keeps_input = keeps_input<policy>();
+  // An exclusive scan's own input is no part of its result, in which it would lie.
+  made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan;
   if constexpr (has_text<policy>())
     made.run = [](void const* address, known_ranks const& known, any_step& step, blocks const& vector, int root) {
       with_completed<Tag>(address, known, [&]<class Whole>(Whole const& tag) {

@@ -25,15 +25,29 @@ namespace colligo::inline COLLIGO_MODE {
 template <class R>
 concept elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 
+namespace detail {
+
+template <class T>
+inline constexpr bool is_text = false;
+template <class... Traits>
+inline constexpr bool is_text<std::basic_string<Traits...>> = true;
+
+}  // namespace detail
+
 /// A range that stands for input and output at once: see in_place().
 template <elements R>
 struct in_place_range {
   std::span<std::ranges::range_value_t<R>> elements;
 };
 
-/// Input and output in one: all_reduce(comm, in_place(values), op).
+/// Input and output in one: all_reduce(comm, in_place(values), op); of a single value too, as which a
+/// string counts.
 template <elements R>
+  requires(!detail::is_text<std::remove_cvref_t<R>>)
 in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
+template <class T>
+  requires(!elements<T&> || detail::is_text<T>)
+in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
 
 namespace detail {
 
@@ -200,6 +214,10 @@ class door {
   void require_root(int root) const {
     if (root < 0 || root >= size()) [[unlikely]] refuse_root(its_refused(), root);
   }
+  template <std::integral N>
+  void require_count(N count) const {
+    if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(its_refused(), std::to_string(count));
+  }
   template <class T>
   void require_disjoint(std::span<T const> in, std::span<T> out) const {
     std::less<T const*> const before;
@@ -217,7 +235,7 @@ class door {
     std::size_t sum = 0, *next = offsets.data();
     *next = 0;
     for (auto const count : counts) {
-      if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(its_refused(), std::to_string(count));
+      require_count(count);
       *++next = sum += static_cast<std::size_t>(count);
     }
     return {{0, sum}, size(), offsets.data()};

@@ -199,18 +199,25 @@ COLLIGO_BODY void vendor_call::call_gathering() {
   // Not for reductions, which go in pieces that fit an int.
   auto const mine = [&] { return count_of(scatters ? its_.out.covers.size() : its_.in.covers.size()); };
   int const *const counts = ints_.counts.data(), *const first = ints_.first.data();
+  // In place: the rank's own block lies where all blocks do.
+  std::size_t const own = its_.of->bytes(its_.vector[port_.rank()].first);
+  bool const all_here = its_.what == all_gather || its_.what == all_gatherv || port_.rank() == root,
+             same = all_here && in && (scatters ? out == in + own : in == out + own);
+  void const* const from = same && !scatters ? MPI_IN_PLACE : in;
+  void* const into = same && scatters ? MPI_IN_PLACE : out;
   switch (its_.what) {
     case barrier: return make(COLLIGO_MPI(Barrier, barrier), comm);
     case broadcast:
       return in_pieces([&](std::size_t at, int n) { make(COLLIGO_MPI(Bcast, bcast), out + at, n, type_, root, comm); });
-    case all_gather: return make(COLLIGO_MPI(Allgather, allgather), in, mine(), type_, out, mine(), type_, comm);
+    case all_gather: return make(COLLIGO_MPI(Allgather, allgather), from, mine(), type_, out, mine(), type_, comm);
     case all_gatherv:
-      return make(COLLIGO_MPI(Allgatherv, allgatherv), in, mine(), type_, out, counts, first, type_, comm);
-    case gather: return make(COLLIGO_MPI(Gather, gather), in, mine(), type_, out, mine(), type_, root, comm);
-    case gatherv: return make(COLLIGO_MPI(Gatherv, gatherv), in, mine(), type_, out, counts, first, type_, root, comm);
-    case scatter: return make(COLLIGO_MPI(Scatter, scatter), in, mine(), type_, out, mine(), type_, root, comm);
+      return make(COLLIGO_MPI(Allgatherv, allgatherv), from, mine(), type_, out, counts, first, type_, comm);
+    case gather: return make(COLLIGO_MPI(Gather, gather), from, mine(), type_, out, mine(), type_, root, comm);
+    case gatherv:
+      return make(COLLIGO_MPI(Gatherv, gatherv), from, mine(), type_, out, counts, first, type_, root, comm);
+    case scatter: return make(COLLIGO_MPI(Scatter, scatter), in, mine(), type_, into, mine(), type_, root, comm);
     case scatterv:
-      return make(COLLIGO_MPI(Scatterv, scatterv), in, counts, first, type_, out, mine(), type_, root, comm);
+      return make(COLLIGO_MPI(Scatterv, scatterv), in, counts, first, type_, into, mine(), type_, root, comm);
     default: return call_reduction();
   }
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The arguments that people write beside ranges: single values, a pointer and a count, containers that take the size
+/// of what they receive, Boost.MPI's inplace. Front doors make ranges of them, and call their form for ranges.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <vector>
+
+#include "call.hpp"
+
+// Known by name alone, so that this header needs no Boost.
+namespace boost::mpi {
+template <class T> struct inplace_t;
+}
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// What ranks contributed, one after the other, and how many elements each.
+template <class T>
+struct gathered {
+  std::vector<T> data;
+  std::vector<std::size_t> counts;
+};
+
+/// A container that is given the root's size by broadcast: see resized().
+template <class R>
+struct resized_container {
+  R& elements;
+};
+
+namespace detail {
+
+/// A container whose size can be changed.
+template <class R>
+concept resizable = elements<R> && requires(R& its) { its.resize(std::size_t{}); };
+
+/// In place, as this library or Boost.MPI says it.
+template <class T>
+inline constexpr bool is_boost_in_place = false;
+template <class T>
+inline constexpr bool is_boost_in_place<boost::mpi::inplace_t<T>> = !std::is_pointer_v<T>;
+template <class T>
+concept stands_in_place = is_in_place<T> || is_boost_in_place<T>;
+
+/// op combines the elements of such a range. A string of which it can combine the whole is one value, as in Boost.MPI.
+template <class Op, class R>
+concept functor_on_elements = functor_on<Op, std::ranges::range_value_t<R>> &&
+                              !(is_text<std::remove_cvref_t<R>> && functor_on<Op, std::remove_cvref_t<R>>);
+
+/// op combines such values, not what they consist of.
+template <class Op, class T>
+concept functor_on_values = !stands_in_place<T> && !functor_on_elements<Op, T> && functor_on<Op, T>;
+
+/// What may be sent as one value: no address, and nothing that says how to send something else.
+template <class T>
+concept single = !std::is_pointer_v<T> && !stands_in_place<T>;
+
+/// T is what R consists of.
+template <class T, class R>
+concept element_of_range = std::ranges::contiguous_range<R> && std::is_same_v<std::ranges::range_value_t<R>, T>;
+
+/// A pointer, and no array: that one is a range.
+template <class P, class T>
+concept pointer_to = std::is_same_v<std::remove_cvref_t<P>, T*>;
+
+template <class T>
+std::span<T> one(T& value) { return {&value, 1}; }
+
+/// n elements from here on.
+template <collective C, communicator Comm, class T, std::integral N>
+std::span<T> counted(Comm const& comm, T* first, N n) {
+  if (std::cmp_less(n, 0)) [[unlikely]] door<C, Comm>(comm).require_count(n);
+  return {first, static_cast<std::size_t>(n)};
+}
+
+/// n elements for every rank from here on, where they are wanted.
+template <collective C, communicator Comm, class T>
+std::span<T> counted_for_all(Comm const& comm, T* first, std::size_t n) {
+  return {first, n * static_cast<std::size_t>(door<C, Comm>(comm).size())};
+}
+
+/// The container, with n elements if it is one that can have them.
+template <class R>
+R& with_room(R& out, std::size_t n) {
+  if constexpr (resizable<R>)
+    if (std::ranges::size(out) != n) out.resize(n);
+  return out;
+}
+/// An empty container as output takes the size that the call needs, as Boost.MPI's do; any other has to fit.
+template <class R>
+void fill_empty(R& out, std::size_t n) {
+  if (std::ranges::size(out) == 0) [[unlikely]] with_room(out, n);
+}
+
+/// Room for n elements of every rank.
+template <collective C, communicator Comm, class R>
+R& with_room_for_all(Comm const& comm, R& out, std::size_t n) {
+  return with_room(out, n * static_cast<std::size_t>(door<C, Comm>(comm).size()));
+}
+/// How many elements these counts are; negative ones, which are refused later, count as none.
+template <std::ranges::sized_range Counts>
+std::size_t sum_of(Counts const& counts) {
+  std::size_t sum = 0;
+  for (auto const count : counts) sum += std::cmp_less(count, 0) ? 0 : static_cast<std::size_t>(count);
+  return sum;
+}
+/// The root's counts have to be those of the ranks.
+template <collective C, communicator Comm, std::ranges::sized_range Sizes>
+void require_counts(Comm const& comm, Sizes const& sizes, std::vector<std::size_t> const& counts, int root) {
+  door<C, Comm> const its(comm);
+  if (!its.at(root)) return;
+  its.require_size(std::ranges::size(sizes), counts.size(), "the list of sizes");
+  auto count = counts.begin();
+  for (auto const size : sizes) {
+    its.require_count(size);
+    its.require_size(static_cast<std::size_t>(size), *count++, "the root's block of a rank");
+  }
+}
+/// A stretch of them.
+template <class T>
+std::span<T> stretch_of(std::span<T> elements, range its) { return elements.subspan(its.first, its.size()); }
+
+/// The elements that are input and output at once.
+template <class T>
+auto span_of(in_place_range<T> both) { return both.elements; }
+template <class T>
+auto span_of(boost::mpi::inplace_t<T> const& both) { return in_place(both.buffer).elements; }
+
+/// The same as op means it: the elements of a range, or one value.
+template <class Op, class T>
+auto in_place_for(boost::mpi::inplace_t<T> const& both) {
+  if constexpr (functor_on_elements<Op, T>) return in_place(both.buffer);
+  else return in_place_range<std::span<T>>{one(both.buffer)};
+}
+
+}  // namespace detail
+}  // namespace colligo
