@@ -128,7 +128,8 @@ void throw_in(boost::mpi::communicator const& comm, fuse& mine, std::string cons
       thrown const seen = what_is_thrown(call);
       bool const blown = std::exchange(mine, {}).blown(), alone = who == comm.rank();
       auto const when = text(what, ": thrown by ", who == all ? "all" : text("rank ", who), " in call ", turn);
-      BOOST_CHECK_MESSAGE((seen == thrown::by_the_functor) == blown, when << (blown ? ", and lost" : ", and by others"));
+      BOOST_CHECK_MESSAGE((seen == thrown::by_the_functor) == blown,
+                          when << (blown ? ", and lost" : ", and by others"));
       BOOST_CHECK_MESSAGE(seen != thrown::failed_elsewhere || !alone, when << ", and nowhere else");
       BOOST_CHECK_MESSAGE(call() == expected, when << ", the next call is wrong");
       std::vector<int> const in{comm.rank(), turn};

@@ -33,7 +33,8 @@ over_messages(Tag) -> over_messages<Tag>;
 
 /// Any algorithm over the memory that the ranks of a host share: over_shared_memory{ring{}}; by name
 /// "ring@shared_memory". Throws algorithm_error on all ranks where they share none: each is on a host of its own, the
-/// elements do not travel as bytes or are too large (from 2 KiB on with many ranks), there is no room, COLLIGO_SHARED_MEMORY=off.
+/// elements do not travel as bytes or are too large (from 2 KiB on with many ranks), there is no room,
+/// COLLIGO_SHARED_MEMORY=off.
 template <class Tag>
 struct over_shared_memory : Tag {
   using way_of = Tag;

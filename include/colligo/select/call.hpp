@@ -153,7 +153,7 @@ class accepted {
     try {
       return std::make_unique<Owned>(std::forward<Arguments>(arguments)...);
     } catch (...) {
-      refuse_request({port, C, its.checked});
+      refuse_request({port, C, its.checked()});
       throw;
     }
   }
