@@ -22,6 +22,7 @@ struct situation {
   bool vendor = false;        ///< the MPI library has an operation of its own for the elements and the functor
   bool shared = false;        ///< all ranks share memory, and the elements go through it
   std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
+  host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }

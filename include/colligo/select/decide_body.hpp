@@ -7,6 +7,7 @@
 #include <string>
 
 #include "../core/error.hpp"
+#include "../shape/host_map.hpp"
 #include "../shape/tree_file.hpp"
 #include "../shape/trees.hpp"
 #include "../transport/requests.hpp"
@@ -36,7 +37,15 @@ template <class Lazy>
 struct deciding<Lazy>::kept_decisions final : kept_with_port {
   std::array<latest, collectives.size()> of_collective;
   tree reduce_tree, broadcast_tree;
+  host_tables tables;
 
+  /// Of the port's hosts; null where all are on one.
+  static host_tables const* tables_of(port_base& port) {
+    if (port.hosts.empty()) return nullptr;
+    host_tables& kept = of(port).tables;
+    if (kept.host.empty()) kept = host_tables(port.hosts);
+    return &kept;
+  }
   static kept_decisions& of(port_base& port) {
     if (!port.selection) port.selection = std::make_unique<kept_decisions>();
     return static_cast<kept_decisions&>(*port.selection);
@@ -83,6 +92,7 @@ template <class Lazy>
 known_ranks deciding<Lazy>::checked(port_base& port, call const& its, decision const& by) {
   text const& what = *by.what;
   known_ranks known{port.hosts};
+  if (what.fits) known.tables = kept_decisions::tables_of(port);
   if (what.is_vendor) {
     if (!port.has_vendor(its))
       refuse(
@@ -136,7 +146,7 @@ chosen_algorithm deciding<Lazy>::first_choice(port_base& port, call const& its, 
   shared_host const* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
   kept.known = {its.vector, of.size, of.commutes, of.exact, port.has_builtin(its), memory && memory->whole(),
-                port.hosts};
+                port.hosts, kept_decisions::tables_of(port)};
   kept.rules = true;
   return choose(c, kept.known);
 }
