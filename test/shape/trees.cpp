@@ -4,6 +4,7 @@
 
 #include <colligo/plan/record.hpp>
 #include <colligo/algorithm/configured.hpp>
+#include <colligo/shape/host_map.hpp>
 #include <colligo/shape/tree_file.hpp>
 #include <colligo/shape/trees.hpp>
 
@@ -216,4 +217,28 @@ TEST_CASE("by_host sends as many messages between hosts as there are groups to r
   CHECK_THROWS_WITH(by_host(eight, {.groups = 0}), Contains("0 groups"));
   CHECK_THROWS_WITH(by_host(eight, {.root = 32}), Contains("root 32"));
   CHECK_THROWS_WITH(by_host(eight, {.clusters = std::span(four).first(3)}), Contains("clusters of 3 ranks"));
+}
+
+TEST_CASE("a host map answers from its tables what it works out without them") {
+  std::mt19937 random(11);
+  for (int p = 1; p <= 40; ++p) {
+    std::vector<int> hosts;
+    int const most = 1 + static_cast<int>(random() % 8);
+    bool const blocks = p % 3 == 0;
+    for (int r = 0; r < p; ++r)
+      hosts.push_back(blocks ? 100 - r / most : static_cast<int>(random() % static_cast<unsigned>(most)) - 3);
+    host_tables const tables(hosts);
+    host_map const slow{hosts, p}, quick{hosts, p, &tables};
+    REQUIRE(quick.host_count() == slow.host_count());
+    CHECK(quick.consecutive() == slow.consecutive());
+    CHECK(quick.fewest() == slow.fewest());
+    for (int h = 0; h < slow.host_count(); ++h) CHECK(quick.lowest(h) == slow.lowest(h));
+    for (int r = 0; r < p; ++r) {
+      CHECK(quick.place(r) == slow.place(r));
+      CHECK(quick.is_lowest(r) == slow.is_lowest(r));
+      CHECK(quick.host_of(r) == slow.host_of(r));
+      REQUIRE(quick.ranks_with(r) == slow.ranks_with(r));
+      for (int i = 0; i < slow.ranks_with(r); ++i) CHECK(quick.member(r, i) == slow.member(r, i));
+    }
+  }
 }

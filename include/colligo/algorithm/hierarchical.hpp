@@ -37,6 +37,7 @@ struct hierarchical {
   Within within{};
   Between between{};
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
+  host_tables const* tables = nullptr;   ///< of these hosts, if somebody keeps them
 
   template <class T, class Op>
   struct all_reduce {
@@ -133,7 +134,7 @@ struct hierarchical {
     }
   };
 
-  constexpr host_map map(int p) const { return {hosts, p}; }
+  constexpr host_map map(int p) const { return {hosts, p, tables}; }
   constexpr int made_for(int p) const { return hosts.empty() ? p : static_cast<int>(hosts.size()); }
 };
 

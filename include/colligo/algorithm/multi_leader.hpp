@@ -29,6 +29,7 @@ struct multi_leader {
   Within within{};
   Between between{};
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
+  host_tables const* tables = nullptr;   ///< of these hosts, if somebody keeps them
 
   template <class T, class Op>
   struct all_reduce {
@@ -43,12 +44,12 @@ struct multi_leader {
 
     constexpr int made_for(int p) const { return tag.hosts.empty() ? p : static_cast<int>(tag.hosts.size()); }
     constexpr bool in_order(int p) const {
-      return cut.in_order(p) && across.in_order(p) && host_map{tag.hosts, p}.consecutive();
+      return cut.in_order(p) && across.in_order(p) && host_map{tag.hosts, p, tag.tables}.consecutive();
     }
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
-      host_map const map{tag.hosts, step.size()};
+      host_map const map{tag.hosts, step.size(), tag.tables};
       auto host = map.within(step);
       int const mine = host.rank(), slices = map.fewest();
       blocks const slice{all, host.size(), nullptr, host.size() - slices};
@@ -62,7 +63,7 @@ struct multi_leader {
 
     /// For hosts of as many ranks each, which divide n.
     constexpr double cost(machine const& m, int p, std::size_t n) const {
-      host_map const map{tag.hosts, p};
+      host_map const map{tag.hosts, p, tag.tables};
       int const here = map.ranks_with(0);
       return cut.cost(m, here, n) + across.cost(m, map.host_count(), n / static_cast<std::size_t>(here)) +
              join.cost(m, here, n);

@@ -20,6 +20,7 @@
 namespace colligo::inline COLLIGO_MODE {
 
 class tree;     // shape/ranked_tree.hpp
+struct host_tables;   // shape/host_map.hpp
 struct vendor;  // algorithm/vendor.hpp
 
 /// What a tag may leave open and its communicator knows.
@@ -27,6 +28,7 @@ struct known_ranks {
   std::span<int const> hosts{};         ///< the host of each rank; empty: all on one
   tree const* reduce_tree = nullptr;    ///< null: none
   tree const* broadcast_tree = nullptr;
+  host_tables const* tables = nullptr;  ///< of the hosts; null: to be worked out
 };
 
 namespace detail {
@@ -72,7 +74,10 @@ constexpr auto with_completed(void const* address, known_ranks const& known, F f
     return f(tag.completed(known));
   } else if constexpr (completed_by_hosts<Tag>) {
     Tag whole = tag;
-    if (whole.hosts.empty()) whole.hosts = known.hosts;
+    if (whole.hosts.empty()) {
+      whole.hosts = known.hosts;
+      if constexpr (requires { whole.tables; }) whole.tables = known.tables;
+    }
     return f(whole);
   } else {
     return f(tag);

@@ -21,6 +21,7 @@ struct situation {
   bool exact = false;         ///< any order of operands is known to give the same bits
   bool shared = false;        ///< all ranks share memory, and the elements go through it
   std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
+  host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out
   machine network = typical;      ///< what messages and combining cost
 
   constexpr int p() const { return vector.parts; }

@@ -144,7 +144,7 @@ inline any_algorithm choose_scan(situation const& s, any_algorithm const& otherw
 // quickest, 22 ms against 47 of recursive doubling.
 inline std::optional<any_algorithm> choose_on_hosts(collective what, situation const& s) {
   if (s.hosts.empty()) return std::nullopt;
-  host_map const map{s.hosts, s.p()};
+  host_map const map{s.hosts, s.p(), s.tables};
   int const hosts = map.host_count();
   constexpr int few = 16;
   bool const reduces = what == collective::all_reduce || what == collective::reduce;

@@ -10,6 +10,7 @@
 
 #include "../core/error.hpp"
 #include "../core/words.hpp"
+#include "../shape/host_map.hpp"
 #include "../shape/tree_file.hpp"
 #include "../shape/trees.hpp"
 #include "../transport/requests.hpp"
@@ -47,7 +48,15 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
   std::array<latest, collectives.size()> of_collective;
   tree reduce_tree, broadcast_tree;
   std::vector<told> explained;   ///< on stderr
+  host_tables tables;
 
+  /// Of the port's hosts; null where all are on one.
+  static host_tables const* tables_of(port_base& port) {
+    if (port.hosts.empty()) return nullptr;
+    host_tables& kept = of(port).tables;
+    if (kept.host.empty()) kept = host_tables(port.hosts);
+    return &kept;
+  }
   static kept_decisions& of(port_base& port) {
     if (!port.selection) port.selection = std::make_unique<kept_decisions>();
     return static_cast<kept_decisions&>(*port.selection);
@@ -99,6 +108,7 @@ struct deciding<Lazy>::refusal {
 template <class Lazy>
 auto deciding<Lazy>::why_not(port_base& port, call const& its, decision const& by, known_ranks& known) -> refusal {
   text const& what = *by.what;
+  if (what.fits) known.tables = kept_decisions::tables_of(port);
   if (what.is_vendor) {
     if (port.has_vendor(its)) return {};
     return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes"};
@@ -211,7 +221,8 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
   if (!kept.wish_in_words.empty() && takes_wish(port, its, texts, kept)) return;
   shared_host* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
-  kept.known = {its.vector, of.size, of.commutes, of.exact, memory && memory->whole(), port.hosts};
+  kept.known = {its.vector, of.size, of.commutes, of.exact, memory && memory->whole(), port.hosts,
+                kept_decisions::tables_of(port)};
   kept.rules = true;
   kept.chosen = choose(c, kept.known);
   kept.by = decision_of(port, c, kept.chosen, texts, by_table_or_rules(kept.known));

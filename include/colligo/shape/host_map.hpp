@@ -4,51 +4,75 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "../core/renumbered.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
+/// What a host_map answers, worked out once: kept with a communicator, for a call asks some dozens of times.
+struct host_tables {
+  std::vector<int> host, place;      ///< of each rank: which host, and which of its ranks
+  std::vector<int> members, first;   ///< ranks, host by host; where each host begins, and the end
+  int fewest = 0;
+  bool consecutive = true;
+
+  host_tables() = default;
+  explicit host_tables(std::span<int const> hosts);
+};
+
 /// The host of each of p ranks, any numbers; empty: all are on one host. Hosts count in the order of their lowest
-/// ranks. Nothing is kept: every answer takes a look over the ranks, at worst one per host.
+/// ranks. Without tables every answer takes a look over the ranks, at worst one per host.
 struct host_map {
   std::span<int const> hosts;
   int p;
+  host_tables const* tables = nullptr;   ///< of these hosts
 
   constexpr bool together(int a, int b) const { return hosts.empty() || hosts[index(a)] == hosts[index(b)]; }
   /// The i-th rank of r's host.
   constexpr int member(int r, int i) const {
     if (hosts.empty()) return i;
+    if (tables) return tables->members[index(first_of(r) + i)];
     int s = 0;
     while (!together(s, r) || i-- > 0) ++s;
     return s;
   }
   /// r is member(r, place(r))
-  constexpr int place(int r) const { return hosts.empty() ? r : count_together(r, 0, r); }
-  constexpr int ranks_with(int r) const { return hosts.empty() ? p : count_together(r, 0, p); }   ///< on r's host
+  constexpr int place(int r) const {
+    return hosts.empty() ? r : tables ? tables->place[index(r)] : count_together(r, 0, r);
+  }
+  constexpr int ranks_with(int r) const {   ///< on r's host
+    if (tables) return tables->first[index(tables->host[index(r)] + 1)] - first_of(r);
+    return hosts.empty() ? p : count_together(r, 0, p);
+  }
   constexpr bool is_lowest(int r) const {
-    if (hosts.empty()) return r == 0;
+    if (hosts.empty() || tables) return place(r) == 0;
     for (int s = r - 1; s >= 0; --s)
       if (together(s, r)) return false;
     return true;
   }
-  constexpr int host_count() const { return lowest_before(p); }
+  constexpr int host_count() const { return tables ? static_cast<int>(tables->first.size()) - 1 : lowest_before(p); }
   /// The lowest rank of host h.
   constexpr int lowest(int h) const {
+    if (tables) return tables->members[index(tables->first[index(h)])];
     int r = 0;
     while (!is_lowest(r) || h-- > 0) ++r;
     return r;
   }
-  constexpr int host_of(int r) const { return lowest_before(member(r, 0)); }
+  constexpr int host_of(int r) const { return tables ? tables->host[index(r)] : lowest_before(member(r, 0)); }
   /// Every host has ranks that follow each other.
   constexpr bool consecutive() const {
+    if (tables) return tables->consecutive;
     for (int r = 1; r < static_cast<int>(hosts.size()); ++r)
       if (!together(r - 1, r) && !is_lowest(r)) return false;
     return true;
   }
   /// Ranks of the smallest host.
   constexpr int fewest() const {
+    if (tables) return tables->fewest;
     int least = p;
     for (int r = 0; r < p && !hosts.empty(); ++r)
       if (is_lowest(r)) least = std::min(least, ranks_with(r));
@@ -76,6 +100,7 @@ struct host_map {
 
  private:
   static constexpr std::size_t index(int r) { return static_cast<std::size_t>(r); }
+  constexpr int first_of(int r) const { return tables->first[index(tables->host[index(r)])]; }
   constexpr int count_together(int with, int from, int to) const {
     int n = 0;
     for (int r = from; r < to; ++r) n += together(r, with);
@@ -88,5 +113,24 @@ struct host_map {
     return n;
   }
 };
+
+inline host_tables::host_tables(std::span<int const> hosts) : host(hosts.size()), place(hosts.size()) {
+  std::vector<std::pair<int, int>> numbers;   // of hosts, and which they are
+  std::vector<int> ranks;
+  for (std::size_t r = 0; r < hosts.size(); ++r) {
+    auto const at = std::lower_bound(numbers.begin(), numbers.end(), std::pair(hosts[r], 0));
+    bool const known = at != numbers.end() && at->first == hosts[r];
+    host[r] = known ? at->second : static_cast<int>(ranks.size());
+    if (!known) numbers.emplace(at, hosts[r], host[r]), ranks.push_back(0);
+    consecutive = consecutive && (!known || host[r] == host[r - 1]);
+    place[r] = ranks[static_cast<std::size_t>(host[r])]++;
+  }
+  first.assign(1, 0);
+  for (int const n : ranks) first.push_back(first.back() + n);
+  if (!ranks.empty()) fewest = *std::min_element(ranks.begin(), ranks.end());
+  members.resize(hosts.size());
+  for (std::size_t r = 0; r < hosts.size(); ++r)
+    members[static_cast<std::size_t>(first[static_cast<std::size_t>(host[r])] + place[r])] = static_cast<int>(r);
+}
 
 }  // namespace colligo

@@ -11,9 +11,9 @@
 ///     q * (1.8 Ki + 128 q + 16 (q + 1) + 192)         the segments, which is all that an unused communicator has,
 ///     + 8.1 KiB for each channel that is used         (a pair's has one each way; one to all for each rank);
 ///       2.1 KiB where q > 32,
-///     + a ring for each channel with messages longer than go in lines (2 KiB, 448 bytes where q > 32): 256 KiB
-///       for the one to all (64 KiB where q > 16), otherwise max(4 KiB, 256 KiB / (q - 1) rounded down to a power of
-///       two).
+///     + a ring for each channel with messages that are longer than go in lines (2 KiB; 448 bytes where q > 32):
+///       256 KiB for the one to all (64 KiB where q > 16), otherwise max(4 KiB, 256 KiB / (q - 1) rounded down to a
+///       power of two).
 ///
 /// 64 ranks that each talk to six others: 0.7 + 0.8 + 1.5 MiB; to all: 0.7 + 0.1 + 4 MiB; all pairs of 64 ranks, with
 /// long messages: 0.7 + 8.1 + 15.8 MiB.
