@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(tags_go_through_memory_where_there_is_some_and_the_bits_are
   over_mpi::for_each_that_takes<collective::all_reduce, double, std::plus<>>([&]<class Tag>(Tag) {
     if (!std::is_same_v<Tag, vendor> && !std::is_same_v<Tag, shared_memory>) names.emplace_back(Tag::name);
   });
-  for (std::size_t const n : {1u, 5u, 700u, 20000u}) {
+  for (std::size_t const n : {5u, 20000u}) {
     std::vector<double> in(n), by_memory(n), by_messages(n), by_name(n);
     for (std::size_t i = 0; i < n; ++i)
       in[i] = std::ldexp(1 + static_cast<double>(i % 11) / 7, (over.rank() * 37 + static_cast<int>(i % 81)) % 81 - 40);
