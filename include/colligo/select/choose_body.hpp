@@ -52,7 +52,7 @@ class cheapest {
   }
   template <class Tag>
   cheapest& at(double price, Tag const& tag, bool possible = true) {
-    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = tag;
+    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = any_algorithm(std::in_place_type<Tag>, tag);
     return *this;
   }
   operator any_algorithm() const { return take_; }
