@@ -80,7 +80,8 @@ bool compare(int most, bool commutes, bool csv) {
   std::map<std::string, ratios> to_bound, to_best;
   for (int const p : some_ranks) {
     if (p > most) continue;
-    for (std::size_t n = 8; n <= 64u << 20; n *= 8) {
+    auto const least = static_cast<std::size_t>(has_blocks(C) ? std::max(p, 8) : 8);   // bytes: no block is empty
+    for (std::size_t n = least; n <= 64u << 20; n *= 8) {
       std::vector<double> best(std::size(machines), INFINITY);
       std::vector<std::string> who(std::size(machines));
       for_each_algorithm([&]<class Tag>(Tag const& tag) {

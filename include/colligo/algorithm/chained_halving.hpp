@@ -18,8 +18,8 @@
 /// Prefer   functors that do not commute, long vectors, p not a power of two.   Avoid: short vectors
 /// Source   no paper, as far as we know: new. Related to 3-2 elimination: R. Rabenseifner and J. L. Traff, More
 ///          Efficient Reduction Algorithms for Non-Power-of-Two Number of Processors in Message-Passing Parallel
-///          Systems, 2004. By tests alone: that every rank takes part once and in order (p = 1..33), the laws and costs (p = 1..128),
-///          the bounds of V and A (p = 2..4096).
+///          Systems, 2004. By tests alone: that every rank takes part once and in order (p = 1..33), the laws and the
+///          costs (p = 1..128), the bounds of V and A (p = 2..4096).
 #pragma once
 
 #include <string_view>
