@@ -67,12 +67,12 @@ template <class Tag>
 constexpr int most_ranks =
     std::is_same_v<Tag, direct> ? 64 : std::is_same_v<Tag, ring> ? 128 : 1 << 20;
 
+// Not those for several hosts, nor those that give the same bits on all ranks only where any order does.
 template <class Tag>
-constexpr bool takes_part = !std::is_same_v<Tag, vendor> && !std::is_same_v<Tag, shared_memory> &&
-                            !std::is_same_v<Tag, census> && !std::is_same_v<Tag, rotating_ring> && !std::is_same_v<Tag, along_trees> &&
-                            !std::is_same_v<Tag, hierarchical<>> &&
-                            !std::is_same_v<Tag, hierarchical<binary_tree, direct>> &&
-                            !std::is_same_v<Tag, multi_leader<>>;
+constexpr bool takes_part = []<class... Others>(list_of_tags<Others...>) {
+  return (!std::is_same_v<Tag, Others> && ...);
+}(list_of_tags<vendor, shared_memory, census, rotating_ring, along_trees, hierarchical<>,
+               hierarchical<binary_tree, direct>, multi_leader<>>{});
 
 // True if `automatic` is close enough to the best.
 template <collective C>
@@ -80,12 +80,14 @@ bool compare(int most, bool commutes, bool csv) {
   std::map<std::string, ratios> to_bound, to_best;
   for (int const p : some_ranks) {
     if (p > most) continue;
-    for (std::size_t n = 8; n <= 64u << 20; n *= 8) {
+    auto const least = static_cast<std::size_t>(has_blocks(C) ? std::max(p, 8) : 8);   // bytes: no block is empty
+    for (std::size_t n = least; n <= 64u << 20; n *= 8) {
       std::vector<double> best(std::size(machines), INFINITY);
       std::vector<std::string> who(std::size(machines));
       for_each_algorithm([&]<class Tag>(Tag const& tag) {
         if constexpr (takes_part<Tag> && offers<Tag, C, std::byte, detail::any_functor>) {
-          if (p > most_ranks<Tag> || (!commutes && !keeps_order<policy_t<C, Tag, std::byte, detail::any_functor>>())) return;
+          constexpr bool in_order = keeps_order<policy_t<C, Tag, std::byte, detail::any_functor>>();
+          if (p > most_ranks<Tag> || !(commutes || in_order)) return;
           auto const s = record(tag, C, p, n);
           for (std::size_t i = 0; i < std::size(machines); ++i)
             if (double const costs = price(s, machines[i].costs); costs < best[i]) best[i] = costs, who[i] = Tag::name;
@@ -101,7 +103,7 @@ bool compare(int most, bool commutes, bool csv) {
             return std::pair(std::string(Tag::name), price(record(tag, C, p, n), costs));
           else return std::pair(std::string(), 0.0);
         }, chosen.algorithm);
-        std::string const at = "p = " + std::to_string(p) + ", " + std::to_string(n) + " B: " + took + ", best " + who[i];
+        auto const at = "p = " + std::to_string(p) + ", " + std::to_string(n) + " B: " + took + ", best " + who[i];
         to_bound[name].add(best[i] / bound(C, costs, p, static_cast<double>(n)), at);
         to_best[name].add(taken / best[i], at);
         if (csv)

@@ -180,11 +180,11 @@ TEST_CASE("chained halving: the formulas hold where one-way messages cost as muc
       CHECK(scattered.recorded <= scattered.formula * (1 + 1e-12));
       CHECK(scattered.recorded >= scattered.formula - m.exchange(static_cast<double>(n) / p * sizeof(double)) - 1e-3);
     }
-  auto const v = [](int p) { return detail::moved_by_reduce_scatter({p}, chained_ring{p}.segments); };
+  auto const v = [](int p) { return chained_ring{p}.moved_by_reduce_scatter(chained_ring{p}.segments); };
   CHECK(v(5) == 1.25);
   CHECK(v(7) == 1.25);
   for (int p = 2; p <= 4096; ++p) {
-    double const a = detail::moved_by_all_gather({p}), whole = 1 - 1.0 / p;
+    double const a = chained_ring{p}.moved_by_all_gather(), whole = 1 - 1.0 / p;
     bool const no_idle_rank = chained_ring{p}.segments == p;
     INFO("p = " << p);
     if (no_idle_rank) CHECK((v(p) == Approx(whole) && a == Approx(whole)));

@@ -20,7 +20,8 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// The vector in blocks of at most so many bytes (0: as many as balance filling the pipeline of `depth` ranks against
-/// start-ups, where a byte costs `per_byte`). A pipeline asks for the block before the first and the one after the last too: those are empty.
+/// start-ups, where a byte costs `per_byte`). A pipeline asks for the block before the first and the one after the last
+/// too: those are empty.
 class pipeline {
  public:
   pipeline(range all, std::size_t block_bytes, std::size_t element_size, int depth, double per_byte = typical.beta)

@@ -37,7 +37,9 @@ class circulant_rounds {
   };
 
   circulant_rounds(pipeline const& part, int p, int rank)
-      : part_(part), schedule_(p, rank), rank_(rank), first_(p == 1 ? 0 : schedule_.q - 1 - (part.size() - 2 + schedule_.q) % schedule_.q) {}
+      : part_(part), schedule_(p, rank), rank_(rank) {
+    if (int const q = schedule_.q; q > 0) first_ = (q - (part.size() - 1) % q) % q;
+  }
 
   int size() const { return schedule_.q == 0 ? 0 : part_.size() - 1 + schedule_.q; }
   round operator[](int i) const {
@@ -54,7 +56,7 @@ class circulant_rounds {
 
   pipeline part_;
   circulant_schedule schedule_;
-  int rank_, first_;   // the number of the first round, such that the last one has k = q - 1
+  int rank_, first_ = 0;   // the number of the first round, such that the last one has k = q - 1
 };
 
 }  // namespace detail
@@ -73,20 +75,15 @@ struct pipelined_circulant {
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
       auto ring = rooted_at(step, root);
-      detail::circulant_rounds const rounds(cut(knob, all, element_size<T>(step), ring.size()), ring.size(), ring.rank());
+      auto const rounds = rounds_of(ring, cut(knob, all, element_size<T>(step), ring.size(), typical.beta));
       for (int i = 0; i < rounds.size(); ++i) {
-        auto const [to, from, sent, received] = rounds[i];
-        ring(send{to, sent}, recv{from, received});
+        auto const round = rounds[i];
+        ring(send{round.to, round.sent}, recv{round.from, round.received});
       }
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return cost_of(cut(knob, {0, n}, sizeof(T), p), m, p, static_cast<double>(n * sizeof(T)), m.beta);
-    }
-
-   private:
-    static pipeline cut(pipelined_circulant const& knob, range all, std::size_t element_size, int p) {
-      return {all, knob.block, element_size, ceil_lg(p) - 1};
+      return cost_of(cut(knob, {0, n}, sizeof(T), p, typical.beta), m, p, n * sizeof(T), m.beta);
     }
   };
 
@@ -99,26 +96,32 @@ struct pipelined_circulant {
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
       auto ring = rooted_at(step, root);
-      detail::circulant_rounds const rounds(cut(knob, all, element_size<T>(step), ring.size()), ring.size(), ring.rank());
+      auto const rounds = rounds_of(ring, cut(knob, all, element_size<T>(step), ring.size(), per_byte));
       for (int i = rounds.size() - 1; i >= 0; --i) {
-        auto const [to, from, sent, received] = rounds[i];
-        ring(send{from, received}, fold{to, sent});
+        auto const round = rounds[i];
+        ring(send{round.from, round.received}, fold{round.to, round.sent});
       }
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return cost_of(cut(knob, {0, n}, sizeof(T), p), m, p, static_cast<double>(n * sizeof(T)), m.beta + m.gamma);
+      return cost_of(cut(knob, {0, n}, sizeof(T), p, per_byte), m, p, n * sizeof(T), m.beta + m.gamma);
     }
 
    private:
-    static pipeline cut(pipelined_circulant const& knob, range all, std::size_t element_size, int p) {
-      return {all, knob.block, element_size, ceil_lg(p) - 1, typical.beta + typical.gamma};
-    }
+    static constexpr double per_byte = typical.beta + typical.gamma;
   };
 
  private:
-  static double cost_of(pipeline const& part, machine const& m, int p, double bytes, double per_byte) {
-    return bytes == 0 || p == 1 ? 0 : (part.size() - 1 + ceil_lg(p)) * (m.alpha + bytes / part.size() * per_byte);
+  static pipeline cut(pipelined_circulant const& knob, range all, std::size_t element_size, int p, double per_byte) {
+    return {all, knob.block, element_size, ceil_lg(p) - 1, per_byte};
+  }
+  template <steps Step>
+  static detail::circulant_rounds rounds_of(Step const& ring, pipeline const& part) {
+    return {part, ring.size(), ring.rank()};
+  }
+  static double cost_of(pipeline const& part, machine const& m, int p, std::size_t bytes, double per_byte) {
+    double const block = static_cast<double>(bytes) / part.size();
+    return bytes == 0 || p == 1 ? 0 : (part.size() - 1 + ceil_lg(p)) * (m.alpha + block * per_byte);
   }
 };
 

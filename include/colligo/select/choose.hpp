@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What `automatic` takes. For reductions the papers' own decision rules (Rabenseifner and Adamidis, section 4;
-/// Rabenseifner, ICCS 2004, section 3), which were measured on a Cray T3E 900, and what came after them; for the rest
-/// of the family the cost formulas' verdict.
+/// What `automatic` takes: where all ranks share memory, what a table of measurements says; elsewhere the cheapest of
+/// the algorithms that can be, by their closed formulas on a machine (benchmarks/bounds prices what that comes to).
 #pragma once
 
 #include <bit>

@@ -27,14 +27,16 @@ struct costs {
 
   /// A pipeline of that depth, in the best blocks, where a byte costs so much.
   double pipelined(int depth, double per_byte) const {
-    double const root = std::sqrt(std::max(0, depth) * m.alpha) + std::sqrt(bytes * per_byte);
-    return root * root;
+    double const blocks = std::max(1.0, bytes / best_block(depth, per_byte));
+    return (depth + blocks) * (m.alpha + bytes / blocks * per_byte);
   }
   /// An algorithm that is one, with the best blocks on this network.
   template <class Tag>
   Tag in_best_blocks(int depth, double per_byte) const {
-    double const block = depth < 1 ? bytes : std::sqrt(bytes * m.alpha / per_byte / depth);
-    return {.block = static_cast<std::size_t>(std::max(1.0, block))};
+    return {.block = static_cast<std::size_t>(best_block(depth, per_byte))};
+  }
+  double best_block(int depth, double per_byte) const {
+    return std::max(1.0, depth < 1 ? bytes : std::sqrt(bytes * m.alpha / per_byte / depth));
   }
 };
 
@@ -52,7 +54,7 @@ class cheapest {
   }
   template <class Tag>
   cheapest& at(double price, Tag const& tag, bool possible = true) {
-    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = tag;
+    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = any_algorithm(std::in_place_type<Tag>, tag);
     return *this;
   }
   operator any_algorithm() const { return take_; }
@@ -86,7 +88,7 @@ inline any_algorithm choose_reduce(situation const& s) {
       .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), s.commutes)
       .among(circulant{}, s.commutes)
       .among(chained_halving{}, !s.commutes)
-      .at(of.pipelined(of.p - 2, per_byte), chain, !s.commutes && of.p > 2);
+      .at(of.pipelined(of.p - 2, per_byte), chain, !s.commutes);
 }
 
 inline any_algorithm choose_broadcast(situation const& s) {

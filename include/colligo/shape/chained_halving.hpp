@@ -1,67 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Who holds what in chained halving: groups of neighbouring ranks, each of which has reduced the vector and scattered
-/// it over as many of its ranks as the largest power of two; a larger group is two of them, merged in one round.
+/// Chained halving of all ranks, and the ring on which what they hold is collected afterwards.
 #pragma once
 
-#include "../core/renumbered.hpp"
+#include <algorithm>
+
+#include "circulant.hpp"
+#include "halving_group.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
-
-/// Ranks first .. first + size - 1. Rank number i of those that hold something has segment i of the vector in
-/// `segments()` parts, combined over the group.
-struct halving_group {
-  int first, size;
-
-  /// A rank's place: the number of its segment, or, where it has handed on all that it had, its number among those.
-  struct standing {
-    bool holds;
-    int number;
-  };
-
-  constexpr int segments() const { return floor_power_of_two(size); }
-  constexpr int spare() const { return size - segments(); }
-
-  /// The two that are merged: halves of the odd part of the size, times the power of two in it. They have equally many
-  /// segments, or the lower one, whose size is a power of two, twice as many.
-  constexpr halving_group lower() const {
-    int const unit = size & -size, odd = size / unit;
-    return {first, odd == 1 ? size / 2 : (odd + 1) / 2 * unit};
-  }
-  constexpr halving_group upper() const {
-    int const below = lower().size;
-    return {first + below, size - below};
-  }
-  constexpr bool halves() const { return lower().segments() == upper().segments(); }
-
-  /// Where the merge puts a rank that stood there in its part. Halves: holders of segment i split it. Otherwise a
-  /// chain: of the lower part i hands its segment to the upper part if i is even.
-  constexpr standing merged(bool in_upper, standing part) const {
-    if (!part.holds) return {false, part.number + (in_upper ? lower().spare() : 0)};
-    if (halves() || in_upper) return {true, 2 * part.number + (in_upper && halves())};
-    if (part.number % 2 == 1) return part;
-    return {false, lower().spare() + upper().spare() + part.number / 2};
-  }
-
-  constexpr standing standing_of(int rank) const {
-    if (size == 1) return {true, 0};
-    bool const in_upper = rank >= upper().first;
-    return merged(in_upper, (in_upper ? upper() : lower()).standing_of(rank));
-  }
-
-  constexpr int rank_of(standing s) const {
-    if (size == 1) return first;
-    auto const low = lower(), high = upper();
-    if (s.holds) {
-      bool const in_upper = halves() == (s.number % 2 == 1);
-      return in_upper || halves() ? (in_upper ? high : low).rank_of({true, s.number / 2}) : low.rank_of(s);
-    }
-    int const below = low.spare(), all = below + high.spare();
-    if (s.number < below) return low.rank_of(s);
-    if (s.number < all) return high.rank_of({false, s.number - below});
-    return low.rank_of({true, 2 * (s.number - all)});
-  }
-};
 
 /// All p ranks after chained halving, in a ring of places in which the segments are in order and the ranks without one
 /// are spread evenly. Where p = 3 2^k three groups are halved, and swap thirds: then all ranks hold a segment.
@@ -93,7 +40,34 @@ struct chained_ring {
   constexpr int first_block(int segment) const { return scaled(segment, p, segments); }
   constexpr int segment_with(int block) const { return last_before(block, segments, p); }
 
+  /// What moves on the longest way, as parts of the vector; in reduce_scatter of one in so many parts, which segments
+  /// group.
+  constexpr double moved_by_reduce_scatter(int parts) const {
+    if (!thirds) return moved_in({0, p}, parts);
+    return moved_in({0, unit}, parts) + 2 * longest(1, p, parts);
+  }
+  constexpr double moved_by_all_gather() const {
+    double sum = 0;
+    for (int k = 0; k < ceil_lg(p); ++k) sum += longest(circulant_skip(p, k) - circulant_skip(p, k + 1), p, segments);
+    return sum;
+  }
+  constexpr double moved_by_gather() const {
+    double sum = 0;
+    for (int d = 1; d < p; d *= 2) sum += longest(std::min(d, p - d), p, segments);
+    return sum;
+  }
+
  private:
+  // The longest stretch of `count` of the groups of `parts` parts, as part of them all.
+  static constexpr double longest(int count, int groups, int parts) {
+    return static_cast<double>((static_cast<long long>(count) * parts + groups - 1) / groups) / parts;
+  }
+  static constexpr double moved_in(halving_group group, int parts) {
+    if (group.size == 1) return 0;
+    auto const low = group.lower(), high = group.upper();
+    double const below = moved_in(low, parts), above = low.size == high.size ? below : moved_in(high, parts);
+    return std::max(below, above) + longest(1, group.segments(), parts);
+  }
   static constexpr int scaled(int i, int by, int over) {
     return static_cast<int>(static_cast<long long>(i) * by / over);
   }
@@ -102,5 +76,24 @@ struct chained_ring {
     return static_cast<int>(((static_cast<long long>(i) + 1) * by - 1) / over);
   }
 };
+
+// Afterwards ring.holder(i) has combined segment i, which is block.grouped(ring.segments)[i].
+template <steps Step>
+constexpr void reduce_scatter_on(chained_ring const& ring, Step& step, blocks const& block) {
+  if (!ring.thirds) return static_cast<void>(reduce_scatter_in(step, {0, ring.p}, block));
+  int const me = step.rank(), group = me / ring.unit, next = (group + 1) % 3, last = (group + 2) % 3;
+  int const first = 3 * reduce_scatter_in(step, {group * ring.unit, ring.unit}, block).number;
+  auto const segment = block.grouped(ring.p);
+  auto const third = [&](int g) { return me + (g - group) * ring.unit; };
+  range const kept = segment[first + group];
+  step(send{third(next), segment[first + next]}, send{third(last), segment[first + last]},
+       fold{third(std::min(next, last)), kept}, fold{third(std::max(next, last)), kept});
+}
+
+// Places of the ring as ranks: for what needs no order.
+template <steps Step>
+constexpr auto on_places(chained_ring const& ring, Step& step) {
+  return renumbered(step, ring.place_of(step.rank()), ring.p, [ring](int place) { return ring.rank_at(place); });
+}
 
 }  // namespace colligo

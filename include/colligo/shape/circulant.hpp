@@ -37,8 +37,8 @@ struct circulant_schedule {
   constexpr int skip(int k) const { return circulant_skip(p, q - k); }
 
  private:
-  // Ways to the rank are sums of different skips. Round k takes the way with the greatest sum that arrives early enough,
-  // by skips that no earlier round has taken as its last one; the first of these is the block.
+  // Ways to the rank are sums of different skips. Round k takes the one with the greatest sum that arrives early
+  // enough, by skips that no earlier round has taken; the first of them is the block.
   struct search {
     circulant_schedule const& graph;
     std::int64_t goal;      // rank + p

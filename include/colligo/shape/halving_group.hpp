@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Chained halving in groups of neighbouring ranks, each of which reduces the vector and scatters it over as many of
+/// its ranks as the largest power of two; a larger group is two of them, merged in one round.
+#pragma once
+
+#include "../core/renumbered.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// Ranks first .. first + size - 1. Rank number i of those that hold something has segment i of the vector in
+/// `segments()` parts, combined over the group.
+struct halving_group {
+  int first, size;
+
+  /// A rank's place: the number of its segment, or, where it has handed on all that it had, its number among those.
+  struct standing {
+    bool holds;
+    int number;
+  };
+
+  constexpr int segments() const { return floor_power_of_two(size); }
+  constexpr int spare() const { return size - segments(); }
+
+  /// The two that are merged: halves of the odd part of the size, times the power of two in it. They have equally many
+  /// segments, or the lower one, whose size is a power of two, twice as many.
+  constexpr halving_group lower() const {
+    int const unit = size & -size, odd = size / unit;
+    return {first, odd == 1 ? size / 2 : (odd + 1) / 2 * unit};
+  }
+  constexpr halving_group upper() const {
+    int const below = lower().size;
+    return {first + below, size - below};
+  }
+  constexpr bool halves() const { return lower().segments() == upper().segments(); }
+
+  /// Where the merge puts a rank that stood there in its part. Halves: holders of segment i split it. Otherwise a
+  /// chain: of the lower part i hands its segment to the upper part if i is even.
+  constexpr standing merged(bool in_upper, standing part) const {
+    if (!part.holds) return {false, part.number + (in_upper ? lower().spare() : 0)};
+    if (halves() || in_upper) return {true, 2 * part.number + (in_upper && halves())};
+    if (part.number % 2 == 1) return part;
+    return {false, lower().spare() + upper().spare() + part.number / 2};
+  }
+
+  constexpr standing standing_of(int rank) const {
+    if (size == 1) return {true, 0};
+    bool const in_upper = rank >= upper().first;
+    return merged(in_upper, (in_upper ? upper() : lower()).standing_of(rank));
+  }
+
+  constexpr int rank_of(standing s) const {
+    if (size == 1) return first;
+    auto const low = lower(), high = upper();
+    if (s.holds) {
+      bool const in_upper = halves() == (s.number % 2 == 1);
+      return in_upper || halves() ? (in_upper ? high : low).rank_of({true, s.number / 2}) : low.rank_of(s);
+    }
+    int const below = low.spare(), all = below + high.spare();
+    if (s.number < below) return low.rank_of(s);
+    if (s.number < all) return high.rank_of({false, s.number - below});
+    return low.rank_of({true, 2 * (s.number - all)});
+  }
+};
+
+// Afterwards who holds number i of the group has combined segment i of it; returns where this rank stands.
+template <steps Step>
+constexpr halving_group::standing reduce_scatter_in(Step& step, halving_group group, blocks const& block) {
+  if (group.size == 1) return {true, 0};
+  auto const low = group.lower(), high = group.upper();
+  bool const in_upper = step.rank() >= high.first;
+  auto const mine = reduce_scatter_in(step, in_upper ? high : low, block);
+  if (!mine.holds) return group.merged(in_upper, mine);
+  int const i = mine.number;
+  auto const segment = block.grouped(group.segments());
+  if (group.halves()) {
+    int const peer = (in_upper ? low : high).rank_of(mine), kept = 2 * i + in_upper;
+    step(send{peer, segment[kept ^ 1]}, fold{peer, segment[kept]});
+  } else if (in_upper) {
+    int const even = 2 * i, odd = even + 1;
+    step(send{low.rank_of({true, odd}), segment[odd]}, fold{low.rank_of({true, even}), segment[even]});
+  } else {
+    int const peer = high.rank_of({true, i / 2});
+    if (i % 2 == 0) step(send{peer, segment[i]});
+    else step(fold{peer, segment[i]});
+  }
+  return group.merged(in_upper, mine);
+}
+
+}  // namespace colligo
