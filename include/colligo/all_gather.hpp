@@ -3,7 +3,8 @@
 /// all_gather: every rank gets the vectors of all ranks, one after the other; all of the same length.
 #pragma once
 
-#include "select/forms.hpp"
+#include "select/call.hpp"
+#include "select/mistakes.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -36,8 +37,7 @@ auto accept_all_gather(Comm const& comm, std::span<T> both) {
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes do not fit, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-  requires(!detail::element_of_range<In, Out>)
+template <communicator Comm, elements In, detail::elements_like<In> Out, algorithm Algorithm = automatic>
 void all_gather(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_gather(comm, in, out).run(nothing, algorithm);
@@ -72,11 +72,11 @@ void all_gather(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& 
   colligo::all_gather(comm, from, detail::with_room_for_all<collective::all_gather>(comm, out, from.size()), algorithm);
 }
 /// One value per rank; room for p where `out` points, or a container, which is resized.
-template <communicator Comm, class T, algorithm Algorithm = automatic>
+template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
 void all_gather(Comm const& comm, T const& value, T* out, Algorithm const& algorithm = {}) {
   colligo::all_gather(comm, &value, 1, out, algorithm);
 }
-template <communicator Comm, class T, class Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::single T, class Out, algorithm Algorithm = automatic>
   requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
 void all_gather(Comm const& comm, T const& value, Out&& out, Algorithm const& algorithm = {}) {
   colligo::all_gather(comm, &value, 1, out, algorithm);
@@ -93,5 +93,12 @@ std::vector<std::size_t> counts_of_ranks(Comm const& comm, std::size_t mine) {
 }
 
 }  // namespace detail
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::all_gather, Comm, Arguments...>
+detail::mistake all_gather(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::all_gather, Comm, Arguments...>()>();
+}
 
 }  // namespace colligo

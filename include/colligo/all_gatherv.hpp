@@ -39,7 +39,7 @@ auto accept_all_gatherv(Comm const& comm, std::span<T> both, Counts const& count
 /// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts,
+template <communicator Comm, elements In, detail::elements_like<In> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
@@ -102,6 +102,13 @@ template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::r
 void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts,
                  Algorithm const& algorithm = {}) {
   colligo::all_gatherv(comm, std::span(&value, 1), out, counts, algorithm);
+}
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::all_gatherv, Comm, Arguments...>
+detail::mistake all_gatherv(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::all_gatherv, Comm, Arguments...>()>();
 }
 
 }  // namespace colligo

@@ -3,7 +3,8 @@
 /// all_reduce: every rank gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "select/forms.hpp"
+#include "select/call.hpp"
+#include "select/mistakes.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -36,7 +37,7 @@ auto accept_all_reduce(Comm const& comm, in_place_range<R> both) {
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name, functor not known to commute),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::elements_like<In> Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void all_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_all_reduce(comm, in, out).run(op, algorithm);
@@ -107,6 +108,13 @@ template <communicator Comm, class T, std::integral N, class Op, algorithm Algor
 void all_reduce(Comm const& comm, boost::mpi::inplace_t<T*> both, N n, Op&& op,
                 Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, in_place(detail::counted<collective::all_reduce>(comm, both.buffer, n)), op, algorithm);
+}
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::all_reduce, Comm, Arguments...>
+detail::mistake all_reduce(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::all_reduce, Comm, Arguments...>()>();
 }
 
 }  // namespace colligo

@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-#include "select/forms.hpp"
+#include "select/call.hpp"
+#include "select/mistakes.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -90,6 +91,13 @@ template <communicator Comm, class S, algorithm Algorithm = automatic>
   requires detail::is_text<S>
 void broadcast(Comm const& comm, S& text, int root, Algorithm const& algorithm = {}) {
   colligo::broadcast(comm, resized(text), root, algorithm);
+}
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::broadcast, Comm, Arguments...>
+detail::mistake broadcast(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::broadcast, Comm, Arguments...>()>();
 }
 
 }  // namespace colligo

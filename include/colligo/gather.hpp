@@ -71,8 +71,7 @@ auto accept_gatherv(Comm const& comm, In const& in, Out& out, Counts const& coun
 /// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-  requires(!detail::element_of_range<In, Out>)
+template <communicator Comm, elements In, detail::elements_like<In> Out, algorithm Algorithm = automatic>
 void gather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_gather(comm, in, out, root).run(nothing, algorithm);
@@ -96,7 +95,7 @@ template <communicator Comm, elements In, elements Out, algorithm Algorithm = au
 /// @param counts     sized range of p integers, elements per rank; the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as gather does. Collective over comm.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts,
+template <communicator Comm, elements In, detail::elements_like<In> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root,
              Algorithm const& algorithm = {}) {
@@ -152,11 +151,11 @@ void gather(Comm const& comm, T const* in, N n, int root, Algorithm const& algor
   colligo::gather(comm, detail::counted<collective::gather>(comm, in, n), std::span<T>(), root, algorithm);
 }
 /// The same for one value per rank; without an output a container is one value too.
-template <communicator Comm, class T, algorithm Algorithm = automatic>
+template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
 void gather(Comm const& comm, T const& value, T* out, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, &value, 1, out, root, algorithm);
 }
-template <communicator Comm, class T, class Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::single T, class Out, algorithm Algorithm = automatic>
   requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
 void gather(Comm const& comm, T const& value, Out&& out, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, &value, 1, out, root, algorithm);
@@ -194,6 +193,19 @@ template <communicator Comm, class T, std::integral N, detail::pointer_to<T> Out
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
   colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, root, algorithm);
+}
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::gather, Comm, Arguments...>
+detail::mistake gather(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::gather, Comm, Arguments...>()>();
+}
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::gatherv, Comm, Arguments...>
+detail::mistake gatherv(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::gatherv, Comm, Arguments...>()>();
 }
 
 }  // namespace colligo

@@ -3,7 +3,8 @@
 /// reduce: one rank, the root, gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "select/forms.hpp"
+#include "select/call.hpp"
+#include "select/mistakes.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -45,7 +46,7 @@ auto accept_reduce(Comm const& comm, std::span<T> both, int root) {
 /// Throws argument_error (root out of range, sizes differ, ranges overlap), algorithm_error (unknown name, functor not
 /// known to commute), mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the
 /// algorithm. Collective over comm.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::elements_like<In> Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce(Comm const& comm, In const& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
   detail::accept_reduce(comm, in, out, root).run(op, algorithm);
@@ -103,6 +104,13 @@ void reduce(Comm const& comm, T const* in, N n, Op&& op, int root, Algorithm con
 template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
 void reduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
   detail::accept_reduce(comm, detail::span_of(both), root).run(op, algorithm);
+}
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::reduce, Comm, Arguments...>
+detail::mistake reduce(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::reduce, Comm, Arguments...>()>();
 }
 
 }  // namespace colligo

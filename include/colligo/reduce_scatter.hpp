@@ -3,7 +3,8 @@
 /// reduce_scatter: the ranks' vectors are combined, element by element, and each rank gets its block of the result.
 #pragma once
 
-#include "select/forms.hpp"
+#include "select/call.hpp"
+#include "select/mistakes.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -41,7 +42,7 @@ auto accept_reduce_scatter_block(Comm const& comm, In const& in, Out& out) {
 /// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name, functor
 /// not known to commute), mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the
 /// algorithm. Collective over comm.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op,
+template <communicator Comm, elements In, detail::elements_like<In> Out, std::ranges::sized_range Counts, class Op,
           algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
@@ -67,7 +68,7 @@ template <communicator Comm, elements In, elements Out, std::ranges::sized_range
 }
 
 /// The same for blocks of one length: in.size() == p * out.size().
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::elements_like<In> Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_reduce_scatter_block(comm, in, out).run(op, algorithm);
@@ -86,6 +87,19 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 [[nodiscard]] persistent reduce_scatter_block_init(Comm const& comm, In const& in, Out&& out, Op&& op,
                                                    Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter_block(comm, in, out).init(std::forward<Op>(op), algorithm);
+}
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::reduce_scatter, Comm, Arguments...>
+detail::mistake reduce_scatter(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::reduce_scatter, Comm, Arguments...>()>();
+}
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::reduce_scatter_block, Comm, Arguments...>
+detail::mistake reduce_scatter_block(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::reduce_scatter_block, Comm, Arguments...>()>();
 }
 
 }  // namespace colligo

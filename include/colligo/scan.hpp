@@ -5,7 +5,8 @@
 
 #include <memory>
 
-#include "select/forms.hpp"
+#include "select/call.hpp"
+#include "select/mistakes.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -58,7 +59,7 @@ auto own_scan(Accepted const& its, Out& out, T const& init, Op&& op) {
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::elements_like<In> Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void scan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_scan<collective::scan>(comm, in, out).run(op, algorithm);
@@ -113,7 +114,7 @@ void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {})
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::elements_like<In> Out, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
   void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
                       Algorithm const& algorithm = {}) {
@@ -170,6 +171,19 @@ T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& alg
   auto its = detail::accept_scan<collective::exclusive_scan>(comm, detail::one(value), out);
   its.run(op, algorithm);
   return its.port.rank() == 0 ? T{} : result;
+}
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::scan, Comm, Arguments...>
+detail::mistake scan(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::scan, Comm, Arguments...>()>();
+}
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::exclusive_scan, Comm, Arguments...>
+detail::mistake exclusive_scan(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::exclusive_scan, Comm, Arguments...>()>();
 }
 
 }  // namespace colligo

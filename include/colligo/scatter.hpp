@@ -78,8 +78,7 @@ auto accept_scatterv(Comm const& comm, std::span<T> both, Counts const& counts, 
 /// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-  requires(!detail::element_of_range<Out, In>)
+template <communicator Comm, elements In, detail::elements_like<In> Out, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_scatter(comm, in, out, root).run(nothing, algorithm);
@@ -103,7 +102,7 @@ template <communicator Comm, elements In, elements Out, algorithm Algorithm = au
 /// @param out        contiguous range of counts[rank] elements, not overlapping `in`
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as scatter does. Collective over comm.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+template <communicator Comm, elements In, std::ranges::sized_range Counts, detail::elements_like<In> Out,
           algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
               Algorithm const& algorithm = {}) {
@@ -193,6 +192,19 @@ void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Out const& out,
   detail::scatter_to_pointer(comm, sizes, out, root, [&](auto const& counts, auto to) {
     colligo::scatterv(comm, std::span(in, detail::sum_of(counts)), counts, to, root, algorithm);
   });
+}
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::scatter, Comm, Arguments...>
+detail::mistake scatter(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::scatter, Comm, Arguments...>()>();
+}
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::scatterv, Comm, Arguments...>
+detail::mistake scatterv(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::scatterv, Comm, Arguments...>()>();
 }
 
 }  // namespace colligo

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: colligo: input and output must have the same element type
+// lines: 12
 #include <colligo/all_reduce.hpp>
 
 #include <vector>

@@ -69,7 +69,8 @@ class porting {
       for (int i = 0; i < static_cast<int>(count); ++i) made_here.push_back(made(T{}, first + i));
       return made_here;
     };
-    memory<T> m{some(1)[0], T{}, some(n), std::vector<T>(n), {}, std::vector<T>(static_cast<std::size_t>(p * n)),
+    memory<T> m{some(1)[0], T{}, some(n), std::vector<T>(static_cast<std::size_t>(n)), {},
+                std::vector<T>(static_cast<std::size_t>(p * n)),
                 some(mine), std::vector<T>(static_cast<std::size_t>(mine)), {}, {}, {}};
     if (at_root) {
       m.one_each = some(p), m.joined = some(p * (p + 1) / 2);

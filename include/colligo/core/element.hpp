@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "functor.hpp"
 
@@ -23,6 +26,24 @@ template <class T>
 inline constexpr bool is_pair_of_numbers = false;
 template <class A, class B>
 inline constexpr bool is_pair_of_numbers<std::pair<A, B>> = std::is_arithmetic_v<A> && std::is_arithmetic_v<B>;
+
+/// Where that can be known: an address, or what consists of some.
+template <class T>
+inline constexpr bool holds_addresses = std::is_pointer_v<T> || std::is_member_pointer_v<T>;
+template <class T, std::size_t Extent>
+inline constexpr bool holds_addresses<std::span<T, Extent>> = true;
+template <class... Traits>
+inline constexpr bool holds_addresses<std::basic_string_view<Traits...>> = true;
+template <class T>
+inline constexpr bool holds_addresses<std::reference_wrapper<T>> = true;
+template <class T, std::size_t N>
+inline constexpr bool holds_addresses<std::array<T, N>> = holds_addresses<T>;
+template <class T>
+inline constexpr bool holds_addresses<std::vector<T>> = holds_addresses<T>;
+template <class A, class B>
+inline constexpr bool holds_addresses<std::pair<A, B>> = holds_addresses<A> || holds_addresses<B>;
+template <class T, class Index>
+inline constexpr bool holds_addresses<located<T, Index>> = holds_addresses<T>;
 
 }  // namespace detail
 

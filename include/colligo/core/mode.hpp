@@ -5,8 +5,13 @@
 /// that two in one program live side by side.
 #pragma once
 
+// Compilers go on after an #error, and would have much to say: to miss a file ends it.
 #if __cplusplus < 202002L
 #error "colligo needs C++20: compile with -std=c++20"
+#include "nothing more to be read"
+#elif !defined(__cpp_exceptions)
+#error "colligo needs exceptions: compile without -fno-exceptions"
+#include "nothing more to be read"
 #endif
 
 #if defined(COLLIGO_COMPILED)

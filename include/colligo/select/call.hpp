@@ -21,11 +21,10 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// A contiguous, sized range: std::vector, std::span, std::array ...
-template <class R>
-concept elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
-
 namespace detail {
+
+template <class R>
+concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 
 template <class T>
 inline constexpr bool is_text = false;
@@ -34,19 +33,23 @@ inline constexpr bool is_text<std::basic_string<Traits...>> = true;
 
 }  // namespace detail
 
+/// A contiguous, sized range: std::vector, std::span, std::array ... of what means something on another rank.
+template <class R>
+concept elements = detail::contiguous<R> && !detail::holds_addresses<std::ranges::range_value_t<R>>;
+
 /// A range that stands for input and output at once: see in_place().
-template <elements R>
+template <detail::contiguous R>
 struct in_place_range {
   std::span<std::ranges::range_value_t<R>> elements;
 };
 
 /// Input and output in one: all_reduce(comm, in_place(values), op); of a single value too, as which a
 /// string counts.
-template <elements R>
+template <detail::contiguous R>
   requires(!detail::is_text<std::remove_cvref_t<R>>)
 in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
 template <class T>
-  requires(!elements<T&> || detail::is_text<T>)
+  requires(!detail::contiguous<T&> || detail::is_text<T>)
 in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
 
 namespace detail {
@@ -57,15 +60,16 @@ template <class R>
 inline constexpr bool is_in_place<in_place_range<R>> = true;
 
 template <class Op, class T>
-concept functor_on = std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&>;
+concept functor_on = !holds_addresses<T> && std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&>;
 
 /// Input and output as spans of the same element type.
 template <class In, class Out>
 auto spans(In const& in, Out& out) {
   using T = std::ranges::range_value_t<Out>;
-  static_assert(std::is_same_v<T, std::ranges::range_value_t<In>>,
-                "colligo: input and output must have the same element type");
-  return std::pair(std::span<T const>(in), std::span<T>(out));
+  constexpr bool same = std::is_same_v<T, std::ranges::range_value_t<In>>;
+  static_assert(same, "colligo: input and output must have the same element type");
+  if constexpr (same) return std::pair(std::span<T const>(in), std::span<T>(out));
+  else return std::pair(std::span<T const>(), std::span<T>());   // nothing more to be said
 }
 
 /// A span that holds this stretch of the vector.

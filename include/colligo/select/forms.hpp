@@ -55,7 +55,11 @@ concept functor_on_values = !stands_in_place<T> && !functor_on_elements<Op, T> &
 
 /// What may be sent as one value: no address, and nothing that says how to send something else.
 template <class T>
-concept single = !std::is_pointer_v<T> && !stands_in_place<T>;
+concept single = !holds_addresses<T> && !stands_in_place<T>;
+
+/// A range of what In consists of.
+template <class R, class In>
+concept elements_like = elements<R> && std::is_same_v<std::ranges::range_value_t<R>, std::ranges::range_value_t<In>>;
 
 /// T is what R consists of.
 template <class T, class R>

@@ -13,12 +13,13 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// An MPI_Comm as this library's communicator. Does not own it. Precondition: MPI is initialised, not an
-/// intercommunicator.
+/// An MPI_Comm as this library's communicator. Does not own it. Precondition: not an
+/// intercommunicator. Throws error before MPI_Init and after MPI_Finalize.
 class mpi_communicator {
  public:
   mpi_communicator(MPI_Comm comm) : comm_(comm) {
     if (comm == MPI_COMM_NULL) throw argument_error("mpi_communicator: made from MPI_COMM_NULL");
+    detail::require_mpi();
     detail::check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
     detail::check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
   }

@@ -25,4 +25,13 @@ inline void check_mpi(int code, char const* call) {
   if (code != MPI_SUCCESS) throw_mpi(code, call);
 }
 
+/// Throws where MPI would end the program: before MPI_Init and after MPI_Finalize.
+inline void require_mpi() {
+  int yes = 0;
+  MPI_Initialized(&yes);
+  if (!yes) throw error("colligo: MPI is not initialised (make a boost::mpi::environment or call MPI_Init first)");
+  MPI_Finalized(&yes);
+  if (yes) throw error("colligo: MPI has been finalised: no collective can be called any more");
+}
+
 }  // namespace colligo

@@ -170,6 +170,7 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::vector<Val
 [[gnu::cold]] COLLIGO_BODY mpi_port::~mpi_port() { free_own(); }
 
 [[gnu::cold]] COLLIGO_BODY mpi_port& mpi_port::look_up(MPI_Comm user) {
+  require_mpi();
   static int const key = make_key();
   void* value = nullptr;
   int found = 0;
@@ -196,16 +197,20 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::vector<Val
 [[gnu::cold]] COLLIGO_BODY endpoint& look_up_mpi_port(MPI_Comm user) { return mpi_port::look_up(user); }
 
 [[gnu::cold]] COLLIGO_BODY int mpi_port::make_key() {
-  int initialised = 0, key = MPI_KEYVAL_INVALID;
-  MPI_Initialized(&initialised);
-  if (!initialised)
-    throw error("colligo: MPI is not initialised (make a boost::mpi::environment or call MPI_Init first)");
+  int key = MPI_KEYVAL_INVALID, at_end = MPI_KEYVAL_INVALID;
   auto const free = [](MPI_Comm, int, void* port, void*) -> int {
     delete static_cast<mpi_port*>(port);
     mpi_ports_freed.fetch_add(1, std::memory_order_release);
     return MPI_SUCCESS;
   };
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free, &key, nullptr), "MPI_Comm_create_keyval");
+  // MPI_Finalize deletes this one's attributes first: from then on no port is found without being looked for.
+  auto const forget = [](MPI_Comm, int, void*, void*) -> int {
+    mpi_ports_freed.fetch_add(1, std::memory_order_release);
+    return MPI_SUCCESS;
+  };
+  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &at_end, nullptr), "MPI_Comm_create_keyval");
+  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
   return key;
 }
 

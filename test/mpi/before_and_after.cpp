@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+// Calls before MPI_Init and after MPI_Finalize throw, whatever stands for the communicator; MPI would end the program.
+#include <mpi.h>
+
+#include <boost/mpi/communicator.hpp>
+#include <colligo/all_reduce.hpp>
+
+#include <cstring>
+#include <functional>
+#include <iostream>
+
+namespace {
+
+int wrong = 0;
+
+template <class Call>
+void throws(char const* what, char const* words, Call call) {
+  try {
+    call();
+  } catch (colligo::error const& e) {
+    if (std::strstr(e.what(), words)) return;
+    std::cerr << e.what() << '\n';
+  }
+  std::cerr << what << " should have thrown: " << words << '\n';
+  ++wrong;
+}
+
+template <class Comm>
+int ranks_of(Comm const& comm) { return colligo::all_reduce(comm, 1, std::plus<>{}); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  boost::mpi::communicator const world;   // makes no call of MPI
+  auto const each_throws = [&](char const* words) {
+    throws("boost::mpi::communicator", words, [&] { ranks_of(world); });
+    throws("checked", words, [&] { ranks_of(colligo::checked(world)); });
+    throws("mpi_communicator", words, [] { ranks_of(colligo::mpi_communicator(MPI_COMM_WORLD)); });
+    throws("iall_reduce", words, [&] {
+      int const in = 1;
+      int out = 0;
+      colligo::iall_reduce(world, std::span(&in, 1), std::span(&out, 1), std::plus<>{}).wait();
+    });
+  };
+  each_throws("MPI is not initialised");
+  MPI_Init(&argc, &argv);
+  colligo::mpi_communicator const raw(MPI_COMM_WORLD);
+  wrong += ranks_of(raw) != raw.size() || ranks_of(world) != raw.size();
+  MPI_Finalize();
+  each_throws("MPI has been finalised");
+  throws("mpi_communicator from before", "MPI has been finalised", [&] { ranks_of(raw); });
+  return wrong;
+}
