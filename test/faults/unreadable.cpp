@@ -23,7 +23,7 @@
 namespace {
 
 /// Reads from now on, those of them that failed, and which are made to fail.
-unsigned reads = 0, failed_reads = failed_reads = 0, refused_from = 0, refused_to = 0;
+unsigned reads = 0, failed_reads = 0, refused_from = 0, refused_to = 0;
 
 }  // namespace
 
