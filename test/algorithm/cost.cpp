@@ -57,8 +57,9 @@ bool has_formula_for(int p) {
       std::is_same_v<Tag, multi_leader<>> || (C == collective::all_gather && std::is_same_v<Tag, recursive_doubling>) ||
       (C == collective::reduce_scatter &&
        (std::is_same_v<Tag, recursive_halving> || std::is_same_v<Tag, halving_doubling>));
-  bool const blocks_in_a_pipeline = std::is_same_v<Tag, pipelined_circulant>;   // has a test of its own
-  return !blocks_in_a_pipeline && (p == floor_power_of_two(p) || !(blocks_in_a_tree || spare_ranks_move_blocks));
+  bool const has_its_own_test =
+      std::is_same_v<Tag, pipelined_circulant> || std::is_same_v<Tag, direct> || std::is_same_v<Tag, shared_memory>;
+  return !has_its_own_test && (p == floor_power_of_two(p) || !(blocks_in_a_tree || spare_ranks_move_blocks));
 }
 template <class Tag>
 bool formula_is_a_bound(int p) {
@@ -156,6 +157,10 @@ TEST_CASE("direct: one round of short vectors, two for each window of long ones"
     CHECK(sliced.messages() == 2 * 5 * others);
     CHECK(sliced.elements_sent() == 2 * others * 100);
     CHECK(sliced.elements_folded() == others * 100);
+    auto const scattered = both<collective::reduce_scatter>(direct{}, machines[1], p, n);
+    auto const short_one = both<collective::all_reduce>(direct{}, machines[1], p, 1000);
+    CHECK(scattered.recorded == Approx(scattered.formula).epsilon(1e-12));
+    CHECK(short_one.recorded == Approx(short_one.formula).epsilon(1e-12));
   }
 }
 

@@ -130,7 +130,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       what = "all_reduce";
       out.resize(n);
       expected = combined<T>(0, p, n, salt);
-      named const a = by({"recursive_doubling", "halving_doubling", "direct", "binary_tree", "automatic"});
+      named const a =
+          by({"recursive_doubling", "halving_doubling", "chained_halving", "direct", "binary_tree", "automatic"});
       return make([&] { return iall_reduce(comm, in, out, op, a); },
                   [&] { return all_reduce_init(comm, in, out, op, a); });
     }
@@ -146,7 +147,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       what = "reduce";
       out.resize(me == root ? n : 0);
       if (me == root) expected = combined<T>(0, p, n, salt);
-      named const a = by({"binary_tree", "halving_doubling", "direct", "pipelined_chain:block=64", "automatic"});
+      named const a = by({"binary_tree", "halving_doubling", "direct", "pipelined_circulant:block=64",
+                          "pipelined_chain:block=64", "automatic"});
       return make([&] { return ireduce(comm, in, out, op, root, a); },
                   [&] { return reduce_init(comm, in, out, op, root, a); });
     }
@@ -155,7 +157,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       out = me == root ? in : std::vector<T>(n);
       expected = vector_of<T>(root, n, salt);
       named const a =
-          by({"binary_tree", "scatter_all_gather", "pipelined_chain:block=64", "pipelined_tree:block=64", "automatic"});
+          by({"binary_tree", "scatter_all_gather", "pipelined_circulant:block=64", "pipelined_chain:block=64",
+              "pipelined_tree:block=64", "automatic"});
       return make([&] { return ibroadcast(comm, out, root, a); }, [&] { return broadcast_init(comm, out, root, a); });
     }
     case 4: {
@@ -208,7 +211,7 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       auto const all = combined<T>(0, p, n * ranks, salt);
       expected.assign(all.begin() + static_cast<std::ptrdiff_t>(here * n),
                       all.begin() + static_cast<std::ptrdiff_t>((here + 1) * n));
-      named const a = by({"halving_doubling", "direct", "automatic"});
+      named const a = by({"halving_doubling", "chained_halving", "direct", "automatic"});
       return make([&] { return ireduce_scatter_block(comm, in, out, op, a); },
                   [&] { return reduce_scatter_block_init(comm, in, out, op, a); });
     }

@@ -11,7 +11,7 @@
 ///          all_reduce  short: t (alpha + n beta) + (p-1) n gamma
 ///          long, w windows: 2 t (w alpha + n/p beta) + (n - n/p) gamma
 ///          reduce_scatter  t (alpha + n/p beta) + (n - n/p) gamma
-///          equal to the recorded schedule where w = 1 and p divides n, at most that where w > 1
+///          equal to the recorded schedule where p divides n, but of long all_reduce about that: steps overlap
 /// Needs    any p, any root, any associative functor
 /// Order    kept; same bits on all ranks (all combine in the order of ranks)
 /// Prefer   ranks that share memory, where a vector is published once and read by all.
@@ -59,6 +59,7 @@ struct direct {
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       double const bytes = static_cast<double>(n * sizeof(T)), windows = windows_of(knob, p, n, sizeof(T));
+      if (n == 0) return 0;
       if (n * sizeof(T) <= knob.slices) return turns(p) * m.exchange(bytes) + (p - 1) * m.combine(bytes);
       return 2 * turns(p) * (windows * m.alpha + bytes / p * m.beta) + m.combine(bytes - bytes / p);
     }
