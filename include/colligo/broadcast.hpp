@@ -25,7 +25,8 @@ auto accept_broadcast(Comm const& comm, R& both, int root) {
 }
 
 /// Of no elements: said in a word that all ranks expect, or a rank with an empty container would believe that there is
-/// nothing to come, and take what the root sends for the next broadcast.
+/// nothing to come, and take what the root sends for the next broadcast. Not in checked mode, where ranks agree on the
+/// number of elements.
 template <class Comm, class Algorithm>
 void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
   constexpr std::uint64_t nothing = 0x676e6968746f6e00;
@@ -47,9 +48,11 @@ void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
 template <communicator Comm, elements R, algorithm Algorithm = automatic>
   requires(!detail::is_text<std::remove_cvref_t<R>>)
 void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
-  if (std::ranges::size(both) == 0) [[unlikely]] return detail::broadcast_nothing(comm, root, algorithm);
   detail::no_functor nothing;
-  detail::accept_broadcast(comm, both, root).run(nothing, algorithm);
+  auto accepted = detail::accept_broadcast(comm, both, root);
+  if (std::ranges::size(both) == 0 && !accepted.its.checked()) [[unlikely]]
+    return detail::broadcast_nothing(comm, root, algorithm);
+  accepted.run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as broadcast does.
 template <communicator Comm, elements R, algorithm Algorithm = automatic>

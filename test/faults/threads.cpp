@@ -23,7 +23,6 @@ using namespace std::chrono_literals;
 struct word {
   std::uint8_t length = 0;
   std::array<char, 7> letters{};
-  friend bool operator==(word const&, word const&) = default;
   std::string text() const { return {letters.begin(), letters.begin() + length}; }
 };
 word letter(int rank) { return {1, {static_cast<char>('a' + rank)}}; }

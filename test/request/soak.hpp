@@ -147,8 +147,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       what = "reduce";
       out.resize(me == root ? n : 0);
       if (me == root) expected = combined<T>(0, p, n, salt);
-      named const a = by({"binary_tree", "halving_doubling", "direct", "pipelined_circulant:block=64",
-                          "pipelined_chain:block=64", "automatic"});
+      named const a =
+          by({"binary_tree", "halving_doubling", "chained_halving", "direct", "pipelined_chain:block=64", "automatic"});
       return make([&] { return ireduce(comm, in, out, op, root, a); },
                   [&] { return reduce_init(comm, in, out, op, root, a); });
     }

@@ -98,8 +98,10 @@ template <class Op>
 struct commutative_functor {
   Op op;
   template <class T>
+    requires std::is_invocable_r_v<T, Op const&, T const&, T const&>
   constexpr T operator()(T const& a, T const& b) const { return op(a, b); }
   template <class T>
+    requires std::is_invocable_r_v<T, Op&, T const&, T const&>
   constexpr T operator()(T const& a, T const& b) { return op(a, b); }
 };
 
