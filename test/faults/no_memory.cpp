@@ -48,7 +48,7 @@ namespace {
 
 using namespace colligo;
 
-enum class outcome { right, wrong, no_memory, elsewhere, other };
+enum class outcome { right, wrong, no_memory, elsewhere, no_shared_memory, other };
 
 /// A call with the k-th of its allocations failing on this rank; 0: none. `reached`: there were as many.
 template <class Call>
@@ -68,6 +68,9 @@ outcome outcome_of(int k, Call call, bool& reached, std::string& text) {
   } catch (failed_elsewhere const& e) {
     text = e.what();
     return outcome::elsewhere;
+  } catch (algorithm_error const& e) {   // it was to go through memory
+    text = e.what();
+    return outcome::no_shared_memory;
   } catch (std::exception const& e) {
     text = e.what();
     return outcome::other;
@@ -112,7 +115,8 @@ void fail_everywhere(std::string const& what, Tag const& tag, std::size_t n, boo
                                std::to_string(k) + " on rank " + std::to_string(who) + ": ";
       int const mine = who < 0 || who == comm.rank() ? k : 0;
       outcome const its = outcome_of(mine, [&] { return sum(comm, in, out, tag, as_request); }, reached, text);
-      report(its == outcome::right || its == outcome::elsewhere || (its == outcome::no_memory && mine != 0),
+      report(its == outcome::right || its == outcome::elsewhere || its == outcome::no_shared_memory ||
+                 (its == outcome::no_memory && mine != 0),
              here + (its == outcome::wrong ? "wrong values " : "") + text);
       int const any = agree(reached);
       for (int again = 0; again < 2; ++again) {

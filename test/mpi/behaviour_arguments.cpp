@@ -186,7 +186,8 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_too_long_is_a_mismatch) {
   // Ranks that disagree about n are the program's mistake; the one with the shorter vector sees it.
   std::vector<double> values(pair.rank() == 0 ? n : 2 * n, 1);
   auto const call = [&] {
-    colligo::all_reduce(pair, colligo::in_place(values), std::plus<>{}, colligo::recursive_doubling{});
+    colligo::all_reduce(pair, colligo::in_place(values), std::plus<>{},
+                        colligo::over_messages{colligo::recursive_doubling{}});
   };
   auto const explains = [](colligo::mismatch_error const& e) {
     return std::string(e.what()).find("of rank 1, it sends more") != std::string::npos;

@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(required_and_not_had_is_an_error_on_all_ranks) {
     }
   }
   all_throw<colligo::error>(comm, [&] { expect_sum(comm); }, {"required"});   // kept with the communicator
-  colligo::barrier(comm, colligo::dissemination{});                           // which messages reach
+  colligo::barrier(comm, colligo::over_messages{colligo::dissemination{}});
   expect_sum(fresh());
 }
 

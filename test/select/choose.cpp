@@ -80,7 +80,8 @@ TEST_CASE("blocks: few start-ups, nothing twice; pipelines and stars only where 
   CHECK(choice(all_gatherv, {0, 0, 0, 8 << 20, 0, 0, 0}) == "pipelined_ring");
   CHECK(choice(all_gatherv, {0, 0, 0, 800, 0, 0, 0}) == "circulant");
   for (collective const c : {gather, gatherv, scatter, scatterv})
-    for (std::size_t const bytes : {std::size_t{100}, std::size_t{8} << 20}) CHECK(choice(c, 8, bytes) == "binary_tree");
+    for (std::size_t const bytes : {std::size_t{100}, std::size_t{8} << 20})
+      CHECK(choice(c, 8, bytes) == "binary_tree");
   CHECK(choice(gatherv, {0, 0, 0, 8 << 20, 0, 0, 0}) == "linear");
   CHECK(choice(scatterv, {0, 0, 0, 800, 0, 0, 0}) == "binary_tree");
   CHECK(choice(reduce_scatter, 7, 100) == "circulant");
