@@ -73,6 +73,7 @@ class shared_steps final : private listener {
   void work_on(working_vector& data) {
     data_ = &data;
     size_ = data.of().size;
+    if (traffic_.in.capacity() == 0) [[unlikely]] make_first_room();
   }
   /// To which call they belong.
   void enter(call_identity const& its) {
@@ -111,6 +112,7 @@ class shared_steps final : private listener {
   state advance();
 
  private:
+  void make_first_room();
   using way = shared_traffic::way;
   using outgoing = shared_traffic::outgoing;
   using incoming = shared_traffic::incoming;

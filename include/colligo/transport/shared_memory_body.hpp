@@ -66,6 +66,15 @@ COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, bool publ
   run();
 }
 
+// Whether a short message has to wait for room, and so what has to be remembered of it, may differ from one call to the
+// next.
+[[gnu::cold]] COLLIGO_BODY void shared_steps::make_first_room() {
+  std::size_t const ranks = host_.records().size();
+  data_->memory().received.of_size(ranks * (lines_for(longest_in_lines) * cache_line));
+  traffic_.out.reserve(2 * ranks);
+  traffic_.in.reserve(2 * ranks);
+}
+
 COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list) {
   traffic_.out.reserve(2 * list.size());
   traffic_.in.reserve(2 * list.size());
