@@ -63,13 +63,15 @@ TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type and size 
     CHECK(on_stderr(calls).empty());
   }
   variable const on("COLLIGO_EXPLAIN", "1");
-  std::string const said = on_stderr(calls);
+  std::string said = on_stderr(calls);
+  // What std::plus<> is called is the compiler's to say.
+  for (std::size_t at; (at = said.find("plus<void>")) != std::string::npos;) said.replace(at, 10, "plus<>");
   CHECK(std::ranges::count(said, '\n') == 5);
-  CHECK_THAT(said, StartsWith("colligo: all_reduce of 9 int (36 bytes), census, std::plus<void>: over messages, "
+  CHECK_THAT(said, StartsWith("colligo: all_reduce of 9 int (36 bytes), census, std::plus<>: over messages, "
                               "chosen by the papers' rules\n"));
-  CHECK_THAT(said, Contains("all_reduce of 16 int (64 bytes), ring@shared_memory, std::plus<void>: over shared memory, "
+  CHECK_THAT(said, Contains("all_reduce of 16 int (64 bytes), ring@shared_memory, std::plus<>: over shared memory, "
                             "pinned by the program\n"));
-  CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<void>: over messages, named by the program\n"));
+  CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<>: over messages, named by the program\n"));
   CHECK_THAT(said, Contains("barrier, dissemination: over messages, chosen by the papers' rules\n"));
 }
 
