@@ -5,7 +5,7 @@ set(budget 2)
 execute_process(COMMAND ${RUN} 4 ${SEARCH_TREE} --seconds ${budget} --pretend 2 --out ${OUT}/best.tree
   OUTPUT_VARIABLE text RESULT_VARIABLE code)
 if(NOT code EQUAL 0 OR NOT text MATCHES "best of [0-9]+ trees? in ([0-9.]+) s:"
-   OR NOT text MATCHES "\nCOLLIGO_(REDUCE_)?TREE=${OUT}/best.tree\n")
+   OR NOT text MATCHES "\nCOLLIGO_(REDUCE_)?TREE=${OUT}/best.tree[ \n]")
   message(FATAL_ERROR "search_tree ends with ${code}:\n${text}")
 endif()
 string(REGEX REPLACE ".*best of [0-9]+ trees? in ([0-9.]+) s:.*" "\\1" spent "${text}")
@@ -13,7 +13,7 @@ math(EXPR late "${budget} + 30")   # a busy machine holds up a pair of loops for
 if(spent GREATER late)
   message(FATAL_ERROR "${spent} s, ${budget} were allowed")
 endif()
-string(REGEX MATCHALL "COLLIGO_[A-Z_]+=[^\n]+" settings "${text}")   # one tree for both ways, or two
+string(REGEX MATCHALL "COLLIGO_[A-Z_]+=[^ \n]+" settings "${text}")   # one tree for both ways, or two
 foreach(setting IN LISTS settings)
   string(REGEX MATCH "^([A-Z_]+)=(.*)$" _ "${setting}")
   set(ENV{${CMAKE_MATCH_1}} ${CMAKE_MATCH_2})
