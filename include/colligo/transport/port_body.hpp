@@ -154,7 +154,7 @@ COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what
     return;
   }
   // They go on while this call waits.
-  if (requests().busy()) return run_among_requests(*this, its, what, tag, known, over, number);
+  if (requests().busy()) return requests().run_among(*this, its, what, tag, known, over, number);
   text_run const run{what, tag, known, its.vector, its.root, number};
   std::exception_ptr failed;
   try {

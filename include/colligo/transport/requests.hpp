@@ -42,8 +42,8 @@ class running {
 
  private:
   friend class requests_of_rank;
-  friend void run_among_requests(port_base&, call const&, text const&, void const*, known_ranks const&, transport,
-                                 std::uint32_t);
+  static void run_among(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
+                        transport over, std::uint32_t number);
 
   void begin(std::uint32_t number);
   bool advance();
@@ -82,6 +82,11 @@ class requests_of_rank {
   void add(running& r, std::uint32_t number);
   /// So that add() does not allocate for one more.
   void make_room(int one_more_or_less);
+  /// A blocking call while requests are under way: all of them go on meanwhile. Set by the first request, so that units
+  /// without any do not compile it.
+  using blocking_call = void (*)(port_base& port, call const& its, text const& what, void const* tag,
+                                 known_ranks const& known, transport over, std::uint32_t number);
+  blocking_call run_among = nullptr;
 
  private:
   std::unique_lock<std::recursive_mutex> lock() {
@@ -95,9 +100,5 @@ class requests_of_rank {
   bool walking_ = false;             // a functor may make calls of its own
   std::vector<running*> under_way_;  // in the order of their starts
 };
-
-/// A blocking call while requests are under way: all of them go on meanwhile.
-void run_among_requests(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
-                        transport over, std::uint32_t number);
 
 }  // namespace colligo

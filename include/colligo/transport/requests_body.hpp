@@ -19,6 +19,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
                               bool persistent)
     : port_(port), all_(port.requests()), its_(its), what_(what), owned_(std::move(owned)) {
   all_.make_room(1);
+  all_.run_among = &run_among;
   if (its.vector.offsets) {
     offsets_.assign(its.vector.offsets, its.vector.offsets + its.vector.parts + 1);
     its_.vector.offsets = offsets_.data();
@@ -188,7 +189,7 @@ COLLIGO_BODY bool requests_of_rank::progress() {
   return under_way_.size() < before;
 }
 
-COLLIGO_BODY void run_among_requests(port_base& port, call const& its, text const& what, void const* tag,
+COLLIGO_BODY void running::run_among(port_base& port, call const& its, text const& what, void const* tag,
                                      known_ranks const& known, transport over, std::uint32_t number) {
   std::optional<running> now;
   try {
