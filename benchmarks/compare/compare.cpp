@@ -157,7 +157,8 @@ int compare(int argc, char** argv) {
   if (rank == 0) {
     fmt::print("{}, {} of {}: {}\n", o.collective, chosen.op, chosen.type, mpi_library());
     fmt::print("{}\n", describe(seats, of_world));
-    if (o.split != 0) fmt::print("{} groups of {} ranks make each call at the same time\n", of_world / ranks, ranks);
+    if (o.split != 0)
+      fmt::print("{} groups of {} ranks make each call at the same time\n", of_world / ranks, ranks);
     fmt::print(
         "{} repetitions of batches of at least {} us, each call on fresh input; microseconds per call of the slowest "
         "rank, GB/s: the size over the median\n",
@@ -179,7 +180,8 @@ int compare(int argc, char** argv) {
                       std::exchange(new_size, false));
     });
     if (rank == 0) progress.clear(), report.print_size(bytes, n, results);
-    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode + in_groups}, ranks, bytes, o.how.repeats, results);
+    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode + in_groups}, ranks, bytes, o.how.repeats,
+              results);
   }
   if (rank == 0) report.print_summary();
   return 0;
