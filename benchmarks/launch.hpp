@@ -27,6 +27,14 @@ using communicator = boost::mpi::communicator;
 inline communicator world() { return {MPI_COMM_WORLD, boost::mpi::comm_attach}; }
 #endif
 
+/// The ranks that call together, where a program splits the world (compare --split).
+inline MPI_Comm compared_ranks = MPI_COMM_WORLD;
+#ifdef COLLIGO_WITHOUT_BOOST_MPI
+inline communicator compared() { return {compared_ranks}; }
+#else
+inline communicator compared() { return {compared_ranks, boost::mpi::comm_attach}; }
+#endif
+
 /// Runs body() between MPI_Init and MPI_Finalize and returns its exit code, 1 after an error. `threads` is what MPI is
 /// asked for; whether it is granted is for the body to see.
 template <class Body>

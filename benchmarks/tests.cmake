@@ -7,6 +7,7 @@ function(add_benchmark_test name ranks)
 endfunction()
 
 set(short --bytes 8:4096 --repeats 2 --sample-us 0)
+set(shortest --bytes 8,4096 --repeats 1 --sample-us 0)
 set(offers double:sum double:max float:sum float:max int:sum int:max located:maxloc struct:merge)
 foreach(collective all_reduce reduce)
   foreach(offer IN LISTS offers)
@@ -17,6 +18,9 @@ foreach(collective all_reduce reduce)
       $<TARGET_FILE:compare> --collective ${collective} --type ${type} --op ${op} ${short})
   endforeach()
 endforeach()
+add_benchmark_test(all_reduce_split 4 $<TARGET_FILE:compare> --split 2 --algorithms mpi,automatic ${shortest})
+set_tests_properties(benchmark_all_reduce_split PROPERTIES PASS_REGULAR_EXPRESSION
+  "4 ranks, [^\n]*\n2 groups of 2 ranks .*automatic")
 # Each algorithm over both ways, and what automatic is.
 add_benchmark_test(all_reduce_both_ways 2 $<TARGET_FILE:compare> --type int --op max ${short})
 set_tests_properties(benchmark_all_reduce_both_ways PROPERTIES PASS_REGULAR_EXPRESSION
@@ -33,7 +37,6 @@ foreach(distribution broadcast spike half_full linearly_decreasing geometric_cur
   endforeach()
 endforeach()
 # Started and waited for, and made once: struct has an operation made for MPI.
-set(shortest --bytes 8,4096 --repeats 1 --sample-us 0)
 foreach(mode nonblocking persistent)
   foreach(collective broadcast all_gather all_gatherv gather gatherv scatter scatterv reduce_scatter
           reduce_scatter_block scan exclusive_scan barrier)

@@ -20,7 +20,7 @@ struct options {
   std::size_t factor = 4;
   std::optional<double> sample_us;
   plan how;
-  int root = -1;
+  int root = -1, split = 0;
   bool no_pin = false, progress = false;
 };
 
@@ -66,6 +66,10 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
       ->check(CLI::Range(0.0, 1e7))
       ->capture_default_str();
   app.add_option("--root", o.root, "of reduce; by default calls take turns, so that no rank runs ahead of the others");
+  app.add_option("--split", o.split,
+                 "groups of so many consecutive ranks make the same call at the same time, each on a communicator of\n"
+                 "its own: ranks that a call does not know of need the cores too")
+      ->check(CLI::PositiveNumber);
   app.add_option("--csv", o.csv, fmt::format("write {} to this file", csv_header));
   app.add_flag("--no-pin", o.no_pin, "leave the ranks where the launcher has put them");
   app.add_flag("--progress", o.progress, "tell on stderr what is being done, even if that is no terminal");
@@ -105,12 +109,30 @@ offer const& offer_for(options const& o) {
       fmt::format("--type {} --op {} is not a combination that makes sense, these are:{}", o.type, o.op, known));
 }
 
+/// The world in groups of consecutive ranks: those of this one are compared.
+class groups {
+ public:
+  groups(int rank, int ranks, int of) {
+    if (of == 0) return;
+    if (ranks % of != 0) throw agreed_error(fmt::format("--split: {} ranks are no groups of {}", ranks, of));
+    MPI_Comm_split(MPI_COMM_WORLD, rank / of, rank, &compared_ranks);
+  }
+  groups(groups const&) = delete;
+  groups& operator=(groups const&) = delete;
+  ~groups() {
+    if (compared_ranks != MPI_COMM_WORLD) MPI_Comm_free(&compared_ranks);
+    compared_ranks = MPI_COMM_WORLD;
+  }
+};
+
 int compare(int argc, char** argv) {
-  int rank = 0, ranks = 1;
+  int rank = 0, of_world = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_size(MPI_COMM_WORLD, &of_world);
   options o;
   if (auto const code = parse(argc, argv, rank, o)) return *code;
+  groups const split(rank, of_world, o.split);
+  int const ranks = o.split == 0 ? of_world : o.split;
   auto const what = collective_named(o.collective);
   auto const& chosen = offer_for(o);
   bool const reduction = what == colligo::collective::all_reduce || what == colligo::collective::reduce;
@@ -126,6 +148,7 @@ int compare(int argc, char** argv) {
   // A barrier has no size.
   auto const sizes = what == colligo::collective::barrier ? std::vector<std::size_t>{1}
                                                           : element_counts(o.bytes, o.factor, contest->element_size());
+  std::string const in_groups = o.split == 0 ? "" : fmt::format(" in {} groups", of_world / ranks);
   csv_file csv(o.csv, rank);
   auto const seats = take_seats(!o.no_pin);
   o.how.crowded = seats.crowded;
@@ -133,7 +156,9 @@ int compare(int argc, char** argv) {
 
   if (rank == 0) {
     fmt::print("{}, {} of {}: {}\n", o.collective, chosen.op, chosen.type, mpi_library());
-    fmt::print("{}\n", describe(seats, ranks));
+    fmt::print("{}\n", describe(seats, of_world));
+    if (o.split != 0)
+      fmt::print("{} groups of {} ranks make each call at the same time\n", of_world / ranks, ranks);
     fmt::print(
         "{} repetitions of batches of at least {} us, each call on fresh input; microseconds per call of the slowest "
         "rank, GB/s: the size over the median\n",
@@ -155,7 +180,8 @@ int compare(int argc, char** argv) {
                       std::exchange(new_size, false));
     });
     if (rank == 0) progress.clear(), report.print_size(bytes, n, results);
-    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode}, ranks, bytes, o.how.repeats, results);
+    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode + in_groups}, ranks, bytes, o.how.repeats,
+              results);
   }
   if (rank == 0) report.print_summary();
   return 0;

@@ -100,7 +100,7 @@ class contest_of final : public named_contest {
   }
 
   std::string took(std::size_t contender) const override {
-    return names_[contender] == colligo::automatic::name ? colligo::latest_choice(world(), Definition::what) : "";
+    return names_[contender] == colligo::automatic::name ? colligo::latest_choice(compared(), Definition::what) : "";
   }
 
  private:

@@ -41,7 +41,7 @@ struct moved {
   std::size_t out_size(std::size_t size, int p) { return Q == times::one ? size : size * static_cast<std::size_t>(p); }
   int count() const { return static_cast<int>(n); }
 
-  communicator comm = world();
+  communicator comm = compared();
   mpi_words<T, sum> words;
   std::size_t n = 0;
 };
@@ -56,7 +56,7 @@ struct broadcast_of : moved<T, times::one, times::one> {
     return perform(BENCH_COLLIGO(broadcast), this->comm, a.out, a.root);
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
-    perform(BENCH_MPI(Bcast, bcast), a.out.data(), this->count(), this->words.type, a.root, MPI_COMM_WORLD);
+    perform(BENCH_MPI(Bcast, bcast), a.out.data(), this->count(), this->words.type, a.root, compared_ranks);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const { boost::mpi::broadcast(this->comm, a.out.data(), this->count(), a.root); }
@@ -73,7 +73,7 @@ struct all_gather_of : moved<T, times::one, times::ranks> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Allgather, allgather), a.in.data(), this->count(), this->words.type, a.out.data(), this->count(),
-            this->words.type, MPI_COMM_WORLD);
+            this->words.type, compared_ranks);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -93,7 +93,7 @@ struct gather_of : moved<T, times::one, times::ranks> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Gather, gather), a.in.data(), this->count(), this->words.type, a.out.data(), this->count(),
-            this->words.type, a.root, MPI_COMM_WORLD);
+            this->words.type, a.root, compared_ranks);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -112,7 +112,7 @@ struct scatter_of : moved<T, times::ranks, times::one> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Scatter, scatter), a.in.data(), this->count(), this->words.type, a.out.data(), this->count(),
-            this->words.type, a.root, MPI_COMM_WORLD);
+            this->words.type, a.root, compared_ranks);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -131,7 +131,7 @@ struct reduce_scatter_block_of : moved<T, times::ranks, times::one> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Reduce_scatter_block, reduce_scatter_block), a.in.data(), a.out.data(), this->count(),
-            this->words.type, this->words.op, MPI_COMM_WORLD);
+            this->words.type, this->words.op, compared_ranks);
   }
 };
 
@@ -145,7 +145,7 @@ struct scan_of : moved<T, times::one, times::one> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Scan, scan), a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op,
-            MPI_COMM_WORLD);
+            compared_ranks);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -164,7 +164,7 @@ struct exclusive_scan_of : moved<T, times::one, times::one> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Exscan, exscan), a.in.data(), a.out.data(), this->count(), this->words.type, this->words.op,
-            MPI_COMM_WORLD);
+            compared_ranks);
   }
   void after_mpi(arguments<T> const& a) const {
     if (this->comm.rank() == 0) std::ranges::fill(a.out, T{});   // MPI leaves it as it was
@@ -179,7 +179,7 @@ struct barrier_of : moved<T, times::one, times::one> {
   std::size_t out_size(std::size_t, int) { return 0; }
   auto ours(arguments<T> const&, auto const& perform) const { return perform(BENCH_COLLIGO(barrier), this->comm); }
   void mpi(arguments<T> const&, auto const& perform) const {
-    perform(BENCH_MPI(Barrier, barrier), MPI_COMM_WORLD);
+    perform(BENCH_MPI(Barrier, barrier), compared_ranks);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const&) const { this->comm.barrier(); }
@@ -219,7 +219,7 @@ struct all_gatherv_of : uneven<T> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Allgatherv, allgatherv), a.in.data(), static_cast<int>(this->own()), this->words.type,
-            a.out.data(), this->ints.data(), this->first.data(), this->words.type, MPI_COMM_WORLD);
+            a.out.data(), this->ints.data(), this->first.data(), this->words.type, compared_ranks);
   }
 };
 
@@ -238,7 +238,7 @@ struct gatherv_of : uneven<T> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Gatherv, gatherv), a.in.data(), static_cast<int>(this->own()), this->words.type, a.out.data(),
-            this->ints.data(), this->first.data(), this->words.type, a.root, MPI_COMM_WORLD);
+            this->ints.data(), this->first.data(), this->words.type, a.root, compared_ranks);
   }
 };
 
@@ -254,7 +254,7 @@ struct scatterv_of : uneven<T> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Scatterv, scatterv), a.in.data(), this->ints.data(), this->first.data(), this->words.type,
-            a.out.data(), static_cast<int>(this->own()), this->words.type, a.root, MPI_COMM_WORLD);
+            a.out.data(), static_cast<int>(this->own()), this->words.type, a.root, compared_ranks);
   }
 
   std::size_t total = 0;
@@ -272,7 +272,7 @@ struct reduce_scatter_of : uneven<T> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Reduce_scatter, reduce_scatter), a.in.data(), a.out.data(), this->ints.data(), this->words.type,
-            this->words.op, MPI_COMM_WORLD);
+            this->words.op, compared_ranks);
   }
 
   std::size_t total = 0;

@@ -37,8 +37,8 @@ class named_contest : public contest {
 
  protected:
   named_contest(request const& r, bool has_root) : mode_(r.how), root_(r.root), turns_(!r.root && has_root) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    MPI_Comm_rank(compared_ranks, &rank_);
+    MPI_Comm_size(compared_ranks, &size_);
   }
 
   /// Names with commas between; "name:knob=value,knob=value" is one name.

@@ -26,7 +26,7 @@ struct reduction {
 
   static int count(arguments<T> const& a) { return static_cast<int>(a.in.size()); }
 
-  communicator comm = world();
+  communicator comm = compared();
   mpi_words<T, Op> words;
 };
 
@@ -41,7 +41,7 @@ struct all_reduce_of : reduction<T, Op> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Allreduce, allreduce), a.in.data(), a.out.data(), this->count(a), this->words.type,
-            this->words.op, MPI_COMM_WORLD);
+            this->words.op, compared_ranks);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {
@@ -62,7 +62,7 @@ struct reduce_of : reduction<T, Op> {
   }
   void mpi(arguments<T> const& a, auto const& perform) const {
     perform(BENCH_MPI(Reduce, reduce), a.in.data(), a.out.data(), this->count(a), this->words.type, this->words.op,
-            a.root, MPI_COMM_WORLD);
+            a.root, compared_ranks);
   }
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
   void boost(arguments<T> const& a) const {

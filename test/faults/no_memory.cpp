@@ -144,6 +144,9 @@ void try_all(bool is_new, int p, Renew renew, Agree agree, Report report) {
   each(1L, "ring", ring{}, 5000);
   each(1L, "direct in memory", shared_memory{{.slices = 1 << 20}}, 5000);
   each(std::string{}, "strings by recursive_doubling", recursive_doubling{}, 3);
+  // Short: a rank that sends long messages to the one that has none waits for its next call.
+  each(1L, "ring by name", named("ring@messages"), 300);
+  each(1L, "request over messages", over_messages{ring{}}, 300, true);
   if (is_new) return;
   each(std::string{}, "strings by direct", direct{}, 3);
   for (std::size_t const n : {1u, 5000u}) {

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random calls one after the other: collectives, algorithms, lengths, functors that throw, ranks that come late. The
-// seed is printed; COLLIGO_SOAK_SEED takes another run's, COLLIGO_SOAK_CALLS makes as many calls instead of 2500.
+// Random calls one after the other: collectives, algorithms, lengths, functors that throw, ranks that come late, and
+// one that is killed. The seed is printed; COLLIGO_SOAK_SEED takes another run's, COLLIGO_SOAK_CALLS makes as many
+// calls instead of 2500.
 #define BOOST_TEST_NO_MAIN
+#include <signal.h>
+#include <unistd.h>
+
 #include <boost/mpi/communicator.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
 #include <colligo/transport/thread_port.hpp>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -88,6 +94,8 @@ class soak {
       its = "refused";
     } catch (failed_elsewhere const&) {
       its = "failed elsewhere";
+    } catch (rank_lost const&) {
+      throw;
     } catch (std::exception const& e) {
       its = e.what();
     }
@@ -168,6 +176,40 @@ BOOST_AUTO_TEST_CASE(soak_over_mpi) {
     std::string const wrong = its.call();
     BOOST_REQUIRE_MESSAGE(wrong.empty(), "seed " << seed << ", call " << i << ": " << wrong);
   }
+}
+
+// A rank is killed at a random time, and the launcher lets the others go on. Not part of a run of all tests: the ranks
+// that are left end the program, for MPI_Finalize would wait.
+BOOST_AUTO_TEST_CASE(soak_with_a_kill, *boost::unit_test::disabled()) {
+  boost::mpi::communicator const world;
+  unsigned seed = seed_of_this_run();
+  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, world);
+  std::mt19937 random(seed);
+  int const victim = static_cast<int>(random() % static_cast<unsigned>(world.size()));
+  auto const after = std::chrono::microseconds(random() % 1000000);
+  if (world.rank() == 0) std::printf("COLLIGO_SOAK_SEED=%u\n", seed), std::fflush(stdout);
+  soak its(world, seed);
+  BOOST_REQUIRE(its.call().empty());   // before its end there is no memory to see it in
+  MPI_Barrier(world);
+  if (world.rank() == victim) std::thread([after] { std::this_thread::sleep_for(after), ::raise(SIGKILL); }).detach();
+  using clock = std::chrono::steady_clock;
+  std::string end;
+  auto latest = clock::now();
+  try {
+    for (unsigned call = 1; end.empty(); ++call, latest = clock::now())
+      if (std::string const wrong = its.call(); !wrong.empty()) end = "call " + std::to_string(call) + ": " + wrong;
+  } catch (rank_lost const& e) {
+    double const seconds = std::chrono::duration<double>(clock::now() - latest).count();
+    if (e.rank() != victim) end = "the wrong rank: ";
+    else if (seconds > 5) end = "late, after " + std::to_string(seconds) + " s: ";
+    end = (end.empty() ? "told: " : end) + e.what();
+  }
+  for (auto const& file : std::filesystem::directory_iterator("/dev/shm"))
+    if (file.path().string().find("colligo") != std::string::npos) end = "left behind: " + file.path().string();
+  std::printf("rank %d of %d: %s\n", world.rank(), world.size(), end.c_str());
+  std::fflush(stdout);
+  sleep(2);   // or others would find this one gone as well
+  _exit(end.starts_with("told") ? 0 : 1);
 }
 
 BOOST_AUTO_TEST_CASE(soak_over_threads) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <colligo/colligo.hpp>
-#include <colligo/transport/shared_channel.hpp>
+#include <colligo/transport/shared_host.hpp>
 #include <colligo/transport/thread_port.hpp>
 
 namespace {

@@ -10,7 +10,7 @@
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
 #include <colligo/transport/mpi_port.hpp>
-#include <colligo/transport/shared_channel.hpp>
+#include <colligo/transport/shared_host.hpp>
 
 #include <algorithm>
 #include <cerrno>

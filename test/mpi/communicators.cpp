@@ -10,7 +10,7 @@
 #include <colligo/colligo.hpp>
 #include <colligo/transport/arena.hpp>
 #include <colligo/transport/mpi_port.hpp>
-#include <colligo/transport/shared_channel.hpp>
+#include <colligo/transport/shared_host.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <colligo/colligo.hpp>
 #include <colligo/transport/mpi_port.hpp>
-#include <colligo/transport/shared_channel.hpp>
+#include <colligo/transport/shared_host.hpp>
 #include <cstdlib>
 #include <numeric>
 #include <random>

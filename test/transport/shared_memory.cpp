@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include <colligo/transport/shared_channel.hpp>
+#include <colligo/transport/shared_host.hpp>
 #include <colligo/transport/thread_port.hpp>
 
 #include "../laws.hpp"
@@ -341,9 +341,11 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
   for (auto& s : segments) begins.push_back(static_cast<std::byte*>(std::memset(s.of_size(segment), 0, segment)));
   std::vector<counted_memory> memory(p);
   std::vector<std::unique_ptr<detail::shared_host>> hosts;
-  for (std::size_t r = 0; r < p; ++r)
-    hosts.push_back(std::make_unique<detail::shared_host>(static_cast<int>(r), begins, memory[r], std::vector<int>{},
-                                                          detail::surroundings{}));
+  for (std::size_t r = 0; r < p; ++r) {
+    hosts.push_back(
+        std::make_unique<detail::shared_host>(static_cast<int>(r), p, memory[r], std::vector<int>{}));
+    hosts[r]->open([&](std::size_t its) { return begins[its]; }, {});
+  }
   std::size_t bytes = p * segment;
   for (auto& host : hosts) host->make_ready(host->to_all(), 1 << 20);
   std::size_t const chunk_size = hosts[0]->chunk_of(1, 1 << 20);

@@ -14,7 +14,7 @@
 #include "../shape/tree_file.hpp"
 #include "../shape/trees.hpp"
 #include "../transport/requests.hpp"
-#include "../transport/shared_channel.hpp"
+#include "../transport/shared_host.hpp"
 #include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"

@@ -7,10 +7,14 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <exception>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "mpi_endpoint.hpp"
@@ -87,14 +91,26 @@ class mpi_port final : public port_base {
   static int tag_of(std::uint32_t number) { return static_cast<int>(number % 32000); }
 
   COLLIGO_BODY void give_up(std::uint32_t number, std::string_view why, bool begun) noexcept override;
+  /// What a rank sends that leaves a call, or refuses it: no message has this length and these contents.
+  static constexpr std::array<std::byte, 3> farewell{std::byte{0xc0}, std::byte{0x11}, std::byte{0x90}};
+  /// Of so many bytes that came, of which `wanted` found room.
+  static bool is_farewell(std::byte const* message, std::size_t came, std::size_t wanted) {
+    return came == std::min(farewell.size(), wanted + 1) &&
+           std::memcmp(message, farewell.data(), std::min(came, wanted)) == 0;
+  }
+  /// This rank has left calls of late: what others still send it of these is to be received, and dropped, for they may
+  /// wait for that.
+  bool has_left_calls() const { return has_left_calls_; }
+  void drop_what_is_left() noexcept;
 
   /// Requests of this process, whatever communicators they use.
   static requests_of_rank& all_requests();
 
  private:
-  /// What a rank does alone. The rest is meet(), which is collective.
+  /// What a rank does alone, with all the memory that it takes. The rest is collective.
   explicit mpi_port(MPI_Comm user);
-  void meet(MPI_Comm user);
+  /// `port`: null on ranks that have no memory for it, which says `trouble`.
+  static void meet(MPI_Comm user, mpi_port* port, std::exception_ptr const& trouble);
   COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
   COLLIGO_BODY void run_vendor(call const& its) override;
   COLLIGO_BODY bool goes_on_without_memory(call const& its, transport over) override;
@@ -102,10 +118,11 @@ class mpi_port final : public port_base {
   std::size_t exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                               int from, int tag);
   template <class Value>
-  static void exchange_values(MPI_Comm comm, Value const& mine, std::vector<Value>& all);
+  static void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all);
   static void complete(MPI_Request request, char const* by);
   static void agree(MPI_Comm comm, std::exception_ptr const& trouble);
   void learn();
+  void learn_what_is_asked(std::size_t settings, bool trace);
   void take_settings(std::size_t bytes);
   shared_host* no_memory() const;
   void open_memory();
@@ -113,7 +130,8 @@ class mpi_port final : public port_base {
   static int make_key();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
-  bool owns_comm_ = false;
+  bool owns_comm_ = false, has_left_calls_ = false;
+  std::array<std::uint32_t, 16> left_{};   // the latest such calls; 0: none
   settings environment_;                 // this rank's, until all ranks have met
   std::vector<mpi_whereabouts> ranks_;   // until memory is asked for
   std::vector<mpi_segment> segments_;    // the same

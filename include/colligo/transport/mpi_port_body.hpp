@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -58,42 +59,65 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (int of_all = 0; MPI_Comm_rank(MPI_COMM_WORLD, &of_all) == MPI_SUCCESS && of_all == 0) tell_of_unknown_variables();
   if (rank_ == 0) environment_ = settings_of_environment();
   if (size_ == 1) return;
-  std::size_t bytes = 0, texts = 0;
-  environment_.for_each_text([&](std::string const& text) { bytes += text.size(), ++texts; });
-  if (bytes != 0) bytes += texts * sizeof(std::uint32_t);
   ranks_.resize(static_cast<std::size_t>(size_));
-  ranks_[static_cast<std::size_t>(rank_)] = mpi_whereabouts_of_this_process(bytes);
+  ranks_[static_cast<std::size_t>(rank_)] = mpi_whereabouts_of_this_process(rank_, environment_);
   segments_.resize(ranks_.size());
+  hosts.reserve(ranks_.size());
+  missing_ = std::make_unique<missing_memory>(rank_);
 }
 
-// All that ranks have to know of each other. Afterwards every rank has come.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::meet(MPI_Comm user) {
-  if (size_ > 1) {
-    mpi_whereabouts const mine = ranks_[static_cast<std::size_t>(rank_)];
-    exchange_values(user, mine, ranks_);
-    comm_ = make_communicator_like(user);
-    owns_comm_ = true;
+[[noreturn, gnu::cold]] inline void throw_no_memory() {
+  throw failed_elsewhere("colligo: a rank has no memory for what is kept with a communicator");
+}
+
+// All that ranks have to know of each other, and whether each has a port: a rank that has no memory for one learns it
+// in a place of its own, for the others wait for it.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::meet(MPI_Comm user, mpi_port* port, std::exception_ptr const& trouble) {
+  std::array<mpi_whereabouts, 128> few;
+  int size = 0, rank = 0;
+  check_mpi(MPI_Comm_size(user, &size), "MPI_Comm_size");
+  check_mpi(MPI_Comm_rank(user, &rank), "MPI_Comm_rank");
+  auto const ranks = static_cast<std::size_t>(size);
+  if (size == 1 && trouble) std::rethrow_exception(trouble);
+  if (size > 1) {
+    bool const is_few = ranks <= few.size();
+    if (!is_few) agree(user, trouble);
+    mpi_whereabouts mine{};
+    if (port) mine = port->ranks_[static_cast<std::size_t>(rank)];
+    mine.has_no_port = port == nullptr;
+    std::span<mpi_whereabouts> const all = is_few ? std::span(few).first(ranks) : std::span(port->ranks_);
+    exchange_values(user, mine, all);
+    if (trouble) std::rethrow_exception(trouble);
+    if (std::ranges::any_of(all, [](mpi_whereabouts const& r) { return r.has_no_port != 0; })) throw_no_memory();
+    if (is_few) std::ranges::copy(all, port->ranks_.begin());
+    port->comm_ = make_communicator_like(user);
+    port->owns_comm_ = true;
   }
+  port->learn();
+}
+
+// Takes memory only for what the environment asks: as a rule there is nothing to agree on.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::learn() {
+  if (size_ == 1) return learn_what_is_asked(0, wish_of_environment("COLLIGO_TRACE") != nullptr);
+  std::size_t const settings = ranks_[0].settings;
+  std::uint32_t const asks = ranks_[0].asks;
+  find_hosts(ranks_, hosts);
+  missing_->hear_of(comm_, ranks_, hosts);
+  if (!mpi_shared::possible(ranks_)) ranks_.clear();
+  if (settings == 0 && asks == 0) return;
   std::exception_ptr trouble;
   try {
-    learn();
+    learn_what_is_asked(settings, (asks & mpi_whereabouts::trace) != 0);
   } catch (std::bad_alloc const&) {   // all else is the same on all ranks
     trouble = std::current_exception();
   }
   agree(comm_, trouble);
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_port::learn() {
-  bool asks_for_trace = wish_of_environment("COLLIGO_TRACE") != nullptr;
-  if (size_ > 1) {
-    asks_for_trace = ranks_[0].asks_for_trace != 0;
-    if (ranks_[0].settings != 0) take_settings(ranks_[0].settings);
-    hosts = hosts_of(ranks_);
-    missing_ = std::make_unique<missing_memory>(comm_, rank_, ranks_);
-    if (!mpi_shared::possible(ranks_)) ranks_.clear();
-  }
+[[gnu::cold]] COLLIGO_BODY void mpi_port::learn_what_is_asked(std::size_t settings, bool trace_too) {
+  if (settings != 0) take_settings(settings);
   take(std::exchange(environment_, {}));
-  if (!asks_for_trace) return;
+  if (!trace_too) return;
   if (follow_mpi) trace = follow_mpi(comm_, hosts);
   else if (rank_ == 0) tell_that_nothing_is_traced();
 }
@@ -122,7 +146,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 
 // Every rank's value on every rank.
 template <class Value>
-void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::vector<Value>& all) {
+void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm, &request),
             "MPI_Iallgather");
@@ -137,7 +161,7 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::vector<Val
   check_mpi(MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
   complete(request, "MPI_Iallreduce");
   if (trouble) std::rethrow_exception(trouble);
-  if (!all) throw failed_elsewhere("colligo: a rank has no memory for what is kept with a communicator");
+  if (!all) throw_no_memory();
 }
 
 // Launchers do not always pass the environment on, so that ranks could disagree: rank 0's holds. Each text goes with
@@ -188,8 +212,7 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::vector<Val
   } catch (std::bad_alloc const&) {
     trouble = std::current_exception();
   }
-  agree(user, trouble);
-  port->meet(user);
+  meet(user, port.get(), trouble);
   check_mpi(MPI_Comm_set_attr(user, key, port.get()), "MPI_Comm_set_attr");
   return *port.release();
 }
@@ -224,7 +247,6 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-// Twice: whether all ranks have a segment, and whether all have made what they need to use it.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::open_memory() {
   mpi_segment mine{};
   try {
@@ -232,18 +254,15 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
     mine = shared_->segment();
   } catch (std::bad_alloc const&) {   // the others hear of it
   }
-  exchange_values(comm_, mine, segments_);
-  try {
-    if (shared_) shared_->open(segments_);
-  } catch (std::bad_alloc const&) {
+  exchange_values(comm_, mine, std::span(segments_));
+  if (std::ranges::any_of(segments_, [](mpi_segment const& s) { return s.at == 0; })) {
+    shared_.reset();
+    missing_->hear_of(segments_);
+  } else {
+    shared_->open(segments_);
+    host_ = shared_->host();
   }
-  if (!shared_ || !shared_->host()) mine.at = 0;
-  exchange_values(comm_, mine, segments_);
-  bool const missing = std::any_of(segments_.begin(), segments_.end(), [](mpi_segment const& s) { return s.at == 0; });
-  if (missing && shared_) shared_->forget();
-  host_ = missing ? nullptr : shared_->host();
   std::vector<mpi_whereabouts>().swap(ranks_);
-  if (missing) missing_->hear_of(segments_);
   std::vector<mpi_segment>().swap(segments_);
 }
 
@@ -320,16 +339,44 @@ COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::si
   if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
 }
 
-// Those who wait in memory look; those who wait for messages are sent one, that of a sender who has failed. Not for a
-// refusal: as a rule all ranks refuse alike, and nobody would ever receive these.
+// Those who wait in memory look; those who wait for messages are sent one. If all ranks refuse alike nobody waits for
+// it: it is dropped later. What this rank has under way of the call is finished last, for others do the same.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::give_up(std::uint32_t number, std::string_view why, bool begun) noexcept {
   shared_host* const host = shared_ ? shared_->host() : nullptr;
   if (host) host->give_up(number, why);
-  if (!begun || (host && host->whole())) return;
+  if (!owns_comm_) return;
+  if (has_left_calls_) drop_what_is_left();
+  left_[number % left_.size()] = number;
+  has_left_calls_ = true;
   for (int r = 0; r < size_; ++r) {
-    if (r == rank_ || (host && host->has(r))) continue;
-    MPI_Send(nullptr, 0, MPI_BYTE, r, tag_of(number), comm_);   // short: does not wait
+    if (r == rank_ || (host && host->has(r) && host->is_gone(r))) continue;
+    MPI_Send(farewell.data(), farewell.size(), MPI_BYTE, r, tag_of(number), comm_);   // short: does not wait
   }
+  for (auto* const steps : {&steps_memory_->over_messages, &steps_memory_->over_memory})
+    if (begun && *steps) (*steps)->leave();
+}
+
+[[gnu::cold]] COLLIGO_BODY void mpi_port::drop_what_is_left() noexcept try {
+  constexpr std::uint32_t late = 200;   // calls; by then nobody waits any more
+  has_left_calls_ = false;
+  for (std::uint32_t& number : left_) {
+    if (number == 0) continue;
+    for (int there = 1; there;) {
+      MPI_Status status;
+      check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag_of(number), comm_, &there, &status), "MPI_Iprobe");
+      if (!there) break;
+      int bytes = 0;
+      check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+      std::vector<std::byte> nowhere(static_cast<std::size_t>(bytes));
+      check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
+                         MPI_STATUS_IGNORE),
+                "MPI_Recv");
+    }
+    if (calls - number > late) number = 0;
+    has_left_calls_ |= number != 0;
+  }
+} catch (std::exception const&) {   // later
+  has_left_calls_ = true;
 }
 
 }  // namespace colligo

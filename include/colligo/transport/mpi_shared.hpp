@@ -19,7 +19,8 @@
 #include <vector>
 
 #include "arena.hpp"
-#include "shared_channel.hpp"
+#include "port.hpp"
+#include "shared_host.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -28,14 +29,19 @@ struct mpi_whereabouts {
   std::uint64_t host;            ///< a hash: equal for those that can share memory
   arena_address memory;          ///< no file: this rank can not or does not want to
   std::uint32_t settings;        ///< bytes of what its environment sets
-  std::uint32_t asks_for_trace;  ///< whether its environment does
+  std::uint32_t asks;            ///< that its environment does, as bits: trace, explanation
   std::uint32_t wish;            ///< missing_memory::flag
   std::int32_t trouble;          ///< why it has no file, as errno says
-};
-mpi_whereabouts mpi_whereabouts_of_this_process(std::size_t settings);
+  std::int32_t rank;
+  std::uint32_t has_no_port;     ///< for lack of memory; nothing else is said then
 
-/// The host of each rank, as the lowest rank there; empty where all are on one.
-std::vector<int> hosts_of(std::span<mpi_whereabouts const> ranks);
+  static constexpr std::uint32_t trace = 1, explanation = 2;
+};
+mpi_whereabouts mpi_whereabouts_of_this_process(int rank, settings& environment);
+
+/// The host of each rank, as the lowest rank there; empty where all are on one. `ranks` are in their order, before and
+/// after. Takes no memory if `hosts` has room for all.
+void find_hosts(std::span<mpi_whereabouts> ranks, std::vector<int>& hosts);
 
 /// What a rank says when the communicator's memory is first asked for.
 struct mpi_segment {
@@ -50,8 +56,9 @@ class missing_memory {
   /// What this process's environment wishes. `strict`: something unknown, and that shall be an error.
   static std::uint32_t wish();
 
-  /// Collective if some rank's wish is unknown.
-  missing_memory(MPI_Comm comm, int rank, std::span<mpi_whereabouts const> ranks);
+  explicit missing_memory(int rank) : rank_(rank) {}
+  /// Collective if some rank's wish is unknown. Where there is no memory for words there are fewer.
+  void hear_of(MPI_Comm comm, std::span<mpi_whereabouts const> ranks, std::vector<int> const& hosts);
   /// All had a file, but not all a segment.
   void hear_of(std::span<mpi_segment const> all);
 
@@ -64,7 +71,8 @@ class missing_memory {
   bool has_neighbours() const { return has_neighbours_; }
 
  private:
-  void tell() const;
+  template <class Words>
+  void tell(Words why, bool to_user);
 
   int rank_;
   std::uint32_t flags_ = 0;       // of any rank
@@ -78,7 +86,8 @@ class mpi_shared final : public host_memory {
   /// Whether all ranks have a file.
   static bool possible(std::span<mpi_whereabouts const> ranks);
 
-  /// `comm` is for progress while a rank waits. Precondition: possible(ranks).
+  /// `comm` is for progress while a rank waits. Takes all the memory of its process that there is to take.
+  /// Precondition: possible(ranks).
   mpi_shared(MPI_Comm comm, int rank, std::span<mpi_whereabouts const> ranks);
   ~mpi_shared();
   mpi_shared(mpi_shared const&) = delete;
@@ -86,12 +95,11 @@ class mpi_shared final : public host_memory {
 
   /// For all others. It may turn out that there is no memory.
   mpi_segment segment() const;
-  /// With the segments of all ranks. Afterwards host() is there on all of them or on none.
+  /// With the segments of all ranks. Precondition: each has one.
   void open(std::span<mpi_segment const> all);
 
-  shared_host* host() { return host_.get(); }
-  /// No rank is to use it: one of them can not.
-  void forget() { host_.reset(); }
+  /// Null until it is opened.
+  shared_host* host() { return is_open_ ? host_.get() : nullptr; }
 
   COLLIGO_BODY std::uint64_t allocate(std::size_t bytes) override;
   COLLIGO_BODY void take_back() override;
@@ -117,7 +125,7 @@ class mpi_shared final : public host_memory {
 
   head& head_of(neighbour const& n) const { return *reinterpret_cast<head*>(n.memory + n.segment); }
   void describe(head& mine) const;
-  bool has_cores() const;
+  bool has_cores(bool for_job) const;
   static bool read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n);
   static void wait(void* self);
   static bool gone(void* self, int place);
@@ -126,9 +134,8 @@ class mpi_shared final : public host_memory {
   arena& arena_;
   std::size_t me_ = 0;                  // of the host's
   std::vector<neighbour> neighbours_;   // the ranks of the host, this one too
-  std::vector<int> places_;             // of every rank of the communicator among them; empty where all are
   std::vector<arena::part> parts_;      // this rank's: the segment, then what channels have asked for
-  bool reads_ = true;
+  bool reads_ = true, is_open_ = false;
   unsigned waits_ = 0;
   std::unique_ptr<shared_host> host_;
 };

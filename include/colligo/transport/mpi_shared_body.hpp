@@ -24,7 +24,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "../core/error.hpp"
@@ -108,12 +107,17 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 
 }  // namespace mpi
 
-[[gnu::cold]] COLLIGO_BODY mpi_whereabouts mpi_whereabouts_of_this_process(std::size_t settings) {
+[[gnu::cold]] COLLIGO_BODY mpi_whereabouts mpi_whereabouts_of_this_process(int rank, settings& environment) {
   static std::uint64_t const host = mpi::hash_of_host();
   std::uint32_t const wish = missing_memory::wish();
   arena* const memory = (wish & (missing_memory::off | missing_memory::strict)) == 0 ? arena::of_process() : nullptr;
-  return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(settings),
-          wish_of_environment("COLLIGO_TRACE") != nullptr, wish, memory ? 0 : arena::trouble()};
+  std::size_t bytes = 0, texts = 0;
+  environment.for_each_text([&](std::string const& text) { bytes += text.size(), ++texts; });
+  if (bytes != 0) bytes += texts * sizeof(std::uint32_t);
+  std::uint32_t const asks = (wish_of_environment("COLLIGO_TRACE") ? mpi_whereabouts::trace : 0u) |
+                             (environment.explains ? mpi_whereabouts::explanation : 0u);
+  return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(bytes), asks, wish,
+          memory ? 0 : arena::trouble(), rank, 0};
 }
 
 [[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::wish() {
@@ -125,52 +129,61 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return unknown | (wish_of_environment("COLLIGO_STRICT") ? strict : 0u);
 }
 
-[[gnu::cold]] COLLIGO_BODY missing_memory::missing_memory(MPI_Comm comm, int rank,
-                                                          std::span<mpi_whereabouts const> ranks)
-    : rank_(rank) {
+// The words are this rank's alone: without memory for them it goes on as the others do.
+template <class Words>
+void missing_memory::tell(Words why, bool to_user) {
+  why_ = "no memory";   // as short as strings are without any
+  try {
+    why_ = why();
+    if (to_user && rank_ == 0 && flags_ == 0) mpi::tell_that_memory_is_missing([this] { return why_; });
+  } catch (std::bad_alloc const&) {
+  }
+}
+
+[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(MPI_Comm comm, std::span<mpi_whereabouts const> ranks,
+                                                        std::vector<int> const& hosts) {
   std::uint32_t wishes = 0;
   for (mpi_whereabouts const& r : ranks) wishes |= r.wish;
   flags_ = wishes & (off | required);
-  std::vector<int> const hosts = hosts_of(ranks);
+  has_neighbours_ = hosts.empty();
   for (std::size_t r = 0; r < hosts.size(); ++r) has_neighbours_ |= hosts[r] != static_cast<int>(r);
-  has_neighbours_ |= hosts.empty();
   auto const first = [&](auto is) { return std::find_if(ranks.begin(), ranks.end(), is) - ranks.begin(); };
   auto const on_rank = [](std::ptrdiff_t r) { return " on rank " + std::to_string(r); };
   if (wishes & unknown) {
     std::uint32_t const which = wishes & strict ? strict : unknown;
     auto const who = first([which](mpi_whereabouts const& r) { return (r.wish & which) != 0; });
     std::array<char, 64> value{};
-    if (rank == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
+    if (rank_ == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
     check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, static_cast<int>(who), comm),
               "MPI_Bcast");
-    std::string const trouble = "COLLIGO_SHARED_MEMORY=" + std::string(value.data()) +
-                                on_rank(who) + ": known values are on, off, required";
-    if (which == strict) flags_ = strict, why_ = trouble;
-    else if (rank == 0) tell_once(trouble + "; it is taken to be on");
+    auto const trouble = [&] {
+      return "COLLIGO_SHARED_MEMORY=" + std::string(value.data()) + on_rank(who) +
+             ": known values are on, off, required";
+    };
+    if (which == strict) {
+      flags_ = strict;
+      return tell(trouble, false);
+    }
+    try {
+      if (rank_ == 0) tell_once(trouble() + "; it is taken to be on");
+    } catch (std::bad_alloc const&) {
+    }
   }
-  if (flags_ & strict) return;
   if (flags_ & off) {
-    why_ = "COLLIGO_SHARED_MEMORY=off" + on_rank(first([](mpi_whereabouts const& r) { return (r.wish & off) != 0; }));
+    auto const who = first([](mpi_whereabouts const& r) { return (r.wish & off) != 0; });
+    tell([&] { return "COLLIGO_SHARED_MEMORY=off" + on_rank(who); }, false);
   } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
     auto const who = first([](mpi_whereabouts const& r) { return r.memory.file < 0; });
-    why_ = "a file in memory" + on_rank(who) + ": " + std::strerror(ranks[static_cast<std::size_t>(who)].trouble);
-    tell();
+    int const trouble = ranks[static_cast<std::size_t>(who)].trouble;
+    tell([&] { return "a file in memory" + on_rank(who) + ": " + std::strerror(trouble); }, true);
   }
 }
 
 [[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(std::span<mpi_segment const> all) {
   auto const who = std::find_if(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; }) - all.begin();
   if (!has_neighbours_) return;
-  why_ = "no memory";   // to say more: all ranks go on alike
-  try {
-    why_ = "rank " + std::to_string(who) + " has no room in its file, or can not map those of others";
-    tell();
-  } catch (std::bad_alloc const&) {
-  }
-}
-
-[[gnu::cold]] COLLIGO_BODY void missing_memory::tell() const {
-  if (rank_ == 0 && flags_ == 0) mpi::tell_that_memory_is_missing([this] { return why_; });
+  tell([&] { return "rank " + std::to_string(who) + " has no room in its file, or can not map those of others"; },
+       true);
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {
@@ -192,13 +205,18 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return has_neighbours_ ? why_ : "each rank is on a host of its own";
 }
 
-[[gnu::cold]] COLLIGO_BODY std::vector<int> hosts_of(std::span<mpi_whereabouts const> ranks) {
-  std::unordered_map<std::uint64_t, int> lowest;
-  std::vector<int> hosts;
-  for (mpi_whereabouts const& r : ranks)
-    hosts.push_back(lowest.emplace(r.host, static_cast<int>(hosts.size())).first->second);
-  if (lowest.size() == 1) hosts.clear();
-  return hosts;
+[[gnu::cold]] COLLIGO_BODY void find_hosts(std::span<mpi_whereabouts> ranks, std::vector<int>& hosts) {
+  using one = mpi_whereabouts const&;
+  std::sort(ranks.begin(), ranks.end(),
+            [](one a, one b) { return a.host != b.host ? a.host < b.host : a.rank < b.rank; });
+  hosts.assign(ranks.size(), 0);
+  mpi_whereabouts const* lowest = ranks.data();
+  for (mpi_whereabouts const& r : ranks) {
+    if (r.host != lowest->host) lowest = &r;
+    hosts[static_cast<std::size_t>(r.rank)] = lowest->rank;
+  }
+  if (lowest == ranks.data()) hosts.clear();
+  std::sort(ranks.begin(), ranks.end(), [](one a, one b) { return a.rank < b.rank; });
 }
 
 COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
@@ -209,9 +227,10 @@ COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
     : comm_(comm), arena_(*arena::of_process()) {
   std::uint64_t const here = ranks[static_cast<std::size_t>(rank)].host;
   bool all_mapped = true;
+  std::vector<int> places;   // of every rank of the communicator among those of the host; empty where all are
   for (int r = 0; r < static_cast<int>(ranks.size()); ++r) {
     mpi_whereabouts const& other = ranks[static_cast<std::size_t>(r)];
-    places_.push_back(other.host == here ? static_cast<int>(neighbours_.size()) : -1);
+    places.push_back(other.host == here ? static_cast<int>(neighbours_.size()) : -1);
     if (other.host != here) continue;
     if (r == rank) me_ = neighbours_.size();
     auto const its = arena_.map(other.memory);
@@ -220,7 +239,9 @@ COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
     reads_ = reads_ && its && its->readable;
   }
   std::size_t const bytes = sizeof(head) + segment_layout(static_cast<int>(neighbours_.size())).bytes();
-  if (neighbours_.size() == ranks.size()) places_.clear();
+  if (neighbours_.size() == ranks.size()) places.clear();
+  host_ = std::make_unique<shared_host>(static_cast<int>(me_), neighbours_.size(), *this, std::move(places));
+  parts_.reserve(1);
   std::uint64_t const at = all_mapped ? arena_.allocate(bytes) : 0;
   if (at == 0) return;
   parts_.push_back({at, bytes});
@@ -233,7 +254,7 @@ COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
 [[gnu::cold]] COLLIGO_BODY mpi_shared::~mpi_shared() {
   for (neighbour const& n : neighbours_)
     if (n.handle >= 0) close(n.handle);
-  if (!host_) {
+  if (!is_open_) {
     for (arena::part const& p : parts_) arena_.free(p);
     return;
   }
@@ -246,18 +267,18 @@ COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
 COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].segment, reads_}; }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_segment const> all) {
-  if (std::any_of(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; })) return;
-  std::vector<std::byte*> segments;
   bool read_all = true;
   for (neighbour& n : neighbours_) {
     mpi_segment const& its = all[static_cast<std::size_t>(n.rank)];
     n.segment = its.at;
-    segments.push_back(n.memory + its.at + sizeof(head));
     read_all = read_all && its.reads != 0;
   }
-  host_ = std::make_unique<shared_host>(static_cast<int>(me_), std::move(segments), *this, std::move(places_),
-                                        surroundings{this, has_cores(), &wait, read_all ? &read : nullptr, &gone});
+  auto const segment_of = [&](std::size_t place) {
+    return neighbours_[place].memory + neighbours_[place].segment + sizeof(head);
+  };
+  host_->open(segment_of, {this, has_cores(true), has_cores(false), &wait, read_all ? &read : nullptr, &gone});
   if (host_->can_read() && host_->spins()) host_->announce_from(768 * 1024);
+  is_open_ = true;
 }
 
 COLLIGO_BODY std::uint64_t mpi_shared::allocate(std::size_t bytes) {
@@ -286,16 +307,16 @@ COLLIGO_BODY void mpi_shared::describe(head& mine) const {
   if (sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_ZERO(&mine.cores);
 }
 
-// Whether the cores that the job's ranks on this host may use are as many as they: others than this communicator's need
-// them too. The same on all ranks of the host.
-COLLIGO_BODY bool mpi_shared::has_cores() const {
+// Whether the cores that the communicator's ranks on this host may use are as many as they, or as the job's: others
+// than this communicator's need them too. The same on all ranks of the host.
+COLLIGO_BODY bool mpi_shared::has_cores(bool for_job) const {
   int ranks = static_cast<int>(neighbours_.size()), quota = INT_MAX;
   cpu_set_t all;
   CPU_ZERO(&all);
   bool bound = false;
   for (neighbour const& n : neighbours_) {
     head const& its = head_of(n);
-    ranks = std::max(ranks, its.job_ranks);
+    if (for_job) ranks = std::max(ranks, its.job_ranks);
     quota = std::min(quota, its.most_cores);
     CPU_OR(&all, &all, &its.cores);
     bound = bound || its.bound || !CPU_EQUAL(&its.cores, &head_of(neighbours_[0]).cores);

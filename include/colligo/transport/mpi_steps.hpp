@@ -19,8 +19,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Memory of steps: kept with the port or the request, so that a call allocates nothing.
 struct mpi_steps_memory {
   struct posted {
-    int from;            ///< nobody: it is sent
+    int from;               ///< nobody: it is sent
     std::size_t bytes;
+    std::byte const* into;  ///< null: it is sent
   };
   std::vector<MPI_Request> requests;
   std::vector<posted> messages;             ///< of the requests
@@ -54,16 +55,17 @@ class mpi_steps : public any_step, public moving_step {
     number_ = its.number;
     tag_ = mpi_port::tag_of(its.number);
     if (here_) here_->enter(its);
+    is_plain_ = !host_ && !wire_->encode && !port_.has_left_calls();
+    if (!whole_ && port_.has_left_calls()) [[unlikely]] port_.drop_what_is_left();
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
   COLLIGO_BODY void list(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY void make_room(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY bool advance() override;
-  void abandon() override {
-    leave_memory();
-    finish_messages();
-  }
+  void abandon() override { leave(); }
+  /// The call is left in the middle of a step, and others have heard of it: what is under way comes to its end.
+  void leave() noexcept;
   /// What is under way there is none of the next call's.
   void leave_memory() {
     if (here_) here_->abandon();
@@ -74,7 +76,8 @@ class mpi_steps : public any_step, public moving_step {
   bool all_here(std::span<operand const> operands) const;
   void prepare(std::span<operand const> operands);
   void hollow(std::span<operand const> operands);
-  void note(int from, std::size_t bytes, std::size_t wanted);
+  void note(int from, std::byte const* message, std::size_t bytes, std::size_t wanted);
+  [[noreturn]] void tell_left(int peer);
   void see_statuses(int code, char const* by);
   void post_send(std::byte const* out, std::size_t bytes, int to);
   void post_recv(std::byte* in, std::size_t bytes, int from);
@@ -90,7 +93,7 @@ class mpi_steps : public any_step, public moving_step {
   mpi_steps_memory& memory_;
   shared_host* host_;
   std::optional<shared_steps> here_;
-  bool whole_;
+  bool whole_, is_plain_ = false;   // is_plain_: no more than MPI_Sendrecv is needed for a pair
   std::uint32_t number_ = 0;
   int tag_ = 0;
 

@@ -3,6 +3,8 @@
 /// The bodies of mpi_steps.hpp.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -29,7 +31,7 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
     return here_->exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
   }
   if (out.empty() && in.empty()) return;
-  if (host_ || wire_->encode || data_->has_failed()) {
+  if (!is_plain_ || data_->has_failed()) {
     operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
     return list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
   }
@@ -43,7 +45,7 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
     return exchange(out, in, peers, kind);
   }
   std::size_t const got = port_.exchange(source, out.size() * size, peers.to, into, in_bytes, peers.from, tag_);
-  if (got != in_bytes) [[unlikely]] note(peers.from, got, in_bytes);
+  if (got != in_bytes || got == mpi_port::farewell.size()) [[unlikely]] note(peers.from, into, got, in_bytes);
   if (kind.folds && in_bytes != 0) data_->combine(in, into, peers.from < rank(), kind.with);
 }
 
@@ -73,7 +75,9 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
     }
     through_memory_ = false;
   }
-  take_encoded(true);
+  if (!port_.has_left_calls()) take_encoded(true);
+  else
+    for (; !take_encoded(false); sched_yield()) port_.drop_what_is_left();
   finish_messages();
   end_step();
 }
@@ -92,48 +96,6 @@ COLLIGO_BODY void mpi_steps::prepare(std::span<operand const> operands) {
   std::size_t messages = 0;
   for_each_piece(operands, [&](piece const& p) { messages += of.bytes(p.elements.size()) / longest_piece + 1; });
   memory_.make_room(messages);
-}
-
-// The step of a rank that has failed: messages of no bytes out, what comes in goes nowhere. Not into less room than it
-// needs: Open MPI 4.1 writes what it reads from another process's memory past the end.
-COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
-  auto const each = [&](piece const& p, auto f) {
-    std::size_t const bytes = wire_->encode ? 1 : data_->of().bytes(p.elements.size());
-    for (std::size_t at = 0; at < bytes; at += longest_piece) f();
-  };
-  for_each_piece(operands, [&](piece const& p) {
-    if (!p.sends()) return;
-    each(p, [&] { check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, p.peer, tag_, port_.comm()), "MPI_Send"); });
-  });
-  for_each_piece(operands, [&](piece const& p) {
-    if (p.sends()) return;
-    each(p, [&] {
-      MPI_Message message = MPI_MESSAGE_NULL;
-      MPI_Status status;
-      int bytes = 0;
-      check_mpi(MPI_Mprobe(p.peer, tag_, port_.comm(), &message, &status), "MPI_Mprobe");
-      check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-      make_taken(static_cast<std::size_t>(bytes));
-      check_mpi(MPI_Mrecv(memory_.taken.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-      if (wire_->encode && bytes != 0) take_rest(p.peer, static_cast<std::size_t>(bytes));
-    });
-  });
-}
-
-// A message that is not as long as it has to be.
-[[gnu::cold]] COLLIGO_BODY void mpi_steps::note(int from, std::size_t bytes, std::size_t wanted) try {
-  if (data_->has_failed()) return;
-  std::string const said = "colligo: rank " + std::to_string(rank()) + " in call number " + std::to_string(number_) +
-                           " on this communicator: ";
-  std::string const peer = "rank " + std::to_string(from);
-  if (bytes == 0)
-    return data_->fail(std::make_exception_ptr(
-        failed_elsewhere(said + peer + " has failed in this call, so that this rank's result is good for nothing")));
-  data_->fail(std::make_exception_ptr(mismatch_error(
-      said + "ranks make different calls: " + std::to_string(wanted) + " bytes are expected of " + peer +
-      ", it sends " + (bytes > wanted ? "more" : std::to_string(bytes)))));
-} catch (std::bad_alloc const&) {   // of the words
-  data_->fail(std::current_exception());
 }
 
 COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands, list_kind kind) {
@@ -245,6 +207,7 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
     post_recv(free, of.bytes(p.elements.size()), p.peer);
     free += of.bytes(p.elements.size());
   });
+  std::exception_ptr left;
   for (;;) {
     int which = MPI_UNDEFINED;
     MPI_Status status;
@@ -253,10 +216,17 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
     if (which == MPI_UNDEFINED) break;
     auto const i = static_cast<std::size_t>(which);
     std::size_t const wanted = memory_.messages[i].bytes, got = mpi_port::received(code, "MPI_Waitany", status, wanted);
-    if (got != wanted) [[unlikely]] note(memory_.messages[i].from, got, wanted);
+    try {
+      if (got != wanted || got == mpi_port::farewell.size()) [[unlikely]]
+        note(memory_.messages[i].from, sources[i], got, wanted);
+    } catch (...) {   // others are still on their way
+      left = std::current_exception();
+    }
+    if (left) continue;
     data_->combine(arriving[i].elements, sources[i], arriving[i].peer < rank(), arriving[i].which);
   }
   memory_.requests.clear(), memory_.messages.clear();
+  if (left) std::rethrow_exception(left);
 }
 
 COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
@@ -267,7 +237,7 @@ COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
 COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, int to) {
   for (std::size_t at = 0; at < bytes; at += longest_piece) {
     std::size_t const now = data_->has_failed() ? 0 : std::min(bytes - at, longest_piece);
-    memory_.messages.push_back({nobody, now});
+    memory_.messages.push_back({nobody, now, nullptr});
     check_mpi(MPI_Isend(out + at, static_cast<int>(now), MPI_BYTE, to, tag_, port_.comm(),
                         &memory_.requests.emplace_back(MPI_REQUEST_NULL)),
               "MPI_Isend");
@@ -276,7 +246,7 @@ COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, 
 COLLIGO_BODY void mpi_steps::post_recv(std::byte* in, std::size_t bytes, int from) {
   for (std::size_t at = 0; at < bytes; at += longest_piece) {
     std::size_t const now = std::min(bytes - at, longest_piece);
-    memory_.messages.push_back({from, now});
+    memory_.messages.push_back({from, now, in + at});
     check_mpi(MPI_Irecv(in + at, static_cast<int>(now), MPI_BYTE, from, tag_, port_.comm(),
                         &memory_.requests.emplace_back(MPI_REQUEST_NULL)),
               "MPI_Irecv");
@@ -284,9 +254,15 @@ COLLIGO_BODY void mpi_steps::post_recv(std::byte* in, std::size_t bytes, int fro
 }
 COLLIGO_BODY void mpi_steps::finish_messages() {
   if (memory_.requests.empty()) return;
-  int const code =
-      MPI_Waitall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), memory_.statuses.data());
-  see_statuses(code, "MPI_Waitall");
+  auto const n = static_cast<int>(memory_.requests.size());
+  if (!port_.has_left_calls())
+    return see_statuses(MPI_Waitall(n, memory_.requests.data(), memory_.statuses.data()), "MPI_Waitall");
+  int code = MPI_SUCCESS;
+  for (int done = 0; !done && code == MPI_SUCCESS; sched_yield()) {
+    code = MPI_Testall(n, memory_.requests.data(), &done, memory_.statuses.data());
+    port_.drop_what_is_left();
+  }
+  see_statuses(code, "MPI_Testall");
 }
 // Of messages that are all through: whether they are as long as they have to be.
 COLLIGO_BODY void mpi_steps::see_statuses(int code, char const* by) {
@@ -303,7 +279,7 @@ COLLIGO_BODY void mpi_steps::see_statuses(int code, char const* by) {
     if (m.from == nobody) continue;
     int const its = kind == MPI_SUCCESS ? MPI_SUCCESS : status.MPI_ERROR;
     std::size_t const got = mpi_port::received(its, by, status, m.bytes);
-    if (got != m.bytes) [[unlikely]] note(m.from, got, m.bytes);
+    if (got != m.bytes || got == mpi_port::farewell.size()) [[unlikely]] note(m.from, m.into, got, m.bytes);
   }
 }
 
@@ -329,7 +305,10 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
     ++next_encoded_;
     std::byte* const into =
         p.folds() ? std::exchange(free_, free_ + data_->of().bytes(p.elements.size())) : data_->write(p.elements);
-    if (first == 0) return note(p.peer, 0, 1);
+    if (first == 0) return note(p.peer, nullptr, 0, 1);
+    auto const* const came = reinterpret_cast<std::byte const*>(memory_.taken.data());
+    auto const all_of_it = static_cast<std::size_t>(first);
+    if (mpi_port::is_farewell(came, all_of_it, all_of_it)) tell_left(p.peer);
     take_rest(p.peer, static_cast<std::size_t>(first));
     if (data_->has_failed()) return;
     try {
@@ -339,18 +318,6 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
     }
   });
   return all;
-}
-
-// A message whose length is known has to be received. A rank that has no room for it has failed, and needs nothing else
-// that it holds.
-COLLIGO_BODY void mpi_steps::make_taken(std::size_t bytes) {
-  try {
-    memory_.taken.resize(bytes);
-  } catch (std::bad_alloc const&) {
-    data_->fail(std::current_exception());
-    memory_.taken = {};
-    memory_.taken.resize(bytes);
-  }
 }
 
 // The first 8 bytes say how long a message is in all: what is longer than MPI counts comes in several.
@@ -365,3 +332,5 @@ COLLIGO_BODY void mpi_steps::take_rest(int from, std::size_t first) {
 }
 
 }  // namespace colligo
+
+#include "mpi_faults_body.hpp"

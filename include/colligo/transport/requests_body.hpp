@@ -10,7 +10,7 @@
 #include "../plan/extent.hpp"
 #include "../request.hpp"
 #include "requests.hpp"
-#include "shared_channel.hpp"
+#include "shared_host.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -112,8 +112,8 @@ COLLIGO_BODY bool running::advance() {
     }
     finish();
   } catch (...) {
+    if (at_ != plan_.steps.size()) port_.give_up_now(number_);   // first: others abandon theirs when they hear of it
     if (begun_) steps_->abandon();
-    if (at_ != plan_.steps.size()) port_.give_up_now(number_);
     begun_ = false;
     failed_ = std::current_exception();
   }

@@ -24,144 +24,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "identity.hpp"
-#include "memory.hpp"
+#include "shared_layout.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
-
-inline constexpr std::size_t line_payload = 56;                       // bytes; the other 8 of the line are its stamp
-// A reader that never writes back says how far it is this often.
-inline constexpr std::uint32_t lines_reported = 16;
-
-/// How many lines the channels of a host have, and how many of them a message may take.
-struct line_numbers {
-  std::uint32_t all, of_message;   // all: a power of two
-
-  std::size_t longest() const { return of_message * line_payload; }   ///< bytes
-};
-/// In few lines an exchange of two messages each way finds room beside those that have not been reported. Above 37 of
-/// them one flag for many is cheaper.
-constexpr line_numbers lines_of_host(std::size_t ranks) {
-  return ranks <= 32 ? line_numbers{128, 37} : line_numbers{32, 8};
-}
-inline constexpr std::size_t longest_in_lines = 37 * line_payload;   // anywhere
-
-constexpr std::uint32_t lines_for(std::size_t bytes) {
-  return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload);
-}
-
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free,
-              "atomics between processes have to be free of locks");
-
-/// The stamp is 2^16 (tag of the message) + 2^8 (number of the line, counted from 1, modulo 2^8) + (lines that the
-/// writer has taken from the reader since it last said so).
-struct alignas(cache_line) stamped_line {
-  std::atomic<std::uint64_t> stamp;
-  std::byte payload[line_payload];
-};
-
-/// What the writer of a channel says.
-struct alignas(cache_line) channel_front {
-  std::atomic<std::uint64_t> put;   ///< bytes of the ring that are filled
-
-  /// Behind it stand as many lines as the channels of the host have.
-  stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
-  stamped_line const& line(std::uint32_t i) const { return reinterpret_cast<stamped_line const*>(this + 1)[i]; }
-  static std::size_t bytes(line_numbers lines) { return sizeof(channel_front) + lines.all * sizeof(stamped_line); }
-};
-
-/// What the reader of a channel says; it stands in the reader's own segment.
-struct alignas(cache_line) channel_back {
-  std::atomic<std::uint32_t> lines;   ///< taken, brought up to date every lines_reported lines
-  std::atomic<std::uint64_t> taken;   ///< bytes of the ring
-  std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory, or refused
-  std::atomic<std::uint64_t> refused; ///< the latest that the system did not let it read: the number of it
-};
-
-/// What stands before a chunk, in a line of its own.
-struct alignas(cache_line) chunk_header {
-  static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // the rest of the ring is not used
-
-  std::uint64_t tag, bytes;   // of the chunk, or of the gap with this line
-
-  /// With header.
-  static constexpr std::size_t whole(std::size_t bytes) {
-    return sizeof(chunk_header) + (bytes + cache_line - 1) / cache_line * cache_line;
-  }
-};
-
-/// Where a chunk begins that follows `head` bytes of a ring and must not wrap, and the head after it.
-struct ring_place {
-  std::size_t at, gap;
-  std::uint64_t begin, end;
-
-  ring_place(std::uint64_t head, std::size_t bytes, std::size_t capacity) {
-    std::size_t const whole = chunk_header::whole(bytes), used = head % capacity;
-    bool const wraps = used + whole > capacity;
-    at = wraps ? 0 : used;
-    gap = wraps ? capacity - used : 0;
-    begin = head + gap;
-    end = begin + whole;
-  }
-};
-
-/// Where the memory of a channel is: zero as long as it has not been used, then (place of the rank in whose memory it
-/// is, from 1) * 2^48 + (offset there).
-struct channel_places {
-  std::atomic<std::uint64_t> front, ring;
-};
-
-/// The memory that a rank of the host gives its channels, and that of the others.
-class host_memory {
- public:
-  /// Of this rank; undefined contents. Throws std::bad_alloc.
-  virtual std::uint64_t allocate(std::size_t bytes) = 0;
-  /// The latest that was allocated is not needed.
-  virtual void take_back() = 0;
-  virtual std::byte* at(int place, std::uint64_t offset) const = 0;
-
- protected:
-  ~host_memory() = default;
-};
-
-/// How the segment of one rank is divided: its record, the backs of its inlets, then the places of its outlets' fronts
-/// and rings.
-/// Outlet number `ranks` is the one to all.
-class segment_layout {
- public:
-  explicit constexpr segment_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
-
-  constexpr std::size_t bytes() const { return places(ranks_ + 1); }
-  static constexpr std::size_t record() { return 0; }
-  constexpr std::size_t back(int from, bool of_all) const {
-    return sizeof(rank_record) + (2 * static_cast<std::size_t>(from) + (of_all ? 1 : 0)) * sizeof(channel_back);
-  }
-  constexpr std::size_t places(std::size_t to) const {
-    return back(static_cast<int>(ranks_), false) + to * sizeof(channel_places);
-  }
-
-  /// Bytes. All rings to single ranks together are larger than a first-level cache: a smaller ring would make readers
-  /// wait for lines that its writer still has there, which halves the speed of everything that is long.
-  constexpr std::size_t capacity(std::size_t to) const {
-    constexpr std::size_t together = 256 * 1024, least = 4 * 1024;
-    if (to == ranks_) return ranks_ <= 16 ? together : together / 4;
-    return std::max(least, floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)));
-  }
-
- private:
-  static constexpr std::size_t floor_to_power_of_two(std::size_t n) {
-    std::size_t power = 1;
-    while (2 * power <= n) power *= 2;
-    return power;
-  }
-  std::size_t ranks_;
-};
 
 class inlet;
 class shared_host;
@@ -169,9 +38,8 @@ class shared_host;
 /// The writing end.
 class outlet {
  public:
-  /// `backs` are those of all readers.
-  outlet(shared_host& host, line_numbers lines, std::size_t capacity, std::vector<channel_back const*> backs)
-      : host_(&host), last_(lines.all - 1), capacity_(capacity), backs_(std::move(backs)) {}
+  outlet(shared_host& host, line_numbers lines, std::size_t capacity, std::size_t readers)
+      : host_(&host), last_(lines.all - 1), capacity_(capacity), backs_(readers) {}
 
   bool has_room_for(std::uint32_t lines) {
     if (put_ + lines - taken_ <= last_ + 1) return true;
@@ -265,15 +133,15 @@ class outlet {
   std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
   std::uint32_t told_ = 0;                         // of it
   std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
-  std::vector<channel_back const*> backs_;
+  std::vector<channel_back const*> backs_;   // of all readers; host_ sets them
   friend class inlet;
 };
 
 /// The reading end.
 class inlet {
  public:
-  inlet(shared_host& host, line_numbers lines, std::size_t capacity, channel_back& back)
-      : host_(&host), last_(lines.all - 1), capacity_(capacity), back_(&back) {}
+  inlet(shared_host& host, line_numbers lines, std::size_t capacity)
+      : host_(&host), last_(lines.all - 1), capacity_(capacity) {}
 
   /// Whether the next line has come. It is of the message awaited, or will do.
   bool has_line(awaited const& m) {
@@ -400,230 +268,7 @@ class inlet {
   std::uint64_t opened_ = chunk_header::gap;   // the chunk at the tail is of this message
   outlet* reverse_ = nullptr;   // to the same rank: its reader acknowledges here
   std::uint64_t head_ = 0, tail_ = 0, read_ = 0;
-  channel_back* back_;
+  channel_back* back_ = nullptr;   // host_ sets it
 };
-
-/// Lets hyper-threads and power have the core while a rank polls.
-inline void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/// What a model provides beside the memory. Contexts are its own.
-struct surroundings {
-  void* context = nullptr;
-  bool spin = false;                      ///< every rank has a core: poll; otherwise, or if that does not pay, give way
-  void (*wait)(void* context) = nullptr;  ///< gives way, and lets happen what else must; may throw
-  /// Copies from the memory of a rank of the host; false where the system does not let it. Null where it never does.
-  bool (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
-  /// Whether a rank of the host has ended.
-  bool (*gone)(void* context, int rank) = nullptr;
-  bool ranks_may_leave = false;   ///< a rank that has made its part of all calls may end before others
-};
-
-/// A rank's ends of all channels of its host.
-class shared_host {
- public:
-  /// `segments`: one per rank of the host, of segment_layout(ranks).bytes() zero bytes each. `places`: for each rank of
-  /// the communicator its place on this host or nobody; empty where the host has all of them.
-  shared_host(int me, std::vector<std::byte*> segments, host_memory& memory, std::vector<int> places,
-              surroundings around)
-      : around_(around), me_(static_cast<std::size_t>(me)), segments_(std::move(segments)), memory_(memory),
-        places_(std::move(places)), lines_(lines_of_host(segments_.size())),
-        patience_(around.spin ? many_polls : 1) {
-    int const ranks = static_cast<int>(segments_.size());
-    std::size_t const q = segments_.size();
-    segment_layout const layout(ranks);
-    auto const back = [&](int rank, int from, bool of_all) -> auto& {
-      std::byte* const segment = segments_[static_cast<std::size_t>(rank)];
-      return *reinterpret_cast<channel_back*>(segment + layout.back(from, of_all));
-    };
-    out_.reserve(q + 1), in_.reserve(q), in_all_.reserve(q);   // pointers into them are kept
-    std::vector<channel_back const*> readers;
-    for (int r = 0; r < ranks; ++r) {
-      auto const to = static_cast<std::size_t>(r);
-      out_.emplace_back(*this, lines_, layout.capacity(to), std::vector<channel_back const*>{&back(r, me, false)});
-      in_.emplace_back(*this, lines_, layout.capacity(me_), back(me, r, false));
-      in_all_.emplace_back(*this, lines_, layout.capacity(q), back(me, r, true));
-      out_[to].reverse_taken_ = &in_[to].taken_;
-      in_[to].reverse_ = &out_[to];
-      if (r != me) readers.push_back(&back(r, me, true));
-      records_.push_back(reinterpret_cast<rank_record*>(segments_[to] + layout.record()));
-    }
-    if (readers.empty()) readers.push_back(&back(me, me, true));
-    out_.emplace_back(*this, lines_, layout.capacity(q), std::move(readers));
-    largest_chunk_ = std::min<std::size_t>(32 * 1024, layout.capacity(0) / 4);
-  }
-  shared_host(shared_host const&) = delete;
-  shared_host& operator=(shared_host const&) = delete;
-
-  bool whole() const { return places_.empty(); }
-  bool has(int rank) const { return places_.empty() || places_[static_cast<std::size_t>(rank)] >= 0; }
-  /// Ends of channels, ready for use. The first use may throw std::bad_alloc.
-  outlet& to(int rank) { return ready(out_[place(rank)]); }
-  outlet& to_all() { return ready(out_.back()); }
-  inlet& from(int rank) { return ready(in_[place(rank)]); }
-  inlet& from_all(int rank) { return ready(in_all_[place(rank)]); }
-
-  /// Afterwards messages of so many bytes allocate nothing.
-  void make_ready(outlet& to, std::size_t bytes) {
-    if (!in_lines(bytes)) to.ring();
-  }
-  /// Whether a message of so many bytes goes in lines.
-  bool in_lines(std::size_t bytes) const { return bytes <= lines_.longest(); }
-
-  /// Elements in a chunk of a message of so many bytes. At least one; see fits().
-  std::size_t chunk_of(std::size_t element_size, std::size_t bytes) const {
-    std::size_t const wanted = std::min(largest_chunk_, bytes <= 16 * 1024 ? 8 * 1024 : largest_chunk_);
-    return std::max<std::size_t>(1, wanted / element_size);
-  }
-  /// Whether elements of this size go through the rings: with a chunk's header up to 64 KiB on hosts of at most 3
-  /// ranks, 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of at most 33, 2 KiB of more.
-  bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
-
-  /// Whether a message of so many bytes is announced, and read where it is if its sender can leave it there.
-  bool announces(std::size_t bytes) const { return bytes >= announced_from_; }
-  void announce_from(std::size_t bytes) { announced_from_ = bytes; }
-  bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
-    return around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
-  }
-  bool can_read() const { return around_.read != nullptr; }
-
-  bool spins() const { return around_.spin; }
-  /// To be called between two polls; `polls` is 0 at the first of them. True now and then: time to look whether the
-  /// others are still there.
-  bool wait(unsigned& polls) const {
-    if (++polls == 1 && around_.spin) waits_anew();
-    if ((polls & (patience_ - 1)) != 0) {
-      relax();
-      return false;
-    }
-    wait_longer();
-    return around_.spin || polls % 64 == 0;
-  }
-
-  /// The records of this host's ranks, by place.
-  rank_record& my_record() { return *records_[me_]; }
-  void give_up(std::uint32_t number, std::string_view why) noexcept {
-    given_up_ = number;
-    // A rank that gives up because another one has hands its reason on.
-    if (auto const at = why.find(given_up_by); at != why.npos)
-      return my_record().give_up(number, why.substr(at + given_up_by.size()));
-    try {
-      std::string const me = "rank " + std::to_string(rank_at(me_));
-      my_record().give_up(number, me + ": " + std::string(why));
-    } catch (std::bad_alloc const&) {
-      my_record().give_up(number, why);
-    }
-  }
-  /// The latest call that this rank gave up; 0: none.
-  std::uint32_t given_up() const { return given_up_; }
-  std::span<rank_record* const> records() const { return records_; }
-  rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
-  /// The rank of the communicator at a place.
-  int rank_at(std::size_t its_place) const {
-    if (places_.empty()) return static_cast<int>(its_place);
-    return static_cast<int>(std::find(places_.begin(), places_.end(), static_cast<int>(its_place)) - places_.begin());
-  }
-  bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
-  bool ranks_may_leave() const { return around_.ranks_may_leave; }
-
- private:
-  std::size_t place(int rank) const {
-    return static_cast<std::size_t>(places_.empty() ? rank : places_[static_cast<std::size_t>(rank)]);
-  }
-
-  // Polls, powers of two: after so many MPI may have to make progress for a peer that is not here yet (some 100 us);
-  // the few last longer than the copying of a chunk, then somebody else may need the core.
-  static constexpr unsigned many_polls = 4096, few_polls = 512;
-  // Many polls that see nothing, so often with hardly a wait between them that was shorter: polling is of no use, for
-  // so many waits.
-  static constexpr unsigned most_fruitless = 8, weight = 16, quiet_waits = 256;
-
-  void waits_anew() const {
-    if (patience_ == many_polls) fruitless_ -= fruitless_ > 0;
-    else if (++quiet_ == quiet_waits) patience_ = many_polls, fruitless_ = 0;
-  }
-  [[gnu::noinline]] void wait_longer() const {
-    if (patience_ == many_polls && (fruitless_ += weight) >= most_fruitless * weight) patience_ = few_polls, quiet_ = 0;
-    around_.wait(around_.context);
-  }
-
-  template <class End>
-  End& ready(End& end) {
-    if (end.front_ == nullptr) [[unlikely]] open(end);
-    return end;
-  }
-  // Whichever end comes first allocates, so that none waits for the other; if both do, one of them takes its own back.
-  [[gnu::cold]] void open(outlet& end) {
-    auto const to = static_cast<std::size_t>(&end - out_.data());
-    end.front_ = front(places_of(me_, to));
-  }
-  [[gnu::cold]] void open(inlet& end) {
-    auto const [writer, to] = channel_of(end);
-    end.front_ = front(places_of(writer, to));
-  }
-  std::pair<std::size_t, std::size_t> channel_of(inlet const& end) const {
-    bool const of_all = !(&end >= in_.data() && &end < in_.data() + in_.size());
-    return {static_cast<std::size_t>(&end - (of_all ? in_all_ : in_).data()), of_all ? segments_.size() : me_};
-  }
-  channel_places& places_of(std::size_t writer, std::size_t to) const {
-    segment_layout const layout(static_cast<int>(segments_.size()));
-    return *reinterpret_cast<channel_places*>(segments_[writer] + layout.places(to));
-  }
-  std::uint64_t mine(std::uint64_t offset) const { return std::uint64_t{me_ + 1} << 48 | offset; }
-  std::byte* at(std::uint64_t place) const {
-    return memory_.at(static_cast<int>(place >> 48) - 1, place & ((std::uint64_t{1} << 48) - 1));
-  }
-  channel_front* front(channel_places& its) {
-    std::uint64_t known = its.front.load(std::memory_order_acquire);
-    if (known == 0) {
-      std::uint64_t const fresh = mine(memory_.allocate(channel_front::bytes(lines_)));
-      std::memset(at(fresh), 0, channel_front::bytes(lines_));
-      if (its.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
-      else memory_.take_back();
-    }
-    return reinterpret_cast<channel_front*>(at(known));
-  }
-  // A reader asks for it when the first chunk has come: then it is there.
-  [[gnu::cold]] std::byte* ring_of(outlet const& end) {
-    channel_places& its = places_of(me_, static_cast<std::size_t>(&end - out_.data()));
-    std::uint64_t const fresh = mine(memory_.allocate(end.capacity_));
-    its.ring.store(fresh, std::memory_order_release);
-    return at(fresh);
-  }
-  [[gnu::cold]] std::byte const* ring_of(inlet const& end) const {
-    auto const [writer, to] = channel_of(end);
-    return at(places_of(writer, to).ring.load(std::memory_order_acquire));
-  }
-
-  friend class outlet;
-  friend class inlet;
-
-  surroundings around_;
-  std::size_t me_;
-  std::vector<std::byte*> segments_;
-  host_memory& memory_;
-  std::vector<int> places_;
-  line_numbers lines_;
-  std::uint32_t given_up_ = 0;
-  std::vector<rank_record*> records_;
-  std::vector<outlet> out_;
-  std::vector<inlet> in_, in_all_;
-  std::size_t largest_chunk_ = 0, announced_from_ = static_cast<std::size_t>(-1);
-  unsigned mutable patience_, fruitless_ = 0, quiet_ = 0;
-};
-
-inline std::byte* outlet::ring() {
-  if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
-  return ring_;
-}
-inline std::byte const* inlet::ring() {
-  if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
-  return ring_;
-}
 
 }  // namespace colligo

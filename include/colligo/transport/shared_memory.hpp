@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "shared_channel.hpp"
+#include "shared_host.hpp"
 #include "working_vector.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

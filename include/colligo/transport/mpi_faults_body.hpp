@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of mpi_steps.hpp for when this rank or another one has failed, or has left the call.
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "../core/error.hpp"
+#include "mpi_steps.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+// The step of a rank that has failed: messages of no bytes out, what comes in goes nowhere. Not into less room than it
+// needs: Open MPI 4.1 writes what it reads from another process's memory past the end.
+COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
+  auto const each = [&](piece const& p, auto f) {
+    std::size_t const bytes = wire_->encode ? 1 : data_->of().bytes(p.elements.size());
+    for (std::size_t at = 0; at < bytes; at += longest_piece) f();
+  };
+  for_each_piece(operands, [&](piece const& p) {
+    if (!p.sends()) return;
+    each(p, [&] { check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, p.peer, tag_, port_.comm()), "MPI_Send"); });
+  });
+  for_each_piece(operands, [&](piece const& p) {
+    if (p.sends()) return;
+    each(p, [&] {
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      int bytes = 0;
+      check_mpi(MPI_Mprobe(p.peer, tag_, port_.comm(), &message, &status), "MPI_Mprobe");
+      check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+      make_taken(static_cast<std::size_t>(bytes));
+      check_mpi(MPI_Mrecv(memory_.taken.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+      auto const* const came = reinterpret_cast<std::byte const*>(memory_.taken.data());
+      auto const all = static_cast<std::size_t>(bytes);
+      if (mpi_port::is_farewell(came, all, all)) tell_left(p.peer);
+      if (wire_->encode && bytes != 0) take_rest(p.peer, static_cast<std::size_t>(bytes));
+    });
+  });
+}
+
+// The peer has left this call, or has refused it: there is nothing more to be had from it.
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::tell_left(int peer) {
+  data_->rethrow();
+  throw failed_elsewhere("colligo: rank " + std::to_string(rank()) + " in call number " + std::to_string(number_) +
+                         " on this communicator: rank " + std::to_string(peer) + " has given the call up");
+}
+
+// A message that is not as long as it has to be, or might be a farewell.
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::note(int from, std::byte const* message, std::size_t bytes,
+                                                std::size_t wanted) {
+  if (message && mpi_port::is_farewell(message, bytes, wanted)) tell_left(from);
+  if (bytes == wanted || data_->has_failed()) return;
+  try {
+    std::string const said = "colligo: rank " + std::to_string(rank()) + " in call number " + std::to_string(number_) +
+                             " on this communicator: ";
+    std::string const peer = "rank " + std::to_string(from);
+    if (bytes == 0)
+      return data_->fail(std::make_exception_ptr(
+          failed_elsewhere(said + peer + " has failed in this call, so that this rank's result is good for nothing")));
+    data_->fail(std::make_exception_ptr(mismatch_error(
+        said + "ranks make different calls: " + std::to_string(wanted) + " bytes are expected of " + peer +
+        ", it sends " + (bytes > wanted ? "more" : std::to_string(bytes)))));
+  } catch (std::bad_alloc const&) {   // of the words
+    data_->fail(std::current_exception());
+  }
+}
+
+COLLIGO_BODY void mpi_steps::leave() noexcept {
+  leave_memory();
+  int code = MPI_SUCCESS;
+  for (int done = memory_.requests.empty(); !done && code == MPI_SUCCESS; sched_yield()) {
+    code = MPI_Testall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &done,
+                       memory_.statuses.data());
+    port_.drop_what_is_left();
+  }
+  memory_.requests.clear(), memory_.messages.clear();
+  received_.reset();
+}
+
+// A message whose length is known has to be received. A rank that has no room for it has failed, and needs nothing else
+// that it holds.
+COLLIGO_BODY void mpi_steps::make_taken(std::size_t bytes) {
+  try {
+    memory_.taken.resize(bytes);
+  } catch (std::bad_alloc const&) {
+    data_->fail(std::current_exception());
+    memory_.taken = {};
+    memory_.taken.resize(bytes);
+  }
+}
+
+}  // namespace colligo

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+// Hosts that are none: with COLLIGO_TEST_RANKS_PER_HOST=2 every two ranks are on a host of their own, so that some of
+// the ranks that wait for each other share memory and some do not.
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+extern "C" int MPI_Get_processor_name(char* name, int* length) {
+  int const code = PMPI_Get_processor_name(name, length);
+  char const* const each = std::getenv("COLLIGO_TEST_RANKS_PER_HOST");
+  if (code != MPI_SUCCESS || !each) return code;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  *length = std::snprintf(name, MPI_MAX_PROCESSOR_NAME, "emulated%d", rank / std::atoi(each));
+  return code;
+}
