@@ -31,6 +31,7 @@ auto accept_all_reduce(Comm const& comm, in_place_range<R> both) {
 }  // namespace detail
 
 /// Combines the ranks' `in`, element by element, into every rank's `out`.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
 /// @param op         associative callable T(T const&, T const&)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}

@@ -54,6 +54,7 @@ auto own_scan(Accepted const& its, Out& out, T const& init, Op&& op) {
 }  // namespace detail
 
 /// Combines the vectors of ranks 0 .. r, element by element and in this order, into rank r's `out`.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
 /// @param op         associative callable T(T const&, T const&)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
@@ -108,6 +109,7 @@ void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {})
 
 /// Combines init and the vectors of ranks 0 .. r - 1, element by element and in this order, into rank r's `out`, as
 /// std::exclusive_scan does: rank 0 gets init.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
 /// @param init       the left-most operand, the same on every rank
 /// @param op         associative callable T(T const&, T const&)
