@@ -242,3 +242,18 @@ BOOST_AUTO_TEST_CASE(a_program_of_which_the_namespace_alone_was_changed) {
   BOOST_TEST((got.total == expected.total && got.heaviest == expected.heaviest && got.before == expected.before));
   BOOST_TEST((got.steps == expected.steps && got.title == expected.title));
 }
+
+// Boost.MPI has a form for (T const&, T&, Op) that would be taken, and fail in some hundred lines.
+BOOST_AUTO_TEST_CASE(vectors_beside_two_open_namespaces) {
+  using namespace boost::mpi;
+  using namespace colligo;
+  mpi::communicator const world;
+  std::vector<double> const in{1.0 + world.rank(), 1};
+  std::vector<double> sums(2), up_to_here(2);
+  all_reduce(world, in, sums, std::plus<>{});
+  scan(world, in, up_to_here, std::plus<>{});
+  int const p = world.size(), rank = world.rank();
+  BOOST_TEST(sums == (std::vector<double>{p * (p + 1) / 2.0, 1.0 * p}), boost::test_tools::per_element());
+  BOOST_TEST(up_to_here == (std::vector<double>{(rank + 1) * (rank + 2) / 2.0, rank + 1.0}),
+             boost::test_tools::per_element());
+}

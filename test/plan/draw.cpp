@@ -5,7 +5,14 @@
 
 #include <colligo/plan/draw.hpp>
 #include <colligo/record.hpp>
+#include <colligo/plan/price.hpp>
 #include <colligo/shape/tree.hpp>
+
+#include <array>
+#include <string>
+
+#undef NDEBUG
+#include <cassert>
 
 #include "../well_formed.hpp"
 
@@ -87,4 +94,8 @@ TEST_CASE("a map of the hosts has one for every rank") {
   CHECK_THROWS_AS(draw(binomial_tree{8}, dealt_out(7, 2)), argument_error);
   CHECK_THROWS_AS(draw(record(ring{}, collective::all_reduce, 8, 8), dealt_out(9, 2)), argument_error);
   CHECK(between_hosts(binomial_tree{8}, {}) == 0);
+}
+
+TEST_CASE("what the pages say of schedules") {
+#include "schedules.inc"
 }
