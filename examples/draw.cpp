@@ -4,24 +4,54 @@
 //
 //   draw schedule halving_doubling 8 16 > schedule.svg
 //   draw schedule binary_tree 16 1000 --collective reduce --hosts 4 > reduce.svg
-//   draw tree binomial 32 --hosts 8 > tree.svg       # LAM-MPI's tree on 8 hosts: 28 of the 31 edges are between hosts
+//   draw tree lam_reduce 32 --hosts 8 > tree.svg     # LAM-MPI's tree on 8 hosts: 28 of the 31 edges are between hosts
+//   draw tree my.tree 16 > tree.svg                  # as for COLLIGO_TREE=my.tree; or flat, chain, kary:3, by_host ...
 #include <CLI/CLI.hpp>
 #include <colligo/plan/draw.hpp>
 #include <colligo/record.hpp>
 #include <colligo/shape/tree.hpp>
+#include <colligo/shape/tree_file.hpp>
+#include <colligo/shape/trees.hpp>
 
+#include <charconv>
 #include <cstddef>
+#include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "collective_named.hpp"
 
-std::string drawn_tree(std::string const& name, int p, int root, std::vector<int> const& hosts) {
-  if (name == "binomial") return draw(colligo::binomial_tree{p, root}, hosts);
-  if (name == "halving" && root == 0) return draw(colligo::halving_shape{p}, hosts);
+// By the names of namespace colligo::trees, kary:3 with a number; or what a file describes.
+colligo::tree tree_named(std::string const& name, int p, int root) {
+  namespace trees = colligo::trees;
+  if (name == "binomial") return trees::binomial(p, root);
+  if (root == 0) {
+    if (name == "flat") return trees::flat(p);
+    if (name == "chain") return trees::chain(p);
+    if (name == "lam_reduce") return trees::lam_reduce(p);
+    if (name == "lam_broadcast") return trees::lam_broadcast(p);
+    int k = 0;
+    if (name.starts_with("kary:") &&
+        std::from_chars(name.data() + 5, name.data() + name.size(), k).ptr == name.data() + name.size())
+      return trees::kary(p, k);
+    if (std::ifstream file(name); file) {
+      std::ostringstream text;
+      text << file.rdbuf();
+      return colligo::parse_tree(text.str(), p, name);
+    }
+  }
   throw colligo::argument_error("no tree is named \"" + name + "\" with root " + std::to_string(root) +
-                                "; known are binomial, and halving with root 0");
+                                "; known are binomial, and with root 0 halving, flat, chain, kary:K, lam_reduce, "
+                                "lam_broadcast, by_host, and files");
+}
+
+std::string drawn_tree(std::string const& name, int p, int root, std::vector<int> const& hosts) {
+  if (name == "halving" && root == 0) return draw(colligo::halving_shape{p}, hosts, name);
+  if (name == "by_host" && !hosts.empty())
+    return draw(colligo::trees::by_host(hosts, {.root = root}), hosts, name);
+  return draw(tree_named(name, p, root), hosts, name);
 }
 
 int main(int argc, char** argv) {
@@ -34,7 +64,8 @@ int main(int argc, char** argv) {
   auto* const schedule = app.add_subcommand("schedule", "a row per rank, a column per round");
   auto* const tree = app.add_subcommand("tree", "the root on top");
   for (auto* const command : {schedule, tree}) {
-    command->add_option("name", name, command == tree ? "binomial, halving" : "an algorithm")->required();
+    command->add_option("name", name, command == tree ? "of trees::, kary:3, halving, or a file" : "an algorithm")
+        ->required();
     command->add_option("p", p, "ranks")->capture_default_str()->check(CLI::Range(1, 1024));
     command->add_option("--root", root, "of the tree, of reduce, broadcast ...")->capture_default_str();
     command->add_option("--hosts", hosts, "number of hosts, 0: not shown")
@@ -53,7 +84,8 @@ int main(int argc, char** argv) {
     std::vector<int> host_of;
     for (int r = 0; r < p && hosts > 0; ++r) host_of.push_back(blocks ? r * hosts / p : r % hosts);
     auto const drawn_schedule = [&] {
-      return draw(colligo::record<double>(colligo::named(name), collective_named(collective), p, n, root), host_of);
+      return draw(colligo::record<double>(colligo::named(name), collective_named(collective), p, n, root), host_of,
+                  name);
     };
     std::cout << (*tree ? drawn_tree(name, p, root, host_of) : drawn_schedule());
   } catch (colligo::error const& e) {

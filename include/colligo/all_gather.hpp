@@ -32,6 +32,7 @@ auto accept_all_gather(Comm const& comm, std::span<T> both) {
 }  // namespace detail
 
 /// Puts rank i's `in` at out[i n] .. out[(i + 1) n - 1] of every rank.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of n elements, the same n on every rank
 /// @param out        contiguous range of p n elements, not overlapping `in`; an empty container is resized
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}

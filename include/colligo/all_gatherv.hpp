@@ -31,6 +31,7 @@ auto accept_all_gatherv(Comm const& comm, std::span<T> both, Counts const& count
 }  // namespace detail
 
 /// Puts the ranks' `in` one after the other into every rank's `out`.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of counts[rank] elements
 /// @param out        contiguous range of as many elements as all counts together, not overlapping `in`; an empty
 ///                   container is resized

@@ -31,6 +31,7 @@ auto accept_all_reduce(Comm const& comm, in_place_range<R> both) {
 }  // namespace detail
 
 /// Combines the ranks' `in`, element by element, into every rank's `out`.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
 /// @param op         associative callable T(T const&, T const&)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
@@ -91,6 +92,12 @@ template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on_values<Op, T>
 void all_reduce(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, detail::one(value), detail::one(out), op, algorithm);
+}
+/// The range form once more, for calls that are not qualified where this namespace and Boost.MPI's are open.
+template <class T, class Op>
+  requires detail::functor_on_elements_alone<Op, T>
+void all_reduce(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
+  detail::accept_all_reduce(comm, in, out).run(op, automatic{});
 }
 /// The range form for n elements each, from pointers on.
 template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>

@@ -28,6 +28,7 @@ struct owned_signals final : owned_functor<no_functor> {
 }  // namespace detail
 
 /// Returns when every rank of comm has called it.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws algorithm_error (unknown name), mpi_error. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, algorithm Algorithm = automatic>

@@ -41,7 +41,9 @@ void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
 }  // namespace detail
 
 /// Copies the root's `both` to every rank's.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param both       contiguous range of n elements, the same n on every rank; where it differs, resized(container)
+/// @param root       the rank that has the elements, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (root out of range), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.

@@ -64,9 +64,11 @@ auto accept_gatherv(Comm const& comm, In const& in, Out& out, Counts const& coun
 }  // namespace detail
 
 /// Puts rank i's `in` at out[i n] .. out[(i + 1) n - 1] of the root.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of n elements, the same n on every rank
 /// @param out        contiguous range of p n elements at the root, not overlapping `in`; other ranks may pass an empty
 ///                   range; an empty container is resized at the root
+/// @param root       the rank that gets the result, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
@@ -89,10 +91,12 @@ template <communicator Comm, elements In, elements Out, algorithm Algorithm = au
 }
 
 /// The same for any lengths.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of counts[rank] elements
 /// @param out        contiguous range of as many elements as all counts together at the root, not overlapping `in`;
 ///                   elsewhere it may be empty
 /// @param counts     sized range of p integers, elements per rank; the same on every rank
+/// @param root       the rank that gets the result, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as gather does. Collective over comm.
 template <communicator Comm, elements In, detail::elements_like<In> Out, std::ranges::sized_range Counts,

@@ -38,10 +38,12 @@ auto accept_reduce(Comm const& comm, std::span<T> both, int root) {
 }  // namespace detail
 
 /// Combines the ranks' `in`, element by element, into the root's `out`.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of n elements, the same n on every rank
 /// @param out        contiguous range of n elements at the root, not overlapping `in`; other ranks may pass an empty
 ///                   range; an empty container is resized at the root
 /// @param op         associative callable T(T const&, T const&)
+/// @param root       the rank that gets the result, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (root out of range, sizes differ, ranges overlap), algorithm_error (unknown name, functor not
 /// known to commute), mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the

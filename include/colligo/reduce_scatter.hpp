@@ -34,6 +34,7 @@ auto accept_reduce_scatter_block(Comm const& comm, In const& in, Out& out) {
 }  // namespace detail
 
 /// Combines the ranks' `in` and puts block i of the result into rank i's `out`.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of as many elements as all counts together
 /// @param out        contiguous range of counts[rank] elements, not overlapping `in`
 /// @param counts     sized range of p integers, elements per block; the same on every rank; zeros are fine

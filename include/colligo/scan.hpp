@@ -54,6 +54,7 @@ auto own_scan(Accepted const& its, Out& out, T const& init, Op&& op) {
 }  // namespace detail
 
 /// Combines the vectors of ranks 0 .. r, element by element and in this order, into rank r's `out`.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
 /// @param op         associative callable T(T const&, T const&)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
@@ -93,6 +94,12 @@ template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
 void scan(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
   colligo::scan(comm, detail::one(value), detail::one(out), op, algorithm);
 }
+/// The range form once more, for calls that are not qualified where this namespace and Boost.MPI's are open.
+template <class T, class Op>
+  requires detail::functor_on_elements_alone<Op, T>
+void scan(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
+  detail::accept_scan<collective::scan>(comm, in, out).run(op, automatic{});
+}
 /// The range form for n elements each, from pointers on.
 template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
@@ -108,6 +115,7 @@ void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {})
 
 /// Combines init and the vectors of ranks 0 .. r - 1, element by element and in this order, into rank r's `out`, as
 /// std::exclusive_scan does: rank 0 gets init.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
 /// @param init       the left-most operand, the same on every rank
 /// @param op         associative callable T(T const&, T const&)

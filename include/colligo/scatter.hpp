@@ -72,8 +72,10 @@ auto accept_scatterv(Comm const& comm, std::span<T> both, Counts const& counts, 
 }  // namespace detail
 
 /// Puts in[i n] .. in[(i + 1) n - 1] of the root into rank i's `out`.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of p n elements at the root; other ranks may pass an empty range
 /// @param out        contiguous range of n elements, the same n on every rank, not overlapping `in`
+/// @param root       the rank that has the elements, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
@@ -96,10 +98,12 @@ template <communicator Comm, elements In, elements Out, algorithm Algorithm = au
 }
 
 /// The same for any lengths.
+/// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of as many elements as all counts together at the root; other ranks may pass an
 ///                   empty range
 /// @param counts     sized range of p integers, elements per rank; the same on every rank
 /// @param out        contiguous range of counts[rank] elements, not overlapping `in`
+/// @param root       the rank that has the elements, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as scatter does. Collective over comm.
 template <communicator Comm, elements In, std::ranges::sized_range Counts, detail::elements_like<In> Out,

@@ -5,7 +5,18 @@
 
 #include <colligo/plan/draw.hpp>
 #include <colligo/record.hpp>
+#include <colligo/plan/price.hpp>
 #include <colligo/shape/tree.hpp>
+#include <colligo/shape/trees.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+
+#undef NDEBUG
+#include <cassert>
 
 #include "../well_formed.hpp"
 
@@ -54,6 +65,36 @@ TEST_CASE("no node of a tree lies on another, and the caption fits") {
   }
 }
 
+namespace {
+/// Messages that are combined, of a column of three and more rounds whose messages go the same ways once.
+std::size_t circles_of(schedule const& s) {
+  std::map<int, std::multiset<std::array<int, 3>>> ways;
+  for (message const& m : s.messages_in_order()) ways[m.round].insert({m.from, m.to, m.received.folds()});
+  std::size_t circles = 0;
+  for (auto next = ways.begin(); next != ways.end();) {
+    auto const end = std::find_if(next, ways.end(), [&](auto const& its) { return its.second != next->second; });
+    auto const combined = static_cast<std::size_t>(
+        std::ranges::count_if(next->second, [](auto const& way) { return way[2] != 0; }));
+    auto const rounds = static_cast<std::size_t>(std::distance(next, end));
+    circles += rounds >= 3 ? combined : rounds * combined;
+    next = end;
+  }
+  return circles;
+}
+}  // namespace
+
+TEST_CASE("rounds that are alike are one column, and the title names the algorithm") {
+  auto const s = record(named("linear_ring"), collective::all_gather, 32, 64);
+  auto const picture = draw(s, {}, "linear_ring");
+  CHECK(fault_in_xml(picture) == "");
+  CHECK(occurrences(picture, ">linear_ring: all_gather, p = 32, n = 64: 31 rounds, 992 messages<") == 1);
+  CHECK(occurrences(picture, ">rounds 1 to 31 (x 31)<") == 1);
+  CHECK(occurrences(picture, ">round 1<") == 0);
+  CHECK(occurrences(picture, "<title>rank ") == 32 * 2);   // of each message its line and its arrow
+  CHECK(occurrences(picture, "elements sent, and copied") == 1);
+  CHECK(occurrences(draw(trees::chain(3), {}, "chain"), ">chain: 3 ranks, depth 2<") == 1);
+}
+
 TEST_CASE("a schedule's picture holds every message, and a plus where the receiver combines") {
   for (int const p : {1, 2, 8, 16})
     for (auto const& [name, what] : {std::pair("halving_doubling", collective::all_reduce),
@@ -64,16 +105,15 @@ TEST_CASE("a schedule's picture holds every message, and a plus where the receiv
                                      {"dissemination", collective::barrier}}) {
       INFO(name << ", p = " << p);
       auto const s = record(named(name), what, p, 48);
-      std::size_t folds = 0, between = 0;
+      std::size_t between = 0;
       auto const hosts = dealt_out(p, 3);
       for (message const& m : s.messages_in_order()) {
-        folds += m.received.folds();
         between += hosts[static_cast<std::size_t>(m.from)] != hosts[static_cast<std::size_t>(m.to)];
       }
       auto const plain = draw(s), mapped = draw(s, hosts);
       CHECK(fault_in_xml(plain) == "");
       CHECK(fault_in_xml(mapped) == "");
-      CHECK(occurrences(plain, "<circle") == folds);
+      CHECK(occurrences(plain, "<circle") == circles_of(s) + 1);   // and that of the legend
       CHECK(occurrences(plain, red) == 0);
       CHECK(occurrences(plain, std::to_string(s.total_messages()) + " messages<") == 1);
       CHECK(occurrences(mapped, " messages, " + std::to_string(between) + " of them between " +
@@ -87,4 +127,8 @@ TEST_CASE("a map of the hosts has one for every rank") {
   CHECK_THROWS_AS(draw(binomial_tree{8}, dealt_out(7, 2)), argument_error);
   CHECK_THROWS_AS(draw(record(ring{}, collective::all_reduce, 8, 8), dealt_out(9, 2)), argument_error);
   CHECK(between_hosts(binomial_tree{8}, {}) == 0);
+}
+
+TEST_CASE("what the pages say of schedules") {
+#include "schedules.inc"
 }

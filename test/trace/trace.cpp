@@ -115,6 +115,46 @@ TEST_CASE("messages match within their communicator, in order, and only if both 
   for (traced_message const& m : all) CHECK((m.from == 0 && m.to == 1 && m.sent.bytes == m.received.bytes));
 }
 
+TEST_CASE("what goes through shared memory is marked") {
+  for (bool const memory : {false, true}) {
+    auto const logs = traced_all_reduce(3, 30, named(memory ? "ring@shared_memory" : "ring@messages"));
+    std::size_t const messages = record(ring{}, collective::all_reduce, 3, 30).total_messages();
+    std::ostringstream picture, events;
+    write_timeline(picture, logs);
+    write_chrome_trace(events, logs);
+    CHECK(fault_in_xml(picture.str()) == "");
+    CHECK(occurrences(picture.str(), ", through shared memory<") == (memory ? messages : 0));
+    char const* const way = memory ? "\"through\":\"shared memory\"" : "\"through\":\"messages\"";
+    CHECK(occurrences(events.str(), way) == 2 * messages);
+  }
+}
+
+TEST_CASE("a timeline folds long stretches without a call, and its words do not overlap") {
+  std::vector<trace_event> events;
+  for (std::int64_t const begin : {0, 300, 50'000'000, 50'000'200}) {   // the latter two are requests that overlap
+    trace_event e{.what = trace_event::kind::call, .call_of = collective::barrier, .begin = begin, .end = begin + 250};
+    e.algorithm[0] = 'd';
+    events.push_back(e);
+  }
+  std::vector<trace_log> logs;
+  logs.emplace_back(0, events, 0);
+  std::ostringstream file;
+  write_timeline(file, logs);
+  std::string const picture = file.str();
+  CHECK(fault_in_xml(picture) == "");
+  CHECK(occurrences(picture, ">idle 50 ms<") == 1);   // not the 50 ns between the first two
+  CHECK(occurrences(picture, "<title>barrier d") == 4);
+  CHECK(occurrences(picture, ">barrier d<") == 4);
+  events[2].algorithm = {'d', 'i', 's', 's', 'e', 'm', 'i', 'n', 'a', 't', 'i', 'o', 'n'};
+  for (std::size_t i = 2; i < 4; ++i) events[i].end = events[i].begin + 1000;
+  events[3].begin = events[2].begin + 40;
+  logs.clear(), logs.emplace_back(0, events, 0);
+  std::ostringstream again;
+  write_timeline(again, logs);
+  CHECK(occurrences(again.str(), ">barrier dissemination<") == 1);
+  CHECK(occurrences(again.str(), ">barrier d<") == 2);   // the fourth begins where the third's name is
+}
+
 TEST_CASE("a call that throws is in the trace, with the step in which it threw") {
   std::vector<trace_log> logs;
   logs.reserve(2);

@@ -57,6 +57,8 @@ class any_step {
   virtual void exchange(range out, range in, pair_of peers, pair_kind kind) = 0;
   /// Operands that vanish may be among them; they stay where they are until it returns.
   virtual void list(std::span<operand const> operands, list_kind kind) = 0;
+  /// What goes between this rank and that one does so through memory that both have.
+  virtual bool shares_memory_with(int) const { return false; }
 
  protected:
   /// `operands`: memory for lists that are made while they are read.

@@ -14,6 +14,8 @@
 #include "nothing more to be read"
 #endif
 
+#include "../version.hpp"
+
 #if defined(COLLIGO_COMPILED)
 #define COLLIGO_MODE compiled
 #else

@@ -10,6 +10,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -111,31 +112,78 @@ std::size_t between_hosts(Tree const& t, std::span<int const> hosts) {
   return count;
 }
 
+namespace detail {
+
+/// A column of a schedule's picture: rounds whose messages go the same ways.
+struct folded_rounds {
+  int first = 1, last = 1;
+  std::map<int, std::vector<message const*>> sent;   // by sender, of the first of them
+
+  int count() const { return last - first + 1; }
+  std::string title() const {
+    return count() == 1 ? "round " + std::to_string(first)
+                        : "rounds " + std::to_string(first) + " to " + std::to_string(last) + " (x " +
+                              std::to_string(count()) + ')';
+  }
+  bool goes_as(folded_rounds const& other) const {
+    return std::ranges::equal(sent, other.sent, [](auto const& a, auto const& b) {
+      return a.first == b.first && std::ranges::equal(a.second, b.second, [](message const* one, message const* two) {
+               return one->to == two->to && one->received.folds() == two->received.folds();
+             });
+    });
+  }
+};
+
+/// Three and more that are alike are one: two are as easily read.
+inline std::vector<folded_rounds> fold_rounds(std::vector<message> const& all, int rounds) {
+  std::vector<folded_rounds> each(static_cast<std::size_t>(rounds));
+  for (int round = 1; auto& its : each) its.first = its.last = round++;
+  for (message const& m : all) each[static_cast<std::size_t>(m.round - 1)].sent[m.from].push_back(&m);
+  std::vector<folded_rounds> columns;
+  for (auto next = each.begin(); next != each.end();) {
+    auto const end = std::find_if_not(next, each.end(), [&](auto const& its) { return its.goes_as(*next); });
+    if (end - next >= 3) columns.push_back(*next), columns.back().last = (end - 1)->last;
+    else columns.insert(columns.end(), next, end);
+    next = end;
+  }
+  return columns;
+}
+
+}  // namespace detail
+
 /// The schedule as SVG: a row per rank, a column per round, and each message from its sender to its receiver with the
-/// elements that it carries; a plus where the receiver combines. hosts[r] is the host of rank r; none: not shown.
-/// Throws argument_error as between_hosts does, broken_law.
-inline std::string draw(schedule const& s, std::span<int const> hosts = {}) {
+/// elements that it carries; a plus where the receiver combines. Rounds in a row whose messages go the same ways are
+/// one column from three on, with the elements of the first. hosts[r] is the host of rank r; none: not shown. `name`,
+/// the algorithm's, begins the title. Throws argument_error as between_hosts does, broken_law.
+inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std::string_view name = {}) {
   detail::host_rows const map(s.size(), hosts);
   auto const all = s.messages_in_order();
-  std::map<std::pair<int, int>, std::vector<message const*>> sent;   // by round and sender
-  for (message const& m : all) sent[{m.round, m.from}].push_back(&m);
-  auto const label = [](std::vector<message const*> const& messages) {
+  auto const columns = detail::fold_rounds(all, s.rounds());
+  auto const label = [](detail::folded_rounds const& its, std::vector<message const*> const& messages) {
     bool const same =
         std::ranges::all_of(messages, [&](message const* m) { return m->sent.elements == messages[0]->sent.elements; });
-    return detail::text_of(messages[0]->sent.elements) + (same ? "" : " +" + std::to_string(messages.size() - 1));
+    return detail::text_of(messages[0]->sent.elements) + (same ? "" : " +" + std::to_string(messages.size() - 1)) +
+           (its.count() > 1 ? " ..." : "");
   };
   std::size_t longest = 4;
-  for (auto const& [_, messages] : sent) longest = std::max(longest, label(messages).size());
+  for (auto const& its : columns)
+    for (auto const& [_, messages] : its.sent) longest = std::max(longest, label(its, messages).size());
 
   std::ostringstream caption;
+  if (!name.empty()) caption << name << ": ";
   caption << name_of(s.what()) << ", p = " << s.size() << ", n = " << s.elements() << ": " << s.rounds() << " rounds, "
           << all.size() << " messages";
   if (map.known()) caption << ", " << between_hosts(s, hosts) << " of them between " << map.count() << " hosts";
+  double const count = static_cast<double>(columns.size());
   double const row = s.size() <= 16 ? 40 : 28, top = 76, left = map.known() ? 150 : 80;
   double const stub = .85 * detail::width_of(longest) + 10;
-  double const column = stub + std::clamp(6.0 * s.size(), 60.0, 130.0) + 24;
-  double const width = std::max(left + column * s.rounds() + 30, detail::width_of(caption.str().size()) * 1.25 + 20);
-  double const height = top + row * s.size() + 20;
+  std::size_t title = 0;
+  for (auto const& its : columns) title = std::max(title, its.title().size());
+  double const column =
+      std::max(stub + std::clamp(6.0 * s.size(), 60.0, 130.0) + 24, detail::width_of(title) + 16);
+  double const width =
+      std::max({left + column * count + 30, detail::width_of(caption.str().size()) * 1.25 + 20, 560.0});
+  double const bottom = top + row * s.size() + 20, height = bottom + 26;
   svg picture(width, height);
   picture.text(16, 24, caption.str(), "class='title'");
 
@@ -146,7 +194,7 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}) {
   auto const seat = [&](int rank) {
     y(rank) = next + row / 2;
     picture.text(left - 14, y(rank) + 4, std::to_string(rank), "text-anchor='end'");
-    picture.line(left, y(rank), left + column * s.rounds(), y(rank), "stroke='#000' stroke-opacity='.13'");
+    picture.line(left, y(rank), left + column * count, y(rank), "stroke='#000' stroke-opacity='.13'");
     next += row;
   };
   for (int h = 0; h < map.count(); ++h) {
@@ -157,39 +205,56 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}) {
   }
   for (int r = 0; r < s.size() && !map.known(); ++r) seat(r);
 
-  auto const x = [&](int round) { return left + column * (round - 1); };
-  for (int round = 1; round <= s.rounds(); ++round) {
-    picture.text(x(round) + column / 2, 50, "round " + std::to_string(round), "text-anchor='middle'");
-    picture.line(x(round), 58, x(round), height - 14, "stroke='#000' stroke-opacity='.2' stroke-dasharray='2 4'");
-  }
-  for (auto const& [at, messages] : sent) {
-    auto const [round, from] = at;
-    double const begin = x(round) + 6 + stub, end = x(round + 1) - 12;
-    picture.text(x(round) + 8, y(from) - 4, label(messages), "class='small'");
-    for (message const* m : messages) {
-      char const* const within = map.known() ? "#5b6570" : m->received.folds() ? "#e07b12" : "#3a6ea5";
-      auto const colour = map.stroke(from, m->to, within);
-      std::string const tip = map.where(from) + " to " + map.where(m->to) + ": elements " +
-                              detail::text_of(m->sent.elements) + (m->received.folds() ? ", combined" : "");
-      picture.line(x(round) + 6, y(from), begin, y(from), colour, tip);
-      if (!m->received.folds()) {
-        picture.arrow(begin, y(from), end + 6, y(m->to), colour, tip);
-        continue;
+  auto const combined = [&](double at_x, double at_y, std::string const& colour, std::string const& tip) {
+    picture.disc(at_x, at_y, 6, "fill='#fff' " + colour, tip);
+    picture.line(at_x - 3, at_y, at_x + 3, at_y, colour);
+    picture.line(at_x, at_y - 3, at_x, at_y + 3, colour);
+  };
+  double left_of = left;
+  for (auto const& its : columns) {
+    double const x = left_of;
+    left_of += column;
+    picture.text(x + column / 2, 50, its.title(), "text-anchor='middle'");
+    picture.line(x, 58, x, bottom - 14, "stroke='#000' stroke-opacity='.2' stroke-dasharray='2 4'");
+    for (auto const& [from, messages] : its.sent) {
+      double const begin = x + 6 + stub, end = left_of - 12;
+      picture.text(x + 8, y(from) - 4, label(its, messages), "class='small'");
+      for (message const* m : messages) {
+        char const* const within = map.known() ? "#5b6570" : m->received.folds() ? "#e07b12" : "#3a6ea5";
+        auto const colour = map.stroke(from, m->to, within);
+        std::string const tip = map.where(from) + " to " + map.where(m->to) + ": elements " +
+                                detail::text_of(m->sent.elements) + (m->received.folds() ? ", combined" : "");
+        picture.line(x + 6, y(from), begin, y(from), colour, tip);
+        if (m->received.folds()) {
+          picture.line(begin, y(from), end, y(m->to), colour, tip);
+          combined(end, y(m->to), colour, tip);
+        } else {
+          picture.arrow(begin, y(from), end + 6, y(m->to), colour, tip);
+        }
       }
-      picture.line(begin, y(from), end, y(m->to), colour, tip);
-      picture.disc(end, y(m->to), 6, "fill='#fff' " + colour, tip);
-      picture.line(end - 3, y(m->to), end + 3, y(m->to), colour);
-      picture.line(end, y(m->to) - 3, end, y(m->to) + 3, colour);
     }
   }
+
+  // The legend.
+  double at = 16;
+  auto const explain = [&](std::string const& stroke, bool combines, std::string_view words) {
+    std::string const colour = "stroke='" + stroke + "' stroke-width='1.5'";
+    if (combines) picture.line(at, bottom, at + 20, bottom, colour), combined(at + 20, bottom, colour, {});
+    else picture.arrow(at, bottom, at + 26, bottom, colour);
+    picture.text(at + 34, bottom + 4, words, "class='small'");
+    at += 54 + 6 * static_cast<double>(words.size());
+  };
+  explain(map.known() ? "#5b6570" : "#3a6ea5", false, "elements sent, and copied");
+  explain(map.known() ? "#5b6570" : "#e07b12", true, "sent, and combined");
+  if (between_hosts(s, hosts) > 0) explain("#d62728", false, "between hosts");
   return std::move(picture).str();
 }
 
 /// The tree as SVG, its root on top, children in the order in which they report; nodes are coloured by host.
 /// hosts[r] is the host of rank r; none: not shown. Throws argument_error as between_hosts does.
-/// Precondition: it is a tree.
+/// `name` begins the title. Precondition: it is a tree.
 template <drawable_tree Tree>
-std::string draw(Tree const& t, std::span<int const> hosts = {}) {
+std::string draw(Tree const& t, std::span<int const> hosts = {}, std::string_view name = {}) {
   int const p = detail::ranks_of(t);
   detail::host_rows const map(p, hosts);
   constexpr double slot = 40, level_height = 78, radius = 14, top = 66, left = 34;
@@ -213,6 +278,7 @@ std::string draw(Tree const& t, std::span<int const> hosts = {}) {
   auto const at = [&](int rank) { return nodes[static_cast<std::size_t>(rank)]; };
 
   std::ostringstream caption;
+  if (!name.empty()) caption << name << ": ";
   caption << p << " ranks, depth " << depth;
   if (map.known())
     caption << " on " << map.count() << " hosts: " << between_hosts(t, hosts) << " of " << std::max(0, p - 1)

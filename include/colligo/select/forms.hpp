@@ -12,6 +12,7 @@
 
 // Known by name alone, so that this header needs no Boost.
 namespace boost::mpi {
+class communicator;
 template <class T> struct inplace_t;
 }
 
@@ -52,6 +53,13 @@ concept functor_on_elements = functor_on<Op, std::ranges::range_value_t<R>> &&
 /// op combines such values, not what they consist of.
 template <class Op, class T>
 concept functor_on_values = !stands_in_place<T> && !functor_on_elements<Op, T> && functor_on<Op, T>;
+
+/// Ranges of whose elements op, and not of the whole, is a functor: Boost.MPI has a form for (T const&, T&, Op) that
+/// would be taken for them where a call is not qualified, if this library had none just like it, but for narrower use.
+/// Op has no state, for such a form copies it.
+template <class Op, class T>
+concept functor_on_elements_alone = elements<T> && functor_on_elements<Op, T> && !functor_on<Op, T> &&
+                                    std::is_empty_v<Op>;
 
 /// What may be sent as one value: no address, and nothing that says how to send something else.
 template <class T>

@@ -56,7 +56,8 @@ struct by_host_options {
 /// A tree in levels: within groups of ranks of one host, between these groups, between clusters. Children of the inner
 /// levels report first. Leaders are the lowest ranks, but the root leads wherever it is. In order where hosts and
 /// clusters hold consecutive ranks, the shapes are in order, and the root is rank 0.
-/// @param hosts  the host of each rank, any numbers; its size is p
+/// @param hosts    the host of each rank, any numbers; its size is p
+/// @param options  shapes, groups, clusters, the root
 /// Throws argument_error where sizes, the root, groups or shapes do not fit.
 constexpr tree by_host(std::span<int const> hosts, by_host_options const& options = {});
 

@@ -27,6 +27,7 @@ struct trace_event {
 
   kind what{};
   collective call_of{};
+  bool shared_memory = false;          ///< an operand that goes through it
   int peer = nobody;                   ///< of an operand, as a row of the trace
   std::uint32_t number = 0;            ///< of the call on this rank; of a step within its call
   std::uint64_t communicator = 0;      ///< messages match within one

@@ -34,6 +34,7 @@ class tracer::traced final : public any_step {
   void list(std::span<operand const> operands, list_kind kind) override {
     perform(operands, [&] { step_.list(operands, kind); });
   }
+  bool shares_memory_with(int peer) const override { return step_.shares_memory_with(peer); }
 
  private:
   template <class Run>
@@ -57,6 +58,7 @@ class tracer::traced final : public any_step {
     for (operand const& o : operands) {
       if (o.vanishes()) continue;
       e.what = o.sends() ? trace_event::kind::send : o.folds() ? trace_event::kind::fold : trace_event::kind::recv;
+      e.shared_memory = step_.shares_memory_with(o.peer);
       e.peer = to_.rows_.empty() ? o.peer : to_.rows_[static_cast<std::size_t>(o.peer)];
       e.elements = o.elements.size();
       e.bytes = e.elements * element_size();

@@ -116,7 +116,8 @@ COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log cons
         for (std::size_t k = i + 1; k < log.events().size() && log.events()[k].is_operand(); ++k) {
           trace_event const& o = log.events()[k];
           out << (k == i + 1 ? "" : ",") << "{\"kind\":\"" << detail::name_of(o.what) << "\",\"peer\":" << o.peer
-              << ",\"elements\":" << o.elements << ",\"bytes\":" << o.bytes << '}';
+              << ",\"elements\":" << o.elements << ",\"bytes\":" << o.bytes
+              << (o.shared_memory ? ",\"through\":\"shared memory\"}" : ",\"through\":\"messages\"}");
         }
         out << ']';
       }
@@ -136,6 +137,58 @@ COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log cons
   out << "\n]}\n";
 }
 
+namespace detail {
+
+/// Where a time is drawn. Stretches in which no rank is in a call are folded where they are long beside what there is.
+class time_axis {
+ public:
+  static constexpr double fold = 76;   ///< pixels of a stretch that is folded
+  struct stretch {
+    std::int64_t begin, end;
+    bool folded;
+    double x;
+  };
+
+  time_axis(std::span<trace_log const> logs, trace_span const& times, double left, double width) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> calls;
+    for (trace_log const& log : logs)
+      for (trace_event const& e : log.events())
+        if (!e.is_operand()) calls.emplace_back(e.begin, e.end);
+    std::ranges::sort(calls);
+    std::int64_t idle = 0, busy_until = times.first;
+    std::vector<std::pair<std::int64_t, std::int64_t>> gaps;
+    for (auto const& [begin, end] : calls) {
+      if (begin > busy_until) gaps.emplace_back(busy_until, begin), idle += begin - busy_until;
+      busy_until = std::max(busy_until, end);
+    }
+    std::int64_t const busy = times.last - times.first - idle;
+    std::erase_if(gaps, [&](auto const& gap) { return gap.second - gap.first <= busy / 4; });
+    std::int64_t shown = times.last - times.first, from = times.first;
+    for (auto const& [begin, end] : gaps) shown -= end - begin;
+    scale = width / static_cast<double>(std::max<std::int64_t>(1, shown));
+    double at = left;
+    auto const add = [&](std::int64_t begin, std::int64_t end, bool folded) {
+      stretches.push_back({begin, end, folded, at});
+      at += folded ? fold : static_cast<double>(end - begin) * scale;
+    };
+    for (auto const& [begin, end] : gaps) add(from, begin, false), add(begin, end, true), from = end;
+    add(from, times.last, false);
+    right = at;
+  }
+
+  double operator()(std::int64_t t) const {
+    auto const next = std::ranges::upper_bound(stretches, t, {}, &stretch::begin);
+    stretch const& its = next == stretches.begin() ? *next : *std::prev(next);
+    double const since = static_cast<double>(t - its.begin);
+    return its.x + (its.folded ? fold * since / static_cast<double>(its.end - its.begin) : since * scale);
+  }
+
+  std::vector<stretch> stretches;
+  double scale = 1, right = 0;   ///< pixels a nanosecond; where it ends
+};
+
+}  // namespace detail
+
 COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> logs) {
   constexpr double left = 86, top = 60, row_height = 46, call_height = 34, step_height = 16;
   detail::trace_span const times(logs);
@@ -149,10 +202,9 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   for (double y = top; auto& [row, its] : y_of) its = y, y += row_height;
   double const width = std::clamp(24.0 * static_cast<double>(steps), 1000.0, 20000.0),
                bottom = top + row_height * static_cast<double>(y_of.size());
-  double const scale = width / static_cast<double>(std::max<std::int64_t>(1, times.last - times.first));
-  auto const x = [&](std::int64_t t) { return left + static_cast<double>(t - times.first) * scale; };
+  detail::time_axis const x(logs, times, left, width);
 
-  svg picture(left + width + 24, bottom + 30);
+  svg picture(x.right + 24, bottom + 30);
   picture.text(left, 20,
                std::to_string(logs.size()) + " ranks, " + times.us(times.last) + " us" +
                    (times.dropped ? ", " + std::to_string(times.dropped) + " later events dropped" : ""),
@@ -166,21 +218,55 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     picture.text(at + 17, 40, what);
     at += 40 + 7 * static_cast<double>(std::strlen(what));
   }
+  constexpr char const* by_message = "#444' stroke-opacity='.55", * through_memory = "#7b3294' stroke-dasharray='5 2";
+  for (auto const& [stroke, what] : {std::pair(by_message, "message"), {through_memory, "through shared memory"}}) {
+    picture.arrow(at, 36, at + 26, 36, "stroke='" + std::string(stroke) + '\'');
+    picture.text(at + 32, 40, what);
+    at += 55 + 7 * static_cast<double>(std::strlen(what));
+  }
+  for (auto const& its : x.stretches)
+    if (its.folded) {
+      picture.box(its.x, top - 6, x.fold, bottom - top + 6, "fill='#f1f1f1'");
+      std::ostringstream lasts;
+      lasts.precision(3);
+      double const ms = static_cast<double>(its.end - its.begin) * 1e-6;
+      lasts << "idle " << (ms >= 1 ? ms : 1000 * ms) << (ms >= 1 ? " ms" : " us");
+      picture.text(its.x + x.fold / 2, bottom - 4, lasts.str(), "text-anchor='middle' class='small'");
+    }
   // Ticks at 1, 2 or 5 times a power of ten, some 100 pixels apart.
-  double const wanted = 100 / scale, power = std::pow(10, std::floor(std::log10(wanted)));
+  double const wanted = 100 / x.scale, power = std::pow(10, std::floor(std::log10(wanted)));
   double const tick = std::max(1.0, power * (wanted / power > 5   ? 10
                                              : wanted / power > 2 ? 5
                                              : wanted / power > 1 ? 2
                                                                   : 1));
-  for (double t = 0; t <= static_cast<double>(times.last - times.first); t += tick) {
-    picture.line(left + t * scale, top - 6, left + t * scale, bottom, "stroke='#e3e3e3'");
-    std::string us = times.duration(static_cast<std::int64_t>(t));
-    us.erase(tick >= 1000 ? us.find('.') : us.find_last_not_of('0') + 1);
-    picture.text(left + t * scale, bottom + 16, us + " us", "text-anchor='middle' class='small'");
+  // Each stretch has its own, for folds may be long; none where there is no room for its label.
+  double labelled = 0;
+  for (auto const& its : x.stretches) {
+    if (its.folded) continue;
+    double const begin = static_cast<double>(its.begin - times.first), end = static_cast<double>(its.end - times.first);
+    for (double t = std::ceil(begin / tick) * tick; t <= end; t += tick) {
+      double const place = x(times.first + static_cast<std::int64_t>(t));
+      picture.line(place, top - 6, place, bottom, "stroke='#e3e3e3'");
+      std::string us = times.duration(static_cast<std::int64_t>(t));
+      us.erase(tick >= 1000 ? us.find('.') : us.find_last_not_of('0') + 1);
+      us += " us";
+      double const half = 3.2 * static_cast<double>(us.size());
+      if (place - half < labelled) continue;
+      picture.text(place, bottom + 16, us, "text-anchor='middle' class='small'");
+      labelled = place + half + 6;
+    }
   }
   for (auto const& [row, y] : y_of)
     picture.text(left - 10, y + call_height / 2 + 4, "rank " + std::to_string(row), "text-anchor='end'");
 
+  // Words come last, over boxes and arrows, and where none are yet: requests of a rank may overlap.
+  struct words {
+    double x, y;
+    std::string text;
+    bool of_call;
+  };
+  std::vector<words> labels;
+  std::map<double, double> said_until;
   for (trace_log const& log : logs)
     for (std::size_t i = 0; i < log.events().size(); ++i) {
       trace_event const& e = log.events()[i];
@@ -197,6 +283,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
         // Not a literal + std::string, of which g++ 12 warns at -O3 without cause (-Wrestrict).
         tip.append("\n").append(detail::name_of(o.what)) +=
             ' ' + std::to_string(o.peer) + ": " + std::to_string(o.bytes) + " bytes";
+        if (o.shared_memory) tip += " through shared memory";
         folds |= o.what == trace_event::kind::fold, receives |= o.what == trace_event::kind::recv;
       }
       char const* const colour = call       ? "#d7dee8' stroke='#8593a5"
@@ -205,17 +292,22 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
                                             : "#4e79a7' stroke='#fff";
       double const from = call ? y : y + call_height - step_height - 1, height = call ? call_height : step_height;
       picture.box(x(e.begin), from, wide, height, "stroke-width='.5' fill='" + std::string(colour) + '\'', tip);
-      if (wide > 6.2 * static_cast<double>(name.size()) + 6)
-        picture.text(x(e.begin) + 4, from + 12, name, call ? "class='small'" : "class='small light'");
+      double const room = 6.2 * static_cast<double>(name.size()) + 6;
+      if (wide <= room || x(e.begin) < said_until[from]) continue;
+      said_until[from] = x(e.begin) + room;
+      labels.push_back({x(e.begin) + 4, from + 12, name, call});
     }
   for (traced_message const& m : messages_of(logs)) {
     bool const down = y_of[m.from] < y_of[m.to];
     picture.arrow(x(m.sent.begin), y_of[m.from] + call_height - (down ? 1 : step_height + 1), x(m.received.end),
-                  y_of[m.to] + call_height - (down ? step_height + 1 : 1), "stroke='#444' stroke-opacity='.55'",
+                  y_of[m.to] + call_height - (down ? step_height + 1 : 1),
+                  "stroke='" + std::string(m.sent.shared_memory ? through_memory : by_message) + '\'',
                   "rank " + std::to_string(m.from) + " to " + std::to_string(m.to) + ": " +
                       std::to_string(m.sent.bytes) + " bytes\n" + times.us(m.sent.begin) + " us to " +
-                      times.us(m.received.end) + " us");
+                      times.us(m.received.end) + " us" + (m.sent.shared_memory ? ", through shared memory" : ""));
   }
+  for (words const& its : labels)
+    picture.text(its.x, its.y, its.text, its.of_call ? "class='small'" : "class='small light'");
   out << std::move(picture).str();
 }
 

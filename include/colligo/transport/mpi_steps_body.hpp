@@ -98,6 +98,8 @@ COLLIGO_BODY void mpi_steps::prepare(std::span<operand const> operands) {
   memory_.make_room(messages);
 }
 
+COLLIGO_BODY bool mpi_steps::shares_memory_with(int peer) const { return host_ && host_->has(peer); }
+
 COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands, list_kind kind) {
   prepare(operands);
   if (!here_) return;

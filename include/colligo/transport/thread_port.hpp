@@ -135,6 +135,8 @@ struct over_threads {
       advance_messages(true);
     }
 
+    bool shares_memory_with(int) const override { return here_.has_value(); }
+
     void enter(call_identity const& its) override {
       number_ = its.number;
       if (here_) here_->enter(its);

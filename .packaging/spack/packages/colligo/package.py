@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSL-1.0
+"""Spack: `spack repo add .packaging/spack`, `spack develop --path . colligo@0.1.0`, `spack install colligo`."""
+
+from spack.package import *
+
+
+class Colligo(CMakePackage):
+    """Collective operations over Boost.MPI for your own types and functors, with a choice of algorithms."""
+
+    license("BSL-1.0")
+
+    version("0.1.0")
+
+    variant("boost_mpi", default=True, description="Calls over boost::mpi::communicator")
+
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.20:", type="build")
+    depends_on("mpi")
+    depends_on("boost@1.74: +mpi +serialization", when="+boost_mpi")
+
+    conflicts("%gcc@:10", msg="C++20 is needed")
+    conflicts("%clang@:13", msg="C++20 is needed")
+
+    def cmake_args(self):
+        off = ["COLLIGO_EXAMPLES", "COLLIGO_BENCHMARKS", "COLLIGO_TESTS"]
+        return [self.define_from_variant("COLLIGO_BOOST_MPI", "boost_mpi")] + [self.define(it, False) for it in off]
