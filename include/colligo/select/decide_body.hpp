@@ -18,6 +18,7 @@
 #include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"
+#include "measured_body.hpp"
 #include "named_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -40,6 +41,10 @@ struct deciding<Lazy>::latest {
   std::optional<chosen_algorithm> wish;
   std::string wish_in_words;   ///< "COLLIGO_ALL_REDUCE=ring"
   std::string no_wish;         ///< why it can never be taken, or could not be the last time; empty: it was
+  // What COLLIGO_TABLE says of these elements.
+  element const* measured_of = nullptr;
+  measured_choice measured;
+  std::size_t measured_line = 0;   ///< of the row that is taken, 0: none
 };
 template <class Lazy>
 struct deciding<Lazy>::kept_decisions final : kept_with_port {
@@ -83,7 +88,7 @@ inline bool has_tree_setting(port_base const& port, collective c) {
 
 // The tree of a file that the environment names, otherwise trees::by_host; null where all ranks are on one host.
 template <class Lazy>
-[[gnu::cold]] tree const* deciding<Lazy>::known_tree(port_base& port, collective c, tree_setting const& setting,
+[[gnu::cold]] tree const* deciding<Lazy>::known_tree(port_base& port, collective c, file_setting const& setting,
                                                      tree& kept) {
   if (!setting.is_set() && port.hosts.empty()) return nullptr;
   if (kept.size() == 0) {
@@ -222,10 +227,52 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
   shared_host* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
   kept.known = {its.vector, of.size, of.commutes, of.exact, memory && memory->whole(), port.hosts,
-                kept_decisions::tables_of(port)};
+                kept_decisions::tables_of(port), port.network()};
   kept.rules = true;
+  if (port.table_setting().is_set() && kept.measured_of != its.of) read_measured(port, its, texts, kept);
+  decided_by const who = choose_now(c, kept);
+  kept.by = decision_of(port, c, kept.chosen, texts, who);
+}
+
+// The rows of the table that may hold for these elements. A table that is none is told of, once.
+template <class Lazy>
+[[gnu::cold]] void deciding<Lazy>::read_measured(port_base& port, call const& its, text_table const& texts,
+                                                 latest& kept) {
+  kept.measured = {};
+  try {
+    auto const table = measured_table::of(port.table_setting());
+    int const hosts = host_map{port.hosts, port.size()}.host_count();
+    kept.measured = measured_choice(*table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
+      auto const& [algorithm, over] = row.take;
+      text const* const what = texts[algorithm.index()];
+      std::string const name(std::visit([](auto const& tag) { return tag.name; }, algorithm));
+      if (!what)
+        throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " + name +
+                             " has no form for " + std::string(name_of(its.what)));
+      void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, algorithm);
+      known_ranks known{port.hosts};
+      return why_not(port, its, {what, tag, way_of(row.take), decided_by::measured}, known).why.empty();
+    });
+  } catch (argument_error const& e) {
+    if (port.strict()) throw argument_error(where(port, its.what) + e.what());
+    if (port.rank() == 0) tell_once(std::string(e.what()) + "; the table is not taken, the library chooses");
+  }
+  kept.measured_of = its.of;
+}
+
+// Sets what is chosen for the latest decision's situation.
+template <class Lazy>
+decided_by deciding<Lazy>::choose_now(collective c, latest& kept) {
+  if (!kept.measured.empty()) [[unlikely]] {
+    measured_row const* const row = kept.measured.find(c, kept.known);
+    kept.measured_line = row ? row->line : 0;
+    if (row) {
+      kept.chosen = row->take;
+      return decided_by::measured;
+    }
+  }
   kept.chosen = choose(c, kept.known);
-  kept.by = decision_of(port, c, kept.chosen, texts, by_table_or_rules(kept.known));
+  return by_table_or_rules(kept.known);
 }
 
 // A vector of another length: nothing else has changed.
@@ -234,13 +281,13 @@ void deciding<Lazy>::choose_again(port_base& port, call const& its, texts_of_col
   if (!kept.rules) return;
   kept.known.vector = its.vector;
   std::size_t const before = kept.chosen.algorithm.index();
-  kept.chosen = choose(its.what, kept.known);
+  decided_by const who = choose_now(its.what, kept);
   if (kept.chosen.algorithm.index() == before) {   // the same text, and its tag at the same place
-    kept.by.over = way_of(kept.chosen);
+    kept.by.over = way_of(kept.chosen), kept.by.who = who;
     return;
   }
   kept.automatic = false;
-  kept.by = decision_of(port, its.what, kept.chosen, texts(), by_table_or_rules(kept.known));
+  kept.by = decision_of(port, its.what, kept.chosen, texts(), who);
   kept.automatic = true;
 }
 

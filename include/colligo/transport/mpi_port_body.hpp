@@ -234,7 +234,7 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
   }
   exchange_values(comm_, mine, segments_);
   try {
-    if (shared_) shared_->open(segments_);
+    if (shared_) shared_->open(segments_, reads_memory_from());
   } catch (std::bad_alloc const&) {
   }
   if (!shared_ || !shared_->host()) mine.at = 0;

@@ -86,8 +86,9 @@ class mpi_shared final : public host_memory {
 
   /// For all others. It may turn out that there is no memory.
   mpi_segment segment() const;
-  /// With the segments of all ranks. Afterwards host() is there on all of them or on none.
-  void open(std::span<mpi_segment const> all);
+  /// With the segments of all ranks. Messages of `read_from` bytes are read where they lie, if all can. Afterwards
+  /// host() is there on all of them or on none.
+  void open(std::span<mpi_segment const> all, std::size_t read_from);
 
   shared_host* host() { return host_.get(); }
   /// No rank is to use it: one of them can not.

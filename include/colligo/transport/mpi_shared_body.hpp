@@ -245,7 +245,7 @@ COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
 
 COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].segment, reads_}; }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_segment const> all) {
+[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_segment const> all, std::size_t read_from) {
   if (std::any_of(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; })) return;
   std::vector<std::byte*> segments;
   bool read_all = true;
@@ -257,7 +257,7 @@ COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].
   }
   host_ = std::make_unique<shared_host>(static_cast<int>(me_), std::move(segments), *this, std::move(places_),
                                         surroundings{this, has_cores(), &wait, read_all ? &read : nullptr, &gone});
-  if (host_->can_read() && host_->spins()) host_->announce_from(768 * 1024);
+  if (host_->can_read() && host_->spins()) host_->announce_from(read_from);
 }
 
 COLLIGO_BODY std::uint64_t mpi_shared::allocate(std::size_t bytes) {
