@@ -275,7 +275,20 @@ TEST_CASE("a table of what was measured decides for what is nearest to its rows,
       if (took != "ring@messages") throw std::runtime_error("all_gather took " + took);
     }
   });
-  variable const wish("COLLIGO_ALL_REDUCE", "circulant");
+  // Of the program: the environment's wins.
+  use_table("all_reduce any any 4 8 circulant", "mine");
+  CHECK_THAT(says(1.0, 4, 1, sum), by_row("ring", 2));
+  {
+    variable const off("COLLIGO_TABLE", "off");
+    CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over messages, chosen by table mine:1\n"));
+    use_table_file("table_of_a_test");
+    CHECK_THAT(says(1.0, 4, 1, sum), by_row("ring", 2));
+    CHECK_THROWS_WITH(use_table("# nothing\nall_reduce", "mine"), StartsWith("mine:2: a row is"));
+    CHECK_THROWS_WITH(use_table_file("no_such_file"), "no_such_file: cannot be opened");
+    use_table("");
+    CHECK_THAT(says(1.0, 4, 1, sum), Contains("by the papers' rules"));
+  }
+  variable const again("COLLIGO_TABLE", "table_of_a_test"), wish("COLLIGO_ALL_REDUCE", "circulant");
   CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over messages, wished by"));
 }
 

@@ -18,7 +18,7 @@
 #include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"
-#include "measured_body.hpp"
+#include "measured.hpp"
 #include "named_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -44,7 +44,7 @@ struct deciding<Lazy>::latest {
   // What COLLIGO_TABLE says of these elements.
   element const* measured_of = nullptr;
   measured_choice measured;
-  std::size_t measured_line = 0;   ///< of the row that is taken, 0: none
+  std::size_t measured_line = 0;   ///< of the row that was taken last
 };
 template <class Lazy>
 struct deciding<Lazy>::kept_decisions final : kept_with_port {
@@ -234,43 +234,14 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
   kept.by = decision_of(port, c, kept.chosen, texts, who);
 }
 
-// The rows of the table that may hold for these elements. A table that is none is told of, once.
-template <class Lazy>
-[[gnu::cold]] void deciding<Lazy>::read_measured(port_base& port, call const& its, text_table const& texts,
-                                                 latest& kept) {
-  kept.measured = {};
-  try {
-    auto const table = measured_table::of(port.table_setting());
-    int const hosts = host_map{port.hosts, port.size()}.host_count();
-    kept.measured = measured_choice(*table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
-      auto const& [algorithm, over] = row.take;
-      text const* const what = texts[algorithm.index()];
-      std::string const name(std::visit([](auto const& tag) { return tag.name; }, algorithm));
-      if (!what)
-        throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " + name +
-                             " has no form for " + std::string(name_of(its.what)));
-      void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, algorithm);
-      known_ranks known{port.hosts};
-      return why_not(port, its, {what, tag, way_of(row.take), decided_by::measured}, known).why.empty();
-    });
-  } catch (argument_error const& e) {
-    if (port.strict()) throw argument_error(where(port, its.what) + e.what());
-    if (port.rank() == 0) tell_once(std::string(e.what()) + "; the table is not taken, the library chooses");
-  }
-  kept.measured_of = its.of;
-}
-
 // Sets what is chosen for the latest decision's situation.
 template <class Lazy>
 decided_by deciding<Lazy>::choose_now(collective c, latest& kept) {
-  if (!kept.measured.empty()) [[unlikely]] {
-    measured_row const* const row = kept.measured.find(c, kept.known);
-    kept.measured_line = row ? row->line : 0;
-    if (row) {
-      kept.chosen = row->take;
+  if (!kept.measured.empty()) [[unlikely]]
+    if (measured_row const* const row = kept.measured.find(c, kept.known)) {
+      kept.chosen = row->take, kept.measured_line = row->line;
       return decided_by::measured;
     }
-  }
   kept.chosen = choose(c, kept.known);
   return by_table_or_rules(kept.known);
 }
@@ -426,3 +397,4 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
 }  // namespace colligo
 
 #include "agree_body.hpp"
+#include "measured_body.hpp"

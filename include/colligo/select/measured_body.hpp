@@ -14,8 +14,8 @@
 #include "../core/error.hpp"
 #include "../core/words.hpp"
 #include "../transport/port.hpp"
+#include "decide_body.hpp"
 #include "measured.hpp"
-#include "named_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -140,6 +140,12 @@ class table_parser {
   return kept.table;
 }
 
+[[gnu::cold]] COLLIGO_BODY void use_table_setting(file_setting its) {
+  if (!its.trouble.empty()) throw argument_error(its.where + ": " + its.trouble);
+  measured_table::of(its);
+  set_table_of_program(its.text.empty() ? file_setting{} : std::move(its));
+}
+
 // How far apart, by logarithms.
 inline double between(double a, double b) { return std::abs(std::log(a / b)); }
 
@@ -168,6 +174,32 @@ template <class Allowed>
     }
 }
 
+// The rows of the table that may hold for these elements. A table that is none is told of, once.
+template <class Lazy>
+[[gnu::cold]] void deciding<Lazy>::read_measured(port_base& port, call const& its, text_table const& texts,
+                                                 latest& kept) {
+  kept.measured = {};
+  try {
+    auto const table = measured_table::of(port.table_setting());
+    int const hosts = host_map{port.hosts, port.size()}.host_count();
+    kept.measured = measured_choice(*table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
+      auto const& [algorithm, over] = row.take;
+      text const* const what = texts[algorithm.index()];
+      std::string const name(std::visit([](auto const& tag) { return tag.name; }, algorithm));
+      if (!what)
+        throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " + name +
+                             " has no form for " + std::string(name_of(its.what)));
+      void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, algorithm);
+      known_ranks known{port.hosts};
+      return why_not(port, its, {what, tag, way_of(row.take), decided_by::measured}, known).why.empty();
+    });
+  } catch (argument_error const& e) {
+    if (port.strict()) throw argument_error(where(port, its.what) + e.what());
+    if (port.rank() == 0) tell_once(std::string(e.what()) + "; the table is not taken, the library chooses");
+  }
+  kept.measured_of = its.of;
+}
+
 COLLIGO_BODY measured_row const* measured_choice::find(collective what, situation const& s) const {
   if (what == collective::barrier) return ladders_.empty() ? nullptr : &ladders_.front().front();   // has no size
   bool const blocks = has_blocks(what);
@@ -187,6 +219,17 @@ COLLIGO_BODY measured_row const* measured_choice::find(collective what, situatio
     return upper ? &*above : &*below;
   }
   return nullptr;
+}
+
+}  // namespace colligo
+
+namespace colligo::inline COLLIGO_MODE {
+
+[[gnu::cold]] COLLIGO_BODY void use_table(std::string_view text, std::string const& where) {
+  detail::use_table_setting({where, std::string(text), {}});
+}
+[[gnu::cold]] COLLIGO_BODY void use_table_file(std::string const& path) {
+  detail::use_table_setting(detail::file_of(path, path.c_str()));
 }
 
 }  // namespace colligo

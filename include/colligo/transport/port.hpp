@@ -100,6 +100,9 @@ struct settings {
   void for_each_text(std::function<void(std::string&)> const& f);
 };
 settings settings_of_environment();
+file_setting file_of(std::string where, char const* path);
+/// The table of the program, for communicators that are used later.
+void set_table_of_program(file_setting its);
 
 /// Tells of variables that look like the library's and are none, once.
 void tell_of_unknown_variables();

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <initializer_list>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -48,29 +49,51 @@ namespace colligo::inline COLLIGO_MODE::detail {
     for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
 }
 
-// The file that the first of these variables that is set names.
-[[gnu::cold]] COLLIGO_BODY file_setting file_of_environment(std::initializer_list<char const*> variables) {
+[[gnu::cold]] COLLIGO_BODY file_setting file_of(std::string where, char const* path) {
   constexpr std::size_t longest = std::size_t{1} << 26;   // bytes; a tree over a million ranks needs an eighth
-  for (char const* const variable : variables) {
-    char const* const path = wish_of_environment(variable);
-    if (path == nullptr) continue;
-    file_setting t{std::string(variable) + '=' + path, {}, {}};
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-      t.trouble = "cannot be opened";
-      return t;
-    }
-    std::array<char, 4096> part;
-    while (t.text.size() <= longest && file.read(part.data(), part.size()).gcount() > 0)
-      t.text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) t.trouble = "cannot be read";
-    if (t.text.size() > longest) {
-      t.trouble = "is too long, more than " + std::to_string(longest) + " bytes";
-      t.text.clear();
-    }
+  file_setting t{std::move(where), {}, {}};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    t.trouble = "cannot be opened";
     return t;
   }
+  std::array<char, 4096> part;
+  while (t.text.size() <= longest && file.read(part.data(), part.size()).gcount() > 0)
+    t.text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) t.trouble = "cannot be read";
+  if (t.text.size() > longest) {
+    t.trouble = "is too long, more than " + std::to_string(longest) + " bytes";
+    t.text.clear();
+  }
+  return t;
+}
+
+// The file that the first of these variables that is set names.
+[[gnu::cold]] COLLIGO_BODY file_setting file_of_environment(std::initializer_list<char const*> variables) {
+  for (char const* const variable : variables)
+    if (char const* const path = wish_of_environment(variable)) return file_of(std::string(variable) + '=' + path, path);
   return {};
+}
+
+struct table_of_program {
+  std::mutex mutex;
+  file_setting its;
+
+  static table_of_program& of_process() {
+    static auto& one = *new table_of_program;   // ports may outlive static objects
+    return one;
+  }
+};
+[[gnu::cold]] COLLIGO_BODY void set_table_of_program(file_setting its) {
+  auto& one = table_of_program::of_process();
+  std::lock_guard const lock(one.mutex);
+  one.its = std::move(its);
+}
+[[gnu::cold]] COLLIGO_BODY file_setting measured_table_setting() {
+  if (auto its = file_of_environment({"COLLIGO_TABLE"}); its.is_set()) return its;
+  auto& one = table_of_program::of_process();
+  std::lock_guard const lock(one.mutex);
+  return one.its;
 }
 
 [[gnu::cold]] COLLIGO_BODY settings settings_of_environment() {
@@ -84,7 +107,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (char const* value = wish_of_environment("COLLIGO_EXPLAIN")) all.explains = switch_in(value).value_or(true);
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
-  all.table = file_of_environment({"COLLIGO_TABLE"});
+  all.table = measured_table_setting();
   if (char const* value = wish_of_environment("COLLIGO_NETWORK")) all.network = value;
   if (char const* value = wish_of_environment("COLLIGO_READ_MEMORY")) all.read_memory = value;
   return all;
