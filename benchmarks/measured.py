@@ -32,7 +32,8 @@ def rows_of(path, more=()):
         names = reader.fieldnames or []
         plain = [n for n in names if n not in more]
         if plain not in (OLD_COLUMNS, COLUMNS[:-1], COLUMNS) or names[len(plain):] != list(more):
-            raise Refused(f"{path} is no file of compare --csv: its first line is not\n  {','.join(COLUMNS + list(more))}")
+            raise Refused(f"{path} is no file of compare --csv: its first line is not\n  "
+                          f"{','.join(COLUMNS + list(more))}")
         for row in reader:
             if None in row or None in row.values():
                 raise Refused(f"{path}:{reader.line_num}: {len(names)} columns are expected")

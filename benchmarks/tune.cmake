@@ -22,9 +22,10 @@ set(tune ${PYTHON} ${PROGRAMS}/tune ${short} --collective all_reduce --type doub
   --algorithms ring@messages,automatic)
 expect(0 "2 rows" ${tune})
 expect_line("# host [^\n]+\n# (Open MPI|MPICH) [^\n]+\n")
-expect_line("\nall_reduce +double +commutes +2 +8 +ring@messages +# [^\n]+ us[^\n]+\nall_reduce +double +commutes +2 +64 ")
+expect_line("\nall_reduce +double +commutes +2 +8 +ring@messages +# [0-9.]+ us; spread")
+expect_line("\nall_reduce +double +commutes +2 +64 +ring@messages ")
 expect(0 "2 rows, 0 s, 4 launches were in tune.csv" ${tune})
-expect(3 "time is up after 0 of 4" ${tune} --seconds 0 --csv other.csv)
+expect(2 "time is up after 0 of 4 launches\nnothing was measured" ${tune} --seconds 0 --csv other.csv)
 expect(2 "ends with 1:\n--algorithms: no algorithm is named" ${tune} --csv third.csv --algorithms rings)
 expect(2 "--ranks: \"two\"" ${tune} --ranks two)
 # The library takes it.
@@ -34,7 +35,7 @@ expect(0 "automatic -> ring@messages" ${CMAKE_COMMAND} -E env COLLIGO_TABLE=coll
 # Nothing is slower than a thousand times itself; everything is slower than a thousandth.
 set(guidelines ${PYTHON} ${PROGRAMS}/guidelines ${short} --ranks 2,3 --bytes 8,64 --algorithms mpi,automatic,direct
   --collectives all_reduce,all_gather,reduce_scatter_block --svg map.svg)
-expect(0 "0 of 40 comparisons are violated beyond 1e9 %|0 of 40 comparisons" ${guidelines} --tolerance 1e7)
+expect(0 "0 of 34 comparisons are violated" ${guidelines} --tolerance 1e7)
 expect(1 "all_reduce, p = 3, 24 bytes: [0-9.]+ us > reduce_scatter_block \\+ all_gather [0-9.]+ us, by -[0-9]+ %"
   ${guidelines} --tolerance -0.999)
 file(READ ${OUT}/map.svg map)
