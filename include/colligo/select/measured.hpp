@@ -3,7 +3,7 @@
 /// What was measured on the user's machine, as text: COLLIGO_TABLE names such a file, benchmarks/tune writes one. A row
 /// says what to take for a collective of so many ranks and bytes; `#` begins a comment; blank lines do not count.
 ///
-///   # collective  type    functor   ranks  bytes    algorithm
+///   # collective  type    functor   ranks  bytes    algorithm   (10 000 rows at most)
 ///   all_reduce    double  commutes  2      8        recursive_doubling
 ///   all_reduce    any     any       32/8   1M       vendor
 ///

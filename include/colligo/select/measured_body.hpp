@@ -34,20 +34,12 @@ class table_parser {
       read(text.substr(0, std::min(end, text.find('#'))));
       text.remove_prefix(std::min(text.size(), end + 1));
     }
-    std::stable_sort(made_.rows.begin(), made_.rows.end(),
-                     [](measured_row const& a, measured_row const& b) { return key_of(a) < key_of(b); });
-    auto const twice = std::adjacent_find(made_.rows.begin(), made_.rows.end(), [](auto const& a, auto const& b) {
-      return key_of(a) == key_of(b);
-    });
-    if (twice != made_.rows.end()) {
-      line_ = (twice + 1)->line;
-      refuse("line " + std::to_string(twice->line) + " is for the same");
-    }
     return std::move(made_);
   }
 
  private:
   static constexpr std::string_view blanks = " \t\r";
+  static constexpr std::size_t most_rows = 10000;
 
   [[noreturn, gnu::cold]] void refuse(std::string const& reason) const {
     throw argument_error(where_ + ':' + std::to_string(line_) + ": " + reason);
@@ -78,6 +70,14 @@ class table_parser {
     if (!bytes) refuse(quoted(words[4]) + " is no number of bytes: 8, 64k, 1M");
     made_.rows.push_back({collective_in(words[0]), words[1] == "any" ? std::string() : std::string(words[1]),
                           functor_in(words[2]), hosts, p, *bytes, algorithm_in(words[5]), line_});
+    // To its place, which is the last one as a rule.
+    auto& rows = made_.rows;
+    for (std::size_t at = rows.size() - 1; at > 0 && !(key_of(rows[at - 1]) < key_of(rows[at])); --at) {
+      if (key_of(rows[at - 1]) == key_of(rows[at]))
+        refuse("line " + std::to_string(rows[at - 1].line) + " is for the same");
+      std::swap(rows[at - 1], rows[at]);
+    }
+    if (rows.size() > most_rows) refuse("a table has at most " + std::to_string(most_rows) + " rows");
   }
 
   collective collective_in(std::string_view word) const {
@@ -159,17 +159,20 @@ template <class Allowed>
   auto const kind = of.commutes ? commutes : ordered;
   for (std::string const& its : {type, std::string()})
     for (auto const its_kind : {kind, any}) {
-      std::vector<measured_row const*> group;   // by ranks, then by bytes
+      auto const counts = [&](measured_row const& row) {
+        return row.what == what && row.type == its && row.kind == its_kind && row.hosts == hosts;
+      };
+      int least = 0, most = 0, nearest = 0;   // of ranks, by which the rows are in order
+      for (measured_row const& row : table.rows) {
+        if (!counts(row)) continue;
+        if (least == 0) least = nearest = row.ranks;
+        most = row.ranks;
+        if (between(row.ranks, ranks) < between(nearest, ranks)) nearest = row.ranks;
+      }
+      if (ranks < least || ranks > most) continue;
+      std::vector<measured_row> ladder;   // by bytes
       for (measured_row const& row : table.rows)
-        if (row.what == what && row.type == its && row.kind == its_kind && row.hosts == hosts) group.push_back(&row);
-      if (group.empty() || ranks < group.front()->ranks || ranks > group.back()->ranks) continue;
-      int nearest = group.front()->ranks;
-      for (auto const* row : group)
-        if (between(row->ranks, ranks) < between(nearest, ranks)) nearest = row->ranks;
-      std::vector<measured_row> ladder;
-      for (auto const* row : group)
-        if (row->ranks == nearest) ladder.push_back(*row);
-      std::erase_if(ladder, [&](measured_row const& row) { return !allowed(row); });
+        if (counts(row) && row.ranks == nearest && allowed(row)) ladder.push_back(row);
       if (!ladder.empty()) ladders_.push_back(std::move(ladder));
     }
 }
@@ -208,15 +211,12 @@ COLLIGO_BODY measured_row const* measured_choice::find(collective what, situatio
   for (auto const& ladder : ladders_) {
     auto const least = static_cast<double>(ladder.front().bytes), most = static_cast<double>(ladder.back().bytes);
     if (2 * bytes < least || bytes > 2 * most) continue;
-    auto const above = std::lower_bound(ladder.begin(), ladder.end(), bytes, [](measured_row const& row, double b) {
-      return static_cast<double>(row.bytes) < b;
-    });
-    if (above == ladder.begin()) return &*above;
-    auto const below = above - 1;
-    if (above == ladder.end()) return &*below;
-    // The geometric mean of both divides them.
-    bool const upper = bytes * bytes > static_cast<double>(above->bytes) * static_cast<double>(below->bytes);
-    return upper ? &*above : &*below;
+    // The geometric mean divides neighbours.
+    std::size_t at = 0;
+    while (at + 1 < ladder.size() &&
+           bytes * bytes > static_cast<double>(ladder[at].bytes) * static_cast<double>(ladder[at + 1].bytes))
+      ++at;
+    return &ladder[at];
   }
   return nullptr;
 }
