@@ -115,7 +115,8 @@ class csv_file {
     for (auto const& r : results)
       if (r.skipped.empty())
         line("{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{},{},{},{}", of.collective, field(r.name), of.type, of.op, ranks,
-             bytes, repeats, r.us.min, r.us.median, r.us.max, of.distribution, field(mpi_name()), of.mode, of.inputs);
+             bytes, repeats, r.us.min, r.us.median, r.us.max, of.distribution, field(mpi_name()), of.mode,
+             of.inputs);
   }
 
   template <class... Fields>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the files of compare come to: for each collective, mode, inputs, type, functor, number of ranks, distribution and MPI
-/// library how many times as fast as MPI's own call a contender is, over the sizes:
+/// What the files of compare come to: for each collective, mode, inputs, type, functor, number of ranks, distribution
+/// and MPI library how many times as fast as MPI's own call a contender is, over the sizes:
 ///   summary all_reduce.csv all_reduce_mpich.csv
 #include <fmt/core.h>
 
@@ -127,8 +127,8 @@ double geometric_mean(std::vector<double> const& values) {
 }
 
 void print(std::map<subject, ratios> const& found) {
-  std::vector<std::vector<std::string>> rows{{"collective", "mode", "inputs", "type", "op", "p", "distribution", "MPI library",
-                                              "contender", "sizes", "geo mean", "min", "at bytes"}};
+  std::vector<std::vector<std::string>> rows{{"collective", "mode", "inputs", "type", "op", "p", "distribution",
+                                              "MPI library", "contender", "sizes", "geo mean", "min", "at bytes"}};
   for (auto const& [s, of_size] : found) {
     std::vector<double> means;
     std::size_t worst = 0;
@@ -137,8 +137,8 @@ void print(std::map<subject, ratios> const& found) {
       means.push_back(geometric_mean(runs));
       if (means.back() < least) least = means.back(), worst = bytes;
     }
-    rows.push_back({s.collective, s.mode, s.inputs, s.type, s.op, std::to_string(s.ranks), s.distribution, s.mpi, s.contender,
-                    std::to_string(means.size()), fmt::format("{:.2f}", geometric_mean(means)),
+    rows.push_back({s.collective, s.mode, s.inputs, s.type, s.op, std::to_string(s.ranks), s.distribution, s.mpi,
+                    s.contender, std::to_string(means.size()), fmt::format("{:.2f}", geometric_mean(means)),
                     fmt::format("{:.2f}", least), std::to_string(worst)});
   }
   std::vector<std::size_t> widths(rows[0].size());

@@ -241,7 +241,8 @@ BOOST_AUTO_TEST_CASE(a_table_of_rank_0_decides_on_all_ranks) {
     named_file const file("COLLIGO_TABLE", rows("rings"));
     boost::mpi::communicator const world = fresh();
     auto const message = message_of([&] { colligo::all_reduce(world, 1, std::plus<>{}); });
-    auto const expected = text("all_reduce on rank ", me, " of ", p, ": COLLIGO_TABLE=", file.path(), ":2: no algorithm");
+    auto const expected =
+        text("all_reduce on rank ", me, " of ", p, ": COLLIGO_TABLE=", file.path(), ":2: no algorithm");
     BOOST_CHECK_MESSAGE(message.starts_with(expected), message << "\n  instead of\n" << expected);
   }
   for (char const* each : {"COLLIGO_STRICT", "COLLIGO_TABLE", "COLLIGO_READ_MEMORY"}) unsetenv(each);

@@ -363,7 +363,8 @@ TEST_CASE("whatever the text, a table is refused with its line, or its rows are 
       ++read;
     } catch (argument_error const& e) {
       std::string_view const said = e.what();
-      if (!said.starts_with("fuzz:") || said.find_first_not_of("0123456789", 5) != said.find(": ", 5)) FAIL(text + e.what());
+      if (!said.starts_with("fuzz:") || said.find_first_not_of("0123456789", 5) != said.find(": ", 5))
+        FAIL(text + e.what());
       ++refused;
     }
   }

@@ -15,8 +15,9 @@
 ///
 /// A row holds for what lies nearer to it, by logarithms, than to the others of its collective, type and functor: first
 /// by ranks, of which none are outside of those measured, then by bytes, of which the first and last row reach to the
-/// half and the double. The more specific rows come first, by type, then by functor. Where none holds, where what it
-/// names is not allowed, and where blocks are uneven (one of more than one and a half times the mean) the defaults go on.
+/// half and the double. The more specific rows come first, by type, then by functor; rows that name what is not allowed
+/// do not count. Where none holds, and where blocks are uneven (one of more than one and a half times the mean), the
+/// defaults go on.
 #pragma once
 
 #include <cstddef>

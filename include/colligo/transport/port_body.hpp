@@ -71,7 +71,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 // The file that the first of these variables that is set names.
 [[gnu::cold]] COLLIGO_BODY file_setting file_of_environment(std::initializer_list<char const*> variables) {
   for (char const* const variable : variables)
-    if (char const* const path = wish_of_environment(variable)) return file_of(std::string(variable) + '=' + path, path);
+    if (char const* const path = wish_of_environment(variable))
+      return file_of(std::string(variable) + '=' + path, path);
   return {};
 }
 
