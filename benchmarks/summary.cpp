@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the files of compare come to: for each collective, mode, type, functor, number of ranks, distribution and MPI
-/// library how many times as fast as MPI's own call a contender is, over the sizes:
+/// What the files of compare come to: for each collective, mode, inputs, type, functor, number of ranks, distribution
+/// and MPI library how many times as fast as MPI's own call a contender is, over the sizes:
 ///   summary all_reduce.csv all_reduce_mpich.csv
 #include <fmt/core.h>
 
@@ -34,11 +34,11 @@ struct options {
 
 /// What a line of the summary is about.
 struct subject {
-  std::string collective, mode, type, op;
+  std::string collective, mode, inputs, type, op;
   int ranks;
   std::string distribution, mpi, contender;
 
-  auto key() const { return std::tie(collective, mode, type, op, ranks, distribution, mpi, contender); }
+  auto key() const { return std::tie(collective, mode, inputs, type, op, ranks, distribution, mpi, contender); }
   bool operator<(subject const& other) const { return key() < other.key(); }
 };
 
@@ -88,7 +88,7 @@ void add_file(std::string const& path, options const& o, std::vector<std::size_t
   if (!file) throw std::runtime_error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   std::string line;
   std::getline(file, line);
-  bool const has_mode = line == csv_header;
+  bool const has_inputs = line == csv_header, has_mode = has_inputs || line == csv_header_without_inputs;
   if (!has_mode && line != csv_header_without_mode)
     throw std::runtime_error(
         fmt::format("{} is no file of compare --csv: its first line is not\n  {}", path, csv_header));
@@ -102,7 +102,8 @@ void add_file(std::string const& path, options const& o, std::vector<std::size_t
       throw std::runtime_error(fmt::format("{}: {} columns instead of {}", where, f.size(), columns));
     auto const median = number<double>(f[8], where);
     if (!(median > 0)) throw std::runtime_error(fmt::format("{}: a median of {} us", where, f[8]));
-    subject const about{f[0], has_mode ? f[12] : "blocking", f[2], f[3], number<int>(f[4], where), f[10], f[11], f[1]};
+    subject const about{f[0], has_mode ? f[12] : "blocking", has_inputs ? f[13] : "fresh", f[2], f[3],
+                        number<int>(f[4], where), f[10], f[11], f[1]};
     if (!all.emplace(std::pair(about, number<std::size_t>(f[5], where)), median).second)
       throw std::runtime_error(fmt::format("{}: {} at {} bytes was there before", where, f[1], f[5]));
   }
@@ -126,8 +127,8 @@ double geometric_mean(std::vector<double> const& values) {
 }
 
 void print(std::map<subject, ratios> const& found) {
-  std::vector<std::vector<std::string>> rows{{"collective", "mode", "type", "op", "p", "distribution", "MPI library",
-                                              "contender", "sizes", "geo mean", "min", "at bytes"}};
+  std::vector<std::vector<std::string>> rows{{"collective", "mode", "inputs", "type", "op", "p", "distribution",
+                                              "MPI library", "contender", "sizes", "geo mean", "min", "at bytes"}};
   for (auto const& [s, of_size] : found) {
     std::vector<double> means;
     std::size_t worst = 0;
@@ -136,8 +137,8 @@ void print(std::map<subject, ratios> const& found) {
       means.push_back(geometric_mean(runs));
       if (means.back() < least) least = means.back(), worst = bytes;
     }
-    rows.push_back({s.collective, s.mode, s.type, s.op, std::to_string(s.ranks), s.distribution, s.mpi, s.contender,
-                    std::to_string(means.size()), fmt::format("{:.2f}", geometric_mean(means)),
+    rows.push_back({s.collective, s.mode, s.inputs, s.type, s.op, std::to_string(s.ranks), s.distribution, s.mpi,
+                    s.contender, std::to_string(means.size()), fmt::format("{:.2f}", geometric_mean(means)),
                     fmt::format("{:.2f}", least), std::to_string(worst)});
   }
   std::vector<std::size_t> widths(rows[0].size());
@@ -145,7 +146,7 @@ void print(std::map<subject, ratios> const& found) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   for (auto const& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i)
-      if (i < 8) fmt::print("{:<{}}  ", row[i], widths[i]);
+      if (i < 9) fmt::print("{:<{}}  ", row[i], widths[i]);
       else fmt::print("{:>{}}{}", row[i], widths[i], i + 1 == row.size() ? "\n" : "  ");
   }
 }

@@ -24,7 +24,7 @@ set_tests_properties(benchmark_all_reduce_split PROPERTIES PASS_REGULAR_EXPRESSI
 # Each algorithm over both ways, and what automatic is.
 add_benchmark_test(all_reduce_both_ways 2 $<TARGET_FILE:compare> --type int --op max ${short})
 set_tests_properties(benchmark_all_reduce_both_ways PROPERTIES PASS_REGULAR_EXPRESSION
-  " GB/s +x mpi\n([^\n]+\n)*  automatic -> recursive_doubling@shared_memory [^\n]+\n([^\n]+\n)*  ring@messages [^\n]+\n  ring@shared_memory ")
+  " GB/s +x mpi\n([^\n]+\n)*  automatic -> direct@shared_memory [^\n]+\n([^\n]+\n)*  ring@messages [^\n]+\n  ring@shared_memory ")
 foreach(collective broadcast all_gather gather scatter reduce_scatter_block scan exclusive_scan barrier)
   foreach(ranks 2 3)
     add_benchmark_test(${collective}_p${ranks} ${ranks} $<TARGET_FILE:compare> --collective ${collective} ${short})
@@ -50,6 +50,9 @@ foreach(mode nonblocking persistent)
   add_benchmark_test(${mode}_from_one_root 2
     $<TARGET_FILE:compare> --mode ${mode} --collective broadcast --root 1 ${shortest})
 endforeach()
+# Inputs that no cache holds: all roots take their turns over two of them.
+add_benchmark_test(rotating 3 $<TARGET_FILE:compare> --collective gather --inputs rotating --bytes 8388608,16777216
+  --algorithms mpi,linear --repeats 2 --sample-us 0)
 add_benchmark_test(overhead 2 $<TARGET_FILE:overhead> --batches 2 --calls 10)
 set(overlap_of_two --bytes 8,4096 --repeats 2 --sample-us 0)
 add_benchmark_test(overlap 2 $<TARGET_FILE:overlap> ${overlap_of_two} --csv ${CMAKE_CURRENT_BINARY_DIR}/overlap.csv)
@@ -129,6 +132,7 @@ add_refusal(range "does not end before it begins" --bytes 64:8)
 add_refusal(root "root: 2 is not a rank" --collective reduce --root 2)
 add_refusal(csv "cannot write /nowhere/a.csv" --csv /nowhere/a.csv)
 add_refusal(option "not expected: --turbo" --turbo)
+add_refusal(inputs "not in {fresh,rotating}" --inputs stale)
 add_refusal(mode "known are: blocking, nonblocking, persistent" --mode turbo)
 add_refusal(boost_mode "known here are: all or mpi,automatic" --mode persistent --algorithms boost_mpi)
 
@@ -147,6 +151,17 @@ if(COLLIGO_PYTHON)
     LABELS benchmark)
 else()
   message(STATUS "python3 is not installed: benchmarks/compile is not tested")
+endif()
+
+# What is measured on a machine, and the library's own table, which is derived from such measurements.
+if(COLLIGO_PYTHON)
+  add_test(NAME benchmark_machines COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/machines/derive
+    --check ${PROJECT_SOURCE_DIR}/include/colligo/select/table.hpp)
+  add_test(NAME benchmark_tune COMMAND ${CMAKE_COMMAND} -DPYTHON=${COLLIGO_PYTHON} "-DRUN=${COLLIGO_MPIRUN}"
+    -DCOMPARE=$<TARGET_FILE:compare> -DPROGRAMS=${CMAKE_CURRENT_SOURCE_DIR}
+    -DOUT=${CMAKE_CURRENT_BINARY_DIR}/tuned -P ${CMAKE_CURRENT_SOURCE_DIR}/tune.cmake)
+  set_tests_properties(benchmark_machines benchmark_tune PROPERTIES LABELS benchmark)
+  set_tests_properties(benchmark_tune PROPERTIES PROCESSORS 3)
 endif()
 
 if(TARGET compare_mpich)

@@ -16,7 +16,7 @@ namespace {
 
 struct options {
   std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv;
-  std::string distribution = "regular", mode = "blocking";
+  std::string distribution = "regular", mode = "blocking", inputs = "fresh";
   std::size_t factor = 4;
   std::optional<double> sample_us;
   plan how;
@@ -56,6 +56,11 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   app.add_option("--mode", o.mode,
                  "blocking; nonblocking: started and waited for; persistent: made once per input, started and waited "
                  "for")
+      ->capture_default_str();
+  app.add_option("--inputs", o.inputs,
+                 "fresh: each call on an input that was written just before, which caches hold; rotating: on one of as "
+                 "many\nas take 64 MiB with their results, which caches do not hold")
+      ->check(CLI::IsMember({"fresh", "rotating"}))
       ->capture_default_str();
   app.add_option("--repeats", o.how.repeats, "samples per algorithm and size")
       ->check(CLI::Range(1, 1000000))
@@ -143,7 +148,7 @@ int compare(int argc, char** argv) {
   if (o.root < -1 || o.root >= ranks)
     throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
   request const asked{what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root),
-                      distribution_named(o.distribution), mode_named(o.mode)};
+                      distribution_named(o.distribution), mode_named(o.mode), o.inputs == "rotating"};
   auto const contest = reduction ? chosen.make(asked) : family_of_double(asked);
   // A barrier has no size.
   auto const sizes = what == colligo::collective::barrier ? std::vector<std::size_t>{1}
@@ -160,9 +165,9 @@ int compare(int argc, char** argv) {
     if (o.split != 0)
       fmt::print("{} groups of {} ranks make each call at the same time\n", of_world / ranks, ranks);
     fmt::print(
-        "{} repetitions of batches of at least {} us, each call on fresh input; microseconds per call of the slowest "
+        "{} repetitions of batches of at least {} us, inputs {}; microseconds per call of the slowest "
         "rank, GB/s: the size over the median\n",
-        o.how.repeats, o.how.sample_us);
+        o.how.repeats, o.how.sample_us, o.inputs);
     if (asked.how != mode::blocking) fmt::print("{}\n", describe(asked.how));
     if (has_root(what)) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
   }
@@ -180,8 +185,8 @@ int compare(int argc, char** argv) {
                       std::exchange(new_size, false));
     });
     if (rank == 0) progress.clear(), report.print_size(bytes, n, results);
-    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode + in_groups}, ranks, bytes, o.how.repeats,
-              results);
+    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode + in_groups, o.inputs}, ranks, bytes,
+              o.how.repeats, results);
   }
   if (rank == 0) report.print_summary();
   return 0;

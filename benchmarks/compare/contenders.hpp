@@ -67,13 +67,17 @@ class contest_of final : public named_contest {
     make_slots((in_size_ + out_size_) * sizeof(T));
     in_.assign(slots_ * in_size_, T{});
     out_.assign(slots_ * out_size_, T{});
+    if (rotates_) write(0, static_cast<int>(slots_));
   }
 
   void refresh(std::size_t contender, int calls) override {
+    if (!rotates_) write(next_[contender].slot, calls);
+  }
+  void write(std::size_t slot, int calls) {
     ++round_;
     auto& written = Definition::in_place ? out_ : in_;
     std::size_t const n = written.size() / slots_;
-    for (std::size_t slot = next_[contender].slot; calls > 0; --calls, slot = after(slot))
+    for (; calls > 0; --calls, slot = after(slot))
       for (std::size_t i = slot * n; i < (slot + 1) * n; ++i) written[i] = input<T>(round_, rank_, i);
   }
 
@@ -82,7 +86,7 @@ class contest_of final : public named_contest {
     std::string wrong;
     for (int i = calls_to_check(); i > 0; --i) {
       refresh(contender, 1);
-      arguments<T> const asked = arguments_of(next_[contender]);
+      arguments<T> const asked = arguments_of(next(contender));
       std::vector<T> expected(asked.out.begin(), asked.out.end());
       mpi({asked.in, expected, asked.root});
       // What an earlier call left must not pass.

@@ -33,10 +33,15 @@ class named_contest : public contest {
 
   std::vector<std::string> const& names() const override { return names_; }
   int calls_per_input() const override { return static_cast<int>(slots_); }
-  void run(std::size_t contender, int calls) override { run_[contender](next_[contender], calls); }
+  // Rotating contenders go on where the one before has stopped, so that none finds its inputs in a cache.
+  void run(std::size_t contender, int calls) override {
+    run_[contender](next(contender), calls);
+    slot_ = next_[contender].slot;
+  }
 
  protected:
-  named_contest(request const& r, bool has_root) : mode_(r.how), root_(r.root), turns_(!r.root && has_root) {
+  named_contest(request const& r, bool has_root)
+      : mode_(r.how), rotates_(r.rotating), root_(r.root), turns_(!r.root && has_root) {
     MPI_Comm_rank(compared_ranks, &rank_);
     MPI_Comm_size(compared_ranks, &size_);
   }
@@ -75,16 +80,22 @@ class named_contest : public contest {
 
   /// Every call has an input of its own, written before the row of calls is timed: as many as a first-level cache
   /// holds, at least 16 if a second-level cache holds those. A row is long against its start, and no call pays for its
-  /// input to be written.
+  /// input to be written. Rotating inputs are written once, more than any cache holds.
   void make_slots(std::size_t bytes) {
-    constexpr std::size_t first_level = 1 << 15, second_level = 1 << 20;
+    constexpr std::size_t first_level = 1 << 15, second_level = 1 << 20, rotating = 1 << 26;
     bytes = std::max<std::size_t>(1, bytes);
     // What is made for each input has to fit into a cache too, and is made for one root.
     std::size_t const most = mode_ == mode::persistent ? 64 : 1024;
     slots_ = std::clamp<std::size_t>(first_level / bytes, std::clamp<std::size_t>(second_level / bytes, 1, 16), most);
+    if (rotates_) slots_ = std::clamp<std::size_t>(rotating / bytes, 2, mode_ == mode::persistent ? most : rotating);
+    slot_ = 0;
     auto const roots = static_cast<std::size_t>(mode_ == mode::persistent && turns_ ? size_ : 1);
     slots_ = (slots_ + roots - 1) / roots * roots;
     next_.assign(names_.size(), {0, root_.value_or(0)});
+  }
+  turn& next(std::size_t contender) {
+    if (rotates_) next_[contender] = {slot_, root_ ? *root_ : static_cast<int>(slot_) % size_};
+    return next_[contender];
   }
   std::size_t after(std::size_t slot) const { return slot + 1 == slots_ ? 0 : slot + 1; }
 
@@ -143,10 +154,11 @@ class named_contest : public contest {
   }
 
   mode const mode_;
+  bool const rotates_;
   std::optional<int> const root_;
   bool const turns_;   ///< the root does
   int rank_ = 0, size_ = 1;
-  std::size_t slots_ = 1;
+  std::size_t slots_ = 1, slot_ = 0;   ///< the latter is the next of rotating ones
   std::vector<std::string> names_;
   // Of each contender.
   std::vector<turn> next_;

@@ -21,6 +21,7 @@ struct request {
   std::optional<int> root;    ///< none: the calls take turns
   std::vector<std::size_t> (*distribution)(int p, std::size_t c) = nullptr;   ///< of the counts of v-collectives
   mode how = mode::blocking;
+  bool rotating = false;   ///< inputs lie in memory, not in caches
 };
 
 /// The contenders that a request names. Throws agreed_error with the list if it names others.

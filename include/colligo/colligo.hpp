@@ -16,7 +16,9 @@
 #include "reduce_scatter.hpp"
 #include "scan.hpp"
 #include "scatter.hpp"
+#include "table.hpp"
 #include "trace.hpp"
+#include "table.hpp"
 #include "trees.hpp"
 #if __has_include(<mpi.h>)
 #include "progress.hpp"

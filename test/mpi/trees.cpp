@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <colligo/broadcast.hpp>
+#include <colligo/explain.hpp>
 #include <colligo/trees.hpp>
 
 #include <cstdio>
@@ -207,6 +208,44 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_no_tree_over_the_ranks_is_refused_on_all_of_
   auto const call = [&] { colligo::all_reduce(world, 1, std::plus<>{}); };
   BOOST_CHECK(message_of(call).ends_with("COLLIGO_TREE=no_such_file: cannot be opened"));
   if (me == 0) unsetenv("COLLIGO_TREE"), unsetenv("COLLIGO_STRICT");
+}
+
+// Rank 0's table holds, whatever the others' environment says.
+BOOST_AUTO_TEST_CASE(a_table_of_rank_0_decides_on_all_ranks) {
+  int const p = boost::mpi::communicator().size(), me = boost::mpi::communicator().rank();
+  if (p == 1) return;
+  if (me == p - 1) setenv("COLLIGO_TABLE", "no_such_file", 1), setenv("COLLIGO_READ_MEMORY", "nonsense", 1);
+  auto const rows = [p](char const* algorithm) {
+    return text("all_reduce any any ", p, " 8 vendor\nall_reduce any any ", p, " 64k ", algorithm, '\n');
+  };
+  auto const took = [](boost::mpi::communicator const& world, std::size_t n) {
+    std::vector<double> const in(n, 1);
+    std::vector<double> out(n);
+    colligo::all_reduce(world, in, out, std::plus<>{});
+    BOOST_CHECK(out == std::vector<double>(n, world.size()));
+    return latest_choice(world, collective::all_reduce);
+  };
+  if (me == 0) setenv("COLLIGO_READ_MEMORY", "768k", 1);   // for what the ring of shared memory is too short for
+  {
+    named_file const file("COLLIGO_TABLE", rows("ring@messages"));
+    boost::mpi::communicator const world = fresh();
+    for (int again = 0; again < 2; ++again) {
+      BOOST_CHECK_EQUAL(took(world, 1), "vendor");
+      BOOST_CHECK_EQUAL(took(world, 8000), "ring@messages");
+      BOOST_CHECK_EQUAL(took(world, 1), "vendor");
+      BOOST_CHECK(took(world, 1 << 19) != "ring@messages");
+    }
+  }
+  if (me == 0) setenv("COLLIGO_STRICT", "1", 1);
+  {
+    named_file const file("COLLIGO_TABLE", rows("rings"));
+    boost::mpi::communicator const world = fresh();
+    auto const message = message_of([&] { colligo::all_reduce(world, 1, std::plus<>{}); });
+    auto const expected =
+        text("all_reduce on rank ", me, " of ", p, ": COLLIGO_TABLE=", file.path(), ":2: no algorithm");
+    BOOST_CHECK_MESSAGE(message.starts_with(expected), message << "\n  instead of\n" << expected);
+  }
+  for (char const* each : {"COLLIGO_STRICT", "COLLIGO_TABLE", "COLLIGO_READ_MEMORY"}) unsetenv(each);
 }
 
 // Rank 1, the first child, joins in only after rank 0 has combined what the others sent; if rank 0 waited for it the

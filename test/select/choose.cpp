@@ -105,10 +105,11 @@ TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks an
     CHECK(chosen.over == transport::best);
     return std::visit([](auto const& tag) { return tag.name; }, chosen.algorithm);
   };
-  CHECK(shared(collective::all_reduce, 2, 8) == "recursive_doubling");
-  CHECK(shared(collective::all_reduce, 2, 49153) == "halving_doubling");
+  CHECK(shared(collective::all_reduce, 2, 8) == "direct");
+  CHECK(shared(collective::all_gather, 2, 2049) == "circulant");
   CHECK(shared(collective::all_reduce, 3, 8) == "direct");
-  CHECK(shared(collective::reduce, 2, 4097) == "binary_tree");
+  CHECK(shared(collective::reduce, 2, 16384) == "direct");
+  CHECK(shared(collective::reduce, 2, 16385) == "pipelined_chain");
   CHECK(shared(collective::reduce, 8, 4097) == "direct");
   CHECK(shared(collective::scan, 8, 8) == "recursive_doubling");
   CHECK(shared(collective::gatherv, 8, 8) == "linear");

@@ -8,9 +8,12 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <random>
 
 #include <colligo/colligo.hpp>
 #include <colligo/core/words.hpp>
+#include <colligo/select/measured.hpp>
 
 using namespace colligo;
 using Catch::Matchers::Contains;
@@ -194,4 +197,204 @@ TEST_CASE("explain says what a call would take, who decided, what it costs and w
     for (collective const c : collectives)
       if (explain<int>(comm, c, 7).empty()) throw std::runtime_error(std::string(name_of(c)) + " is not explained");
   });
+}
+
+namespace {
+
+/// A table that the environment names, while it lives.
+class table_file {
+ public:
+  explicit table_file(std::string const& text) : its_("COLLIGO_TABLE", path) { std::ofstream(path) << text; }
+  ~table_file() { std::remove(path); }
+
+ private:
+  static constexpr char path[] = "table_of_a_test";
+  variable its_;
+};
+
+constexpr char good_table[] =
+    "# measured nowhere\n"
+    "all_reduce double any      4 8    ring            # line 2\n"
+    "all_reduce double any      4 2k   circulant\n"
+    "all_reduce double commutes 4 32k  halving_doubling\n"
+    "all_reduce double commutes 8 32k  ring\n"
+    "all_reduce any    ordered  4 1M   binary_tree     # line 6\n"
+    "all_reduce any    any      4 1k   rotating_ring\n"
+    "all_reduce float  any      4 1k   vendor\n"
+    "\n"
+    "all_reduce float  any      4 4k   direct:slices=1k,window=2k@messages   # line 10\n"
+    "all_gather any    any      3 64   ring\n"
+    "all_reduce any    any      8/2 1k ring\n"
+    "barrier    any    any      3 8    direct\n";
+
+}  // namespace
+
+TEST_CASE("a table of what was measured decides for what is nearest to its rows, the defaults elsewhere") {
+  table_file const file(good_table);
+  auto const says = []<class T>(T, int p, std::size_t n, auto const& op, collective what = collective::all_reduce) {
+    std::string said;
+    run_threads(p, [&](thread_communicator& comm) {
+      auto const mine = explain<T>(comm, what, n, op);
+      if (comm.rank() == 0) said = mine.substr(mine.find('\n') + 3, 70);
+    });
+    return said;
+  };
+  auto const by_row = [](char const* algorithm, int line) {
+    return StartsWith(std::string(algorithm) + " over messages, chosen by table table_of_a_test:" +
+                      std::to_string(line) + '\n');
+  };
+  std::plus<> const sum;
+  auto const first = [](double const& a, double const&) { return a; };
+  CHECK_THAT(says(1.0, 4, 1, sum), by_row("ring", 2));
+  CHECK_THAT(says(1.0, 4, 15, sum), by_row("ring", 2));           // 120 bytes; sqrt(8 * 2048) is 128
+  CHECK_THAT(says(1.0, 4, 17, sum), by_row("circulant", 3));
+  CHECK_THAT(says(1.0, 4, 512, sum), by_row("circulant", 3));     // twice what was measured
+  CHECK_THAT(says(1.0, 4, 513, sum), Contains("by the papers' rules"));
+  CHECK_THAT(says(1.0, 4, 2048, sum), by_row("halving_doubling", 4));
+  CHECK_THAT(says(1.0, 5, 4096, sum), by_row("halving_doubling", 4));
+  CHECK_THAT(says(1.0, 6, 4096, sum), by_row("ring", 5));         // nearer to 8, by logarithms
+  CHECK_THAT(says(1.0, 9, 4096, sum), Contains("by the papers' rules"));
+  CHECK_THAT(says(1.0, 3, 4096, sum), Contains("by the papers' rules"));
+  CHECK_THAT(says(1, 4, 256, sum), by_row("rotating_ring", 7));
+  CHECK_THAT(says(1.0, 4, 128000, first), by_row("binary_tree", 6));
+  CHECK_THAT(says(1.0, 4, 1, first), Contains("by the papers' rules"));   // a ring reorders
+  CHECK_THAT(says(1.0f, 4, 512, sum), by_row("direct", 10));
+  CHECK_THAT(says(1.0f, 4, 256, sum), by_row("rotating_ring", 7));   // threads have no vendor
+  CHECK_THAT(says(1.0f, 8, 256, sum), Contains("by the papers' rules"));   // on one host
+  CHECK_THAT(says(1, 3, 16, sum, collective::all_gather), by_row("ring", 11));
+  CHECK_THAT(says(1, 3, 64, sum, collective::all_gather), Contains("by the papers' rules"));   // a block of 256 bytes
+  CHECK_THAT(says(1, 3, 1, sum, collective::barrier), by_row("direct", 13));
+  // Uneven blocks: none of the table's. The other variables are more specific.
+  run_threads(3, [](thread_communicator& comm) {
+    std::vector<std::size_t> const even{16, 16, 16}, uneven{0, 48, 0};
+    std::vector<int> in(48), out(48);
+    for (auto const& counts : {even, uneven, even}) {
+      colligo::all_gatherv(comm, std::span(in).first(counts[static_cast<std::size_t>(comm.rank())]), out, counts);
+      colligo::all_gather(comm, std::span(in).first(16), out);
+      auto const took = latest_choice(comm, collective::all_gather);
+      if (took != "ring@messages") throw std::runtime_error("all_gather took " + took);
+    }
+  });
+  // Of the program: the environment's wins.
+  use_table("all_reduce any any 4 8 circulant", "mine");
+  CHECK_THAT(says(1.0, 4, 1, sum), by_row("ring", 2));
+  {
+    variable const off("COLLIGO_TABLE", "off");
+    CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over messages, chosen by table mine:1\n"));
+    use_table_file("table_of_a_test");
+    CHECK_THAT(says(1.0, 4, 1, sum), by_row("ring", 2));
+    CHECK_THROWS_WITH(use_table("# nothing\nall_reduce", "mine"), StartsWith("mine:2: a row is"));
+    CHECK_THROWS_WITH(use_table_file("no_such_file"), "no_such_file: cannot be opened");
+    use_table("");
+    CHECK_THAT(says(1.0, 4, 1, sum), Contains("by the papers' rules"));
+  }
+  variable const again("COLLIGO_TABLE", "table_of_a_test"), wish("COLLIGO_ALL_REDUCE", "circulant");
+  CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over messages, wished by"));
+}
+
+TEST_CASE("a table that is none is not taken; where the environment is strict it is an error on every rank") {
+  auto const all_ranks = [] {
+    std::vector<std::string> said(3);
+    run_threads(3, [&](thread_communicator& comm) {
+      try {
+        int const sum = colligo::all_reduce(comm, 1, std::plus<>{});
+        said[static_cast<std::size_t>(comm.rank())] = std::to_string(sum);
+      } catch (argument_error const& e) {
+        said[static_cast<std::size_t>(comm.rank())] = e.what();
+      }
+    });
+    return said;
+  };
+  struct wrong { char const *text, *reason; };
+  for (auto const& [text, reason] : {
+           wrong{"all_reduce any any 4 8", ":1: a row is \"collective type functor ranks bytes algorithm\", six words, "
+                                           "this one has 5"},
+           wrong{"\nall_reduce any any 4 8 ring ring", ":2: a row is"},
+           wrong{"allreduce any any 4 8 ring", ":1: \"allreduce\" is no collective; the nearest is all_reduce"},
+           wrong{"all_reduce any sum 4 8 ring", ":1: a functor is any, commutes or ordered, not \"sum\""},
+           wrong{"all_reduce any any 0 8 ring", ":1: \"0\" is no number of ranks"},
+           wrong{"all_reduce any any 4/5 8 ring", ":1: \"4/5\" is no number of ranks"},
+           wrong{"all_reduce any any 4/ 8 ring", ":1: \"4/\" is no number of ranks"},
+           wrong{"all_reduce any any 99999999999 8 ring", ":1: \"99999999999\" is no number of ranks"},
+           wrong{"all_reduce any any 4 8x ring", ":1: \"8x\" is no number of bytes"},
+           wrong{"all_reduce any any 4 8 rings", ":1: no algorithm is named \"rings\""},
+           wrong{"all_reduce any any 4 8 ring:block=1", ":1: ring has no knob \"block\""},
+           wrong{"all_reduce any any 4 8 automatic", ":1: no algorithm is named \"automatic\""},
+           wrong{"all_reduce any any 4 8 ring\nall_reduce any any 4 9 ring\nall_reduce any any 4 8 direct",
+                 ":3: line 1 is for the same"},
+           wrong{"all_reduce any any 3 8 linear_ring", ":1: linear_ring has no form for all_reduce"},
+       }) {
+    table_file const file(text);
+    std::string const at = std::string("COLLIGO_TABLE=table_of_a_test") + reason;
+    CHECK_THAT(on_stderr([&] { CHECK(all_ranks() == std::vector<std::string>(3, "3")); }), Contains(at));
+    variable const strict("COLLIGO_STRICT", "1");
+    auto const said = all_ranks();
+    for (int r = 0; r < 3; ++r)
+      CHECK_THAT(said[static_cast<std::size_t>(r)],
+                 StartsWith("all_reduce on rank " + std::to_string(r) + " of 3: " + at));
+  }
+  variable const absent("COLLIGO_TABLE", "no_such_file"), strict("COLLIGO_STRICT", "1");
+  CHECK_THAT(all_ranks()[2], Contains("COLLIGO_TABLE=no_such_file: cannot be opened"));
+}
+
+TEST_CASE("whatever the text, a table is refused with its line, or its rows are in order") {
+  std::mt19937 random(1);
+  auto const below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+  std::string_view const letters = " \t\n\r#:/@=,-0123456789kMGanyordelsum_\xff";
+  int refused = 0, read = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = good_table;
+    for (std::size_t changes = below(4); changes > 0; --changes) {
+      std::size_t const at = below(text.size());
+      switch (below(4)) {
+        case 0: text[at] = letters[below(letters.size())]; break;
+        case 1: text.erase(at, below(20)); break;
+        case 2: text.insert(at, text.substr(below(text.size()), below(60))); break;
+        default: text.insert(at, 1, letters[below(letters.size())]);
+      }
+    }
+    try {
+      auto const rows = detail::measured_table::parse(text, "fuzz").rows;
+      bool sound = true;
+      for (std::size_t r = 0; r < rows.size(); ++r)
+        sound = sound && rows[r].hosts >= 1 && rows[r].hosts <= rows[r].ranks && rows[r].line >= 1 &&
+                (r == 0 || rows[r - 1].what <= rows[r].what);
+      if (!sound) FAIL(text);
+      ++read;
+    } catch (argument_error const& e) {
+      std::string_view const said = e.what();
+      if (!said.starts_with("fuzz:") || said.find_first_not_of("0123456789", 5) != said.find(": ", 5))
+        FAIL(text + e.what());
+      ++refused;
+    }
+  }
+  CHECK(refused > 1000);
+  CHECK(read > 1000);
+}
+
+TEST_CASE("settings of the transport and of the network that are wrong are told of") {
+  auto const call = [] { run_threads(2, [](thread_communicator& comm) { colligo::barrier(comm); }); };
+  for (char const* wrong : {"1us", "1us,0GB/s", "-1us,2GB/s", "1us,2GB/s,", "1us,nanGB/s", "quick"}) {
+    variable const its("COLLIGO_NETWORK", wrong);
+    CHECK_THAT(on_stderr(call), Contains(std::string("COLLIGO_NETWORK=") + wrong + ": a message's latency"));
+    variable const strict("COLLIGO_STRICT", "1");
+    CHECK_THROWS_AS(call(), argument_error);
+  }
+  {
+    variable const its("COLLIGO_READ_MEMORY", "much");
+    CHECK_THAT(on_stderr(call), Contains("COLLIGO_READ_MEMORY=much: the least bytes"));
+  }
+  // 2 ms a message: a vector that halving_doubling is for otherwise is short.
+  auto const takes = [] {
+    std::string took;
+    run_threads(8, [&](thread_communicator& comm) {
+      std::vector<double> sums(1 << 14);
+      colligo::all_reduce(comm, in_place(sums), std::plus<>{});
+      if (comm.rank() == 0) took = latest_choice(comm, collective::all_reduce);
+    });
+    return took;
+  };
+  CHECK(takes() == "halving_doubling@messages");
+  variable const slow("COLLIGO_NETWORK", "2000us,10GB/s");
+  CHECK(takes() == "recursive_doubling@messages");
 }

@@ -33,10 +33,10 @@ inline constexpr text_table texts_for = []<class... Tags>(list_of_tags<Tags...>)
 
 enum class call_form;
 class port_base;
-struct tree_setting;
+struct file_setting;
 
 /// Who decided.
-enum class decided_by : std::uint8_t { pinned, named, environment, tree_file, table, rules };
+enum class decided_by : std::uint8_t { pinned, named, environment, tree_file, table, rules, measured };
 
 /// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same
 /// port.
@@ -87,7 +87,7 @@ struct deciding {
 
  private:
   struct catalogue_entry;
-  static tree const* known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept);
+  static tree const* known_tree(port_base& port, collective c, file_setting const& setting, tree& kept);
   static known_ranks checked(port_base& port, call const& its, decision const& by);
   template <class F>
   static decltype(auto) told_if_refused(port_base& port, call const& its, F f);
@@ -100,6 +100,8 @@ struct deciding {
   static void read_wish(port_base& port, collective c, text_table const& texts, latest& kept);
   static bool takes_wish(port_base& port, call const& its, text_table const& texts, latest& kept);
   static void first_choice(port_base& port, call const& its, text_table const& texts, latest& kept);
+  static void read_measured(port_base& port, call const& its, text_table const& texts, latest& kept);
+  static decided_by choose_now(collective c, latest& kept);
   static void choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept);
   static decision named_decision(port_base& port, call const& its, std::string_view name, texts_of_collective texts);
   static decision const& latest_by_rules(port_base& port, call const& its, texts_of_collective texts);

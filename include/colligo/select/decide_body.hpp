@@ -18,6 +18,7 @@
 #include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"
+#include "measured.hpp"
 #include "named_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -40,6 +41,10 @@ struct deciding<Lazy>::latest {
   std::optional<chosen_algorithm> wish;
   std::string wish_in_words;   ///< "COLLIGO_ALL_REDUCE=ring"
   std::string no_wish;         ///< why it can never be taken, or could not be the last time; empty: it was
+  // What COLLIGO_TABLE says of these elements.
+  element const* measured_of = nullptr;
+  measured_choice measured;
+  std::size_t measured_line = 0;   ///< of the row that was taken last
 };
 template <class Lazy>
 struct deciding<Lazy>::kept_decisions final : kept_with_port {
@@ -83,7 +88,7 @@ inline bool has_tree_setting(port_base const& port, collective c) {
 
 // The tree of a file that the environment names, otherwise trees::by_host; null where all ranks are on one host.
 template <class Lazy>
-[[gnu::cold]] tree const* deciding<Lazy>::known_tree(port_base& port, collective c, tree_setting const& setting,
+[[gnu::cold]] tree const* deciding<Lazy>::known_tree(port_base& port, collective c, file_setting const& setting,
                                                      tree& kept) {
   if (!setting.is_set() && port.hosts.empty()) return nullptr;
   if (kept.size() == 0) {
@@ -222,10 +227,23 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
   shared_host* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
   kept.known = {its.vector, of.size, of.commutes, of.exact, memory && memory->whole(), port.hosts,
-                kept_decisions::tables_of(port)};
+                kept_decisions::tables_of(port), port.network()};
   kept.rules = true;
+  if (port.table_setting().is_set() && kept.measured_of != its.of) read_measured(port, its, texts, kept);
+  decided_by const who = choose_now(c, kept);
+  kept.by = decision_of(port, c, kept.chosen, texts, who);
+}
+
+// Sets what is chosen for the latest decision's situation.
+template <class Lazy>
+decided_by deciding<Lazy>::choose_now(collective c, latest& kept) {
+  if (!kept.measured.empty()) [[unlikely]]
+    if (measured_row const* const row = kept.measured.find(c, kept.known)) {
+      kept.chosen = row->take, kept.measured_line = row->line;
+      return decided_by::measured;
+    }
   kept.chosen = choose(c, kept.known);
-  kept.by = decision_of(port, c, kept.chosen, texts, by_table_or_rules(kept.known));
+  return by_table_or_rules(kept.known);
 }
 
 // A vector of another length: nothing else has changed.
@@ -234,13 +252,13 @@ void deciding<Lazy>::choose_again(port_base& port, call const& its, texts_of_col
   if (!kept.rules) return;
   kept.known.vector = its.vector;
   std::size_t const before = kept.chosen.algorithm.index();
-  kept.chosen = choose(its.what, kept.known);
+  decided_by const who = choose_now(its.what, kept);
   if (kept.chosen.algorithm.index() == before) {   // the same text, and its tag at the same place
-    kept.by.over = way_of(kept.chosen);
+    kept.by.over = way_of(kept.chosen), kept.by.who = who;
     return;
   }
   kept.automatic = false;
-  kept.by = decision_of(port, its.what, kept.chosen, texts(), by_table_or_rules(kept.known));
+  kept.by = decision_of(port, its.what, kept.chosen, texts(), who);
   kept.automatic = true;
 }
 
@@ -379,3 +397,4 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
 }  // namespace colligo
 
 #include "agree_body.hpp"
+#include "measured_body.hpp"

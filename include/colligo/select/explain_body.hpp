@@ -71,6 +71,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
       return "wished by " +
              deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)].wish_in_words;
     case decided_by::table: return "chosen by the table of measurements";
+    case decided_by::measured: {
+      constexpr std::string_view variable = "COLLIGO_TABLE=";
+      std::string_view from = port.table_setting().where;
+      if (from.starts_with(variable)) from.remove_prefix(variable.size());
+      auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
+      return "chosen by table " + std::string(from) + ':' + std::to_string(kept.measured_line);
+    }
     case decided_by::rules: break;
   }
   return "chosen by the papers' rules";
@@ -79,7 +86,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 // "COLLIGO_ALL_REDUCE=ring is not taken: ...", or nothing.
 [[gnu::cold]] COLLIGO_BODY std::string untaken_wish_in_words(port_base& port, call const& its, decision const& by) {
   auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
-  bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules;
+  bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules || by.who == decided_by::measured;
   if (!is_ours || kept.wish_in_words.empty()) return {};
   return kept.wish_in_words + " is not taken: " + kept.no_wish;
 }

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../core/machine.hpp"
 #include "../core/text.hpp"
 #include "call.hpp"
 #include "identity.hpp"
@@ -76,26 +77,32 @@ class moving_step {
   virtual void abandon() {}
 };
 
-/// A tree file that the environment names: who named it, what it holds or why it can not be read. Not set: all empty.
-struct tree_setting {
+/// A file that the environment names: who named it, what it holds or why it can not be read. Not set: all empty.
+struct file_setting {
   std::string where, text, trouble;
 
   bool is_set() const { return !where.empty(); }
 };
 
-/// What the environment sets: the value of each collective's variable, empty where it is not set, off or automatic, and
-/// the trees of reductions and broadcasts.
+/// What the environment sets: the value of each collective's variable, empty where it is not set, off or automatic, the
+/// trees of reductions and broadcasts, and what was measured.
 struct settings {
   std::array<std::string, collectives.size()> algorithm;
   std::string check;    ///< COLLIGO_CHECK
   std::string strict;   ///< COLLIGO_STRICT
-  tree_setting reduce_tree, broadcast_tree;
+  file_setting reduce_tree, broadcast_tree;
+  file_setting table;         ///< COLLIGO_TABLE
+  std::string network;        ///< COLLIGO_NETWORK
+  std::string read_memory;    ///< COLLIGO_READ_MEMORY
   bool explains = false;   ///< COLLIGO_EXPLAIN: a matter of rank 0 alone, not handed on
 
   /// All of it, for those who hand it on.
   void for_each_text(std::function<void(std::string&)> const& f);
 };
 settings settings_of_environment();
+file_setting file_of(std::string where, char const* path);
+/// The table of the program, for communicators that are used later.
+void set_table_of_program(file_setting its);
 
 /// Tells of variables that look like the library's and are none, once.
 void tell_of_unknown_variables();
@@ -117,8 +124,11 @@ struct kept_with_port {
 class port_base : public endpoint {
  public:
   std::string const& setting(collective c) const { return settings_.algorithm[static_cast<std::size_t>(c)]; }
-  tree_setting const& reduce_tree_setting() const { return settings_.reduce_tree; }
-  tree_setting const& broadcast_tree_setting() const { return settings_.broadcast_tree; }
+  file_setting const& reduce_tree_setting() const { return settings_.reduce_tree; }
+  file_setting const& broadcast_tree_setting() const { return settings_.broadcast_tree; }
+  file_setting const& table_setting() const { return settings_.table; }
+  /// What messages cost, which the rules beyond one host count with.
+  machine const& network() const { return network_; }
   /// What the environment wishes and can not have is an error.
   bool strict() const { return strict_; }
 
@@ -169,6 +179,9 @@ class port_base : public endpoint {
   }
   virtual ~port_base() = default;
 
+  /// Messages of so many bytes are read where they lie, if their sender's memory can be; as a rule none is.
+  std::size_t reads_memory_from() const { return reads_memory_from_; }
+
   void execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known, transport over,
                          std::uint32_t number);
   /// With memory beside the user's.
@@ -189,9 +202,12 @@ class port_base : public endpoint {
 
  private:
   bool switched(char const* variable, std::string const& value) const;
+  void refuse_setting(std::string const& trouble, char const* otherwise) const;
 
   settings settings_;
   bool strict_ = false;
+  machine network_ = typical;
+  std::size_t reads_memory_from_ = static_cast<std::size_t>(-1);
   requests_of_rank& requests_;
 };
 

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <fstream>
 #include <initializer_list>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "../core/error.hpp"
@@ -41,33 +43,58 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (std::string& value : algorithm) f(value);
   f(check);
   f(strict);
-  for (tree_setting* t : {&reduce_tree, &broadcast_tree})
+  f(network);
+  f(read_memory);
+  for (file_setting* t : {&reduce_tree, &broadcast_tree, &table})
     for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
 }
 
-// The file that the first of these variables that is set names.
-[[gnu::cold]] COLLIGO_BODY tree_setting tree_of_environment(std::initializer_list<char const*> variables) {
-  constexpr std::size_t longest = std::size_t{1} << 26;   // bytes; a million ranks need an eighth
-  for (char const* const variable : variables) {
-    char const* const path = wish_of_environment(variable);
-    if (path == nullptr) continue;
-    tree_setting t{std::string(variable) + '=' + path, {}, {}};
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-      t.trouble = "cannot be opened";
-      return t;
-    }
-    std::array<char, 4096> part;
-    while (t.text.size() <= longest && file.read(part.data(), part.size()).gcount() > 0)
-      t.text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) t.trouble = "cannot be read";
-    if (t.text.size() > longest) {
-      t.trouble = "is too long for a tree, more than " + std::to_string(longest) + " bytes";
-      t.text.clear();
-    }
+[[gnu::cold]] COLLIGO_BODY file_setting file_of(std::string where, char const* path) {
+  constexpr std::size_t longest = std::size_t{1} << 26;   // bytes; a tree over a million ranks needs an eighth
+  file_setting t{std::move(where), {}, {}};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    t.trouble = "cannot be opened";
     return t;
   }
+  std::array<char, 4096> part;
+  while (t.text.size() <= longest && file.read(part.data(), part.size()).gcount() > 0)
+    t.text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) t.trouble = "cannot be read";
+  if (t.text.size() > longest) {
+    t.trouble = "is too long, more than " + std::to_string(longest) + " bytes";
+    t.text.clear();
+  }
+  return t;
+}
+
+// The file that the first of these variables that is set names.
+[[gnu::cold]] COLLIGO_BODY file_setting file_of_environment(std::initializer_list<char const*> variables) {
+  for (char const* const variable : variables)
+    if (char const* const path = wish_of_environment(variable))
+      return file_of(std::string(variable) + '=' + path, path);
   return {};
+}
+
+struct table_of_program {
+  std::mutex mutex;
+  file_setting its;
+
+  static table_of_program& of_process() {
+    static auto& one = *new table_of_program;   // ports may outlive static objects
+    return one;
+  }
+};
+[[gnu::cold]] COLLIGO_BODY void set_table_of_program(file_setting its) {
+  auto& one = table_of_program::of_process();
+  std::lock_guard const lock(one.mutex);
+  one.its = std::move(its);
+}
+[[gnu::cold]] COLLIGO_BODY file_setting measured_table_setting() {
+  if (auto its = file_of_environment({"COLLIGO_TABLE"}); its.is_set()) return its;
+  auto& one = table_of_program::of_process();
+  std::lock_guard const lock(one.mutex);
+  return one.its;
 }
 
 [[gnu::cold]] COLLIGO_BODY settings settings_of_environment() {
@@ -79,15 +106,19 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (char const* value = wish_of_environment("COLLIGO_CHECK")) all.check = value;
   if (char const* value = wish_of_environment("COLLIGO_STRICT")) all.strict = value;
   if (char const* value = wish_of_environment("COLLIGO_EXPLAIN")) all.explains = switch_in(value).value_or(true);
-  all.reduce_tree = tree_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
-  all.broadcast_tree = tree_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
+  all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
+  all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
+  all.table = measured_table_setting();
+  if (char const* value = wish_of_environment("COLLIGO_NETWORK")) all.network = value;
+  if (char const* value = wish_of_environment("COLLIGO_READ_MEMORY")) all.read_memory = value;
   return all;
 }
 
 [[gnu::cold]] COLLIGO_BODY void tell_of_unknown_variables() {
   constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_";
   std::vector<std::string> known{"COLLIGO_TREE",  "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK",
-                                 "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_STRICT",         "COLLIGO_EXPLAIN"};
+                                 "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_STRICT",         "COLLIGO_EXPLAIN",
+                                 "COLLIGO_TABLE", "COLLIGO_NETWORK",       "COLLIGO_READ_MEMORY"};
   for (collective const c : collectives) known.push_back(environment_variable(c));
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     std::string_view const its(*each, std::strcspn(*each, "="));
@@ -100,16 +131,44 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
-  std::string const trouble =
-      std::string(variable) + '=' + value + ": known values are 0 and 1, off and on, no and yes";
-  if (strict_) throw argument_error("colligo: " + trouble);
-  if (rank() == 0) tell_once(trouble + "; it is taken to be off");
+  refuse_setting(std::string(variable) + '=' + value +
+                 ": known values are 0 and 1, off and on, no and yes",
+                 "; it is taken to be off");
   return false;
+}
+
+[[gnu::cold]] COLLIGO_BODY void port_base::refuse_setting(std::string const& trouble, char const* otherwise) const {
+  if (strict_) throw argument_error("colligo: " + trouble);
+  if (rank() == 0) tell_once(trouble + otherwise);
+}
+
+// "30us,1.25GB/s": what a message costs, and a byte.
+[[gnu::cold]] COLLIGO_BODY std::optional<machine> network_in(std::string const& words) {
+  double latency = 0, bandwidth = 0;
+  int end = 0;
+  if (std::sscanf(words.c_str(), "%lfus,%lfGB/s%n", &latency, &bandwidth, &end) != 2 ||
+      static_cast<std::size_t>(end) != words.size() || !(latency > 0 && latency < 1e9) ||
+      !(bandwidth > 0 && bandwidth < 1e9))
+    return std::nullopt;
+  machine its = typical;
+  its.alpha = latency * 1e-6;
+  its.beta = 1e-9 / bandwidth;
+  return its;
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::take(settings all) {
   settings_ = std::move(all);
   strict_ = switched("COLLIGO_STRICT", settings_.strict);
+  if (!settings_.network.empty()) {
+    if (auto const its = network_in(settings_.network)) network_ = *its;
+    else refuse_setting("COLLIGO_NETWORK=" + settings_.network + ": a message's latency and bandwidth are expected, as "
+                        "30us,1.25GB/s", "; it is ignored");
+  }
+  if (auto const& from = settings_.read_memory; !from.empty()) {
+    if (auto const bytes = number_in(from)) reads_memory_from_ = *bytes;
+    else refuse_setting("COLLIGO_READ_MEMORY=" + from + ": the least bytes of a message are expected, as 768k, or off",
+                        "; it is ignored");
+  }
   before_ = switched("COLLIGO_CHECK", settings_.check) ? agreement : 0;
   if (settings_.explains && rank() == 0) before_ |= explanation;
   if (settings_.explains && rank() == 0 && !explain_call) tell_once(

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSL-1.0
+"""What compare measures, for programs that ask it several times: tune, guidelines and machines/derive.
+
+A launch is one run of compare under mpirun: contenders side by side in it, medians over its repetitions. What counts
+is the median over launches, for ranks, pages and caches lie differently in each.
+"""
+import collections
+import csv
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+OLD_COLUMNS = ("collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us,distribution,mpi").split(",")
+COLUMNS = OLD_COLUMNS + ["mode", "inputs"]
+
+# What is asked in one launch.
+Question = collections.namedtuple("Question", "collective type op ranks inputs")
+
+
+class Refused(Exception):
+    """Ends the program with a sentence."""
+
+
+def rows_of(path, more=()):
+    """The rows of a file of compare --csv, as dictionaries; `more`: further columns at the end."""
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        names = reader.fieldnames or []
+        plain = [n for n in names if n not in more]
+        if plain not in (OLD_COLUMNS, COLUMNS[:-1], COLUMNS) or names[len(plain):] != list(more):
+            raise Refused(f"{path} is no file of compare --csv: its first line is not\n  "
+                          f"{','.join(COLUMNS + list(more))}")
+        for row in reader:
+            if None in row or None in row.values():
+                raise Refused(f"{path}:{reader.line_num}: {len(names)} columns are expected")
+            try:
+                for name in ("ranks", "bytes"):
+                    row[name] = int(row[name])
+                for name in ("min_us", "median_us", "max_us"):
+                    row[name] = float(row[name])
+            except ValueError as e:
+                raise Refused(f"{path}:{reader.line_num}: {e}") from None
+            if not 0 < row["min_us"] <= row["median_us"]:
+                raise Refused(f"{path}:{reader.line_num}: a median of {row['median_us']} us")
+            row["old_names"] = "mode" not in row
+            row.setdefault("mode", "blocking")
+            row.setdefault("inputs", "fresh")
+            yield row
+
+
+class Launches:
+    """Asks compare, keeps what it said in a file, and does not ask again what that file has."""
+
+    def __init__(self, options):
+        self.options = options
+        self.rows = []
+        self.began = time.monotonic()
+        self.longest = 1.0   # seconds of a launch
+        if os.path.exists(options.csv):
+            self.rows = list(rows_of(options.csv, ["launch"]))
+        self.resumed = len({(self.question(r), r["launch"]) for r in self.rows})
+
+    @staticmethod
+    def question(row):
+        return Question(row["collective"], row["type"], row["op"], row["ranks"], row["inputs"])
+
+    def done(self, question):
+        return len({r["launch"] for r in self.rows if self.question(r) == question})
+
+    def time_left(self):
+        return time.monotonic() - self.began + self.longest < self.options.seconds
+
+    def progress(self, text):
+        if sys.stderr.isatty():
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        elif self.options.progress:
+            print(text, file=sys.stderr, flush=True)
+
+    def ask(self, question, launch, sizes, algorithms):
+        o = self.options
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "one.csv")
+            command = [*shlex.split(o.mpirun), str(question.ranks), o.compare, "--collective", question.collective,
+                       "--inputs", question.inputs, "--algorithms", ",".join(algorithms) if algorithms else "all",
+                       "--bytes", ",".join(map(str, sizes)), "--repeats", str(o.repeats), "--csv", path]
+            if o.sample_us is not None:
+                command += ["--sample-us", str(o.sample_us)]
+            if question.type:
+                command += ["--type", question.type, "--op", question.op]
+            start = time.monotonic()
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                  stdin=subprocess.DEVNULL) as ran:
+                try:
+                    _, error = ran.communicate(timeout=max(1, o.seconds - self.elapsed()))
+                except subprocess.TimeoutExpired:   # the sizes that are done count
+                    ran.terminate()
+                    _, error = ran.communicate()
+                    ran.returncode = 0 if os.path.exists(path) else ran.returncode
+            self.longest = max(0.9 * self.longest, time.monotonic() - start)
+            if ran.returncode != 0:
+                raise Refused(f"{shlex.join(command)}\nends with {ran.returncode}:\n{error.strip()}")
+            new = list(rows_of(path))
+        is_new = not os.path.exists(o.csv)
+        with open(o.csv, "a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS + ["launch"], extrasaction="ignore", lineterminator="\n")
+            if is_new:
+                writer.writeheader()
+            for row in new:
+                row["launch"] = str(launch)
+                writer.writerow(row)
+        self.rows += new
+
+    def run(self, questions, sizes_of, algorithms_of):
+        """All questions in turn, as many launches of each as are wanted and there is time for. True: all of them."""
+        o = self.options
+        steps = len(questions) * o.launches
+        for launch in range(o.launches):
+            for at, question in enumerate(questions):
+                if self.done(question) > launch:
+                    continue
+                if not self.time_left():
+                    self.progress("")
+                    print(f"time is up after {launch * len(questions) + at} of {steps} launches", file=sys.stderr)
+                    return False
+                self.progress(f"[{launch * len(questions) + at + 1}/{steps}] {question.collective} "
+                              f"{question.type} p={question.ranks} {question.inputs}, {self.elapsed():.0f} s")
+                self.ask(question, launch, sizes_of(question), algorithms_of(question, launch))
+        self.progress("")
+        return True
+
+    def elapsed(self):
+        return time.monotonic() - self.began
+
+    def times(self):
+        """{question: {bytes: {algorithm: [median of each launch]}}}"""
+        found = {}
+        for r in self.rows:
+            of_size = found.setdefault(self.question(r), {}).setdefault(r["bytes"], {})
+            of_size.setdefault(r["algorithm"], []).append(r["median_us"])
+        return found
+
+
+def medians(of_algorithms):
+    return {name: statistics.median(times) for name, times in of_algorithms.items()}
+
+
+def spread(times):
+    """Of launches, relative to their median."""
+    return (max(times) - min(times)) / statistics.median(times)
+
+
+def sizes_in(text):
+    """A:B is A, 4 A, 16 A ... up to B; otherwise a list."""
+    try:
+        if ":" in text:
+            first, last = map(int, text.split(":"))
+            sizes = []
+            while 0 < first <= last:
+                sizes.append(first)
+                first *= 4
+        else:
+            sizes = [int(word) for word in text.split(",")]
+    except ValueError:
+        sizes = []
+    if not sizes or min(sizes) < 1:
+        raise Refused(f"--bytes: \"{text}\" is neither A:B nor A,B,C")
+    return sizes
+
+
+def add_options(parser, csv_file):
+    here = os.path.dirname(os.path.abspath(__file__))
+    root = os.path.dirname(here)
+    parser.add_argument("--compare", default=os.path.join(root, "build/gcc/benchmarks/compare"), metavar="PROGRAM")
+    parser.add_argument("--mpirun", metavar="COMMAND",
+                        default="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n",
+                        help="the number of ranks is put behind it (default: %(default)s)")
+    parser.add_argument("--ranks", default="2,4", help="numbers of ranks (default: %(default)s)")
+    parser.add_argument("--bytes", default="8:8388608",
+                        help="A:B for A, 4 A ... up to B, or A,B,C (default: %(default)s)")
+    parser.add_argument("--launches", type=int, default=3, help="of each question (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=7, help="samples in a launch (default: %(default)s)")
+    parser.add_argument("--sample-us", type=float, help="as compare takes it")
+    parser.add_argument("--seconds", type=float, default=300, help="that may be spent (default: %(default)s)")
+    parser.add_argument("--csv", default=csv_file, metavar="FILE",
+                        help="what was measured; what it has is not measured again (default: %(default)s)")
+    parser.add_argument("--progress", action="store_true", help="tell on stderr, even if that is no terminal")
+
+
+def ranks_in(text):
+    try:
+        ranks = [int(word) for word in text.split(",")]
+    except ValueError:
+        ranks = [0]
+    if min(ranks) < 1:
+        raise Refused(f"--ranks: \"{text}\" is no list of numbers")
+    return ranks
+
+
+def run(main):
+    """Exit code of a program."""
+    try:
+        return main()
+    except (Refused, OSError) as e:
+        print(e, file=sys.stderr)
+        return 2

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSL-1.0
+# tune writes a table that the library takes, resumes, and refuses what is wrong; guidelines measures and draws.
+file(REMOVE_RECURSE ${OUT})
+file(MAKE_DIRECTORY ${OUT})
+string(REPLACE ";" " " run "${RUN}")
+set(short --compare ${COMPARE} --mpirun "${run}" --repeats 1 --sample-us 0 --launches 2)
+
+function(expect code pattern)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${OUT} OUTPUT_VARIABLE out ERROR_VARIABLE error RESULT_VARIABLE got)
+  if(NOT got EQUAL code OR NOT "${out}${error}" MATCHES "${pattern}")
+    message(FATAL_ERROR "${ARGN}:\nends with ${got} instead of ${code}, or without \"${pattern}\":\n${out}${error}")
+  endif()
+endfunction()
+function(expect_line pattern)
+  file(READ ${OUT}/colligo.table table)
+  if(NOT "${table}" MATCHES "${pattern}")
+    message(FATAL_ERROR "no \"${pattern}\" in\n${table}")
+  endif()
+endfunction()
+
+set(tune ${PYTHON} ${PROGRAMS}/tune ${short} --collective all_reduce --type double --op sum --bytes 8,64 --ranks 2
+  --algorithms ring@messages,automatic)
+expect(0 "2 rows" ${tune})
+expect_line("# host [^\n]+\n# (Open MPI|MPICH) [^\n]+\n")
+expect_line("\nall_reduce +double +commutes +2 +8 +ring@messages +# [0-9.]+ us; spread")
+expect_line("\nall_reduce +double +commutes +2 +64 +ring@messages ")
+expect(0 "2 rows, 0 s, 4 launches were in tune.csv" ${tune})
+expect(2 "time is up after 0 of 4 launches\nnothing was measured" ${tune} --seconds 0 --csv other.csv)
+expect(2 "ends with 1:\n--algorithms: no algorithm is named" ${tune} --csv third.csv --algorithms rings)
+expect(2 "--ranks: \"two\"" ${tune} --ranks two)
+# The library takes it.
+expect(0 "automatic -> ring@messages" ${CMAKE_COMMAND} -E env COLLIGO_TABLE=colligo.table COLLIGO_STRICT=1 ${RUN} 2
+  ${COMPARE} --type double --op sum --bytes 8 --repeats 1 --sample-us 0 --algorithms mpi,automatic)
+
+# Nothing is slower than a thousand times itself; everything is slower than a thousandth.
+set(guidelines ${PYTHON} ${PROGRAMS}/guidelines ${short} --ranks 2,3 --bytes 8,64 --algorithms mpi,automatic,direct
+  --collectives all_reduce,all_gather,reduce_scatter_block --svg map.svg)
+expect(0 "0 of 34 comparisons are violated" ${guidelines} --tolerance 1e7)
+expect(1 "all_reduce, p = 3, 24 bytes: [0-9.]+ us > reduce_scatter_block \\+ all_gather [0-9.]+ us, by -[0-9]+ %"
+  ${guidelines} --tolerance -0.999)
+file(READ ${OUT}/map.svg map)
+if(NOT map MATCHES "<title>all_gather, p = 3, 192 bytes: direct [0-9.]+ us, automatic [0-9.]+</title>")
+  message(FATAL_ERROR "no such box in\n${map}")
+endif()

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of measured.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/words.hpp"
+#include "../transport/port.hpp"
+#include "decide_body.hpp"
+#include "measured.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+inline auto key_of(measured_row const& row) {
+  return std::tie(row.what, row.type, row.kind, row.hosts, row.ranks, row.bytes);
+}
+
+class table_parser {
+ public:
+  explicit table_parser(std::string const& where) : where_(where) { any_.fill(&known_); }
+
+  measured_table parse(std::string_view text) {
+    while (!text.empty()) {
+      ++line_;
+      auto const end = std::min(text.find('\n'), text.size());
+      read(text.substr(0, std::min(end, text.find('#'))));
+      text.remove_prefix(std::min(text.size(), end + 1));
+    }
+    return std::move(made_);
+  }
+
+ private:
+  static constexpr std::string_view blanks = " \t\r";
+  static constexpr std::size_t most_rows = 10000;
+
+  [[noreturn, gnu::cold]] void refuse(std::string const& reason) const {
+    throw argument_error(where_ + ':' + std::to_string(line_) + ": " + reason);
+  }
+  static std::string quoted(std::string_view text) {
+    std::string q = "\"";
+    for (char const c : text.substr(0, 40)) q += c >= ' ' && c <= '~' ? c : '?';
+    return q + (text.size() > 40 ? "...\"" : "\"");
+  }
+
+  [[gnu::cold]] void read(std::string_view line) {
+    std::array<std::string_view, 6> words;
+    std::size_t count = 0;
+    for (auto rest = line;;) {
+      rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+      if (rest.empty()) break;
+      auto const word = rest.substr(0, rest.find_first_of(blanks));
+      rest.remove_prefix(word.size());
+      if (count < words.size()) words[count] = word;
+      ++count;
+    }
+    if (count == 0) return;
+    if (count != words.size())
+      refuse("a row is \"collective type functor ranks bytes algorithm\", six words, this one has " +
+             std::to_string(count) + ": " + quoted(line));
+    auto const [p, hosts] = ranks_in(words[3]);
+    auto const bytes = number_in(words[4]);
+    if (!bytes) refuse(quoted(words[4]) + " is no number of bytes: 8, 64k, 1M");
+    made_.rows.push_back({collective_in(words[0]), words[1] == "any" ? std::string() : std::string(words[1]),
+                          functor_in(words[2]), hosts, p, *bytes, algorithm_in(words[5]), line_});
+    // To its place, which is the last one as a rule.
+    auto& rows = made_.rows;
+    for (std::size_t at = rows.size() - 1; at > 0 && !(key_of(rows[at - 1]) < key_of(rows[at])); --at) {
+      if (key_of(rows[at - 1]) == key_of(rows[at]))
+        refuse("line " + std::to_string(rows[at - 1].line) + " is for the same");
+      std::swap(rows[at - 1], rows[at]);
+    }
+    if (rows.size() > most_rows) refuse("a table has at most " + std::to_string(most_rows) + " rows");
+  }
+
+  collective collective_in(std::string_view word) const {
+    std::vector<std::string> known;
+    for (collective const c : collectives) {
+      if (name_of(c) == word) return c;
+      known.emplace_back(name_of(c));
+    }
+    refuse(quoted(word) + " is no collective; the nearest is " +
+           std::string(nearest_to(word.substr(0, 40), known)));
+  }
+  measured_row::functor functor_in(std::string_view word) const {
+    using enum measured_row::functor;
+    if (word == "any") return any;
+    if (word == "commutes") return commutes;
+    if (word == "ordered") return ordered;
+    refuse("a functor is any, commutes or ordered, not " + quoted(word));
+  }
+  std::pair<int, int> ranks_in(std::string_view word) const {
+    int p = 0, hosts = 1;
+    auto const end = word.data() + word.size();
+    auto [at, error] = std::from_chars(word.data(), end, p);
+    if (error == std::errc{} && at != end && *at == '/') {
+      auto const after = std::from_chars(at + 1, end, hosts);
+      at = after.ptr, error = after.ec;
+    }
+    if (error != std::errc{} || at != end || hosts < 1 || hosts > p)
+      refuse(quoted(word) + " is no number of ranks: 4, or 32/8 for 32 ranks on 8 hosts");
+    return {p, hosts};
+  }
+  chosen_algorithm algorithm_in(std::string_view word) const {
+    try {
+      return deciding<>::parse(any_, word, "");
+    } catch (algorithm_error const& e) {
+      refuse(e.what());
+    }
+  }
+
+  std::string const& where_;
+  text known_{};
+  text_table any_{};   // all names, whatever they have forms for
+  measured_table made_;
+  std::size_t line_ = 0;
+};
+
+[[gnu::cold]] COLLIGO_BODY measured_table measured_table::parse(std::string_view text, std::string const& where) {
+  return table_parser(where).parse(text);
+}
+
+[[gnu::cold]] COLLIGO_BODY std::shared_ptr<measured_table const> measured_table::of(file_setting const& setting) {
+  struct latest { std::string where, text; std::shared_ptr<measured_table const> table; };
+  static std::mutex mutex;
+  static auto& kept = *new latest;   // ports may outlive static objects
+  std::lock_guard const lock(mutex);
+  if (!setting.trouble.empty()) throw argument_error(setting.where + ": " + setting.trouble);
+  if (!kept.table || kept.where != setting.where || kept.text != setting.text) {
+    auto made = std::make_shared<measured_table const>(parse(setting.text, setting.where));
+    kept = {setting.where, setting.text, std::move(made)};
+  }
+  return kept.table;
+}
+
+[[gnu::cold]] COLLIGO_BODY void use_table_setting(file_setting its) {
+  if (!its.trouble.empty()) throw argument_error(its.where + ": " + its.trouble);
+  measured_table::of(its);
+  set_table_of_program(its.text.empty() ? file_setting{} : std::move(its));
+}
+
+// How far apart, by logarithms.
+inline double between(double a, double b) { return std::abs(std::log(a / b)); }
+
+template <class Allowed>
+[[gnu::cold]] measured_choice::measured_choice(measured_table const& table, collective what, element const& of,
+                                               int ranks, int hosts, Allowed allowed) {
+  using enum measured_row::functor;
+  std::string type;
+  for (char const c : of.name())
+    if (c != ' ') type += c;
+  auto const kind = of.commutes ? commutes : ordered;
+  for (std::string const& its : {type, std::string()})
+    for (auto const its_kind : {kind, any}) {
+      auto const counts = [&](measured_row const& row) {
+        return row.what == what && row.type == its && row.kind == its_kind && row.hosts == hosts;
+      };
+      int least = 0, most = 0, nearest = 0;   // of ranks, by which the rows are in order
+      for (measured_row const& row : table.rows) {
+        if (!counts(row)) continue;
+        if (least == 0) least = nearest = row.ranks;
+        most = row.ranks;
+        if (between(row.ranks, ranks) < between(nearest, ranks)) nearest = row.ranks;
+      }
+      if (ranks < least || ranks > most) continue;
+      std::vector<measured_row> ladder;   // by bytes
+      for (measured_row const& row : table.rows)
+        if (counts(row) && row.ranks == nearest && allowed(row)) ladder.push_back(row);
+      if (!ladder.empty()) ladders_.push_back(std::move(ladder));
+    }
+}
+
+// The rows of the table that may hold for these elements. A table that is none is told of, once.
+template <class Lazy>
+[[gnu::cold]] void deciding<Lazy>::read_measured(port_base& port, call const& its, text_table const& texts,
+                                                 latest& kept) {
+  kept.measured = {};
+  try {
+    auto const table = measured_table::of(port.table_setting());
+    int const hosts = host_map{port.hosts, port.size()}.host_count();
+    kept.measured = measured_choice(*table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
+      auto const& [algorithm, over] = row.take;
+      text const* const what = texts[algorithm.index()];
+      std::string const name(std::visit([](auto const& tag) { return tag.name; }, algorithm));
+      if (!what)
+        throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " + name +
+                             " has no form for " + std::string(name_of(its.what)));
+      void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, algorithm);
+      known_ranks known{port.hosts};
+      return why_not(port, its, {what, tag, way_of(row.take), decided_by::measured}, known).why.empty();
+    });
+  } catch (argument_error const& e) {
+    if (port.strict()) throw argument_error(where(port, its.what) + e.what());
+    if (port.rank() == 0) tell_once(std::string(e.what()) + "; the table is not taken, the library chooses");
+  }
+  kept.measured_of = its.of;
+}
+
+COLLIGO_BODY measured_row const* measured_choice::find(collective what, situation const& s) const {
+  if (what == collective::barrier) return ladders_.empty() ? nullptr : &ladders_.front().front();   // has no size
+  bool const blocks = has_blocks(what);
+  if (blocks && s.vector.offsets && longest_block(s) * s.p() > 1.5 * static_cast<double>(s.bytes())) return nullptr;
+  auto const bytes = static_cast<double>(s.bytes()) / (blocks ? s.p() : 1);
+  for (auto const& ladder : ladders_) {
+    auto const least = static_cast<double>(ladder.front().bytes), most = static_cast<double>(ladder.back().bytes);
+    if (2 * bytes < least || bytes > 2 * most) continue;
+    // The geometric mean divides neighbours.
+    std::size_t at = 0;
+    while (at + 1 < ladder.size() &&
+           bytes * bytes > static_cast<double>(ladder[at].bytes) * static_cast<double>(ladder[at + 1].bytes))
+      ++at;
+    return &ladder[at];
+  }
+  return nullptr;
+}
+
+}  // namespace colligo
+
+namespace colligo::inline COLLIGO_MODE {
+
+[[gnu::cold]] COLLIGO_BODY void use_table(std::string_view text, std::string const& where) {
+  detail::use_table_setting({where, std::string(text), {}});
+}
+[[gnu::cold]] COLLIGO_BODY void use_table_file(std::string const& path) {
+  detail::use_table_setting(detail::file_of(path, path.c_str()));
+}
+
+}  // namespace colligo

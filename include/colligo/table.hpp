@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// A table of what was measured, given by the program: select/measured.hpp says how it is written, benchmarks/tune
+/// writes one.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "select/measured.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// Communicators whose first collective comes later take the rows of this table before the defaults, as if it were
+/// COLLIGO_TABLE's, which wins where it is set; rank 0's holds for all. An empty text: none. `where` stands in messages
+/// before the line. Throws argument_error, "where:line: what was expected".
+void use_table(std::string_view text, std::string const& where = "table");
+
+/// The same of a file. Throws argument_error if it can not be read.
+void use_table_file(std::string const& path);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "select/measured_body.hpp"
+#endif
