@@ -14,6 +14,7 @@
 #include "record.hpp"
 #include "reduce.hpp"
 #include "reduce_scatter.hpp"
+#include "require.hpp"
 #include "scan.hpp"
 #include "scatter.hpp"
 #include "trace.hpp"

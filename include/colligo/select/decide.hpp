@@ -16,6 +16,10 @@
 #include "../transport/call.hpp"
 #include "named.hpp"
 
+namespace colligo::inline COLLIGO_MODE {
+struct situation;   // choose.hpp
+}
+
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The texts of a collective in the order of the catalogue, null where an algorithm has no form for it.
@@ -36,7 +40,7 @@ class port_base;
 struct tree_setting;
 
 /// Who decided.
-enum class decided_by : std::uint8_t { pinned, named, environment, tree_file, table, rules };
+enum class decided_by : std::uint8_t { pinned, named, environment, tree_file, table, rules, required, measured };
 
 /// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same
 /// port.
@@ -80,6 +84,11 @@ struct deciding {
   /// Why a decision can not be carried out, the same on all ranks; fills in what texts ask their communicator for.
   struct refusal;
   static refusal why_not(port_base& port, call const& its, decision const& by, known_ranks& known);
+  /// What a choice for this call may depend on. Collective at first.
+  static situation situation_of(port_base& port, call const& its);
+  /// f(), of whose errors the other ranks hear.
+  template <class F>
+  static decltype(auto) told_if_refused(port_base& port, call const& its, F f);
 
   /// The algorithm that a text names, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory".
   /// `where` begins an error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.
@@ -89,8 +98,6 @@ struct deciding {
   struct catalogue_entry;
   static tree const* known_tree(port_base& port, collective c, tree_setting const& setting, tree& kept);
   static known_ranks checked(port_base& port, call const& its, decision const& by);
-  template <class F>
-  static decltype(auto) told_if_refused(port_base& port, call const& its, F f);
   static void before(port_base& port, call const& its, decision const& by, call_form form);
   static void run_after(port_base& port, call const& its, decision const& by);
   static void run_after_by_rules(port_base& port, call const& its, texts_of_collective texts);
@@ -104,6 +111,11 @@ struct deciding {
   static decision named_decision(port_base& port, call const& its, std::string_view name, texts_of_collective texts);
   static decision const& latest_by_rules(port_base& port, call const& its, texts_of_collective texts);
 };
+
+/// A tag that decides for itself when it is called, `decide<C, T, Op>(port, its, texts)`, and says what can not compile,
+/// `check<C, T, Op, Comm>()`.
+template <class Tag>
+concept decides_itself = requires { requires Tag::decides_itself; };
 
 /// The text of a tag that is known when the call is compiled; the library's own are compiled for any element.
 template <collective C, class Tag, class T, class Op>

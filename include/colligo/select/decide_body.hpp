@@ -49,6 +49,7 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
   tree reduce_tree, broadcast_tree;
   std::vector<told> explained;   ///< on stderr
   host_tables tables;
+  std::unique_ptr<kept_with_port> required, adapted;   ///< what require and adaptive keep
 
   /// Of the port's hosts; null where all are on one.
   static host_tables const* tables_of(port_base& port) {
@@ -211,6 +212,15 @@ template <class Lazy>
                           : " can not be taken, rank 0 says why");
 }
 
+template <class Lazy>
+situation deciding<Lazy>::situation_of(port_base& port, call const& its) {
+  shared_host* const memory = port.automatic_memory(*its.of);
+  element const& of = *its.of;
+  return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
+          .stable = port.stable_bits(), .shared = memory && memory->whole(), .hosts = port.hosts,
+          .tables = kept_decisions::tables_of(port)};
+}
+
 // What the environment wishes; otherwise `rules` is true and the latest decision's situation is made ready for
 // choose().
 template <class Lazy>
@@ -219,10 +229,7 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
   kept.rules = false;
   if (!kept.wish_is_read) read_wish(port, c, texts, kept);
   if (!kept.wish_in_words.empty() && takes_wish(port, its, texts, kept)) return;
-  shared_host* const memory = port.automatic_memory(*its.of);
-  element const& of = *its.of;
-  kept.known = {its.vector, of.size, of.commutes, of.exact, memory && memory->whole(), port.hosts,
-                kept_decisions::tables_of(port)};
+  kept.known = situation_of(port, its);
   kept.rules = true;
   kept.chosen = choose(c, kept.known);
   kept.by = decision_of(port, c, kept.chosen, texts, by_table_or_rules(kept.known));

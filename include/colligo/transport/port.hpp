@@ -89,6 +89,8 @@ struct settings {
   std::array<std::string, collectives.size()> algorithm;
   std::string check;    ///< COLLIGO_CHECK
   std::string strict;   ///< COLLIGO_STRICT
+  std::string bits;     ///< COLLIGO_BITS
+  std::string adaptive;   ///< COLLIGO_ADAPTIVE
   tree_setting reduce_tree, broadcast_tree;
   bool explains = false;   ///< COLLIGO_EXPLAIN: a matter of rank 0 alone, not handed on
 
@@ -121,6 +123,8 @@ class port_base : public endpoint {
   tree_setting const& broadcast_tree_setting() const { return settings_.broadcast_tree; }
   /// What the environment wishes and can not have is an error.
   bool strict() const { return strict_; }
+  /// `automatic` gives the same bits whatever it chooses.
+  bool stable_bits() const { return stable_bits_; }
 
   /// Runs a text, or the vendor's collective, on this rank's share. What the functor throws comes out when all messages
   /// are through.
@@ -189,9 +193,10 @@ class port_base : public endpoint {
 
  private:
   bool switched(char const* variable, std::string const& value) const;
+  void not_known(std::string const& trouble, char const* instead) const;
 
   settings settings_;
-  bool strict_ = false;
+  bool strict_ = false, stable_bits_ = false;
   requests_of_rank& requests_;
 };
 

@@ -39,8 +39,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
   for (std::string& value : algorithm) f(value);
-  f(check);
-  f(strict);
+  for (std::string* value : {&check, &strict, &bits, &adaptive}) f(*value);
   for (tree_setting* t : {&reduce_tree, &broadcast_tree})
     for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
 }
@@ -78,6 +77,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
       all.algorithm[static_cast<std::size_t>(c)] = value;
   if (char const* value = wish_of_environment("COLLIGO_CHECK")) all.check = value;
   if (char const* value = wish_of_environment("COLLIGO_STRICT")) all.strict = value;
+  if (char const* value = wish_of_environment("COLLIGO_BITS")) all.bits = value;
+  if (char const* value = wish_of_environment("COLLIGO_ADAPTIVE")) all.adaptive = value;
   if (char const* value = wish_of_environment("COLLIGO_EXPLAIN")) all.explains = switch_in(value).value_or(true);
   all.reduce_tree = tree_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = tree_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
@@ -87,7 +88,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void tell_of_unknown_variables() {
   constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_";
   std::vector<std::string> known{"COLLIGO_TREE",  "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK",
-                                 "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_STRICT",         "COLLIGO_EXPLAIN"};
+                                 "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_STRICT",         "COLLIGO_EXPLAIN",
+                                 "COLLIGO_BITS",  "COLLIGO_ADAPTIVE"};
   for (collective const c : collectives) known.push_back(environment_variable(c));
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     std::string_view const its(*each, std::strcspn(*each, "="));
@@ -100,17 +102,22 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
-  std::string const trouble =
-      std::string(variable) + '=' + value + ": known values are 0 and 1, off and on, no and yes";
-  if (strict_) throw argument_error("colligo: " + trouble);
-  if (rank() == 0) tell_once(trouble + "; it is taken to be off");
+  not_known(std::string(variable) + '=' + value + ": known values are 0 and 1, off and on, no and yes",
+            "; it is taken to be off");
   return false;
+}
+[[gnu::cold]] COLLIGO_BODY void port_base::not_known(std::string const& trouble, char const* instead) const {
+  if (strict_) throw argument_error("colligo: " + trouble);
+  if (rank() == 0) tell_once(trouble + instead);
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::take(settings all) {
   settings_ = std::move(all);
   strict_ = switched("COLLIGO_STRICT", settings_.strict);
   before_ = switched("COLLIGO_CHECK", settings_.check) ? agreement : 0;
+  stable_bits_ = settings_.bits == "stable";
+  if (!stable_bits_ && !settings_.bits.empty())
+    not_known("COLLIGO_BITS=" + settings_.bits + ": the known value is stable", "; bits may differ");
   if (settings_.explains && rank() == 0) before_ |= explanation;
   if (settings_.explains && rank() == 0 && !explain_call) tell_once(
       "COLLIGO_EXPLAIN is set, but this program includes no <colligo/explain.hpp>: nothing is explained");
