@@ -135,6 +135,7 @@ class accepted {
     } else {
       set_functor(op);
       if constexpr (std::is_same_v<Algorithm, automatic>) deciding<>::run_by_rules(port, its, &texts<C>);
+      else if constexpr (requires { algorithm.run(port, its, &texts<C>); }) algorithm.run(port, its, &texts<C>);
       else deciding<>::run(port, its, decide<Op>(algorithm));
     }
   }

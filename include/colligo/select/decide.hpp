@@ -60,6 +60,10 @@ template <collective C>
 text_table const& texts() { return compiled_texts(C); }
 #endif
 
+/// Makes a call that is left to the library by the algorithm that was measured to be best: set by those who include
+/// adaptive.hpp, for COLLIGO_ADAPTIVE.
+inline void (*run_adaptively)(endpoint& port, call const& its, text_table const& (*texts)()) = nullptr;
+
 /// What is decided at run time. A template, so that only units that ask for it compile it. The texts are asked for only
 /// where the latest decision does not do.
 template <class Lazy = void>

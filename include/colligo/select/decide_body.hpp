@@ -49,7 +49,7 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
   tree reduce_tree, broadcast_tree;
   std::vector<told> explained;   ///< on stderr
   host_tables tables;
-  std::unique_ptr<kept_with_port> required, adapted;   ///< what require and adaptive keep
+  std::unique_ptr<kept_with_port> required, adapted, measured;   ///< what require, adaptive and predict keep
 
   /// Of the port's hosts; null where all are on one.
   static host_tables const* tables_of(port_base& port) {
@@ -352,6 +352,11 @@ template <class Lazy>
 template <class Lazy>
 [[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_after_by_rules(port_base& port, call const& its,
                                                                      texts_of_collective texts) {
+  if ((its.before & adaptation) != 0) {
+    if (run_adaptively) return run_adaptively(port, its, texts);
+    if (port.rank() == 0)
+      tell_once("COLLIGO_ADAPTIVE is set, but this program includes no <colligo/adaptive.hpp>: nothing is measured");
+  }
   run_after(port, its, by_rules(port, its, texts));
 }
 

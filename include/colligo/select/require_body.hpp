@@ -33,8 +33,7 @@ template <class Lazy>
 struct requiring<Lazy>::kept final : kept_with_port {
   struct entry {
     // What for.
-    element const* of;
-    void const* wire;
+    element const* of;   ///< null: never found again
     collective what;
     property asks;
     std::size_t n;
@@ -48,7 +47,7 @@ struct requiring<Lazy>::kept final : kept_with_port {
     bool is_like = false;   ///< that tag itself
 
     bool is_for(call const& its, requirement const& its_asks) const {
-      return of == its.of && wire == its.wire && what == its.what && n == its.vector.whole.size() &&
+      return of != nullptr && of->is_like(*its.of) && what == its.what && n == its.vector.whole.size() &&
              asks == its_asks.what && root == its.root && like == (its_asks.like ? its_asks.like->what : nullptr) &&
              (like == nullptr || knobs == knobs_of(*its_asks.like)) &&
              std::equal(offsets.begin(), offsets.end(), its.vector.offsets,
@@ -81,18 +80,13 @@ struct requiring<Lazy>::kept final : kept_with_port {
 /// Looks for the best algorithm that has what is asked for.
 template <class Lazy>
 struct requiring<Lazy>::search {
-  static constexpr std::size_t most_operands = std::size_t{1} << 19, most_to_price = std::size_t{1} << 13;
+  static constexpr std::size_t most_operands = std::size_t{1} << 19;
 
   port_base& port;
   call const& its;
   text_table const& texts;
   requirement const& asks;
   std::optional<bracketing> wanted;   ///< of like()
-
-  decision decision_for(chosen_algorithm const& chosen) const {
-    void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, chosen.algorithm);
-    return {texts[chosen.algorithm.index()], tag, way_of(chosen), decided_by::required};
-  }
 
   std::optional<bracketing> form_of(decision const& by, known_ranks const& known) const {
     auto const said = recorded_call(its, *by.what, by.tag, known, most_operands);
@@ -111,40 +105,16 @@ struct requiring<Lazy>::search {
            (asks.like == nullptr || (wanted && *form == *wanted));
   }
 
-  // Steps, over any wire, that keep the order if that is needed.
-  bool is_possible(decision const& by, known_ranks& known) const {
-    return by.what != nullptr && by.what->run != nullptr && by.what->over == transport::best &&
-           deciding<>::why_not(port, its, by, known).why.empty();
-  }
-
   bool takes(chosen_algorithm const& chosen) const {
-    decision const by = decision_for(chosen);
+    decision const by = decision_for(chosen, texts, decided_by::required);
     known_ranks known{port.hosts};
-    return is_possible(by, known) && has(by, known);
+    return is_possible<>(port, its, by, known) && by.what->run != nullptr && has(by, known);
   }
 
   std::optional<chosen_algorithm> best(situation const& s) const {
     if (chosen_algorithm const first = choose(its.what, s); takes(first)) return first;
-    struct candidate {
-      double price;
-      std::size_t which;
-      chosen_algorithm its;
-    };
-    std::vector<candidate> all;
-    [&]<class... Tags>(list_of_tags<Tags...>) {
-      (all.push_back({0, all.size(), chosen_algorithm(Tags{})}), ...);
-    }(catalogue_of_tags{});
-    std::erase_if(all, [&](candidate& c) {
-      decision const by = decision_for(c.its);
-      known_ranks known{port.hosts};
-      if (!is_possible(by, known)) return true;
-      auto const price = predicted<>(its, *by.what, c.its.algorithm, by.tag, known, s.network, most_to_price);
-      c.price = price ? price->seconds : std::numeric_limits<double>::infinity();
-      return false;
-    });
-    std::ranges::sort(all, {}, [](candidate const& c) { return std::pair(c.price, c.which); });
-    for (candidate const& c : all)
-      if (takes(c.its)) return c.its;
+    for (possible_algorithm const& one : possible_algorithms<>(port, its, texts, s.network))
+      if (takes(one.its)) return one.its;
     return std::nullopt;
   }
 
@@ -182,14 +152,14 @@ decision requiring<Lazy>::decide(endpoint& at, call const& its, deciding<>::text
       refuse(port, its.what, "require{" + look.in_words() + "}", ": no algorithm is known to have that");
     if (!found && !asks.keeps) return *asks.like;
     auto const* const offsets = its.vector.offsets;
-    auto& made = all.add({its.of, its.wire, its.what, asks.what, its.vector.whole.size(), its.root,
+    auto& made = all.add({its.of, its.what, asks.what, its.vector.whole.size(), its.root,
                           offsets ? std::vector(offsets, offsets + its.vector.parts + 1) : std::vector<std::size_t>{},
                           asks.like ? asks.like->what : nullptr, asks.like ? knobs_of(*asks.like) : knob_values{}});
     made.is_like = !found;
     if (!found) return *asks.like;
     made.chosen = *found;
-    made.by = look.decision_for(made.chosen);
-    if (!asks.keeps || made.knobs.count > made.knobs.values.size()) made.of = nullptr;   // never found again
+    made.by = decision_for(made.chosen, look.texts, decided_by::required);
+    if (!asks.keeps || made.knobs.count > made.knobs.values.size()) made.of = nullptr;
     return made.by;
   });
 }

@@ -118,6 +118,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   stable_bits_ = settings_.bits == "stable";
   if (!stable_bits_ && !settings_.bits.empty())
     not_known("COLLIGO_BITS=" + settings_.bits + ": the known value is stable", "; bits may differ");
+  if (switched("COLLIGO_ADAPTIVE", settings_.adaptive)) before_ |= adaptation;
   if (settings_.explains && rank() == 0) before_ |= explanation;
   if (settings_.explains && rank() == 0 && !explain_call) tell_once(
       "COLLIGO_EXPLAIN is set, but this program includes no <colligo/explain.hpp>: nothing is explained");
