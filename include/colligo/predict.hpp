@@ -70,7 +70,8 @@ double largest_of_ranks(endpoint& at, double mine);
 /// measured each time. The same on all ranks. Elements are combined as they are made by T(). Collective over comm.
 template <class T, communicator Comm, class Op>
 machine measured_machine(Comm const& comm, Op op, bool between_hosts = false) {
-  static_assert(std::is_default_constructible_v<T>, "colligo: what a functor takes is measured on elements made by T()");
+  static_assert(std::is_default_constructible_v<T>,
+                "colligo: what a functor takes is measured on elements made by T()");
   auto& at = port_of<Comm>::open(comm);
   machine its = detail::predicting<>::network(at, between_hosts);
   its.gamma = detail::largest_of_ranks(at, detail::gamma_of<T>(op));

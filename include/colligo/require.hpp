@@ -3,7 +3,7 @@
 /// require: the best algorithm among those whose results have the bits that the program asks for.
 ///
 ///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::same_bits});
-///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::as_sequential | colligo::run_to_run});
+///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::as_sequential});
 ///   colligo::reduce(world, in, out, std::plus<>{}, 0, colligo::require{colligo::like(colligo::halving_doubling{})});
 ///
 /// That an algorithm has them is what its card promises, or is proven on its recorded schedule (plan/association.hpp)
@@ -95,7 +95,8 @@ constexpr bool is_told_by_knobs(Tag const& tag) {
 /// among the algorithms that have the property; takes no notice of the environment's wishes. Throws algorithm_error
 /// where no algorithm is known to have it; like() always finds that algorithm itself. Cost: for each (collective,
 /// length, root, type) of a communicator once some recorded schedules, microseconds to milliseconds (of more than half
-/// a million operands none is recorded: only what cards promise counts there); later calls look it up.
+/// a million operands none is recorded: only what cards promise counts there); later calls look it up, but for like()
+/// of a tag of your own that holds more than knobs.
 template <class What>
 struct require {
   static constexpr std::string_view name = "require";

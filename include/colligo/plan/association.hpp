@@ -151,7 +151,8 @@ class combinations {
     auto const mixed = (static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right)) *
                        0x9e3779b97f4a7c15u;
     std::size_t slot = static_cast<std::size_t>(mixed >> 32) % slots_.size();
-    while (slots_[slot] >= 0 && all_[static_cast<std::size_t>(slots_[slot])].its != bracketing::combination{left, right})
+    bracketing::combination const wanted{left, right};
+    while (slots_[slot] >= 0 && all_[static_cast<std::size_t>(slots_[slot])].its != wanted)
       slot = (slot + 1) % slots_.size();
     return slot;
   }

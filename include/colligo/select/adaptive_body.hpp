@@ -158,7 +158,7 @@ void adapting<Lazy>::run(endpoint& at, call const& its, deciding<>::texts_of_col
   auto& trial = all.tried[which];
   using clock = std::chrono::steady_clock;
   auto const began = clock::now();
-  deciding<>::run(at, its, decision_for(all.candidates[which], texts(), decided_by::measured));
+  deciding<>::run(at, its, decision_for(all.candidates[which], texts(), decided_by::tried));
   std::chrono::duration<double> const took = clock::now() - began;
   if (++trial.begun > 1 && trial.seconds.size() < trial.seconds.capacity()) trial.seconds.push_back(took.count());
 }

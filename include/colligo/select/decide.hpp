@@ -40,7 +40,7 @@ class port_base;
 struct tree_setting;
 
 /// Who decided.
-enum class decided_by : std::uint8_t { pinned, named, environment, tree_file, table, rules, required, measured };
+enum class decided_by : std::uint8_t { pinned, named, environment, tree_file, table, rules, required, tried, measured };
 
 /// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same
 /// port.
@@ -116,8 +116,8 @@ struct deciding {
   static decision const& latest_by_rules(port_base& port, call const& its, texts_of_collective texts);
 };
 
-/// A tag that decides for itself when it is called, `decide<C, T, Op>(port, its, texts)`, and says what can not compile,
-/// `check<C, T, Op, Comm>()`.
+/// A tag that decides for itself when it is called, `decide<C, T, Op>(port, its, texts)`, and says what can not
+/// compile, `check<C, T, Op, Comm>()`.
 template <class Tag>
 concept decides_itself = requires { requires Tag::decides_itself; };
 

@@ -57,6 +57,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
              deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)].wish_in_words;
     case decided_by::table: return "chosen by the table of measurements";
     case decided_by::required: return "chosen among those that have the bits asked for";
+    case decided_by::tried: return "tried, as others are in their turn, to be measured";
     case decided_by::measured: return "chosen by measurement in earlier calls";
     case decided_by::rules: break;
   }

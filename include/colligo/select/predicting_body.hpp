@@ -52,7 +52,8 @@ struct predicting<Lazy>::kept final : kept_with_port {
 };
 
 // Seconds for one exchange of so many bytes each way, the same on all ranks.
-inline double seconds_of_exchange(port_base& port, pair_exchange const& pair, std::size_t bytes, int batches, int calls) {
+inline double seconds_of_exchange(port_base& port, pair_exchange const& pair, std::size_t bytes, int batches,
+                                  int calls) {
   std::vector<unsigned char> both(2 * bytes);
   auto* const data = reinterpret_cast<std::byte*>(both.data());
   blocks const vector{{0, both.size()}, port.size()};
@@ -80,7 +81,9 @@ machine predicting<Lazy>::network(endpoint& at, bool between) {
   if (!its) its = std::make_unique<kept>();
   auto& measured = static_cast<kept&>(*its).networks[between];
   if (measured) return *measured;
-  auto const on_host_of_0 = [&port](int r) { return port.hosts.empty() || port.hosts[static_cast<std::size_t>(r)] == 0; };
+  auto const on_host_of_0 = [&port](int r) {
+    return port.hosts.empty() || port.hosts[static_cast<std::size_t>(r)] == 0;
+  };
   pair_exchange pair;
   for (int r = port.size() - 1; r > 0; --r)
     if (on_host_of_0(r) != between) pair.second = r;   // the lowest; rank 1 where there is none
