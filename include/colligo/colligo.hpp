@@ -3,6 +3,7 @@
 /// Everything. Needs Boost.MPI; include a front door alone (all_reduce.hpp ...) to pay for less.
 #pragma once
 
+#include "adaptive.hpp"
 #include "all_gather.hpp"
 #include "all_gatherv.hpp"
 #include "all_reduce.hpp"
@@ -10,10 +11,13 @@
 #include "broadcast.hpp"
 #include "explain.hpp"
 #include "gather.hpp"
+#include "plan/association.hpp"
 #include "plan/draw.hpp"
+#include "predict.hpp"
 #include "record.hpp"
 #include "reduce.hpp"
 #include "reduce_scatter.hpp"
+#include "require.hpp"
 #include "scan.hpp"
 #include "scatter.hpp"
 #include "table.hpp"

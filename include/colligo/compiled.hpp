@@ -13,6 +13,9 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 template struct deciding<void>;
+template struct requiring<void>;
+template struct adapting<void>;
+template struct predicting<void>;
 template void run_ranks<void>(int p, void (*f)(void* context, thread_communicator& comm), void* context);
 
 text_table const& compiled_texts(collective what) {

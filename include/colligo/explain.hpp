@@ -48,6 +48,10 @@ decision decide_explained(endpoint& at, call const& its, deciding<>::texts_of_co
   else if constexpr (std::is_same_v<Algorithm, named>) return deciding<>::by_name(at, its, algorithm.text(), texts);
   else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>)
     return deciding<>::as_chosen(at, its, algorithm, texts);
+  else if constexpr (decides_itself<Algorithm>)
+    return for_collective(its.what, [&]<collective C>() -> decision {
+      return algorithm.template decide<C, T, Op>(at, its, texts);
+    });
   else return decide_pinned_for<T, Op>(its.what, algorithm);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// A table of what was measured, given by the program: select/measured.hpp says how it is written, benchmarks/tune
-/// writes one.
+/// writes one. Whoever includes this, or colligo.hpp, may name one by COLLIGO_TABLE.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "select/decide.hpp"
 #include "select/measured.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -18,6 +19,16 @@ void use_table(std::string_view text, std::string const& where = "table");
 
 /// The same of a file. Throws argument_error if it can not be read.
 void use_table_file(std::string const& path);
+
+namespace detail {
+
+std::unique_ptr<kept_with_port> read_measured(port_base& port, call const& its, text_table const& texts);
+chosen_algorithm const* find_measured(kept_with_port const& rows, collective what, situation const& s,
+                                      std::size_t& line);
+/// Whoever includes this may have COLLIGO_TABLE.
+inline bool const tables_can_be_read = (read_tables = {&read_measured, &find_measured}, true);
+
+}  // namespace detail
 
 }  // namespace colligo
 

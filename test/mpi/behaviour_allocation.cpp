@@ -211,6 +211,31 @@ BOOST_AUTO_TEST_CASE(nor_do_calls_along_trees_and_over_hosts) {
   if (world.rank() == 0) std::remove(path.c_str()), unsetenv("COLLIGO_TREE");
 }
 
+BOOST_AUTO_TEST_CASE(nor_do_calls_whose_bits_are_asked_for_or_that_have_been_measured) {
+  boost::mpi::communicator const world;
+  for (std::size_t const n : {1u, 1000u}) {
+    warm_all_reduce(world, n, colligo::require{colligo::same_bits}, "what has the same bits");
+    warm_all_reduce(world, n, colligo::require{colligo::as_sequential}, "what combines in turn");
+    warm_all_reduce(world, n, colligo::require{colligo::like(colligo::ring{})}, "what has the ring's bits");
+    warm_reduce(world, n, colligo::require{colligo::like(colligo::binary_tree{})}, "what has the tree's bits");
+    std::vector<double> const in(n, 1.0);
+    std::vector<double> out(n);
+    auto const is_decided = [&] {
+      return colligo::explain<double>(world, collective::all_reduce, n, std::plus<>{}, colligo::adaptive{})
+                 .find("chosen by measurement") != std::string::npos;
+    };
+    for (int calls = 1; calls < 3000 && (calls % 100 != 0 || !is_decided()); ++calls)   // all ranks see it at once
+      colligo::all_reduce(world, in, out, std::plus<>{}, colligo::adaptive{});
+    BOOST_CHECK(is_decided());
+    auto const taken = colligo::explain<double>(world, collective::all_reduce, n, std::plus<>{}, colligo::adaptive{});
+    std::vector<std::string> all;
+    boost::mpi::all_gather(world, taken, all);
+    for (auto const& theirs : all) BOOST_CHECK_EQUAL(theirs, taken);
+    if (taken.find("vendor by the MPI library") == taken.npos)
+      warm_all_reduce(world, n, colligo::adaptive{}, "what was measured to be best");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(persistent_collectives_allocate_nothing_once_they_are_made) {
   boost::mpi::communicator const world;
   for (std::size_t const n : {1u, 1000u, 100000u})

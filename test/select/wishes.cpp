@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -397,4 +398,129 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
   CHECK(takes() == "halving_doubling@messages");
   variable const slow("COLLIGO_NETWORK", "2000us,10GB/s");
   CHECK(takes() == "recursive_doubling@messages");
+}
+
+namespace {
+
+/// What all ranks take for such a call by now; throws unless it is the same.
+std::string choice_of_all(thread_communicator& comm, std::size_t n) {
+  std::string const said = explain<double>(comm, collective::all_reduce, n, std::plus<>{}, adaptive{});
+  std::string const mine = said.substr(said.find("  "), said.find("predicted") - said.find("  "));
+  std::vector<char> letters(120), all(letters.size() * static_cast<std::size_t>(comm.size()));
+  std::copy_n(mine.begin(), std::min(mine.size(), letters.size()), letters.begin());
+  colligo::all_gather(comm, letters, all, direct{});
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] != letters[i % letters.size()]) throw std::runtime_error("ranks differ: " + mine);
+  return mine;
+}
+/// Wastes time, on some ranks more than on others.
+struct slow_sum {
+  int rank;
+  unsigned* calls;
+  double operator()(double a, double b) const {
+    auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds(++*calls % 30 == 0 ? 5 * rank : 0);
+    while (std::chrono::steady_clock::now() < until) {}
+    return a + b;
+  }
+};
+}  // namespace
+
+template <>
+inline constexpr bool colligo::commutative<slow_sum, double> = true;
+
+TEST_CASE("adaptive: all ranks try, agree and stay together, whatever their times and in whatever order classes come") {
+  for (int const p : {1, 2, 4}) {
+    run_threads(p, [](thread_communicator& comm) {
+      unsigned calls = 0;
+      std::vector<double> const in(300, comm.rank() + 1.0);
+      double const sum = comm.size() * (comm.size() + 1) / 2.0;
+      for (int i = 0; i < 400; ++i) {   // none of them need have been decided
+        std::size_t const n = i % 2 == 0 ? 1 : i % 3 == 0 ? 300 : 40;
+        std::vector<double> out(n);
+        colligo::all_reduce(comm, std::span(in).first(n), out, slow_sum{comm.rank(), &calls}, adaptive{});
+        if (out != std::vector(n, sum)) throw std::runtime_error("wrong sum");
+      }
+      for (int i = 0; i < 700; ++i)
+        if (colligo::all_reduce(comm, 1.0, std::plus<>{}, adaptive{}) != comm.size()) throw std::runtime_error("sum");
+      if (choice_of_all(comm, 1).find("chosen by measurement") == std::string::npos)
+        throw std::runtime_error("nothing was decided in 700 calls");
+      double one = 1;
+      colligo::iall_reduce(comm, in_place(one), std::plus<>{}, adaptive{}).wait();
+      if (one != comm.size()) throw std::runtime_error("wrong sum of a request");
+    });
+  }
+}
+
+TEST_CASE("adaptive: a call that a rank refuses leaves the ranks together") {
+  run_threads(3, [](thread_communicator& comm) {
+    for (int i = 0; i < 600; ++i) {
+      std::vector<double> const in(8, 1.0);
+      std::vector<double> out(i % 5 == 4 && comm.rank() == 1 ? 7 : 8);
+      try {
+        colligo::all_reduce(comm, in, out, std::plus<>{}, adaptive{});
+        if (i % 5 != 4 && out[7] != 3) throw std::runtime_error("wrong sum");
+      } catch (error const&) {
+        if (i % 5 != 4) throw;
+      }
+    }
+    if (choice_of_all(comm, 8).find("chosen by measurement") == std::string::npos)
+      throw std::runtime_error("nothing was decided");
+  });
+}
+
+TEST_CASE("COLLIGO_ADAPTIVE=1: automatic adapts, but to what the environment wishes; within one association if asked") {
+  auto const after = [](int calls) {
+    std::string said;
+    run_threads(4, [&](thread_communicator& comm) {
+      for (int i = 0; i < calls; ++i)
+        if (colligo::all_reduce(comm, 1.0, std::plus<>{}) != 4) throw std::runtime_error("wrong sum");
+      auto const mine = choice_of_all(comm, 1);
+      if (comm.rank() == 0) said = mine;
+    });
+    return said;
+  };
+  CHECK_THAT(after(700), !Contains("chosen by measurement"));
+  variable const on("COLLIGO_ADAPTIVE", "1");
+  CHECK_THAT(after(10), !Contains("chosen by measurement"));
+  CHECK_THAT(after(700), Contains("chosen by measurement"));
+  {
+    variable const stable("COLLIGO_BITS", "stable");
+    auto const said = after(700);
+    CHECK_THAT(said, Contains("chosen by measurement"));
+    CHECK_THAT(said, Contains("recursive_doubling") || Contains("halving_doubling"));
+  }
+  variable const wish("COLLIGO_ALL_REDUCE", "ring");
+  CHECK_THAT(after(700), !Contains("chosen by measurement"));
+}
+
+TEST_CASE("predict: formulas where cards have them, recorded schedules elsewhere, on the machine that was measured") {
+  run_threads(4, [](thread_communicator& comm) {
+    auto const expect = [](bool right, char const* what) { if (!right) throw std::runtime_error(what); };
+    machine const slow{1e-5, 1e-9, 1e-9};
+    auto const all = predict<double>(comm, collective::all_reduce, 1000, std::plus<>{}, slow);
+    expect(all.size() >= 10, "few algorithms");
+    for (std::size_t i = 1; i < all.size(); ++i) expect(all[i - 1].seconds <= all[i].seconds, "not sorted");
+    bool recorded = false, ring_is_there = false;
+    for (auto const& each : all) {
+      recorded |= !each.by_formula;
+      double const as_recorded = price(record(named(each.name), collective::all_reduce, 4, 8000), slow);
+      if (each.name != "direct")   // its steps overlap
+        expect(std::abs(each.seconds / as_recorded - 1) < 1e-9, "not the price of the schedule");
+      ring_is_there |= each.name == "ring";
+    }
+    expect(recorded && ring_is_there, "nothing was recorded, or no ring");
+    auto const first = [](double const& a, double const&) { return a; };
+    for (auto const& each : predict<double>(comm, collective::all_reduce, 1000, first))
+      expect(each.name != "ring", "the ring reorders");
+    for (collective const c : collectives) expect(!predict<int>(comm, c, 8).empty(), "nothing is predicted");
+    auto const began = std::chrono::steady_clock::now();
+    machine const here = measured_machine<double>(comm, std::plus<>{});
+    expect(std::chrono::steady_clock::now() - began < std::chrono::seconds(5), "measuring takes long");
+    expect(here.alpha > 1e-9 && here.alpha < 1 && here.beta > 0 && here.beta < 1e-3 && here.gamma > 0, "no machine");
+    machine const again = measured_machine<float>(comm, std::multiplies<>{}, false);
+    expect(again.alpha == here.alpha && again.beta == here.beta, "measured anew");
+    std::vector<machine> machines(4);
+    colligo::all_gather(comm, std::span(&here, 1), machines);
+    for (machine const& m : machines) expect(m == here, "ranks differ");
+  });
 }

@@ -13,7 +13,7 @@
 ///          reduce_scatter  t (alpha + n/p beta) + (n - n/p) gamma
 ///          equal to the recorded schedule where p divides n, but of long all_reduce about that: steps overlap
 /// Needs    any p, any root, any associative functor
-/// Order    kept; same bits on all ranks (all combine in the order of ranks)
+/// Order    kept; same bits on all ranks (all combine in the order of ranks, from the lowest on)
 /// Prefer   ranks that share memory, where a vector is published once and read by all.
 ///          Avoid: messages on many ranks, p - 1 start-ups each
 /// Source   folklore; the flat and the sliced scheme of shared-memory collectives
@@ -44,6 +44,7 @@ struct direct {
     direct const& knob;
     static constexpr bool ordered = true;
     static constexpr bool same_bits = true;
+    static constexpr bool sequential = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
@@ -69,6 +70,7 @@ struct direct {
   struct reduce {
     direct const& knob;
     static constexpr bool ordered = true;
+    static constexpr bool sequential = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
@@ -89,6 +91,7 @@ struct direct {
   template <class T, class Op>
   struct reduce_scatter {
     static constexpr bool ordered = true;
+    static constexpr bool sequential = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const { exchange_slices(step, block); }

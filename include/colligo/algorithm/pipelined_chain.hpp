@@ -79,6 +79,7 @@ struct pipelined_chain {
   template <class T, class Op>
   struct scan {
     static constexpr bool ordered = true;
+    static constexpr bool sequential = true;
     pipelined_chain const& knob;
 
     template <steps Step>
@@ -92,6 +93,7 @@ struct pipelined_chain {
   template <class T, class Op>
   struct exclusive_scan {
     static constexpr bool ordered = true;
+    static constexpr bool sequential = true;
     pipelined_chain const& knob;
 
     template <steps Step>

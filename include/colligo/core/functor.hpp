@@ -156,11 +156,10 @@ inline constexpr bool commutative<maxloc, located<T, Index>> = true;
 template <class T, class Index>
 inline constexpr bool commutative<minloc, located<T, Index>> = true;
 
-/// Whether any grouping and order of operands is known to give the same bits: integers, extremes; not sums of floating
-/// point numbers.
+/// Whether any grouping and order of operands is known to give the same bits: integers, maxloc and minloc; not sums of
+/// floating point numbers, nor their extremes, for 0 and -0 are equal.
 template <class Op, class T>
-inline constexpr bool exact = commutative<Op, T> &&
-                              (std::is_integral_v<T> || std::is_same_v<Op, maximum> || std::is_same_v<Op, minimum> ||
-                               std::is_same_v<Op, maxloc> || std::is_same_v<Op, minloc>);
+inline constexpr bool exact = commutative<Op, T> && (std::is_integral_v<T> || std::is_same_v<Op, maxloc> ||
+                                                     std::is_same_v<Op, minloc>);
 
 }  // namespace colligo

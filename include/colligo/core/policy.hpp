@@ -56,6 +56,13 @@ constexpr bool has_root(collective c) {
   return c == reduce || c == broadcast || c == gather || c == gatherv || c == scatter || c == scatterv;
 }
 
+/// Ranks' values are combined by a functor.
+constexpr bool combines(collective c) {
+  using enum collective;
+  return c == all_reduce || c == reduce || c == reduce_scatter || c == reduce_scatter_block || c == scan ||
+         c == exclusive_scan;
+}
+
 /// The vector is made of one block per rank; texts are told where these lie instead of the vector alone.
 constexpr bool has_blocks(collective c) {
   using enum collective;
@@ -188,6 +195,13 @@ constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int
 template <class Policy>
 constexpr bool gives_same_bits() {
   if constexpr (requires { Policy::same_bits; }) return Policy::same_bits;
+  else return false;
+}
+
+/// Every element is combined from the lowest rank to the highest, ((a0 op a1) op a2) ..., for every p and n.
+template <class Policy>
+constexpr bool is_sequential() {
+  if constexpr (requires { Policy::sequential; }) return Policy::sequential;
   else return false;
 }
 

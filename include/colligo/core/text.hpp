@@ -52,6 +52,7 @@ struct text {
   packed_name short_name;
   transport over;   ///< best, unless that is what the algorithm is
   bool ordered = true, keeps_input = false, asks_for_trees = false, is_vendor = false;
+  bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
   void (*run)(void const* tag, known_ranks const& known, any_step& step, blocks const& vector, int root) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, known_ranks const& known, int p) = nullptr;
@@ -99,6 +100,8 @@ constexpr text make_text() {
             .is_vendor = std::is_base_of_v<vendor, Tag>};
   using policy = policy_t<C, Tag, T, Op>;
   made.ordered = keeps_order<policy>();
+  made.same_bits = gives_same_bits<policy>();
+  made.sequential = is_sequential<policy>();
   // An exclusive scan's own input is no part of its result, in which it would lie.
   made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan;
   if constexpr (has_text<policy>())

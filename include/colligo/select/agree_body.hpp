@@ -83,12 +83,6 @@ void exchange_among_ranks(port_base& port, Op op, blocks const& vector, T const*
                text_for<C, Tag>, &tag, {port.hosts}, transport::messages);
 }
 
-constexpr bool combines(collective c) {
-  using enum collective;
-  return c == all_reduce || c == reduce || c == reduce_scatter || c == reduce_scatter_block || c == scan ||
-         c == exclusive_scan;
-}
-
 // The form of all_gatherv and the like, whose counts all ranks know.
 constexpr bool has_counts(collective c) {
   using enum collective;

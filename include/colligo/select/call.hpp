@@ -135,6 +135,7 @@ class accepted {
     } else {
       set_functor(op);
       if constexpr (std::is_same_v<Algorithm, automatic>) deciding<>::run_by_rules(port, its, &texts<C>);
+      else if constexpr (requires { algorithm.run(port, its, &texts<C>); }) algorithm.run(port, its, &texts<C>);
       else deciding<>::run(port, its, decide<Op>(algorithm));
     }
   }
@@ -188,6 +189,9 @@ class accepted {
       return deciding<>::by_name(port, its, algorithm.text(), &texts<C>);
     } else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>) {
       return deciding<>::as_chosen(port, its, algorithm, &texts<C>);
+    } else if constexpr (decides_itself<Algorithm>) {
+      Algorithm::template check<C, T, std::remove_cv_t<Op>, Comm>();
+      return algorithm.template decide<C, T, std::remove_cv_t<Op>>(port, its, &texts<C>);
     } else {
       check_laws<C, Algorithm, T, std::remove_cv_t<Op>, Comm>();
       if constexpr (offers<Algorithm, C, T, std::remove_cv_t<Op>>)

@@ -18,6 +18,7 @@ struct situation {
   std::size_t element_size;   ///< bytes
   bool commutes = true;       ///< the functor is known to
   bool exact = false;         ///< any order of operands is known to give the same bits
+  bool stable = false;        ///< the same bits for every length, root, host and transport (COLLIGO_BITS=stable)
   bool shared = false;        ///< all ranks share memory, and the elements go through it
   std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
   host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out

@@ -157,9 +157,26 @@ inline std::optional<any_algorithm> choose_on_hosts(collective what, situation c
   return hierarchical{};
 }
 
+// One way to put an element together for all lengths, places in the vector, roots, hosts and transports: spare ranks
+// with their neighbours, then neighbours, pairs of them and so on. all_reduce, reduce and reduce_scatter agree in it.
+inline std::optional<any_algorithm> choose_stable(collective what, situation const& s) {
+  using enum collective;
+  costs const of(s);
+  switch (what) {
+    case all_reduce: return cheapest<all_reduce>(of).among(recursive_doubling{}).among(halving_doubling{});
+    case reduce: return cheapest<reduce>(of).among(binary_tree{}, s.power_of_two()).among(halving_doubling{});
+    case reduce_scatter: case reduce_scatter_block: return halving_doubling{};
+    case scan: return recursive_doubling{};
+    case exclusive_scan: return doubling_123{};
+    default: return std::nullopt;   // nothing is combined
+  }
+}
+
 }  // namespace detail
 
 COLLIGO_BODY chosen_algorithm choose(collective what, situation const& s) {
+  if (s.stable && !s.exact)
+    if (auto const stable = detail::choose_stable(what, s)) return *stable;
   if (auto const on_hosts = detail::choose_on_hosts(what, s)) return *on_hosts;
   if (s.shared) return detail::choose_shared(what, s.p(), s.bytes());
   using enum collective;

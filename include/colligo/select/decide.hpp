@@ -16,6 +16,10 @@
 #include "../transport/call.hpp"
 #include "named.hpp"
 
+namespace colligo::inline COLLIGO_MODE {
+struct situation;   // choose.hpp
+}
+
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The texts of a collective in the order of the catalogue, null where an algorithm has no form for it.
@@ -33,10 +37,13 @@ inline constexpr text_table texts_for = []<class... Tags>(list_of_tags<Tags...>)
 
 enum class call_form;
 class port_base;
+struct kept_with_port;
 struct file_setting;
 
 /// Who decided.
-enum class decided_by : std::uint8_t { pinned, named, environment, tree_file, table, rules, measured };
+enum class decided_by : std::uint8_t {
+  pinned, named, environment, tree_file, table, rules, measured_table, required, tried, measured
+};
 
 /// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same
 /// port.
@@ -55,6 +62,19 @@ text_table const& compiled_texts(collective what);
 template <collective C>
 text_table const& texts() { return compiled_texts(C); }
 #endif
+
+/// Makes a call that is left to the library by the algorithm that was measured to be best: set by those who include
+/// adaptive.hpp, for COLLIGO_ADAPTIVE.
+inline void (*run_adaptively)(endpoint& port, call const& its, text_table const& (*texts)()) = nullptr;
+
+/// Reads tables of measurements: set by those who include table.hpp, for COLLIGO_TABLE.
+struct table_reader {
+  /// The rows that may hold for such elements; null: none.
+  std::unique_ptr<kept_with_port> (*read)(port_base& port, call const& its, text_table const& texts);
+  /// What they take, and the line that says so; null: none holds.
+  chosen_algorithm const* (*find)(kept_with_port const& rows, collective what, situation const& s, std::size_t& line);
+};
+inline table_reader read_tables{};
 
 /// What is decided at run time. A template, so that only units that ask for it compile it. The texts are asked for only
 /// where the latest decision does not do.
@@ -80,6 +100,11 @@ struct deciding {
   /// Why a decision can not be carried out, the same on all ranks; fills in what texts ask their communicator for.
   struct refusal;
   static refusal why_not(port_base& port, call const& its, decision const& by, known_ranks& known);
+  /// What a choice for this call may depend on. Collective at first.
+  static situation situation_of(port_base& port, call const& its);
+  /// f(), of whose errors the other ranks hear.
+  template <class F>
+  static decltype(auto) told_if_refused(port_base& port, call const& its, F f);
 
   /// The algorithm that a text names, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory".
   /// `where` begins an error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.
@@ -89,8 +114,6 @@ struct deciding {
   struct catalogue_entry;
   static tree const* known_tree(port_base& port, collective c, file_setting const& setting, tree& kept);
   static known_ranks checked(port_base& port, call const& its, decision const& by);
-  template <class F>
-  static decltype(auto) told_if_refused(port_base& port, call const& its, F f);
   static void before(port_base& port, call const& its, decision const& by, call_form form);
   static void run_after(port_base& port, call const& its, decision const& by);
   static void run_after_by_rules(port_base& port, call const& its, texts_of_collective texts);
@@ -100,12 +123,16 @@ struct deciding {
   static void read_wish(port_base& port, collective c, text_table const& texts, latest& kept);
   static bool takes_wish(port_base& port, call const& its, text_table const& texts, latest& kept);
   static void first_choice(port_base& port, call const& its, text_table const& texts, latest& kept);
-  static void read_measured(port_base& port, call const& its, text_table const& texts, latest& kept);
   static decided_by choose_now(collective c, latest& kept);
   static void choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept);
   static decision named_decision(port_base& port, call const& its, std::string_view name, texts_of_collective texts);
   static decision const& latest_by_rules(port_base& port, call const& its, texts_of_collective texts);
 };
+
+/// A tag that decides for itself when it is called, `decide<C, T, Op>(port, its, texts)`, and says what can not
+/// compile, `check<C, T, Op, Comm>()`.
+template <class Tag>
+concept decides_itself = requires { requires Tag::decides_itself; };
 
 /// The text of a tag that is known when the call is compiled; the library's own are compiled for any element.
 template <collective C, class Tag, class T, class Op>

@@ -18,7 +18,6 @@
 #include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"
-#include "measured.hpp"
 #include "named_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -43,7 +42,7 @@ struct deciding<Lazy>::latest {
   std::string no_wish;         ///< why it can never be taken, or could not be the last time; empty: it was
   // What COLLIGO_TABLE says of these elements.
   element const* measured_of = nullptr;
-  measured_choice measured;
+  std::unique_ptr<kept_with_port> measured;
   std::size_t measured_line = 0;   ///< of the row that was taken last
 };
 template <class Lazy>
@@ -54,6 +53,7 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
   tree reduce_tree, broadcast_tree;
   std::vector<told> explained;   ///< on stderr
   host_tables tables;
+  std::unique_ptr<kept_with_port> required, adapted, measured;   ///< what require, adaptive and predict keep
 
   /// Of the port's hosts; null where all are on one.
   static host_tables const* tables_of(port_base& port) {
@@ -216,6 +216,21 @@ template <class Lazy>
                           : " can not be taken, rank 0 says why");
 }
 
+template <class Lazy>
+situation deciding<Lazy>::situation_of(port_base& port, call const& its) {
+  shared_host* const memory = port.automatic_memory(*its.of);
+  element const& of = *its.of;
+  return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
+          .stable = port.stable_bits(), .shared = memory && memory->whole(), .hosts = port.hosts,
+          .tables = kept_decisions::tables_of(port), .network = port.network()};
+}
+
+[[gnu::cold]] inline void without_tables(port_base const& port) {
+  std::string const trouble = port.table_setting().where + ": this program includes no <colligo/table.hpp>";
+  if (port.strict()) throw argument_error("colligo: " + trouble);
+  if (port.rank() == 0) tell_once(trouble + ", the library chooses");
+}
+
 // What the environment wishes; otherwise `rules` is true and the latest decision's situation is made ready for
 // choose().
 template <class Lazy>
@@ -224,12 +239,13 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
   kept.rules = false;
   if (!kept.wish_is_read) read_wish(port, c, texts, kept);
   if (!kept.wish_in_words.empty() && takes_wish(port, its, texts, kept)) return;
-  shared_host* const memory = port.automatic_memory(*its.of);
-  element const& of = *its.of;
-  kept.known = {its.vector, of.size, of.commutes, of.exact, memory && memory->whole(), port.hosts,
-                kept_decisions::tables_of(port), port.network()};
+  kept.known = situation_of(port, its);
   kept.rules = true;
-  if (port.table_setting().is_set() && kept.measured_of != its.of) read_measured(port, its, texts, kept);
+  if (port.table_setting().is_set() && kept.measured_of != its.of) {
+    if (!read_tables.read) without_tables(port);
+    else kept.measured = read_tables.read(port, its, texts);
+    kept.measured_of = its.of;
+  }
   decided_by const who = choose_now(c, kept);
   kept.by = decision_of(port, c, kept.chosen, texts, who);
 }
@@ -237,10 +253,10 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
 // Sets what is chosen for the latest decision's situation.
 template <class Lazy>
 decided_by deciding<Lazy>::choose_now(collective c, latest& kept) {
-  if (!kept.measured.empty()) [[unlikely]]
-    if (measured_row const* const row = kept.measured.find(c, kept.known)) {
-      kept.chosen = row->take, kept.measured_line = row->line;
-      return decided_by::measured;
+  if (kept.measured && !kept.known.stable) [[unlikely]]
+    if (auto const* const take = read_tables.find(*kept.measured, c, kept.known, kept.measured_line)) {
+      kept.chosen = *take;
+      return decided_by::measured_table;
     }
   kept.chosen = choose(c, kept.known);
   return by_table_or_rules(kept.known);
@@ -363,6 +379,11 @@ template <class Lazy>
 template <class Lazy>
 [[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_after_by_rules(port_base& port, call const& its,
                                                                      texts_of_collective texts) {
+  if ((its.before & adaptation) != 0) {
+    if (run_adaptively) return run_adaptively(port, its, texts);
+    if (port.rank() == 0)
+      tell_once("COLLIGO_ADAPTIVE is set, but this program includes no <colligo/adaptive.hpp>: nothing is measured");
+  }
   run_after(port, its, by_rules(port, its, texts));
 }
 
@@ -397,4 +418,3 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
 }  // namespace colligo
 
 #include "agree_body.hpp"
-#include "measured_body.hpp"

@@ -15,8 +15,8 @@
 #include "../core/machine.hpp"
 #include "../explain.hpp"
 #include "../plan/price.hpp"
-#include "../plan/walk.hpp"
 #include "decide_body.hpp"
+#include "recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -25,24 +25,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
                                                           known_ranks const& known) {
   constexpr int most_ranks = 32;
   constexpr std::size_t most_operands = 1 << 13;
-  int const p = its.vector.parts;
-  if (what.run == nullptr || p > most_ranks) return std::nullopt;
-  std::vector<std::vector<schedule::step>> ranks;
-  std::vector<operand> memory;
-  std::size_t operands = 0;
-  for (int r = 0; r < p; ++r) {
-    rank_plan plan;
-    planner step(r, p, its.of->size, plan, memory);
-    what.run(tag, known, step, its.vector, its.root);
-    if ((operands += plan.operands.size()) > most_operands) return std::nullopt;
-    auto& its_steps = ranks.emplace_back();
-    for (auto const& s : plan.steps) {
-      auto const said = plan.operands_of(s);
-      its_steps.emplace_back(said.begin(), said.end());
-    }
-  }
-  return price(schedule(its.what, its.vector.whole.size(), std::move(ranks)), typical,
-               static_cast<double>(its.of->size));
+  if (its.vector.parts > most_ranks) return std::nullopt;
+  auto const said = recorded_call(its, what, tag, known, most_operands);
+  return said ? std::optional(price(said->steps, typical, static_cast<double>(its.of->size))) : std::nullopt;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string microseconds(double seconds) {
@@ -71,13 +56,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
       return "wished by " +
              deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)].wish_in_words;
     case decided_by::table: return "chosen by the table of measurements";
-    case decided_by::measured: {
+    case decided_by::measured_table: {
       constexpr std::string_view variable = "COLLIGO_TABLE=";
       std::string_view from = port.table_setting().where;
       if (from.starts_with(variable)) from.remove_prefix(variable.size());
       auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
       return "chosen by table " + std::string(from) + ':' + std::to_string(kept.measured_line);
     }
+    case decided_by::required: return "chosen among those that have the bits asked for";
+    case decided_by::tried: return "tried, as others are in their turn, to be measured";
+    case decided_by::measured: return "chosen by measurement in earlier calls";
     case decided_by::rules: break;
   }
   return "chosen by the papers' rules";
@@ -86,7 +74,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 // "COLLIGO_ALL_REDUCE=ring is not taken: ...", or nothing.
 [[gnu::cold]] COLLIGO_BODY std::string untaken_wish_in_words(port_base& port, call const& its, decision const& by) {
   auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
-  bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules || by.who == decided_by::measured;
+  bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules ||
+                       by.who == decided_by::measured_table;
   if (!is_ours || kept.wish_in_words.empty()) return {};
   return kept.wish_in_words + " is not taken: " + kept.no_wish;
 }

@@ -28,12 +28,10 @@
 #include <vector>
 
 #include "chosen.hpp"
-#include "choose.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 struct file_setting;
-struct element;
 
 struct measured_row {
   enum class functor : std::uint8_t { any, commutes, ordered };
@@ -55,23 +53,6 @@ struct measured_table {
   static measured_table parse(std::string_view text, std::string const& where);
   /// The same for all communicators of the process that say the same text.
   static std::shared_ptr<measured_table const> of(file_setting const& setting);
-};
-
-/// The rows that hold for one collective, type and functor on one communicator.
-class measured_choice {
- public:
-  /// `allowed(row)`: what it names may run.
-  template <class Allowed>
-  measured_choice(measured_table const& table, collective what, element const& of, int ranks, int hosts,
-                  Allowed allowed);
-  measured_choice() = default;
-
-  bool empty() const { return ladders_.empty(); }
-  /// Null: none.
-  measured_row const* find(collective what, situation const& s) const;
-
- private:
-  std::vector<std::vector<measured_row>> ladders_;   // the more specific first, each by bytes
 };
 
 }  // namespace colligo

@@ -149,6 +149,17 @@ class table_parser {
 // How far apart, by logarithms.
 inline double between(double a, double b) { return std::abs(std::log(a / b)); }
 
+/// The rows that hold for one collective, type and functor on one communicator.
+struct measured_choice final : kept_with_port {
+  std::vector<std::vector<measured_row>> ladders;   // the more specific first, each by bytes
+
+  /// `allowed(row)`: what it names may run.
+  template <class Allowed>
+  measured_choice(measured_table const& table, collective what, element const& of, int ranks, int hosts,
+                  Allowed allowed);
+  measured_row const* find(collective what, situation const& s) const;
+};
+
 template <class Allowed>
 [[gnu::cold]] measured_choice::measured_choice(measured_table const& table, collective what, element const& of,
                                                int ranks, int hosts, Allowed allowed) {
@@ -173,42 +184,43 @@ template <class Allowed>
       std::vector<measured_row> ladder;   // by bytes
       for (measured_row const& row : table.rows)
         if (counts(row) && row.ranks == nearest && allowed(row)) ladder.push_back(row);
-      if (!ladder.empty()) ladders_.push_back(std::move(ladder));
+      if (!ladder.empty()) ladders.push_back(std::move(ladder));
     }
 }
 
 // The rows of the table that may hold for these elements. A table that is none is told of, once.
-template <class Lazy>
-[[gnu::cold]] void deciding<Lazy>::read_measured(port_base& port, call const& its, text_table const& texts,
-                                                 latest& kept) {
-  kept.measured = {};
+[[gnu::cold]] COLLIGO_BODY std::unique_ptr<kept_with_port> read_measured(port_base& port, call const& its,
+                                                                         text_table const& texts) {
   try {
     auto const table = measured_table::of(port.table_setting());
     int const hosts = host_map{port.hosts, port.size()}.host_count();
-    kept.measured = measured_choice(*table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
-      auto const& [algorithm, over] = row.take;
-      text const* const what = texts[algorithm.index()];
-      std::string const name(std::visit([](auto const& tag) { return tag.name; }, algorithm));
-      if (!what)
-        throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " + name +
-                             " has no form for " + std::string(name_of(its.what)));
-      void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, algorithm);
-      known_ranks known{port.hosts};
-      return why_not(port, its, {what, tag, way_of(row.take), decided_by::measured}, known).why.empty();
-    });
+    auto its_rows = std::make_unique<measured_choice>(
+        *table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
+          auto const& [algorithm, over] = row.take;
+          text const* const what = texts[algorithm.index()];
+          std::string const name(std::visit([](auto const& tag) { return tag.name; }, algorithm));
+          if (!what)
+            throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " + name +
+                                 " has no form for " + std::string(name_of(its.what)));
+          void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, algorithm);
+          known_ranks known{port.hosts};
+          return deciding<>::why_not(port, its, {what, tag, way_of(row.take), decided_by::measured_table}, known)
+              .why.empty();
+        });
+    if (!its_rows->ladders.empty()) return its_rows;
   } catch (argument_error const& e) {
     if (port.strict()) throw argument_error(where(port, its.what) + e.what());
     if (port.rank() == 0) tell_once(std::string(e.what()) + "; the table is not taken, the library chooses");
   }
-  kept.measured_of = its.of;
+  return nullptr;
 }
 
 COLLIGO_BODY measured_row const* measured_choice::find(collective what, situation const& s) const {
-  if (what == collective::barrier) return ladders_.empty() ? nullptr : &ladders_.front().front();   // has no size
+  if (what == collective::barrier) return ladders.empty() ? nullptr : &ladders.front().front();   // has no size
   bool const blocks = has_blocks(what);
   if (blocks && s.vector.offsets && longest_block(s) * s.p() > 1.5 * static_cast<double>(s.bytes())) return nullptr;
   auto const bytes = static_cast<double>(s.bytes()) / (blocks ? s.p() : 1);
-  for (auto const& ladder : ladders_) {
+  for (auto const& ladder : ladders) {
     auto const least = static_cast<double>(ladder.front().bytes), most = static_cast<double>(ladder.back().bytes);
     if (2 * bytes < least || bytes > 2 * most) continue;
     // The geometric mean divides neighbours.
@@ -219,6 +231,14 @@ COLLIGO_BODY measured_row const* measured_choice::find(collective what, situatio
     return &ladder[at];
   }
   return nullptr;
+}
+
+COLLIGO_BODY chosen_algorithm const* find_measured(kept_with_port const& rows, collective what, situation const& s,
+                                                   std::size_t& line) {
+  measured_row const* const row = static_cast<measured_choice const&>(rows).find(what, s);
+  if (!row) return nullptr;
+  line = row->line;
+  return &row->take;
 }
 
 }  // namespace colligo

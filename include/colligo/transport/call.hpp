@@ -31,6 +31,7 @@ namespace detail {
 enum before_call : std::uint8_t {
   agreement = 1,     ///< the ranks agree that all make the same call
   explanation = 2,   ///< this rank tells what was chosen
+  adaptation = 4,    ///< what automatic takes is measured
 };
 
 /// The outside of a port (port.hpp).

@@ -90,10 +90,12 @@ struct settings {
   std::array<std::string, collectives.size()> algorithm;
   std::string check;    ///< COLLIGO_CHECK
   std::string strict;   ///< COLLIGO_STRICT
-  file_setting reduce_tree, broadcast_tree;
-  file_setting table;         ///< COLLIGO_TABLE
+  std::string bits;           ///< COLLIGO_BITS
+  std::string adaptive;       ///< COLLIGO_ADAPTIVE
   std::string network;        ///< COLLIGO_NETWORK
   std::string read_memory;    ///< COLLIGO_READ_MEMORY
+  file_setting reduce_tree, broadcast_tree;
+  file_setting table;         ///< COLLIGO_TABLE
   bool explains = false;   ///< COLLIGO_EXPLAIN: a matter of rank 0 alone, not handed on
 
   /// All of it, for those who hand it on.
@@ -131,6 +133,8 @@ class port_base : public endpoint {
   machine const& network() const { return network_; }
   /// What the environment wishes and can not have is an error.
   bool strict() const { return strict_; }
+  /// `automatic` gives the same bits whatever it chooses.
+  bool stable_bits() const { return stable_bits_; }
 
   /// Runs a text, or the vendor's collective, on this rank's share. What the functor throws comes out when all messages
   /// are through.
@@ -205,7 +209,7 @@ class port_base : public endpoint {
   void refuse_setting(std::string const& trouble, char const* otherwise) const;
 
   settings settings_;
-  bool strict_ = false;
+  bool strict_ = false, stable_bits_ = false;
   machine network_ = typical;
   std::size_t reads_memory_from_ = static_cast<std::size_t>(-1);
   requests_of_rank& requests_;

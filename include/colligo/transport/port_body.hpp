@@ -41,10 +41,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
   for (std::string& value : algorithm) f(value);
-  f(check);
-  f(strict);
-  f(network);
-  f(read_memory);
+  for (std::string* value : {&check, &strict, &bits, &adaptive, &network, &read_memory}) f(*value);
   for (file_setting* t : {&reduce_tree, &broadcast_tree, &table})
     for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
 }
@@ -105,6 +102,8 @@ struct table_of_program {
       all.algorithm[static_cast<std::size_t>(c)] = value;
   if (char const* value = wish_of_environment("COLLIGO_CHECK")) all.check = value;
   if (char const* value = wish_of_environment("COLLIGO_STRICT")) all.strict = value;
+  if (char const* value = wish_of_environment("COLLIGO_BITS")) all.bits = value;
+  if (char const* value = wish_of_environment("COLLIGO_ADAPTIVE")) all.adaptive = value;
   if (char const* value = wish_of_environment("COLLIGO_EXPLAIN")) all.explains = switch_in(value).value_or(true);
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
@@ -118,7 +117,8 @@ struct table_of_program {
   constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_";
   std::vector<std::string> known{"COLLIGO_TREE",  "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK",
                                  "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_STRICT",         "COLLIGO_EXPLAIN",
-                                 "COLLIGO_TABLE", "COLLIGO_NETWORK",       "COLLIGO_READ_MEMORY"};
+                                 "COLLIGO_BITS",  "COLLIGO_ADAPTIVE",      "COLLIGO_TABLE",          "COLLIGO_NETWORK",
+                                 "COLLIGO_READ_MEMORY"};
   for (collective const c : collectives) known.push_back(environment_variable(c));
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     std::string_view const its(*each, std::strcspn(*each, "="));
@@ -131,8 +131,7 @@ struct table_of_program {
 [[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
-  refuse_setting(std::string(variable) + '=' + value +
-                 ": known values are 0 and 1, off and on, no and yes",
+  refuse_setting(std::string(variable) + '=' + value + ": known values are 0 and 1, off and on, no and yes",
                  "; it is taken to be off");
   return false;
 }
@@ -170,6 +169,10 @@ struct table_of_program {
                         "; it is ignored");
   }
   before_ = switched("COLLIGO_CHECK", settings_.check) ? agreement : 0;
+  stable_bits_ = settings_.bits == "stable";
+  if (!stable_bits_ && !settings_.bits.empty())
+    refuse_setting("COLLIGO_BITS=" + settings_.bits + ": the known value is stable", "; bits may differ");
+  if (switched("COLLIGO_ADAPTIVE", settings_.adaptive)) before_ |= adaptation;
   if (settings_.explains && rank() == 0) before_ |= explanation;
   if (settings_.explains && rank() == 0 && !explain_call) tell_once(
       "COLLIGO_EXPLAIN is set, but this program includes no <colligo/explain.hpp>: nothing is explained");

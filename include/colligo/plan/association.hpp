@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// association(schedule): in which grouping and order every element of the result is combined, in a canonical form.
+/// Forms that are equal prove equal bits, whatever the functor does: the same combinations of the same operands are
+/// made. Needs no MPI; works at compile time.
+///   association(record(ring{}, collective::all_reduce, 4, 8)).text(0, 0)      // "(((0 1) 2) 3)"
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../core/policy.hpp"
+#include "schedule.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// Whether op(a, b) and op(b, a) count as one: where they do, the operand that holds the lowest rank stands first.
+enum class operands : std::uint8_t { ordered, commute };
+
+/// How the results of a collective are put together. Two are equal if every rank's results are made of the same
+/// combinations, element by element.
+class bracketing {
+ public:
+  /// A rank's contribution (0 .. p - 1) or a combination (p + its number).
+  using value = int;
+  struct combination {
+    value left, right;
+    friend constexpr bool operator==(combination const&, combination const&) = default;
+  };
+  /// A stretch of a rank's result that is put together in one way.
+  struct stretch {
+    int rank;
+    range elements;
+    value made;
+    friend constexpr bool operator==(stretch const&, stretch const&) = default;
+  };
+
+  /// Combinations come after what they combine; stretches by rank, then by place.
+  constexpr bracketing(collective what, int p, std::vector<combination> combinations, std::vector<stretch> stretches)
+      : what_(what), p_(p), combinations_(std::move(combinations)), stretches_(std::move(stretches)) {}
+
+  constexpr std::vector<stretch> const& stretches() const { return stretches_; }
+
+  /// Every element that several ranks hold is put together in one way on all of them.
+  constexpr bool same_on_all_ranks() const {
+    if (what_ != collective::all_reduce || stretches_.empty()) return true;
+    std::size_t const each = stretches_.size() / static_cast<std::size_t>(p_);
+    if (stretches_.size() % static_cast<std::size_t>(p_) != 0) return false;
+    for (std::size_t i = each; i < stretches_.size(); ++i)
+      if (stretches_[i].elements != stretches_[i - each].elements || stretches_[i].made != stretches_[i - each].made)
+        return false;
+    return true;
+  }
+  /// Every element is put together from the lowest rank to the highest: ((a0 op a1) op a2) ...
+  constexpr bool sequential() const {
+    return std::ranges::all_of(stretches_, [this](stretch const& s) {
+      bool const is_scan = what_ == collective::scan || what_ == collective::exclusive_scan;
+      int next = what_ == collective::scan ? s.rank : is_scan ? s.rank - 1 : p_ - 1;
+      value v = s.made;
+      for (; v >= p_; v = at(v).left)
+        if (at(v).right != next--) return false;
+      return v == 0 && next == 0;
+    });
+  }
+  /// Every element of a rank is put together in one way.
+  constexpr bool uniform() const {
+    for (std::size_t i = 1; i < stretches_.size(); ++i)
+      if (stretches_[i].rank == stretches_[i - 1].rank) return false;
+    return true;
+  }
+
+  /// "((0 1) 2)"; empty for an element that is no result of this rank.
+  constexpr std::string text(int rank, std::size_t element) const {
+    for (stretch const& s : stretches_)
+      if (s.rank == rank && s.elements.first <= element && element < s.elements.last) return text_of(s.made);
+    return {};
+  }
+
+  friend constexpr bool operator==(bracketing const&, bracketing const&) = default;
+
+ private:
+  constexpr combination const& at(value v) const { return combinations_[static_cast<std::size_t>(v - p_)]; }
+  constexpr std::string text_of(value v) const {
+    if (v < p_) {
+      std::string digits;
+      do digits.insert(digits.begin(), static_cast<char>('0' + v % 10)); while ((v /= 10) != 0);
+      return digits;
+    }
+    return '(' + text_of(at(v).left) + ' ' + text_of(at(v).right) + ')';
+  }
+
+  collective what_;
+  int p_;
+  std::vector<combination> combinations_;
+  std::vector<stretch> stretches_;
+};
+
+namespace detail {
+
+// Combinations, each once.
+class combinations {
+ public:
+  using value = bracketing::value;
+
+  constexpr combinations(int p, operands order) : p_(p), commute_(order == operands::commute), slots_(64, -1) {}
+
+  constexpr value combine(value left, value right) {
+    if (commute_ && before(right, left)) std::swap(left, right);
+    if (2 * all_.size() >= slots_.size()) grow();
+    std::size_t const slot = slot_of(left, right);
+    if (slots_[slot] < 0) {
+      slots_[slot] = static_cast<int>(all_.size());
+      all_.push_back({{left, right}, std::min(least(left), least(right))});
+    }
+    return p_ + slots_[slot];
+  }
+
+  /// The numbers go up in the order in which a result first asks for them, so that they say nothing of schedules.
+  constexpr value renumbered(value v, std::vector<value>& numbers, std::vector<bracketing::combination>& kept) const {
+    if (v < p_) return v;
+    numbers.resize(all_.size(), -1);
+    auto const i = static_cast<std::size_t>(v - p_);
+    if (numbers[i] < 0) {
+      value const left = renumbered(all_[i].its.left, numbers, kept);
+      value const right = renumbered(all_[i].its.right, numbers, kept);
+      numbers[i] = p_ + static_cast<int>(kept.size());
+      kept.push_back({left, right});
+    }
+    return numbers[i];
+  }
+
+ private:
+  struct entry {
+    bracketing::combination its;
+    int least;   ///< rank
+  };
+  constexpr entry const& at(value v) const { return all_[static_cast<std::size_t>(v - p_)]; }
+  constexpr int least(value v) const { return v < p_ ? v : at(v).least; }
+  // An order that says nothing of schedules.
+  constexpr bool before(value a, value b) const {
+    if (a == b) return false;
+    if (least(a) != least(b)) return least(a) < least(b);
+    if (a < p_ || b < p_) return a < p_;
+    auto const &x = at(a).its, &y = at(b).its;
+    return x.left != y.left ? before(x.left, y.left) : before(x.right, y.right);
+  }
+  constexpr std::size_t slot_of(value left, value right) const {
+    auto const mixed = (static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right)) *
+                       0x9e3779b97f4a7c15u;
+    std::size_t slot = static_cast<std::size_t>(mixed >> 32) % slots_.size();
+    bracketing::combination const wanted{left, right};
+    while (slots_[slot] >= 0 && all_[static_cast<std::size_t>(slots_[slot])].its != wanted)
+      slot = (slot + 1) % slots_.size();
+    return slot;
+  }
+  constexpr void grow() {
+    slots_.assign(4 * slots_.size(), -1);
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      slots_[slot_of(all_[i].its.left, all_[i].its.right)] = static_cast<int>(i);
+  }
+
+  int p_;
+  bool commute_;
+  std::vector<int> slots_;
+  std::vector<entry> all_;
+};
+
+// Performs a schedule on values that say how they were made, as working_vector does on bytes. The vector is cut into
+// pieces wherever a range of the schedule begins or ends.
+class association_maker {
+ public:
+  constexpr association_maker(schedule const& its, operands order, blocks const& vector, int root)
+      : its_(its), values_(its.size(), order) {
+    cuts_ = {0, its.elements()};
+    auto const cut = [this](range r) { cuts_.push_back(r.first), cuts_.push_back(r.last); };
+    for (int r = 0; r < its.size(); ++r) {
+      for (auto const& said : its.steps_of(r))
+        for (operand const& o : said) cut(o.elements.head), o.elements.tail.empty() ? void() : cut(o.elements.tail);
+      cut(result_of(r, vector, root));
+    }
+    std::ranges::sort(cuts_);
+    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+    ranks_.resize(static_cast<std::size_t>(its.size()));
+    for (int r = 0; r < its.size(); ++r) rank(r).holds.assign(cuts_.size() - 1, {r, false});
+    perform();
+  }
+
+  constexpr bracketing results(blocks const& vector, int root) const {
+    std::vector<bracketing::value> numbers;
+    std::vector<bracketing::combination> kept;
+    std::vector<bracketing::stretch> all;
+    for (int r = 0; r < its_.size(); ++r) {
+      range const wanted = result_of(r, vector, root);
+      for (std::size_t i = index(wanted.first); i < index(wanted.last); ++i) {
+        int const made = values_.renumbered(ranks_[static_cast<std::size_t>(r)].holds[i].made, numbers, kept);
+        if (!all.empty() && all.back().rank == r && all.back().made == made) all.back().elements.last = cuts_[i + 1];
+        else all.push_back({r, {cuts_[i], cuts_[i + 1]}, made});
+      }
+    }
+    return {its_.what(), its_.size(), std::move(kept), std::move(all)};
+  }
+
+ private:
+  struct piece_of_rank {
+    bracketing::value made;
+    bool written;
+  };
+  struct packet {
+    int from;
+    cyclic_range elements;
+    std::vector<bracketing::value> made;
+  };
+  struct state {
+    std::vector<piece_of_rank> holds;
+    std::vector<packet> arrived;
+    std::size_t step = 0;
+    bool has_sent = false;
+  };
+
+  // What combines; of other collectives nothing does.
+  constexpr range result_of(int r, blocks const& vector, int root) const {
+    using enum collective;
+    switch (its_.what()) {
+      case all_reduce: case scan: return vector.whole;
+      case reduce: return r == root ? vector.whole : range{};
+      case exclusive_scan: return r != 0 ? vector.whole : range{};
+      case reduce_scatter: case reduce_scatter_block: return vector[r];
+      default: return {};
+    }
+  }
+
+  constexpr state& rank(int r) { return ranks_[static_cast<std::size_t>(r)]; }
+  constexpr std::size_t index(std::size_t at) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(cuts_, at) - cuts_.begin());
+  }
+  template <class F>
+  constexpr void for_each_piece_in(cyclic_range const& r, F f) const {
+    for (range const part : {r.head, r.tail})
+      if (!part.empty())
+        for (std::size_t i = index(part.first); i < index(part.last); ++i) f(i);
+  }
+
+  constexpr bool is_touched(state const& me, cyclic_range const& r) const {
+    bool touched = false;
+    for_each_piece_in(r, [&](std::size_t i) { touched |= me.holds[i].written; });
+    return touched;
+  }
+  // The rank's own values as an operand means them.
+  constexpr bracketing::value own_value(int r, std::size_t i, own which, bool touched) {
+    bracketing::value const holds = rank(r).holds[i].made;
+    if (which == own::result) return holds;
+    return which == own::input || !touched ? r : values_.combine(holds, r);
+  }
+
+  constexpr void send_all(int r) {
+    rank(r).has_sent = true;
+    for (operand const& o : its_.steps_of(r)[rank(r).step]) {
+      if (!o.sends()) continue;
+      bool const touched = is_touched(rank(r), o.elements);
+      packet p{r, o.elements, {}};
+      for_each_piece_in(o.elements, [&](std::size_t i) { p.made.push_back(own_value(r, i, o.which, touched)); });
+      rank(o.peer).arrived.push_back(std::move(p));
+    }
+  }
+
+  // All that the step receives, in the order listed; nothing if some of it has not been sent.
+  constexpr bool receive_all(int r, std::vector<packet>& received) {
+    auto& arrived = rank(r).arrived;
+    std::vector<std::size_t> taken;
+    for (operand const& o : its_.steps_of(r)[rank(r).step]) {
+      if (o.sends()) continue;
+      std::size_t i = 0;
+      while (i < arrived.size() && (arrived[i].from != o.peer || std::ranges::find(taken, i) != taken.end())) ++i;
+      if (i == arrived.size()) return false;
+      if (arrived[i].elements != o.elements)
+        throw argument_error("association: rank " + std::to_string(r) + " receives elements at another place than " +
+                             "where rank " + std::to_string(o.peer) + " has them");
+      taken.push_back(i);
+    }
+    for (std::size_t const i : taken) received.push_back(std::move(arrived[i]));
+    std::ranges::sort(taken, std::ranges::greater{});
+    for (std::size_t const i : taken) arrived.erase(arrived.begin() + static_cast<std::ptrdiff_t>(i));
+    return true;
+  }
+
+  constexpr void combine(int r, operand const& o, packet const& p) {
+    bool const touched = is_touched(rank(r), o.elements);
+    std::size_t k = 0;
+    for_each_piece_in(o.elements, [&](std::size_t i) {
+      bracketing::value const theirs = p.made[k++];
+      bracketing::value made = theirs;
+      if (o.folds()) {
+        bracketing::value const mine = own_value(r, i, o.which, touched);
+        made = o.peer < r ? values_.combine(theirs, mine) : values_.combine(mine, theirs);
+      }
+      rank(r).holds[i] = {made, true};
+    });
+  }
+  // Several folds into one range: in the order of ranks, the rank's own values at their place.
+  constexpr void combine_in_order(int r, packet const* first, std::size_t count) {
+    std::size_t k = 0;
+    for_each_piece_in(first->elements, [&](std::size_t i) {
+      bracketing::value const mine = rank(r).holds[i].made;
+      bracketing::value left = -1;
+      auto const take = [&](bracketing::value right) { left = left < 0 ? right : values_.combine(left, right); };
+      bool own_taken = false;
+      for (std::size_t j = 0; j < count; ++j) {
+        if (!own_taken && first[j].from > r) take(mine), own_taken = true;
+        take(first[j].made[k]);
+      }
+      if (!own_taken) take(mine);
+      rank(r).holds[i] = {left, true};
+      ++k;
+    });
+  }
+
+  constexpr bool advance(int r) {
+    auto const& steps = its_.steps_of(r);
+    state& me = rank(r);
+    bool moved = false;
+    while (me.step < steps.size()) {
+      if (!me.has_sent) send_all(r), moved = true;
+      std::vector<packet> received;
+      if (!receive_all(r, received)) break;
+      std::vector<operand> takes;
+      std::ranges::copy_if(steps[me.step], std::back_inserter(takes), [](operand const& o) { return !o.sends(); });
+      for (std::size_t i = 0, count; i < takes.size(); i += count) {
+        operand const& o = takes[i];
+        count = 1;
+        if (o.folds() && o.elements.tail.empty() && o.which == own::result)
+          while (i + count < takes.size() && takes[i + count].folds() && takes[i + count].which == own::result &&
+                 takes[i + count].elements == o.elements)
+            ++count;
+        if (count == 1) combine(r, o, received[i]);
+        else combine_in_order(r, &received[i], count);
+      }
+      ++me.step;
+      me.has_sent = false;
+      moved = true;
+    }
+    return moved;
+  }
+
+  constexpr void perform() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int r = 0; r < its_.size(); ++r) moved |= advance(r);
+    }
+    for (int r = 0; r < its_.size(); ++r)
+      if (rank(r).step < its_.steps_of(r).size()) {
+        its_.verify();   // says why
+        throw argument_error("association: rank " + std::to_string(r) + " waits for ever");
+      }
+  }
+
+  schedule const& its_;
+  combinations values_;
+  std::vector<std::size_t> cuts_;
+  std::vector<state> ranks_;
+};
+
+}  // namespace detail
+
+/// How the results of a recorded schedule are put together; of collectives that combine nothing it is empty.
+/// `root` as it was recorded. Throws broken_law where the schedule does not come to its end, argument_error where
+/// elements change their places on the way. Cost: as the schedule is long.
+constexpr bracketing association(schedule const& its, operands order = operands::ordered, int root = 0) {
+  blocks const vector{{0, its.elements()}, its.size()};
+  return detail::association_maker(its, order, vector, root).results(vector, root);
+}
+/// The same for a schedule that was recorded with blocks that lie elsewhere than record() puts them.
+constexpr bracketing association(schedule const& its, operands order, blocks const& vector, int root = 0) {
+  return detail::association_maker(its, order, vector, root).results(vector, root);
+}
+
+}  // namespace colligo

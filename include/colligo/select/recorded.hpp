@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What a compiled text says on all ranks, as a schedule.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "../core/text.hpp"
+#include "../plan/schedule.hpp"
+#include "../transport/call.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+struct recorded_steps {
+  schedule steps;
+  bool by_arrival = false;   ///< some are combined as they come: over messages the order is nobody's
+};
+
+/// None where the text is not made of steps or would say more than so many operands.
+std::optional<recorded_steps> recorded_call(call const& its, text const& what, void const* tag,
+                                            known_ranks const& known, std::size_t most_operands);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "recorded_body.hpp"
+#endif
