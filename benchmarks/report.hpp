@@ -114,8 +114,8 @@ class csv_file {
   void write(subject const& of, int ranks, std::size_t bytes, int repeats, std::vector<outcome> const& results) {
     for (auto const& r : results)
       if (r.skipped.empty())
-        line("{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{},{},{},{}", of.collective, field(r.name), of.type, of.op, ranks,
-             bytes, repeats, r.us.min, r.us.median, r.us.max, of.distribution, field(mpi_name()), of.mode,
+        line("{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{},{},{},{}", of.collective, field(r.name), of.type, of.op,
+             ranks, bytes, repeats, r.us.min, r.us.median, r.us.max, of.distribution, field(mpi_name()), of.mode,
              of.inputs);
   }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// What was measured on the user's machine, as text: COLLIGO_TABLE names such a file, benchmarks/tune writes one. A row
-/// says what to take for a collective of so many ranks and bytes; `#` begins a comment; blank lines do not count.
+/// says what to take for a collective of so many ranks and bytes; `#` begins a comment; blank lines do not count; there
+/// are 10 000 rows at most.
 ///
-///   # collective  type    functor   ranks  bytes    algorithm   (10 000 rows at most)
+///   # collective  type    functor   ranks  bytes    algorithm
 ///   all_reduce    double  commutes  2      8        recursive_doubling
 ///   all_reduce    any     any       32/8   1M       vendor
 ///
