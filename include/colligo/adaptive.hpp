@@ -39,7 +39,8 @@ struct adapting {
 /// Stands as the last argument of a collective. Which rank tries what, when, follows from the number of the call on its
 /// communicator, which all ranks share, never from a clock; times are compared by an all_reduce of their medians, the
 /// largest of any rank counts. Candidates, seven at most, are what `automatic` takes, the MPI library's own, and those
-/// that are predicted to be quickest; with COLLIGO_BITS=stable that class alone. Requests take what blocking calls have
+/// that are predicted to be quickest and give all ranks the same bits; with COLLIGO_BITS=stable that class alone.
+/// Requests take what blocking calls have
 /// decided; in checked mode nothing is tried. Cost: about 250 calls of a class up to 64 KiB, 100 of a longer one, some
 /// by slow algorithms, and a dozen small all_reduces; then looking it up. Allocates nothing once it has decided.
 struct adaptive {

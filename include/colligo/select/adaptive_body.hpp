@@ -108,6 +108,8 @@ auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::text
     constexpr std::size_t most_predicted = 4;
     for (possible_algorithm const& one : possible_algorithms<>(port, rule, texts(), s.network)) {
       bool const is_vendor = std::holds_alternative<vendor>(one.its.algorithm);
+      bool const promises = its.what != collective::all_reduce || s.exact || texts()[one.which]->same_bits;
+      if (!promises && !is_vendor) continue;   // automatic takes none whose ranks may differ in the bits
       bool const is_direct = s.shared && std::holds_alternative<direct>(one.its.algorithm);
       if (is_vendor || is_direct || (one.seconds < 1e9 && made->candidates.size() <= most_predicted)) add(one.its);
     }
