@@ -120,7 +120,7 @@ inline double time_batch(contest& c, std::size_t contender, batch const& b, bool
 inline batch batch_for(contest& c, std::size_t contender, plan const& how) {
   constexpr int most = 1 << 16;
   for (batch b;; b.double_up(c.calls_per_input())) {
-    if (how.sample_us == 0) return b;
+    if (how.sample_us == 0) return b;   // nothing to be reached
     // One late rank must not pass for a slow contender: the fastest of three tries counts.
     double fastest = std::numeric_limits<double>::max();
     for (int i = 0; i < 3; ++i) {

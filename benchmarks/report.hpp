@@ -115,7 +115,8 @@ class csv_file {
     for (auto const& r : results)
       if (r.skipped.empty())
         line("{},{},{},{},{},{},{},{},{},{},{},{},{}", of.collective, field(r.name), of.type, of.op, ranks,
-             bytes, repeats, time(r.us.min), time(r.us.median), time(r.us.max), of.distribution, field(mpi_name()), of.mode);
+             bytes, repeats, time(r.us.min), time(r.us.median), time(r.us.max), of.distribution, field(mpi_name()),
+             of.mode);
   }
 
   template <class... Fields>
