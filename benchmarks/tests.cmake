@@ -61,8 +61,8 @@ set_tests_properties(benchmark_bounds PROPERTIES LABELS benchmark)
 add_test(NAME benchmark_prices_refuses COMMAND prices --algorithms circle)
 set_tests_properties(benchmark_prices_refuses PROPERTIES LABELS benchmark
   PASS_REGULAR_EXPRESSION "prices: no all_reduce is named circle")
-# The papers' figures of recorded prices, in small. No test is simulated, nor is benchmarks/simulate --check, which holds
-# simulated times to the formulas: building compare with smpicxx takes minutes.
+# The papers' figures of recorded prices, in small. No test is simulated, nor is benchmarks/simulate --check, which
+# holds simulated times to the formulas: building compare with smpicxx takes minutes.
 execute_process(COMMAND /usr/bin/python3 -c "import matplotlib" RESULT_VARIABLE no_matplotlib ERROR_QUIET OUTPUT_QUIET)
 if(no_matplotlib STREQUAL "0")
   add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/figures fastest bandwidth irregular
