@@ -16,7 +16,11 @@
 
 namespace bench {
 
+#ifdef COLLIGO_BENCH_SIMULATED
+using sum = simulated::sum;
+#else
 using sum = std::plus<>;
+#endif
 using place = colligo::located<double, int>;
 
 /// What is kept of observations: how many, their mean, the sum of squared distances from it, the extremes.

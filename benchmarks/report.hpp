@@ -114,8 +114,8 @@ class csv_file {
   void write(subject const& of, int ranks, std::size_t bytes, int repeats, std::vector<outcome> const& results) {
     for (auto const& r : results)
       if (r.skipped.empty())
-        line("{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{},{},{},{}", of.collective, field(r.name), of.type, of.op,
-             ranks, bytes, repeats, r.us.min, r.us.median, r.us.max, of.distribution, field(mpi_name()), of.mode,
+        line("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", of.collective, field(r.name), of.type, of.op, ranks, bytes,
+             repeats, time(r.us.min), time(r.us.median), time(r.us.max), of.distribution, field(mpi_name()), of.mode,
              of.inputs);
   }
 
@@ -125,6 +125,15 @@ class csv_file {
     fmt::print(file_.get(), format, std::forward<Fields>(fields)...);
     fmt::print(file_.get(), "\n");
     std::fflush(file_.get());
+  }
+
+  /// Simulated times repeat in all of their digits.
+  static std::string time(double us) {
+#ifdef COLLIGO_BENCH_SIMULATED
+    return fmt::format("{:.12g}", us);
+#else
+    return fmt::format("{:.4f}", us);
+#endif
   }
 
   static std::string field(std::string const& text) { return text.find(',') == text.npos ? text : '"' + text + '"'; }

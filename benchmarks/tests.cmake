@@ -64,6 +64,20 @@ foreach(name overlap overlap_never_tested overlap_progress_thread)
 endforeach()
 add_test(NAME benchmark_bounds COMMAND bounds --ranks 33)
 set_tests_properties(benchmark_bounds PROPERTIES LABELS benchmark)
+add_test(NAME benchmark_prices_refuses COMMAND prices --algorithms circle)
+set_tests_properties(benchmark_prices_refuses PROPERTIES LABELS benchmark
+  PASS_REGULAR_EXPRESSION "prices: no all_reduce is named circle")
+# The papers' figures of recorded prices, in small. No test is simulated, nor is benchmarks/simulate --check, which
+# holds simulated times to the formulas: building compare with smpicxx takes minutes.
+execute_process(COMMAND /usr/bin/python3 -c "import matplotlib" RESULT_VARIABLE no_matplotlib ERROR_QUIET OUTPUT_QUIET)
+if(no_matplotlib STREQUAL "0")
+  add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/figures fastest bandwidth irregular
+    irregular_blocks irregular_ranks coursework --quick --again --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
+  set_tests_properties(benchmark_figures PROPERTIES LABELS benchmark ENVIRONMENT "COLLIGO_BUILD=${CMAKE_BINARY_DIR}"
+    PASS_REGULAR_EXPRESSION "fastest: fastest.csv, fastest.png\n(.|\n)*coursework: coursework.csv, coursework.png\n")
+else()
+  message(STATUS "python3-matplotlib is not installed: benchmarks/figures is not tested")
+endif()
 if(TARGET combine)
   add_test(NAME benchmark_combine COMMAND combine --benchmark_min_time=0.001)
   set_tests_properties(benchmark_combine PROPERTIES LABELS benchmark)

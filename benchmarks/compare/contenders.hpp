@@ -88,7 +88,13 @@ class contest_of final : public named_contest {
       refresh(contender, 1);
       arguments<T> const asked = arguments_of(next(contender));
       std::vector<T> expected(asked.out.begin(), asked.out.end());
+#ifdef COLLIGO_BENCH_SIMULATED
+      simulated::take_together(Definition::what, simulated::reference);
+#endif
       mpi({asked.in, expected, asked.root});
+#ifdef COLLIGO_BENCH_SIMULATED
+      MPI_Barrier(MPI_COMM_WORLD);
+#endif
       // What an earlier call left must not pass.
       if (!Definition::in_place) std::memset(static_cast<void*>(asked.out.data()), 0xA5, asked.out.size_bytes());
       run(contender, 1);
@@ -115,10 +121,17 @@ class contest_of final : public named_contest {
 
   void add(std::string const& name) {
     names_.push_back(name);
+#ifdef COLLIGO_BENCH_SIMULATED
+    if (name == "mpi" && mode_ == mode::blocking && simulated::take(Definition::what, simulated::reference))
+      return add_simgrid(simulated::reference);
+#endif
     if (name == "mpi") return add_mpi();
     if constexpr (has_boost)
       if (name == "boost_mpi" && mode_ == mode::blocking)
         return add_row([this](turn t) { definition_.boost(arguments_of(t)); });
+#ifdef COLLIGO_BENCH_SIMULATED
+    if (name.starts_with(simulated::prefix)) return add_simgrid(name.substr(simulated::prefix.size()));
+#endif
     if (name == colligo::automatic::name) return add_ours(std::nullopt);
     try {
       // Resolved once, so that what is timed is the algorithm and not the look-up of its name. Where it does not apply
@@ -175,6 +188,25 @@ class contest_of final : public named_contest {
       return made;
     }, [this](turn t) { finish_mpi(arguments_of(t)); });
   }
+
+#ifdef COLLIGO_BENCH_SIMULATED
+  /// One of SimGrid's algorithms. Every rank says which, in every call, and none is in a call before all have left the
+  /// one before.
+  void add_simgrid(std::string const& its) {
+    if (mode_ != mode::blocking || !simulated::take(Definition::what, its))
+      throw agreed_error("--algorithms: SimGrid's own are called for all_reduce, reduce, broadcast, all_gatherv alone, "
+                         "and block");
+    simulated::take(Definition::what, simulated::reference);
+    add_row([this, its](turn t) {
+      simulated::take(Definition::what, its);
+      mpi(arguments_of(t));
+      // Whoever has left an all_reduce knows that all are in it. The loop around this one has all_reduces of its own,
+      // which some of SimGrid's algorithms are too short for.
+      if constexpr (Definition::what == colligo::collective::all_reduce)
+        simulated::take(Definition::what, simulated::reference);
+    });
+  }
+#endif
 
   void mpi(arguments<T> const& a) {
     definition_.mpi(a, [](auto blocking, auto, auto, auto... all) { blocking(all...); });

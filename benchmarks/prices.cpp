@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSL-1.0
+// What recorded schedules cost on a machine, in compare's columns, so that pictures of priced and of measured times are
+// drawn alike. Needs no MPI.
+//
+//   prices --collective all_reduce|all_gatherv --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1 --algorithms a,b
+//          [--distribution NAME]
+//
+// --machine: alpha in us, beta and gamma in ns per byte. all_gatherv's --bytes is the base count of the distribution.
+#include <colligo/algorithm/catalogue.hpp>
+#include <colligo/plan/price.hpp>
+#include <colligo/select/choose.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../test/distributions.hpp"
+#include "csv.hpp"
+
+namespace {
+
+using namespace colligo;
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    std::size_t const comma = std::min(text.find(',', at), text.size());
+    parts.emplace_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+template <class Number>
+Number number(std::string_view text) {
+  Number value{};
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw std::runtime_error("prices: \"" + std::string(text) + "\" is not a number");
+  return value;
+}
+template <class Number>
+std::vector<Number> numbers(std::string_view text) {
+  std::vector<Number> all;
+  for (auto const& part : split(text)) all.push_back(number<Number>(part));
+  return all;
+}
+
+using recording = std::function<schedule(int p, std::size_t n)>;
+
+template <class... Tags>
+std::map<std::string, recording> all_reduces() {
+  return {{std::string(Tags::name), [](int p, std::size_t n) {
+             return record<double>(Tags{}, collective::all_reduce, p, n);
+           }}...};
+}
+
+schedule of_automatic(int p, std::size_t n, machine const& m) {
+  auto const chosen = choose(collective::all_reduce, {.vector = blocks{{0, n}, p}, .element_size = sizeof(double),
+                                                      .network = m});
+  return std::visit([&]<class Tag>(Tag const& tag) { return record<double>(tag, collective::all_reduce, p, n); },
+                    chosen.algorithm);
+}
+
+// "pipelined_ring:32768": with that block in bytes.
+schedule of_all_gatherv(std::string const& name, std::vector<std::size_t> const& counts, machine const& m) {
+  int const p = static_cast<int>(counts.size());
+  using enum collective;
+  if (name == "linear_ring") return record(linear_ring{}, all_gatherv, p, counts);
+  if (name == "circulant") return record(circulant{}, all_gatherv, p, counts);
+  if (name == "automatic") {
+    std::vector<std::size_t> offsets{0};
+    for (std::size_t const c : counts) offsets.push_back(offsets.back() + c);
+    auto const chosen = choose(all_gatherv, {.vector = blocks{{0, offsets.back()}, p, offsets.data()},
+                                             .element_size = 1, .network = m});
+    return std::visit([&]<class Tag>(Tag const& tag) { return record(tag, all_gatherv, p, counts); }, chosen.algorithm);
+  }
+  std::string_view const ring = "pipelined_ring:";
+  if (!name.starts_with(ring)) throw std::runtime_error("prices: no all_gatherv is named " + name);
+  return record(pipelined_ring{.block = number<std::size_t>(std::string_view(name).substr(ring.size()))}, all_gatherv,
+                p, counts);
+}
+
+int run(int argc, char** argv) {
+  std::map<std::string, std::string, std::less<>> o{{"--collective", "all_reduce"}, {"--ranks", "2"}, {"--bytes", "8"},
+                                       {"--machine", "1,0.1,0.1"}, {"--algorithms", ""}, {"--distribution", "regular"}};
+  for (int i = 1; i < argc; i += 2) {
+    if (!o.contains(std::string_view(argv[i])) || i + 1 == argc)
+      throw std::runtime_error("prices: " + std::string(argv[i]) + " is no option, or has no value");
+    o[argv[i]] = argv[i + 1];
+  }
+  auto const costs = numbers<double>(o["--machine"]);
+  if (costs.size() != 3) throw std::runtime_error("prices: --machine ALPHA,BETA,GAMMA");
+  machine const m{costs[0] * 1e-6, costs[1] * 1e-9, costs[2] * 1e-9};
+  bool const gathers = o["--collective"] == "all_gatherv";
+  if (!gathers && o["--collective"] != "all_reduce") throw std::runtime_error("prices: all_reduce or all_gatherv");
+  auto known = all_reduces<binary_tree, recursive_doubling, halving_doubling, binary_blocks, ring, rotating_ring,
+                           halving_tree, circulant, chained_halving>();
+  known["automatic"] = [&](int p, std::size_t n) { return of_automatic(p, n, m); };
+  auto const distribution = std::ranges::find(distributions::all, std::string_view(o["--distribution"]),
+                                              [](auto const& d) { return std::string_view(d.first); });
+  if (distribution == distributions::all.end()) throw std::runtime_error("prices: no such --distribution");
+
+  std::cout << bench::csv_header << '\n';
+  std::cout.precision(10);
+  for (int const p : numbers<int>(o["--ranks"]))
+    for (std::size_t const bytes : numbers<std::size_t>(o["--bytes"]))
+      for (auto const& name : split(o["--algorithms"])) {
+        double us = 0;
+        if (gathers) {
+          us = price(of_all_gatherv(name, distribution->second(p, bytes), m), m) * 1e6;
+        } else {
+          auto const found = known.find(name);
+          if (found == known.end()) throw std::runtime_error("prices: no all_reduce is named " + name);
+          std::size_t const n = (bytes + 7) / 8;
+          // A message for each pair of ranks: from here on by its formula, which the tests hold to the recorded price.
+          if (name == ring::name && p > 128)
+            us = make_policy<collective::all_reduce, ring, double, std::plus<>>(ring{}).cost(m, p, n) * 1e6;
+          else us = price(found->second(p, n), m, sizeof(double)) * 1e6;
+        }
+        std::cout << o["--collective"] << ',' << name << (gathers ? ",byte,," : ",double,sum,") << p << ',' << bytes
+                  << ",1," << us << ',' << us << ',' << us << ',' << o["--distribution"] << ",priced,blocking\n"
+                  << std::flush;
+      }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  return run(argc, argv);
+} catch (std::exception const& e) {
+  std::cerr << e.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What differs where SimGrid's SMPI simulates the ranks (benchmarks/simulate): they are threads of one process and
+/// take turns, so that nothing may poll; they can start at exactly one time; combining takes as long as is asked for;
+/// and SimGrid's own algorithms can be called by their names. The compiler is told to read this before any other file.
+#pragma once
+
+#include <mpi.h>
+#undef exit   // smpicxx makes it a macro, and CLI11 has a member of that name
+
+#include <colligo/core/element.hpp>
+#include <colligo/core/functor.hpp>
+#include <colligo/core/policy.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <simgrid/s4u/Actor.hpp>
+#include <string>
+#include <string_view>
+
+#define COLLIGO_BENCH_SIMULATED
+
+namespace simgrid::smpi::colls {   // of the library, in no public header
+
+void set_allreduce(std::string const& name);
+void set_reduce(std::string const& name);
+void set_bcast(std::string const& name);
+void set_allgatherv(std::string const& name);
+
+}  // namespace simgrid::smpi::colls
+
+namespace bench::simulated {
+
+/// In front of the names of SimGrid's algorithms.
+inline constexpr std::string_view prefix = "simgrid:";
+
+/// What stands for "mpi", and what results are compared with: SimGrid's imitation of Open MPI's choices.
+inline char const* const reference = "ompi";
+
+/// What MPI's calls do from now on, for all ranks: they may not be in one. False: there is no choice.
+inline bool take(colligo::collective what, std::string const& name) {
+  using enum colligo::collective;
+  switch (what) {
+    case all_reduce: return simgrid::smpi::colls::set_allreduce(name), true;
+    case reduce: return simgrid::smpi::colls::set_reduce(name), true;
+    case broadcast: return simgrid::smpi::colls::set_bcast(name), true;
+    case all_gatherv: return simgrid::smpi::colls::set_allgatherv(name), true;
+    default: return false;
+  }
+}
+
+/// The same, once all ranks have left the call before.
+inline void take_together(colligo::collective what, std::string const& name) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  take(what, name);
+}
+
+/// All ranks leave at the same simulated time: a multiple of half a second that lies beyond the end of the call in
+/// which they agree on it.
+inline void start_together() {
+  double const mine = MPI_Wtime();
+  double latest = 0;
+  MPI_Allreduce(&mine, &latest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  simgrid::s4u::this_actor::sleep_until(std::floor(latest * 2) / 2 + 1.5);
+}
+
+/// Lets so many bytes' combining pass: BENCHMARK_GAMMA nanoseconds each, none by default. Hosts do a flop in a
+/// nanosecond.
+inline void combine(double bytes) {
+  static double const gamma = [] {
+    char const* const text = std::getenv("BENCHMARK_GAMMA");
+    return text ? std::atof(text) : 0.0;
+  }();
+  if (gamma > 0 && bytes > 0) smpi_execute_flops(gamma * bytes);
+}
+
+/// A sum that takes time.
+struct sum : std::plus<> {};
+
+}  // namespace bench::simulated
+
+namespace colligo::inline COLLIGO_MODE {
+
+template <class T>
+inline constexpr bool commutative<bench::simulated::sum, T> = commutative<std::plus<>, T>;
+
+namespace detail {
+
+template <class T>
+constexpr element timed_sum() {
+  element made = element_of<T, std::plus<>>;
+  made.combine = [](void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
+    element_of<T, std::plus<>>.combine(op, left, right, out, n);
+    bench::simulated::combine(static_cast<double>(n * sizeof(T)));
+  };
+  return made;
+}
+template <class T>
+inline constexpr element element_of<T, bench::simulated::sum> = timed_sum<T>();
+template <class T>
+inline constexpr element element_of<T, bench::simulated::sum const> = timed_sum<T>();
+
+}  // namespace detail
+}  // namespace colligo
