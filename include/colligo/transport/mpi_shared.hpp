@@ -95,8 +95,8 @@ class mpi_shared final : public host_memory {
 
   /// For all others. It may turn out that there is no memory.
   mpi_segment segment() const;
-  /// With the segments of all ranks. Messages of `read_from` bytes on are read where they lie, if all can. Precondition:
-  /// each rank has a segment.
+  /// With the segments of all ranks. Messages of `read_from` bytes on are read where they lie, if all can.
+  /// Precondition: each rank has a segment.
   void open(std::span<mpi_segment const> all, std::size_t read_from);
 
   /// Null until it is opened.
