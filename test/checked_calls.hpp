@@ -60,11 +60,6 @@ void make(Comm const& comm, collective c, how const& h, vectors<T>& v, Op op) {
   }
 }
 
-constexpr bool combines(collective c) {
-  using enum collective;
-  return c == all_reduce || c == reduce || c == reduce_scatter || c == reduce_scatter_block || c == scan ||
-         c == exclusive_scan;
-}
 constexpr bool has_counts(collective c) {
   using enum collective;
   return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Trees over the ranks of a communicator, for configured{tree}: shapes (shape/trees.hpp), text (shape/tree_file.hpp),
-/// and from the hosts.
+/// and from the hosts. Whoever includes this, or colligo.hpp, may name a tree by COLLIGO_TREE.
 #pragma once
 
 #include "algorithm/configured.hpp"
+#include "select/decide.hpp"
 #include "transport/models.hpp"
 #include "transport/port.hpp"
 #include "shape/tree_file.hpp"
@@ -22,3 +23,24 @@ tree by_host(Comm const& comm, by_host_options const& options = {}) {
 }
 
 }  // namespace colligo::trees
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+tree tree_for_port(port_base const& port, collective c, file_setting const& setting);
+/// Whoever includes this may have COLLIGO_TREE, and trees by hosts.
+inline bool const trees_can_be_made = (make_tree = &tree_for_port, true);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[gnu::cold]] COLLIGO_BODY tree tree_for_port(port_base const& port, collective c, file_setting const& setting) {
+  if (!setting.is_set()) return trees::by_host(port.hosts);
+  std::string const from = where(port, c) + setting.where;
+  if (!setting.trouble.empty()) throw argument_error(from + ": " + setting.trouble);
+  return parse_tree(setting.text, port.size(), from);
+}
+
+}  // namespace colligo
+#endif

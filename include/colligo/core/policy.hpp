@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "error.hpp"
 #include "renumbered.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -49,6 +50,33 @@ inline std::string environment_variable(collective c) {
   for (char const letter : name_of(c)) variable += letter == '_' ? '_' : static_cast<char>(letter - 'a' + 'A');
   return variable;
 }
+
+namespace detail {
+
+/// Calls f.operator()<C>() for a collective that is known at run time only.
+template <class F>
+constexpr decltype(auto) for_collective(collective what, F f) {
+  using enum collective;
+  switch (what) {
+    case all_reduce: return f.template operator()<all_reduce>();
+    case reduce: return f.template operator()<reduce>();
+    case broadcast: return f.template operator()<broadcast>();
+    case all_gather: return f.template operator()<all_gather>();
+    case all_gatherv: return f.template operator()<all_gatherv>();
+    case gather: return f.template operator()<gather>();
+    case gatherv: return f.template operator()<gatherv>();
+    case scatter: return f.template operator()<scatter>();
+    case scatterv: return f.template operator()<scatterv>();
+    case reduce_scatter: return f.template operator()<reduce_scatter>();
+    case reduce_scatter_block: return f.template operator()<reduce_scatter_block>();
+    case scan: return f.template operator()<scan>();
+    case exclusive_scan: return f.template operator()<exclusive_scan>();
+    case barrier: return f.template operator()<barrier>();
+  }
+  throw argument_error("colligo: no such collective");
+}
+
+}  // namespace detail
 
 /// One rank has a role of its own.
 constexpr bool has_root(collective c) {

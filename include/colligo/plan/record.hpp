@@ -46,29 +46,6 @@ static_assert(steps<recorder>);
 
 namespace detail {
 
-/// Calls f.operator()<C>() for a collective that is known at run time only.
-template <class F>
-constexpr decltype(auto) for_collective(collective what, F f) {
-  using enum collective;
-  switch (what) {
-    case all_reduce: return f.template operator()<all_reduce>();
-    case reduce: return f.template operator()<reduce>();
-    case broadcast: return f.template operator()<broadcast>();
-    case all_gather: return f.template operator()<all_gather>();
-    case all_gatherv: return f.template operator()<all_gatherv>();
-    case gather: return f.template operator()<gather>();
-    case gatherv: return f.template operator()<gatherv>();
-    case scatter: return f.template operator()<scatter>();
-    case scatterv: return f.template operator()<scatterv>();
-    case reduce_scatter: return f.template operator()<reduce_scatter>();
-    case reduce_scatter_block: return f.template operator()<reduce_scatter_block>();
-    case scan: return f.template operator()<scan>();
-    case exclusive_scan: return f.template operator()<exclusive_scan>();
-    case barrier: return f.template operator()<barrier>();
-  }
-  throw argument_error("colligo: no such collective");
-}
-
 /// The schedule of one algorithm of the collective C.
 template <collective C, class T, class Tag>
 constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root) {

@@ -144,55 +144,68 @@ inline any_algorithm choose_scan(situation const& s, any_algorithm const& otherw
 // ranks.
 // Measured on 8 emulated hosts of 4 ranks (README): between few hosts one exchange of everybody with everybody is
 // quickest, 22 ms against 47 of recursive doubling.
-inline std::optional<any_algorithm> choose_on_hosts(collective what, situation const& s) {
-  if (s.hosts.empty()) return std::nullopt;
-  host_map const map{s.hosts, s.p(), s.tables};
-  int const hosts = map.host_count();
-  constexpr int few = 16;
-  bool const reduces = what == collective::all_reduce || what == collective::reduce;
-  if (hosts == s.p() || !(reduces || what == collective::broadcast) || !(!reduces || s.commutes || map.consecutive()))
+template <collective C>
+std::optional<any_algorithm> choose_on_hosts(situation const& s) {
+  constexpr bool reduces = C == collective::all_reduce || C == collective::reduce;
+  if constexpr (!reduces && C != collective::broadcast) {
     return std::nullopt;
-  if (what == collective::all_reduce && s.bytes() >= (hosts <= few ? 1u << 20 : 1u << 15)) return multi_leader{};
-  if (what == collective::all_reduce && hosts <= few) return hierarchical<binary_tree, direct>{};
-  return hierarchical{};
+  } else {
+    if (s.hosts.empty()) return std::nullopt;
+    host_map const map{s.hosts, s.p(), s.tables};
+    int const hosts = map.host_count();
+    constexpr int few = 16;
+    if (hosts == s.p() || !(!reduces || s.commutes || map.consecutive())) return std::nullopt;
+    if constexpr (C == collective::all_reduce) {
+      if (s.bytes() >= (hosts <= few ? 1u << 20 : 1u << 15)) return multi_leader{};
+      if (hosts <= few) return hierarchical<binary_tree, direct>{};
+    }
+    return hierarchical{};
+  }
 }
 
 // One way to put an element together for all lengths, places in the vector, roots, hosts and transports: spare ranks
 // with their neighbours, then neighbours, pairs of them and so on. all_reduce, reduce and reduce_scatter agree in it.
-inline std::optional<any_algorithm> choose_stable(collective what, situation const& s) {
+template <collective C>
+any_algorithm choose_stable(situation const& s) {
   using enum collective;
   costs const of(s);
-  switch (what) {
-    case all_reduce: return cheapest<all_reduce>(of).among(recursive_doubling{}).among(halving_doubling{});
-    case reduce: return cheapest<reduce>(of).among(binary_tree{}, s.power_of_two()).among(halving_doubling{});
-    case reduce_scatter: case reduce_scatter_block: return halving_doubling{};
-    case scan: return recursive_doubling{};
-    case exclusive_scan: return doubling_123{};
-    default: return std::nullopt;   // nothing is combined
-  }
+  if constexpr (C == all_reduce) return cheapest<C>(of).among(recursive_doubling{}).among(halving_doubling{});
+  else if constexpr (C == reduce)
+    return cheapest<C>(of).among(binary_tree{}, s.power_of_two()).among(halving_doubling{});
+  else if constexpr (C == scan) return recursive_doubling{};
+  else if constexpr (C == exclusive_scan) return doubling_123{};
+  else return halving_doubling{};
+}
+
+// Of one collective, so that units compile the rules of those that they call.
+template <collective C>
+any_algorithm choose_by_formula(situation const& s) {
+  using enum collective;
+  if constexpr (C == all_reduce) return choose_all_reduce(s);
+  else if constexpr (C == reduce) return choose_reduce(s);
+  else if constexpr (C == broadcast) return choose_broadcast(s);
+  else if constexpr (C == all_gather) return choose_all_gather(s);
+  else if constexpr (C == all_gatherv) return choose_all_gatherv(s);
+  else if constexpr (C == reduce_scatter || C == reduce_scatter_block) return choose_reduce_scatter(s);
+  else if constexpr (C == scan) return choose_scan(s, recursive_doubling{});
+  else if constexpr (C == exclusive_scan) return choose_scan(s, doubling_123{});
+  else if constexpr (C == barrier) return dissemination{};
+  else return choose_gather(s);
+}
+
+template <collective C>
+chosen_algorithm choose_for(situation const& s) {
+  if constexpr (combines(C))
+    if (s.stable && !s.exact) return choose_stable<C>(s);
+  if (auto const on_hosts = choose_on_hosts<C>(s)) return *on_hosts;
+  if (s.shared) return choose_shared(C, s.p(), s.bytes());
+  return choose_by_formula<C>(s);
 }
 
 }  // namespace detail
 
 COLLIGO_BODY chosen_algorithm choose(collective what, situation const& s) {
-  if (s.stable && !s.exact)
-    if (auto const stable = detail::choose_stable(what, s)) return *stable;
-  if (auto const on_hosts = detail::choose_on_hosts(what, s)) return *on_hosts;
-  if (s.shared) return detail::choose_shared(what, s.p(), s.bytes());
-  using enum collective;
-  switch (what) {
-    case all_reduce: return detail::choose_all_reduce(s);
-    case reduce: return detail::choose_reduce(s);
-    case broadcast: return detail::choose_broadcast(s);
-    case all_gather: return detail::choose_all_gather(s);
-    case all_gatherv: return detail::choose_all_gatherv(s);
-    case gather: case gatherv: case scatter: case scatterv: return detail::choose_gather(s);
-    case reduce_scatter: case reduce_scatter_block: return detail::choose_reduce_scatter(s);
-    case scan: return detail::choose_scan(s, recursive_doubling{});
-    case exclusive_scan: return detail::choose_scan(s, doubling_123{});
-    case barrier: return dissemination{};
-  }
-  return vendor{};
+  return detail::for_collective(what, [&]<collective C>() { return detail::choose_for<C>(s); });
 }
 
 }  // namespace colligo

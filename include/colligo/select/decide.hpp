@@ -22,8 +22,14 @@ struct situation;   // choose.hpp
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The texts of a collective in the order of the catalogue, null where an algorithm has no form for it.
-using text_table = std::array<text const*, catalogue_size>;
+/// The texts of a collective in the order of the catalogue, null where an algorithm has no form for it, and what
+/// `automatic` takes among them.
+struct text_table : std::array<text const*, catalogue_size> {
+  chosen_algorithm (*choose)(situation const& s);
+};
+
+template <collective C>
+chosen_algorithm choose_for(situation const& s);   // choose_body.hpp
 
 template <collective C, class Tag>
 constexpr text const* text_if_any() {
@@ -32,7 +38,7 @@ constexpr text const* text_if_any() {
 }
 template <collective C>
 inline constexpr text_table texts_for = []<class... Tags>(list_of_tags<Tags...>) {
-  return text_table{text_if_any<C, Tags>()...};
+  return text_table{{text_if_any<C, Tags>()...}, &choose_for<C>};
 }(catalogue_of_tags{});
 
 enum class call_form;
@@ -66,6 +72,10 @@ text_table const& texts() { return compiled_texts(C); }
 /// Makes a call that is left to the library by the algorithm that was measured to be best: set by those who include
 /// adaptive.hpp, for COLLIGO_ADAPTIVE.
 inline void (*run_adaptively)(endpoint& port, call const& its, text_table const& (*texts)()) = nullptr;
+
+/// The tree of a file that the environment names, or of the hosts that the ranks are on. Set by those who include
+/// trees.hpp; throws argument_error.
+inline tree (*make_tree)(port_base const& port, collective c, file_setting const& setting) = nullptr;
 
 /// Reads tables of measurements: set by those who include table.hpp, for COLLIGO_TABLE.
 struct table_reader {
@@ -123,7 +133,7 @@ struct deciding {
   static void read_wish(port_base& port, collective c, text_table const& texts, latest& kept);
   static bool takes_wish(port_base& port, call const& its, text_table const& texts, latest& kept);
   static void first_choice(port_base& port, call const& its, text_table const& texts, latest& kept);
-  static decided_by choose_now(collective c, latest& kept);
+  static decided_by choose_now(collective c, text_table const& texts, latest& kept);
   static void choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept);
   static decision named_decision(port_base& port, call const& its, std::string_view name, texts_of_collective texts);
   static decision const& latest_by_rules(port_base& port, call const& its, texts_of_collective texts);

@@ -11,8 +11,6 @@
 #include "../core/error.hpp"
 #include "../core/words.hpp"
 #include "../shape/host_map.hpp"
-#include "../shape/tree_file.hpp"
-#include "../shape/trees.hpp"
 #include "../transport/requests.hpp"
 #include "../transport/shared_host.hpp"
 #include "agree.hpp"
@@ -92,9 +90,10 @@ template <class Lazy>
                                                      tree& kept) {
   if (!setting.is_set() && port.hosts.empty()) return nullptr;
   if (kept.size() == 0) {
-    if (!setting.trouble.empty()) throw argument_error(where(port, c) + setting.where + ": " + setting.trouble);
-    kept = setting.is_set() ? parse_tree(setting.text, port.size(), where(port, c) + setting.where)
-                            : trees::by_host(port.hosts);
+    if (!make_tree)
+      throw argument_error(where(port, c) + (setting.is_set() ? setting.where : "trees::by_host") +
+                           ": this program includes no <colligo/trees.hpp>");
+    kept = make_tree(port, c, setting);
   }
   return &kept;
 }
@@ -231,8 +230,7 @@ situation deciding<Lazy>::situation_of(port_base& port, call const& its) {
   if (port.rank() == 0) tell_once(trouble + ", the library chooses");
 }
 
-// What the environment wishes; otherwise `rules` is true and the latest decision's situation is made ready for
-// choose().
+// What the environment wishes; otherwise `rules` is true and what is chosen for the latest decision's situation.
 template <class Lazy>
 void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table const& texts, latest& kept) {
   collective const c = its.what;
@@ -246,19 +244,19 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
     else kept.measured = read_tables.read(port, its, texts);
     kept.measured_of = its.of;
   }
-  decided_by const who = choose_now(c, kept);
+  decided_by const who = choose_now(c, texts, kept);
   kept.by = decision_of(port, c, kept.chosen, texts, who);
 }
 
 // Sets what is chosen for the latest decision's situation.
 template <class Lazy>
-decided_by deciding<Lazy>::choose_now(collective c, latest& kept) {
+decided_by deciding<Lazy>::choose_now(collective c, text_table const& texts, latest& kept) {
   if (kept.measured && !kept.known.stable) [[unlikely]]
     if (auto const* const take = read_tables.find(*kept.measured, c, kept.known, kept.measured_line)) {
       kept.chosen = *take;
       return decided_by::measured_table;
     }
-  kept.chosen = choose(c, kept.known);
+  kept.chosen = texts.choose(kept.known);
   return by_table_or_rules(kept.known);
 }
 
@@ -268,7 +266,7 @@ void deciding<Lazy>::choose_again(port_base& port, call const& its, texts_of_col
   if (!kept.rules) return;
   kept.known.vector = its.vector;
   std::size_t const before = kept.chosen.algorithm.index();
-  decided_by const who = choose_now(its.what, kept);
+  decided_by const who = choose_now(its.what, texts(), kept);
   if (kept.chosen.algorithm.index() == before) {   // the same text, and its tag at the same place
     kept.by.over = way_of(kept.chosen), kept.by.who = who;
     return;
