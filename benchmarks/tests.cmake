@@ -178,24 +178,24 @@ if(COLLIGO_PYTHON)
   set_tests_properties(benchmark_tune PROPERTIES PROCESSORS 3)
 endif()
 
-if(TARGET compare_mpich)
+if(TARGET compare_mpich_check)
   add_test(NAME benchmark_mpich_build COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR}
-    --target compare_mpich overhead_mpich)
+    --target compare_mpich_check overhead_mpich_check)
   set_tests_properties(benchmark_mpich_build PROPERTIES LABELS benchmark FIXTURES_SETUP benchmark_mpich)
   foreach(collective all_reduce reduce)
     add_test(NAME benchmark_mpich_${collective} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-      ${CMAKE_CURRENT_BINARY_DIR}/mpich/compare --collective ${collective} --type struct --op merge ${short})
+      ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --collective ${collective} --type struct --op merge ${short})
     set_tests_properties(benchmark_mpich_${collective} PROPERTIES LABELS benchmark
       FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
   endforeach()
   foreach(mode nonblocking persistent)
     add_test(NAME benchmark_mpich_${mode} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-      ${CMAKE_CURRENT_BINARY_DIR}/mpich/compare --mode ${mode} ${shortest})
+      ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --mode ${mode} ${shortest})
     set_tests_properties(benchmark_mpich_${mode} PROPERTIES LABELS benchmark
       FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
   endforeach()
   add_test(NAME benchmark_mpich_overhead COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-    ${CMAKE_CURRENT_BINARY_DIR}/mpich/overhead --batches 2 --calls 10)
+    ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/overhead --batches 2 --calls 10)
   set_tests_properties(benchmark_mpich_overhead PROPERTIES LABELS benchmark
     FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
 endif()

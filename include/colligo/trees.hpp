@@ -24,16 +24,19 @@ tree by_host(Comm const& comm, by_host_options const& options = {}) {
 
 }  // namespace colligo::trees
 
-namespace colligo::inline COLLIGO_MODE::detail {
+namespace colligo::inline COLLIGO_MODE {
+namespace detail {
 
 tree tree_for_port(port_base const& port, collective c, file_setting const& setting);
 /// Whoever includes this may have COLLIGO_TREE, and trees by hosts.
 inline bool const trees_can_be_made = (make_tree = &tree_for_port, true);
 
+}  // namespace detail
 }  // namespace colligo
 
 #if COLLIGO_HAS_BODIES
-namespace colligo::inline COLLIGO_MODE::detail {
+namespace colligo::inline COLLIGO_MODE {
+namespace detail {
 
 [[gnu::cold]] COLLIGO_BODY tree tree_for_port(port_base const& port, collective c, file_setting const& setting) {
   if (!setting.is_set()) return trees::by_host(port.hosts);
@@ -42,5 +45,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return parse_tree(setting.text, port.size(), from);
 }
 
+}  // namespace detail
 }  // namespace colligo
 #endif

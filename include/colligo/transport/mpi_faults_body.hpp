@@ -46,6 +46,7 @@ COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
 
 // The peer has left this call, or has refused it: there is nothing more to be had from it.
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::tell_left(int peer) {
+  port_.hears_of_farewells();
   data_->rethrow();
   throw failed_elsewhere("colligo: rank " + std::to_string(rank()) + " in call number " + std::to_string(number_) +
                          " on this communicator: rank " + std::to_string(peer) + " has given the call up");

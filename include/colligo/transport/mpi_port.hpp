@@ -87,8 +87,8 @@ class mpi_port final : public port_base {
   }
   static void check_unless_cut_off(int code, char const* by);
 
-  /// The tag of the messages of a call: MPI has 32767 of them.
-  static int tag_of(std::uint32_t number) { return static_cast<int>(number % 32000); }
+  /// The tag of the messages of a call: all that the MPI library has take their turns.
+  int tag_of(std::uint32_t number) const { return static_cast<int>(number & tags_); }
 
   COLLIGO_BODY void give_up(std::uint32_t number, std::string_view why, bool begun) noexcept override;
   /// What a rank sends that leaves a call, or refuses it: no message has this length and these contents.
@@ -101,6 +101,9 @@ class mpi_port final : public port_base {
   /// This rank has left calls of late: what others still send it of these is to be received, and dropped, for they may
   /// wait for that.
   bool has_left_calls() const { return has_left_calls_; }
+  /// Farewells may be under way. A communicator that is made later must not take them for its own, as it might if it got
+  /// the number of this one from the MPI library: this one is not freed.
+  void hears_of_farewells() { keeps_comm_ = true; }
   void drop_what_is_left() noexcept;
 
   /// Requests of this process, whatever communicators they use.
@@ -130,7 +133,8 @@ class mpi_port final : public port_base {
   static int make_key();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
-  bool owns_comm_ = false, has_left_calls_ = false;
+  bool owns_comm_ = false, keeps_comm_ = false, has_left_calls_ = false;
+  std::uint32_t tags_ = 0x3fff;
   std::array<std::uint32_t, 16> left_{};   // the latest such calls; 0: none
   settings environment_;                 // this rank's, until all ranks have met
   std::vector<mpi_whereabouts> ranks_;   // until memory is asked for

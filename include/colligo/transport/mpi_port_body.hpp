@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -53,6 +54,9 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
     : port_base(all_requests()), comm_(user), steps_memory_(std::make_unique<steps_memory>()) {
   check_mpi(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(user, &size_), "MPI_Comm_size");
+  int *most_tags = nullptr, found = 0;
+  check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most_tags, &found), "MPI_Comm_get_attr");
+  if (found) tags_ = std::bit_floor(static_cast<std::uint32_t>(*most_tags)) - 1;
   int threads = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
   if (threads == MPI_THREAD_MULTIPLE) requests().share();
@@ -188,7 +192,7 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value
 [[gnu::cold]] COLLIGO_BODY void mpi_port::free_own() {
   int finalised = 0;
   MPI_Finalized(&finalised);
-  if (owns_comm_ && !finalised) MPI_Comm_free(&comm_);
+  if (owns_comm_ && !keeps_comm_ && !finalised) MPI_Comm_free(&comm_);
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_port::~mpi_port() { free_own(); }
@@ -348,6 +352,7 @@ COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::si
   if (has_left_calls_) drop_what_is_left();
   left_[number % left_.size()] = number;
   has_left_calls_ = true;
+  hears_of_farewells();
   for (int r = 0; r < size_; ++r) {
     if (r == rank_ || (host && host->has(r) && host->is_gone(r))) continue;
     MPI_Send(farewell.data(), farewell.size(), MPI_BYTE, r, tag_of(number), comm_);   // short: does not wait

@@ -53,7 +53,7 @@ class mpi_steps : public any_step, public moving_step {
 
   void enter(call_identity const& its) override {
     number_ = its.number;
-    tag_ = mpi_port::tag_of(its.number);
+    tag_ = port_.tag_of(its.number);
     if (here_) here_->enter(its);
     is_plain_ = !host_ && !wire_->encode && !port_.has_left_calls();
     if (!whole_ && port_.has_left_calls()) [[unlikely]] port_.drop_what_is_left();
