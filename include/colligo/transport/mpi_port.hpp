@@ -101,8 +101,8 @@ class mpi_port final : public port_base {
   /// This rank has left calls of late: what others still send it of these is to be received, and dropped, for they may
   /// wait for that.
   bool has_left_calls() const { return has_left_calls_; }
-  /// Farewells may be under way. A communicator that is made later must not take them for its own, as it might if it got
-  /// the number of this one from the MPI library: this one is not freed.
+  /// Farewells may be under way. A communicator that is made later must not take them for its own, as it might if the
+  /// MPI library gave it the number of this one: this one is not freed.
   void hears_of_farewells() { keeps_comm_ = true; }
   void drop_what_is_left() noexcept;
 
