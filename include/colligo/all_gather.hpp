@@ -60,6 +60,15 @@ void all_gather(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_gather(comm, detail::span_of(both)).run(nothing, algorithm);
 }
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+[[nodiscard]] request iall_gather(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
+  return detail::accept_all_gather(comm, detail::span_of(both)).start(detail::no_functor{}, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+[[nodiscard]] persistent all_gather_init(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
+  return detail::accept_all_gather(comm, detail::span_of(both)).init(detail::no_functor{}, algorithm);
+}
 /// n elements from a pointer on; room for p n where `out` points, or a container, which is resized.
 template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
 void all_gather(Comm const& comm, T const* in, N n, T* out, Algorithm const& algorithm = {}) {

@@ -83,6 +83,18 @@ void all_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm co
   detail::no_functor nothing;
   detail::accept_all_gatherv(comm, detail::span_of(both), counts).run(nothing, algorithm);
 }
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] request iall_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
+  return detail::accept_all_gatherv(comm, detail::span_of(both), counts).start(detail::no_functor{}, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] persistent all_gatherv_init(Comm const& comm, Both both, Counts const& counts,
+                                          Algorithm const& algorithm = {}) {
+  return detail::accept_all_gatherv(comm, detail::span_of(both), counts).init(detail::no_functor{}, algorithm);
+}
 /// counts[rank] elements from a pointer on, in a range, or one value; room for all where `out` points.
 template <communicator Comm, class T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>

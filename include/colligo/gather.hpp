@@ -128,11 +128,33 @@ void gather(Comm const& comm, Both both, int root, Algorithm const& algorithm = 
   detail::no_functor nothing;
   detail::accept_gather(comm, detail::span_of(both), root).run(nothing, algorithm);
 }
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+[[nodiscard]] request igather(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_gather(comm, detail::span_of(both), root).start(detail::no_functor{}, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+[[nodiscard]] persistent gather_init(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_gather(comm, detail::span_of(both), root).init(detail::no_functor{}, algorithm);
+}
 template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_gatherv(comm, detail::span_of(both), counts, root).run(nothing, algorithm);
+}
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] request igatherv(Comm const& comm, Both both, Counts const& counts, int root,
+                               Algorithm const& algorithm = {}) {
+  return detail::accept_gatherv(comm, detail::span_of(both), counts, root).start(detail::no_functor{}, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] persistent gatherv_init(Comm const& comm, Both both, Counts const& counts, int root,
+                                      Algorithm const& algorithm = {}) {
+  return detail::accept_gatherv(comm, detail::span_of(both), counts, root).init(detail::no_functor{}, algorithm);
 }
 
 /// n elements from a pointer on; at the root room for p n where `out` points, or a container, which is resized. For

@@ -107,6 +107,15 @@ template <communicator Comm, detail::stands_in_place Both, class Op, algorithm A
 void reduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
   detail::accept_reduce(comm, detail::span_of(both), root).run(op, algorithm);
 }
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
+[[nodiscard]] request ireduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_reduce(comm, detail::span_of(both), root).start(std::forward<Op>(op), algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
+[[nodiscard]] persistent reduce_init(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_reduce(comm, detail::span_of(both), root).init(std::forward<Op>(op), algorithm);
+}
 
 /// For calls that can not be meant: says what to write.
 template <class Comm, class... Arguments>

@@ -112,6 +112,15 @@ template <communicator Comm, detail::stands_in_place Both, class Op, algorithm A
 void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_scan<collective::scan>(comm, detail::span_of(both)).run(op, algorithm);
 }
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
+[[nodiscard]] request iscan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_scan<collective::scan>(comm, detail::span_of(both)).start(std::forward<Op>(op), algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
+[[nodiscard]] persistent scan_init(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
+  return detail::accept_scan<collective::scan>(comm, detail::span_of(both)).init(std::forward<Op>(op), algorithm);
+}
 
 /// Combines init and the vectors of ranks 0 .. r - 1, element by element and in this order, into rank r's `out`, as
 /// std::exclusive_scan does: rank 0 gets init.
@@ -160,6 +169,29 @@ void exclusive_scan(Comm const& comm, Both both, T const& init, Op&& op, Algorit
   its.run(op, algorithm);
   detail::combine_with_init(its.port.rank() == 0, static_cast<std::ranges::range_value_t<decltype(values)>>(init),
                             values, op);
+}
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, class T, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, T>
+[[nodiscard]] request iexclusive_scan(Comm const& comm, Both both, T const& init, Op&& op,
+                                      Algorithm const& algorithm = {}) {
+  auto const values = detail::span_of(both);
+  auto its = detail::accept_scan<collective::exclusive_scan>(comm, values);
+  return its.template start_owning<std::decay_t<Op>>(
+      detail::own_scan(its, values, static_cast<std::ranges::range_value_t<decltype(values)>>(init),
+                       std::forward<Op>(op)),
+      algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, class T, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, T>
+[[nodiscard]] persistent exclusive_scan_init(Comm const& comm, Both both, T const& init, Op&& op,
+                                             Algorithm const& algorithm = {}) {
+  auto const values = detail::span_of(both);
+  auto its = detail::accept_scan<collective::exclusive_scan>(comm, values);
+  return its.template init_owning<std::decay_t<Op>>(
+      detail::own_scan(its, values, static_cast<std::ranges::range_value_t<decltype(values)>>(init),
+                       std::forward<Op>(op)),
+      algorithm);
 }
 /// One value per rank.
 template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>

@@ -135,11 +135,33 @@ void scatter(Comm const& comm, Both both, int root, Algorithm const& algorithm =
   detail::no_functor nothing;
   detail::accept_scatter(comm, detail::span_of(both), root).run(nothing, algorithm);
 }
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+[[nodiscard]] request iscatter(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_scatter(comm, detail::span_of(both), root).start(detail::no_functor{}, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+[[nodiscard]] persistent scatter_init(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
+  return detail::accept_scatter(comm, detail::span_of(both), root).init(detail::no_functor{}, algorithm);
+}
 template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_scatterv(comm, detail::span_of(both), counts, root).run(nothing, algorithm);
+}
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] request iscatterv(Comm const& comm, Both both, Counts const& counts, int root,
+                                Algorithm const& algorithm = {}) {
+  return detail::accept_scatterv(comm, detail::span_of(both), counts, root).start(detail::no_functor{}, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] persistent scatterv_init(Comm const& comm, Both both, Counts const& counts, int root,
+                                       Algorithm const& algorithm = {}) {
+  return detail::accept_scatterv(comm, detail::span_of(both), counts, root).init(detail::no_functor{}, algorithm);
 }
 
 /// n elements from a pointer on; at the root p n from `in` on, or in a range. For ranks that are not the root without

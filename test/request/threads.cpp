@@ -56,6 +56,77 @@ TEST_CASE("a persistent collective is started again on new values") {
     });
 }
 
+TEST_CASE("in place, started or made ready to be, gives what the blocking call gives") {
+  for (int const p : {1, 3, 4})
+    with_ranks(p, [p](auto& comm) {
+      int const me = comm.rank();
+      std::vector<int> const counts(static_cast<std::size_t>(p), 2);
+      std::vector<double> const mine{me + 1.0, me + 2.0};
+      std::vector<double> all(2 * counts.size(), -1);
+      std::copy(mine.begin(), mine.end(), all.begin() + 2 * me);
+      // `call(form, values)`: 0 makes the blocking call, 1 waits for a request, 2 starts what is made ready.
+      auto const alike = [&](char const* name, std::vector<double> const& before, auto const& call) {
+        std::vector<double> expected = before;
+        call(0, expected);
+        for (int const form : {1, 2}) {
+          std::vector<double> values = before;
+          call(form, values);
+          expect(values == expected, name);
+        }
+      };
+      auto const run = [](persistent its) { its.start(), its.wait(); };
+      auto const with_forms = [](int form, auto blocking, auto started, auto ready) {
+        form == 0 ? blocking() : form == 1 ? started() : ready();
+      };
+      std::plus<> const sum;
+      int const root = p - 1;
+      auto const& at_root = me == root ? all : mine;
+      alike("reduce", mine, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::reduce(comm, in_place(v), sum, root); },
+                   [&] { ireduce(comm, in_place(v), sum, root).wait(); },
+                   [&] { run(reduce_init(comm, in_place(v), sum, root)); });
+      });
+      alike("scan", mine, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::scan(comm, in_place(v), sum); },
+                   [&] { iscan(comm, in_place(v), sum).wait(); }, [&] { run(scan_init(comm, in_place(v), sum)); });
+      });
+      alike("exclusive_scan", mine, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::exclusive_scan(comm, in_place(v), 7, sum); },
+                   [&] { iexclusive_scan(comm, in_place(v), 7, sum).wait(); },
+                   [&] { run(exclusive_scan_init(comm, in_place(v), 7, sum)); });
+      });
+      alike("all_gather", all, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::all_gather(comm, in_place(v)); },
+                   [&] { iall_gather(comm, in_place(v)).wait(); }, [&] { run(all_gather_init(comm, in_place(v))); });
+      });
+      alike("all_gatherv", all, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::all_gatherv(comm, in_place(v), counts); },
+                   [&] { iall_gatherv(comm, in_place(v), counts).wait(); },
+                   [&] { run(all_gatherv_init(comm, in_place(v), counts)); });
+      });
+      alike("gather", at_root, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::gather(comm, in_place(v), root); },
+                   [&] { igather(comm, in_place(v), root).wait(); },
+                   [&] { run(gather_init(comm, in_place(v), root)); });
+      });
+      alike("gatherv", at_root, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::gatherv(comm, in_place(v), counts, root); },
+                   [&] { igatherv(comm, in_place(v), counts, root).wait(); },
+                   [&] { run(gatherv_init(comm, in_place(v), counts, root)); });
+      });
+      alike("scatter", at_root, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::scatter(comm, in_place(v), root); },
+                   [&] { iscatter(comm, in_place(v), root).wait(); },
+                   [&] { run(scatter_init(comm, in_place(v), root)); });
+      });
+      alike("scatterv", at_root, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::scatterv(comm, in_place(v), counts, root); },
+                   [&] { iscatterv(comm, in_place(v), counts, root).wait(); },
+                   [&] { run(scatterv_init(comm, in_place(v), counts, root)); });
+      });
+    });
+}
+
 TEST_CASE("to start what is under way is an error, which changes nothing") {
   with_ranks(2, [](auto& comm) {
     int in = 1, out = 0;
