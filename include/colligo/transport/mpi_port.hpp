@@ -135,7 +135,11 @@ class mpi_port final : public port_base {
   MPI_Comm comm_ = MPI_COMM_NULL;
   bool owns_comm_ = false, keeps_comm_ = false, has_left_calls_ = false;
   std::uint32_t tags_ = 0x3fff;
-  std::array<std::uint32_t, 16> left_{};   // the latest such calls; 0: none
+  struct left_call {
+    std::uint32_t number = 0;   // 0: none
+    int others = 0;             // that have left it too: if all have, nothing else comes
+  };
+  std::array<left_call, 16> left_{};   // the latest
   settings environment_;                 // this rank's, until all ranks have met
   std::vector<mpi_whereabouts> ranks_;   // until memory is asked for
   std::vector<mpi_segment> segments_;    // the same

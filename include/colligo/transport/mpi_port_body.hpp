@@ -350,7 +350,7 @@ COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::si
   if (host) host->give_up(number, why);
   if (!owns_comm_) return;
   if (has_left_calls_) drop_what_is_left();
-  left_[number % left_.size()] = number;
+  left_[number % left_.size()] = {number};
   has_left_calls_ = true;
   hears_of_farewells();
   for (int r = 0; r < size_; ++r) {
@@ -364,20 +364,21 @@ COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::si
 [[gnu::cold]] COLLIGO_BODY void mpi_port::drop_what_is_left() noexcept try {
   constexpr std::uint32_t late = 200;   // calls; by then nobody waits any more
   has_left_calls_ = false;
-  for (std::uint32_t& number : left_) {
+  for (auto& [number, others] : left_) {
     if (number == 0) continue;
-    for (int there = 1; there;) {
+    while (others < size_ - 1) {
+      int there = 0, bytes = 0;
       MPI_Status status;
       check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag_of(number), comm_, &there, &status), "MPI_Iprobe");
       if (!there) break;
-      int bytes = 0;
       check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
       std::vector<std::byte> nowhere(static_cast<std::size_t>(bytes));
       check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
                          MPI_STATUS_IGNORE),
                 "MPI_Recv");
+      others += is_farewell(nowhere.data(), nowhere.size(), nowhere.size());
     }
-    if (calls - number > late) number = 0;
+    if (others == size_ - 1 || calls - number > late) number = 0;
     has_left_calls_ |= number != 0;
   }
 } catch (std::exception const&) {   // later
