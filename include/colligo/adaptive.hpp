@@ -40,9 +40,9 @@ struct adapting {
 /// communicator, which all ranks share, never from a clock; times are compared by an all_reduce of their medians, the
 /// largest of any rank counts. Candidates, seven at most, are what `automatic` takes, the MPI library's own, and those
 /// that are predicted to be quickest and give all ranks the same bits; with COLLIGO_BITS=stable that class alone.
-/// Requests take what blocking calls have
-/// decided; in checked mode nothing is tried. Cost: about 250 calls of a class up to 64 KiB, 100 of a longer one, some
-/// by slow algorithms, and a dozen small all_reduces; then looking it up. Allocates nothing once it has decided.
+/// Requests take what blocking calls have decided; in checked mode nothing is tried. Cost: about 250 calls of a class
+/// up to 64 KiB, 100 of a longer one, some by slow algorithms, and a dozen small all_reduces; then looking it up.
+/// Allocates nothing once it has decided.
 struct adaptive {
   static constexpr std::string_view name = "adaptive";
   static constexpr bool decides_itself = true;

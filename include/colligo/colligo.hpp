@@ -22,7 +22,6 @@
 #include "scatter.hpp"
 #include "table.hpp"
 #include "trace.hpp"
-#include "table.hpp"
 #include "trees.hpp"
 #if __has_include(<mpi.h>)
 #include "progress.hpp"

@@ -11,7 +11,7 @@ using namespace colligo;
 
 namespace {
 std::string_view name_of_choice(collective what, situation const& s) {
-  return std::visit([](auto const& tag) { return tag.name; }, choose(what, s).algorithm);
+  return name_of(choose(what, s).algorithm);
 }
 std::string_view choice(collective what, int p, std::size_t bytes, bool commutes = true, bool exact = false,
                         machine const& network = typical) {
@@ -103,7 +103,7 @@ TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks an
   auto const shared = [](collective what, int p, std::size_t bytes) {
     auto const chosen = choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .shared = true});
     CHECK(chosen.over == transport::best);
-    return std::visit([](auto const& tag) { return tag.name; }, chosen.algorithm);
+    return name_of(chosen.algorithm);
   };
   CHECK(shared(collective::all_reduce, 2, 8) == "direct");
   CHECK(shared(collective::all_gather, 2, 2049) == "circulant");
@@ -125,7 +125,7 @@ TEST_CASE(
     for (int r = 0; r < p; ++r) hosts.push_back(dealt ? r % (p / per_host) : r / per_host);
     auto const chosen =
         choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes, .hosts = hosts});
-    return std::visit([](auto const& tag) { return tag.name; }, chosen.algorithm);
+    return name_of(chosen.algorithm);
   };
   CHECK(over(collective::all_reduce, 32, 4, 8) == "hierarchical_direct");
   CHECK(over(collective::all_reduce, 32, 4, 1 << 20) == "multi_leader");

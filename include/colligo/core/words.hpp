@@ -28,6 +28,9 @@ char const* wish_of_environment(char const* variable);
 /// A warning on stderr; none is told twice in a process.
 void tell_once(std::string const& text);
 
+/// "COLLIGO_TRACE: this program includes no <colligo/trace.hpp>".
+std::string not_included(std::string const& asked_by, std::string_view header);
+
 }  // namespace colligo
 
 #if COLLIGO_HAS_BODIES

@@ -76,4 +76,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   std::fprintf(stderr, "colligo: %s\n", text.c_str());
 }
 
+[[gnu::cold]] COLLIGO_BODY std::string not_included(std::string const& asked_by, std::string_view header) {
+  return asked_by + ": this program includes no <colligo/" + std::string(header) + '>';
+}
+
 }  // namespace colligo

@@ -24,6 +24,10 @@ using any_algorithm = decltype(detail::variant_of(catalogue_of_tags{}));
 static_assert(std::is_trivially_copyable_v<any_algorithm>,
               "choosing one would cost more than a short message: let a tag refer to what it needs");
 
+inline std::string_view name_of(any_algorithm const& algorithm) {
+  return std::visit([](auto const& tag) { return tag.name; }, algorithm);
+}
+
 /// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a
 /// collective as tags do.
 struct chosen_algorithm {

@@ -132,6 +132,7 @@ struct deciding {
                               text_table const& texts, decided_by who);
   static void read_wish(port_base& port, collective c, text_table const& texts, latest& kept);
   static bool takes_wish(port_base& port, call const& its, text_table const& texts, latest& kept);
+  static std::unique_ptr<kept_with_port> read_wished_table(port_base& port, call const& its, text_table const& texts);
   static void first_choice(port_base& port, call const& its, text_table const& texts, latest& kept);
   static decided_by choose_now(collective c, text_table const& texts, latest& kept);
   static void choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept);

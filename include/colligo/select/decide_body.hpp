@@ -78,12 +78,6 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
 constexpr bool walks_up(collective c) { return c == collective::reduce || c == collective::all_reduce; }
 constexpr bool walks_down(collective c) { return c == collective::broadcast || c == collective::all_reduce; }
 
-/// The environment gives this collective a tree.
-inline bool has_tree_setting(port_base const& port, collective c) {
-  return (walks_up(c) && port.reduce_tree_setting().is_set()) ||
-         (walks_down(c) && port.broadcast_tree_setting().is_set());
-}
-
 // The tree of a file that the environment names, otherwise trees::by_host; null where all ranks are on one host.
 template <class Lazy>
 [[gnu::cold]] tree const* deciding<Lazy>::known_tree(port_base& port, collective c, file_setting const& setting,
@@ -91,8 +85,8 @@ template <class Lazy>
   if (!setting.is_set() && port.hosts.empty()) return nullptr;
   if (kept.size() == 0) {
     if (!make_tree)
-      throw argument_error(where(port, c) + (setting.is_set() ? setting.where : "trees::by_host") +
-                           ": this program includes no <colligo/trees.hpp>");
+      throw argument_error(where(port, c) +
+                           not_included(setting.is_set() ? setting.where : "trees::by_host", "trees.hpp"));
     kept = make_tree(port, c, setting);
   }
   return &kept;
@@ -158,61 +152,19 @@ inline transport way_of(chosen_algorithm const& chosen) {
   return std::visit([](auto const& tag) { return transport_of(tag); }, chosen.algorithm);
 }
 
+// With no text where the algorithm has no form for the collective.
+inline decision decision_for(chosen_algorithm const& chosen, text_table const& texts, decided_by who) {
+  void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, chosen.algorithm);
+  return {texts[chosen.algorithm.index()], tag, way_of(chosen), who};
+}
+
 template <class Lazy>
 decision deciding<Lazy>::decision_of(port_base const& port, collective c, chosen_algorithm const& chosen,
                                      text_table const& texts, decided_by who) {
-  text const* const what = texts[chosen.algorithm.index()];
-  void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, chosen.algorithm);
-  if (!what)
-    refuse(port, c, std::visit([](auto const& t) { return t.name; }, chosen.algorithm),
-           " has no form for this collective");
-  return {what, tag, way_of(chosen), who};
-}
-
-// What the environment wishes of this collective. A wish that nobody can take is told, once.
-template <class Lazy>
-[[gnu::cold]] void deciding<Lazy>::read_wish(port_base& port, collective c, text_table const& texts, latest& kept) {
-  kept.wish_is_read = true;
-  if (std::string const& setting = port.setting(c); !setting.empty()) {
-    kept.wish_in_words = environment_variable(c) + '=' + setting;
-    try {
-      kept.wish = parse(texts, setting, "");
-    } catch (algorithm_error const& e) {
-      kept.no_wish = e.what();
-      if (port.rank() == 0 && !port.strict())
-        tell_once(kept.wish_in_words + " is not taken: " + kept.no_wish + "; the library chooses");
-    }
-  } else if (has_tree_setting(port, c)) {
-    kept.wish_in_words = (port.reduce_tree_setting().is_set() && walks_up(c) ? port.reduce_tree_setting()
-                                                                            : port.broadcast_tree_setting()).where;
-    kept.wish = along_trees{};
-  }
-}
-
-// A wish is taken where it is legal: it never breaks a program, unless the user wants to hear of it.
-template <class Lazy>
-[[gnu::cold]] bool deciding<Lazy>::takes_wish(port_base& port, call const& its, text_table const& texts, latest& kept) {
-  if (kept.wish) {
-    kept.chosen = *kept.wish;
-    kept.by = decision_of(port, its.what, kept.chosen, texts,
-                          port.setting(its.what).empty() ? decided_by::tree_file : decided_by::environment);
-    known_ranks known{port.hosts};
-    try {
-      kept.no_wish = why_not(port, its, kept.by, known).why;
-      if (kept.no_wish.empty()) return true;
-      kept.no_wish.insert(0, kept.by.what->name);
-    } catch (argument_error const& e) {   // no tree
-      if (port.strict()) throw;
-      kept.wish.reset();
-      kept.no_wish = e.what();
-      if (port.rank() == 0) tell_once(kept.no_wish + "; it is not taken, the library chooses");
-    }
-  }
-  if (!port.strict()) return false;
-  refuse(port, its.what, kept.wish_in_words,
-         port.rank() == 0 ? " can not be taken: " + kept.no_wish + "; or unset the variable, or COLLIGO_STRICT, which "
-                            "makes an error of this"
-                          : " can not be taken, rank 0 says why");
+  decision const by = decision_for(chosen, texts, who);
+  if (!by.what)
+    refuse(port, c, name_of(chosen.algorithm), " has no form for this collective");
+  return by;
 }
 
 template <class Lazy>
@@ -222,12 +174,6 @@ situation deciding<Lazy>::situation_of(port_base& port, call const& its) {
   return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
           .stable = port.stable_bits(), .shared = memory && memory->whole(), .hosts = port.hosts,
           .tables = kept_decisions::tables_of(port), .network = port.network()};
-}
-
-[[gnu::cold]] inline void without_tables(port_base const& port) {
-  std::string const trouble = port.table_setting().where + ": this program includes no <colligo/table.hpp>";
-  if (port.strict()) throw argument_error("colligo: " + trouble);
-  if (port.rank() == 0) tell_once(trouble + ", the library chooses");
 }
 
 // What the environment wishes; otherwise `rules` is true and what is chosen for the latest decision's situation.
@@ -240,8 +186,7 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
   kept.known = situation_of(port, its);
   kept.rules = true;
   if (port.table_setting().is_set() && kept.measured_of != its.of) {
-    if (!read_tables.read) without_tables(port);
-    else kept.measured = read_tables.read(port, its, texts);
+    kept.measured = read_wished_table(port, its, texts);
     kept.measured_of = its.of;
   }
   decided_by const who = choose_now(c, texts, kept);
@@ -379,8 +324,7 @@ template <class Lazy>
                                                                      texts_of_collective texts) {
   if ((its.before & adaptation) != 0) {
     if (run_adaptively) return run_adaptively(port, its, texts);
-    if (port.rank() == 0)
-      tell_once("COLLIGO_ADAPTIVE is set, but this program includes no <colligo/adaptive.hpp>: nothing is measured");
+    if (port.rank() == 0) tell_once(not_included("COLLIGO_ADAPTIVE", "adaptive.hpp"));
   }
   run_after(port, its, by_rules(port, its, texts));
 }
@@ -416,3 +360,4 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
 }  // namespace colligo
 
 #include "agree_body.hpp"
+#include "wish_body.hpp"

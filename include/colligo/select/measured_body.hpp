@@ -196,16 +196,13 @@ template <class Allowed>
     int const hosts = host_map{port.hosts, port.size()}.host_count();
     auto its_rows = std::make_unique<measured_choice>(
         *table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
-          auto const& [algorithm, over] = row.take;
-          text const* const what = texts[algorithm.index()];
-          std::string const name(std::visit([](auto const& tag) { return tag.name; }, algorithm));
-          if (!what)
-            throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " + name +
-                                 " has no form for " + std::string(name_of(its.what)));
-          void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, algorithm);
+          decision const by = decision_for(row.take, texts, decided_by::measured_table);
+          if (!by.what)
+            throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " +
+                                 std::string(name_of(row.take.algorithm)) + " has no form for " +
+                                 std::string(name_of(its.what)));
           known_ranks known{port.hosts};
-          return deciding<>::why_not(port, its, {what, tag, way_of(row.take), decided_by::measured_table}, known)
-              .why.empty();
+          return deciding<>::why_not(port, its, by, known).why.empty();
         });
     if (!its_rows->ladders.empty()) return its_rows;
   } catch (argument_error const& e) {

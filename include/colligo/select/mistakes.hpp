@@ -60,8 +60,6 @@ constexpr mistaken mistaken_in() {
   using enum collective;
   using all = std::tuple<Arguments...>;
   constexpr std::size_t n = sizeof...(Arguments);
-  constexpr bool combines = C == all_reduce || C == reduce || C == scan || C == exclusive_scan || C == reduce_scatter ||
-                            C == reduce_scatter_block;
   if constexpr (!communicator<std::remove_cvref_t<Comm>>) {
     return mistaken::communicator;
   } else if constexpr (n >= 2) {
@@ -72,7 +70,7 @@ constexpr mistaken mistaken_in() {
       return mistaken::name;
     else if constexpr (holds_addresses<its_element>)
       return mistaken::addresses;
-    else if constexpr (combines && (locates<Arguments> || ...) && !functor_on<maxloc, its_element>)
+    else if constexpr (combines(C) && (locates<Arguments> || ...) && !functor_on<maxloc, its_element>)
       return mistaken::locates;
     else if constexpr (elements<first> && elements<second> && C != scatterv)
       return elements_like<first, second> || element_of_range<std::remove_cvref_t<first>, second> ||
@@ -84,7 +82,7 @@ constexpr mistaken mistaken_in() {
                      !std::is_same_v<std::remove_cvref_t<first>, std::remove_cvref_t<second>>
                  ? mistaken::types
                  : mistaken::nothing;
-    else if constexpr (combines && std::is_pointer_v<std::decay_t<first>> &&
+    else if constexpr (combines(C) && std::is_pointer_v<std::decay_t<first>> &&
                        std::is_integral_v<std::remove_cvref_t<second>>)
       return mistaken::pointer_and_count;
     else return mistaken::nothing;

@@ -37,11 +37,6 @@ struct possible_algorithm {
   bool by_formula = false;
 };
 
-inline decision decision_for(chosen_algorithm const& chosen, text_table const& texts, decided_by who) {
-  void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, chosen.algorithm);
-  return {texts[chosen.algorithm.index()], tag, way_of(chosen), who};
-}
-
 /// Steps, over any wire, or the MPI library's own, which keep the order if that is needed.
 template <class Lazy = void>
 bool is_possible(port_base& port, call const& its, decision const& by, known_ranks& known) {

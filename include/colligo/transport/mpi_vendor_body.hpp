@@ -79,17 +79,15 @@ class vendor_call : public moving_step {
 
 COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner how)
     : port_(port), its_(its), how_(how), wire_(*static_cast<mpi_element const*>(its.wire)), type_(wire_.type()) {
-  bool const combines = its.what == collective::all_reduce || its.what == collective::reduce ||
-                        its.what == collective::scan || its.what == collective::exclusive_scan ||
-                        its.what == collective::reduce_scatter || its.what == collective::reduce_scatter_block;
-  if (combines && type_ != MPI_DATATYPE_NULL) op_ = wire_.operation();
-  bool const own = type_ == MPI_DATATYPE_NULL || (combines && op_ == MPI_OP_NULL);
+  bool const reduces = combines(its.what);
+  if (reduces && type_ != MPI_DATATYPE_NULL) op_ = wire_.operation();
+  bool const own = type_ == MPI_DATATYPE_NULL || (reduces && op_ == MPI_OP_NULL);
   if (own) {
     check_mpi(MPI_Type_contiguous(static_cast<int>(its.of->size), MPI_BYTE, &type_), "MPI_Type_contiguous");
     made_type_ = true;
     check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
   }
-  if (combines && op_ == MPI_OP_NULL) make_operation();
+  if (reduces && op_ == MPI_OP_NULL) make_operation();
   if (how != manner::blocking) requests_.reserve(1 + its.vector.whole.size() / (longest_piece / its.of->size + 1));
   using enum collective;
   if (its.what == reduce_scatter || its.what == all_gatherv || its.what == gatherv || its.what == scatterv)

@@ -31,12 +31,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return "elements of " + std::to_string(element_size) + " bytes are too large for it";
 }
 
-// Once in a program.
 [[gnu::cold]] COLLIGO_BODY void tell_that_nothing_is_traced() {
-  static bool told = false;
-  if (!wish_of_environment("COLLIGO_TRACE") || std::exchange(told, true)) return;
-  std::fputs("colligo: COLLIGO_TRACE is set, but this program includes no <colligo/trace.hpp>: nothing is traced\n",
-             stderr);
+  if (wish_of_environment("COLLIGO_TRACE")) tell_once(not_included("COLLIGO_TRACE", "trace.hpp"));
 }
 
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
@@ -174,8 +170,7 @@ struct table_of_program {
     refuse_setting("COLLIGO_BITS=" + settings_.bits + ": the known value is stable", "; bits may differ");
   if (switched("COLLIGO_ADAPTIVE", settings_.adaptive)) before_ |= adaptation;
   if (settings_.explains && rank() == 0) before_ |= explanation;
-  if (settings_.explains && rank() == 0 && !explain_call) tell_once(
-      "COLLIGO_EXPLAIN is set, but this program includes no <colligo/explain.hpp>: nothing is explained");
+  if (settings_.explains && rank() == 0 && !explain_call) tell_once(not_included("COLLIGO_EXPLAIN", "explain.hpp"));
 }
 
 inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known,

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of decide.hpp that read what the environment wishes: an algorithm, a tree, a table.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "../core/error.hpp"
+#include "../core/words.hpp"
+#include "decide_body.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// The environment gives this collective a tree.
+inline bool has_tree_setting(port_base const& port, collective c) {
+  return (walks_up(c) && port.reduce_tree_setting().is_set()) ||
+         (walks_down(c) && port.broadcast_tree_setting().is_set());
+}
+
+// What the environment wishes of this collective. A wish that nobody can take is told, once.
+template <class Lazy>
+[[gnu::cold]] void deciding<Lazy>::read_wish(port_base& port, collective c, text_table const& texts, latest& kept) {
+  kept.wish_is_read = true;
+  if (std::string const& setting = port.setting(c); !setting.empty()) {
+    kept.wish_in_words = environment_variable(c) + '=' + setting;
+    try {
+      kept.wish = parse(texts, setting, "");
+    } catch (algorithm_error const& e) {
+      kept.no_wish = e.what();
+      if (port.rank() == 0 && !port.strict())
+        tell_once(kept.wish_in_words + " is not taken: " + kept.no_wish + "; the library chooses");
+    }
+  } else if (has_tree_setting(port, c)) {
+    kept.wish_in_words = (port.reduce_tree_setting().is_set() && walks_up(c) ? port.reduce_tree_setting()
+                                                                            : port.broadcast_tree_setting()).where;
+    kept.wish = along_trees{};
+  }
+}
+
+// A wish is taken where it is legal: it never breaks a program, unless the user wants to hear of it.
+template <class Lazy>
+[[gnu::cold]] bool deciding<Lazy>::takes_wish(port_base& port, call const& its, text_table const& texts, latest& kept) {
+  if (kept.wish) {
+    kept.chosen = *kept.wish;
+    kept.by = decision_of(port, its.what, kept.chosen, texts,
+                          port.setting(its.what).empty() ? decided_by::tree_file : decided_by::environment);
+    known_ranks known{port.hosts};
+    try {
+      kept.no_wish = why_not(port, its, kept.by, known).why;
+      if (kept.no_wish.empty()) return true;
+      kept.no_wish.insert(0, kept.by.what->name);
+    } catch (argument_error const& e) {   // no tree
+      if (port.strict()) throw;
+      kept.wish.reset();
+      kept.no_wish = e.what();
+      if (port.rank() == 0) tell_once(kept.no_wish + "; it is not taken, the library chooses");
+    }
+  }
+  if (!port.strict()) return false;
+  refuse(port, its.what, kept.wish_in_words,
+         port.rank() == 0 ? " can not be taken: " + kept.no_wish + "; or unset the variable, or COLLIGO_STRICT, which "
+                            "makes an error of this"
+                          : " can not be taken, rank 0 says why");
+}
+
+// Null: no table, or none with rows for such elements.
+template <class Lazy>
+[[gnu::cold]] std::unique_ptr<kept_with_port> deciding<Lazy>::read_wished_table(port_base& port, call const& its,
+                                                                                text_table const& texts) {
+  if (read_tables.read) return read_tables.read(port, its, texts);
+  std::string const trouble = not_included(port.table_setting().where, "table.hpp");
+  if (port.strict()) throw argument_error("colligo: " + trouble);
+  if (port.rank() == 0) tell_once(trouble + ", the library chooses");
+  return nullptr;
+}
+
+}  // namespace colligo
