@@ -25,13 +25,13 @@ set_tests_properties(benchmark_all_reduce_split PROPERTIES PASS_REGULAR_EXPRESSI
 add_benchmark_test(all_reduce_both_ways 2 $<TARGET_FILE:compare> --type int --op max ${short})
 set_tests_properties(benchmark_all_reduce_both_ways PROPERTIES PASS_REGULAR_EXPRESSION
   " GB/s +x mpi\n([^\n]+\n)*  automatic -> direct@shared_memory [^\n]+\n([^\n]+\n)*  ring@messages [^\n]+\n  ring@shared_memory ")
-foreach(collective broadcast all_gather gather scatter reduce_scatter_block scan exclusive_scan barrier)
+foreach(collective broadcast all_gather gather scatter reduce_scatter_block scan exclusive_scan all_to_all barrier)
   foreach(ranks 2 3)
     add_benchmark_test(${collective}_p${ranks} ${ranks} $<TARGET_FILE:compare> --collective ${collective} ${short})
   endforeach()
 endforeach()
 foreach(distribution broadcast spike half_full linearly_decreasing geometric_curve)
-  foreach(collective all_gatherv gatherv scatterv reduce_scatter)
+  foreach(collective all_gatherv gatherv scatterv reduce_scatter all_to_all_v)
     add_benchmark_test(${collective}_${distribution} 3
       $<TARGET_FILE:compare> --collective ${collective} --distribution ${distribution} ${short})
   endforeach()
@@ -39,7 +39,7 @@ endforeach()
 # Started and waited for, and made once: struct has an operation made for MPI.
 foreach(mode nonblocking persistent)
   foreach(collective broadcast all_gather all_gatherv gather gatherv scatter scatterv reduce_scatter
-          reduce_scatter_block scan exclusive_scan barrier)
+          reduce_scatter_block scan exclusive_scan all_to_all all_to_all_v barrier)
     add_benchmark_test(${mode}_${collective} 2
       $<TARGET_FILE:compare> --mode ${mode} --collective ${collective} ${shortest})
   endforeach()

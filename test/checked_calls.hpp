@@ -56,6 +56,11 @@ void make(Comm const& comm, collective c, how const& h, vectors<T>& v, Op op) {
     case reduce_scatter_block: return colligo::reduce_scatter_block(comm, in(p * h.n), out(h.n), op, by);
     case scan: return colligo::scan(comm, in(h.n), out(h.n), op, by);
     case exclusive_scan: return colligo::exclusive_scan(comm, in(h.n), out(h.n), T(0), op, by);
+    case all_to_all: return colligo::all_to_all(comm, in(p * h.n), out(p * h.n), by);
+    case all_to_all_v: {
+      std::vector<std::size_t> const each(p, h.n);
+      return colligo::all_to_all_v(comm, in(p * h.n), each, out(p * h.n), each, by);
+    }
     case barrier: return colligo::barrier(comm, by);
   }
 }
@@ -182,12 +187,16 @@ class trials {
     requests();
   }
 
+  // What is said of such a call.
+  static std::string begins(collective c) {
+    return c == collective::barrier ? ", " : c == collective::all_to_all_v ? " of double (8 bytes each), " : " of 3";
+  }
+
   void mismatches_of(collective c, collective next) {
     std::plus<> const sum;
     std::string const name(name_of(c)), other_name(name_of(next));
     differ(name + " and another collective", [&](bool other, auto& v) { make(comm_, other ? next : c, {}, v, sum); },
-           other_name + (next == collective::barrier ? ", " : " of 3"),
-           name + (c == collective::barrier ? ", " : " of 3"));
+           other_name + begins(next), name + begins(c));
     auto const with = [&](std::string const& what, how const& odd_one, how const& rest, std::string const& words_of_odd,
                           std::string const& words_of_rest, std::vector<std::string> words = {}) {
       differ(name + ", " + what, [&](bool other, auto& v) { make(comm_, c, other ? odd_one : rest, v, sum); },
@@ -199,7 +208,8 @@ class trials {
     with("transport", {.algorithm = over_memory}, {.algorithm = one}, "", "", {", " + over_memory});
     if (has_root(c)) with("root", {.root = 1}, {}, " of 3", " of 3", {" with root 1, ", " with root 0, "});
     if (c == collective::barrier) return;
-    if (has_counts(c)) {
+    if (c == collective::all_to_all_v) {   // whose counts are no ranks' in common
+    } else if (has_counts(c)) {
       with("counts", {.n = 5}, {}, " of 5, 5", " of 3, 3");
       with("one count", {.more = 1}, {}, " of 4, 3", " of 3, 3");
     } else {
@@ -208,7 +218,7 @@ class trials {
     vectors<float> single;
     differ(name + ", element type",
            [&](bool other, auto& v) { other ? make(comm_, c, {}, single, sum) : make(comm_, c, {}, v, sum); },
-           name + " of 3", name + " of 3", {" float (", " double ("});
+           name + " of ", name + " of ", {" float (", " double ("});
     see(single.untouched(), name + ", element type", "the output was written");
     if (combines(c))
       differ(name + ", functor",
@@ -226,6 +236,7 @@ class trials {
       case gather: case gatherv: case scatter: case scatterv: return {"linear", "binary_tree"};
       case reduce_scatter: case reduce_scatter_block: return {"ring", "circulant"};
       case scan: case exclusive_scan: return {"recursive_doubling", "pipelined_chain"};
+      case all_to_all: case all_to_all_v: return {"pairwise", "direct"};
       case barrier: return {"dissemination", "direct"};
       default: return {"ring", "binary_tree"};
     }
@@ -385,7 +396,7 @@ class trials {
         make(comm_, c, h, v, std::plus<>{});
         auto const p = static_cast<std::size_t>(p_);
         bool const gets = !(c == reduce || c == gather || c == gatherv) || me_ == h.root;
-        bool const gathers = c == all_gather || c == all_gatherv || c == gather || c == gatherv;
+        bool const gathers = c == all_gather || c == all_gatherv || c == gather || c == gatherv || has_two_vectors(c);
         std::size_t const n = c == barrier || !gets ? 0 : gathers ? p * h.n + h.more : h.n + (me_ == 0 ? h.more : 0);
         double const value = c == scan ? me_ + 1 : c == exclusive_scan ? me_ : combines(c) ? p_ : 1;
         std::vector<double> expected(100, 77);

@@ -5,7 +5,9 @@
 #include <colligo/colligo.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -163,6 +165,39 @@ void words(Comm& comm, Tag const& tag, std::size_t n, int all_roots_up_to) {
     colligo::reduce_scatter_block(comm, words_of(me, n * ranks), out,
                                   functor.template operator()<reduce_scatter_block>(), tag);
     expect_words(out, p, order_of.template operator()<reduce_scatter_block>(), by(reduce_scatter_block), n * here);
+  }
+  auto const nth = [](auto& all, std::size_t i, std::size_t size) { return std::span(all).subspan(i * size, size); };
+  if constexpr (offers<Tag, all_to_all, std::string, concatenation>) {
+    auto const for_all = words_of(me, n * ranks);
+    std::vector<std::string> out(n * ranks);
+    colligo::all_to_all(comm, for_all, out, tag);
+    for (int from = 0; from < p; ++from) {
+      auto const theirs = words_of(from, n * ranks);
+      bool const right = std::ranges::equal(nth(out, static_cast<std::size_t>(from), n), nth(theirs, here, n));
+      expect(right, by(all_to_all), p, n);
+    }
+    auto both = for_all;
+    colligo::all_to_all(comm, in_place(both), tag);
+    expect(both == out, by(all_to_all) + " in place", p, n);
+  }
+  if constexpr (offers<Tag, all_to_all_v, std::string, concatenation>) {
+    // Rank s has (3 s + 5 d) mod 4 parts of n for rank d, none for some, and sends every one of them words of its own.
+    auto const count = [&](std::size_t s, std::size_t d) { return (3 * s + 5 * d) % 4 * n / 3; };
+    auto const words_for = [&](std::size_t s, std::size_t d) {
+      auto some = words_of(static_cast<int>(s), count(s, d));
+      for (auto& w : some) w += std::to_string(d);
+      return some;
+    };
+    std::vector<std::string> for_all, expected;
+    std::vector<std::size_t> counts, from_all;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      counts.push_back(count(here, r)), from_all.push_back(count(r, here));
+      std::ranges::copy(words_for(here, r), std::back_inserter(for_all));
+      std::ranges::copy(words_for(r, here), std::back_inserter(expected));
+    }
+    std::vector<std::string> out(expected.size());
+    colligo::all_to_all_v(comm, for_all, counts, out, from_all, tag);
+    expect(out == expected, by(all_to_all_v), p, n);
   }
   for (auto const& counts : distributions(p, n)) {
     auto const all = words_of_all(counts);

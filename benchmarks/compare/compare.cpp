@@ -36,8 +36,8 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
       ->capture_default_str();
   app.add_option(
          "--distribution", o.distribution,
-         "of the counts of all_gatherv, gatherv, scatterv, reduce_scatter: regular, broadcast, spike, half_full,\n"
-         "linearly_decreasing, geometric_curve; --bytes is its base count")
+         "of the counts of all_gatherv, gatherv, scatterv, reduce_scatter, all_to_all_v: regular, broadcast, spike,\n"
+         "half_full, linearly_decreasing, geometric_curve; --bytes is its base count")
       ->capture_default_str();
   app.add_option("--type", o.type, "double, float, int, located (a double and where it is), struct (40 bytes)")
       ->capture_default_str();
@@ -101,7 +101,7 @@ auto distribution_named(std::string const& name) {
 
 bool has_counts(colligo::collective c) {
   using enum colligo::collective;
-  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter;
+  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter || c == all_to_all_v;
 }
 
 offer const& offer_for(options const& o) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <colligo/all_gather.hpp>
 #include <colligo/all_gatherv.hpp>
+#include <colligo/all_to_all.hpp>
 #include <colligo/barrier.hpp>
 #include <colligo/broadcast.hpp>
 #include <colligo/gather.hpp>
@@ -172,6 +173,25 @@ struct exclusive_scan_of : moved<T, times::one, times::one> {
 };
 
 template <class T>
+struct all_to_all_of : moved<T, times::ranks, times::ranks> {
+  using moved<T, times::ranks, times::ranks>::moved;
+  static constexpr auto what = colligo::collective::all_to_all;
+
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(all_to_all), this->comm, a.in, a.out);
+  }
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Alltoall, alltoall), a.in.data(), this->count(), this->words.type, a.out.data(), this->count(),
+            this->words.type, compared_ranks);
+  }
+#ifndef COLLIGO_WITHOUT_BOOST_MPI
+  void boost(arguments<T> const& a) const {
+    boost::mpi::all_to_all(this->comm, a.in.data(), this->count(), a.out.data());
+  }
+#endif
+};
+
+template <class T>
 struct barrier_of : moved<T, times::one, times::one> {
   using moved<T, times::one, times::one>::moved;
   static constexpr auto what = colligo::collective::barrier;
@@ -258,6 +278,32 @@ struct scatterv_of : uneven<T> {
   }
 
   std::size_t total = 0;
+};
+
+/// Every rank has for rank d what the distribution says of d.
+template <class T>
+struct all_to_all_v_of : uneven<T> {
+  using uneven<T>::uneven;
+  static constexpr auto what = colligo::collective::all_to_all_v;
+
+  std::size_t in_size(std::size_t c, int p) { return std::max<std::size_t>(1, total = this->lay_out(c, p)); }
+  std::size_t out_size(std::size_t c, int p) {
+    this->lay_out(c, p);
+    received.assign(this->counts.size(), static_cast<int>(this->own()));
+    places.assign(received.size(), 0);
+    std::exclusive_scan(received.begin(), received.end(), places.begin(), 0);
+    return this->own() * received.size();
+  }
+  auto ours(arguments<T> const& a, auto const& perform) const {
+    return perform(BENCH_COLLIGO(all_to_all_v), this->comm, a.in.first(total), this->counts, a.out, received);
+  }
+  void mpi(arguments<T> const& a, auto const& perform) const {
+    perform(BENCH_MPI(Alltoallv, alltoallv), a.in.data(), this->ints.data(), this->first.data(), this->words.type,
+            a.out.data(), received.data(), places.data(), this->words.type, compared_ranks);
+  }
+
+  std::size_t total = 0;
+  std::vector<int> received, places;
 };
 
 template <class T>

@@ -17,6 +17,8 @@ std::unique_ptr<contest> family_of_double(request const& r) {
     case reduce_scatter_block: return std::make_unique<contest_of<reduce_scatter_block_of<double>>>(r);
     case scan: return std::make_unique<contest_of<scan_of<double>>>(r);
     case exclusive_scan: return std::make_unique<contest_of<exclusive_scan_of<double>>>(r);
+    case all_to_all: return std::make_unique<contest_of<all_to_all_of<double>>>(r);
+    case all_to_all_v: return std::make_unique<contest_of<all_to_all_v_of<double>>>(r);
     case barrier: return std::make_unique<contest_of<barrier_of<double>>>(r);
     default: throw agreed_error(fmt::format("{} is not measured here", name_of(r.what)));
   }

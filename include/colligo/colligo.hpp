@@ -7,6 +7,7 @@
 #include "all_gather.hpp"
 #include "all_gatherv.hpp"
 #include "all_reduce.hpp"
+#include "all_to_all.hpp"
 #include "barrier.hpp"
 #include "broadcast.hpp"
 #include "explain.hpp"

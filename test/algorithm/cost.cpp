@@ -121,6 +121,7 @@ TEST_CASE("the rest of the family: every closed formula equals the recorded sche
   formulas_are_exact<collective::reduce_scatter>();
   formulas_are_exact<collective::scan>();
   formulas_are_exact<collective::exclusive_scan>();
+  formulas_are_exact<collective::all_to_all>();
   formulas_are_exact<collective::barrier>();
 }
 
@@ -157,8 +158,10 @@ TEST_CASE("direct: one round of short vectors, two for each window of long ones"
     CHECK(sliced.messages() == 2 * 5 * others);
     CHECK(sliced.elements_sent() == 2 * others * 100);
     CHECK(sliced.elements_folded() == others * 100);
+    auto const exchanged = both<collective::all_to_all>(direct{}, machines[1], p, n);
     auto const scattered = both<collective::reduce_scatter>(direct{}, machines[1], p, n);
     auto const short_one = both<collective::all_reduce>(direct{}, machines[1], p, 1000);
+    CHECK(exchanged.recorded == Approx(exchanged.formula).epsilon(1e-12));
     CHECK(scattered.recorded == Approx(scattered.formula).epsilon(1e-12));
     CHECK(short_one.recorded == Approx(short_one.formula).epsilon(1e-12));
   }

@@ -56,6 +56,7 @@ std::vector<std::string> algorithms(collective c) {
     case reduce_scatter_block: return {"direct", "halving_doubling", "recursive_halving", "ring", "circulant"};
     case scan: return {"recursive_doubling", "pipelined_chain"};
     case gather: case scatter: return {"binary_tree", "linear"};
+    case all_to_all: return {"direct", "pairwise"};
     default: return {"direct", "dissemination"};
   }
 }
@@ -70,7 +71,7 @@ class soak {
   std::string call() {
     using enum collective;
     constexpr collective all[] = {all_reduce, all_reduce, reduce, broadcast, all_gather, reduce_scatter_block,
-                                  scan, gather, scatter, barrier};
+                                  scan, gather, scatter, all_to_all, barrier};
     collective const c = all[random_() % std::size(all)];
     auto const names = algorithms(c);
     std::string name = "automatic";
@@ -116,8 +117,8 @@ class soak {
     std::size_t const all = n_ * p;
     bool const at_root = me_ == root_;
     auto const op = as_commutative(angry{&left_});
-    in_.assign(c == reduce_scatter_block || c == scatter ? all : n_, mine);
-    out_.assign(c == all_gather || c == gather ? all : n_, -1);
+    in_.assign(c == reduce_scatter_block || c == scatter || c == all_to_all ? all : n_, mine);
+    out_.assign(c == all_gather || c == gather || c == all_to_all ? all : n_, -1);
     auto const gathered = [&] {
       for (std::size_t i = 0; i < all; ++i)
         if (out_[i] != static_cast<long>(i / n_) + 1) return false;
@@ -146,6 +147,10 @@ class soak {
       case scan: colligo::scan(comm_, in_, out_, op, by); return are(mine * (mine + 1) / 2);
       case gather: colligo::gather(comm_, in_, out_, root_, by); return !at_root || gathered();
       case scatter: colligo::scatter(comm_, in_, out_, root_, by); return are(root_ + 1);
+      case all_to_all:
+        if (starts) iall_to_all(comm_, in_, out_, by).wait();
+        else colligo::all_to_all(comm_, in_, out_, by);
+        return gathered();
       default: colligo::barrier(comm_, by); return true;
     }
   }

@@ -167,6 +167,11 @@ void persistent_collectives(Comm const& comm, std::size_t n) {
   for_each_name<collective::exclusive_scan>([&](auto const& by, std::string const& name) {
     persists(what("exclusive_scan", name), colligo::exclusive_scan_init(comm, in, out, 0.0, op, by));
   });
+  for_each_name<collective::all_to_all>([&](auto const& by, std::string const& name) {
+    std::vector<double> received(blocks.size());
+    persists(what("all_to_all", name), colligo::all_to_all_init(comm, blocks, received, by));
+    persists(what("all_to_all in place", name), colligo::all_to_all_init(comm, colligo::in_place(received), by));
+  });
   for_each_name<collective::barrier>([&](auto const& by, std::string const& name) {
     persists(what("barrier", name), colligo::barrier_init(comm, by));
   });

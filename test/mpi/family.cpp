@@ -79,6 +79,24 @@ void uneven_blocks_move() {
         colligo::all_gatherv(world, mine, out, counts, algorithm);
         expect(out == expected, "all_gatherv", by, name);
       });
+      // Every rank sends blocks of these sizes round the ring, and gets those that end at it.
+      std::vector<std::size_t> to_ranks, from_ranks;
+      for (int r = 0; r < p; ++r) {
+        to_ranks.push_back(counts[static_cast<std::size_t>((2 * r + me) % p)]);
+        from_ranks.push_back(counts[static_cast<std::size_t>((2 * me + r) % p)]);
+      }
+      in_bytes<T> const sent(to_ranks), received(from_ranks);
+      auto const for_ranks = values<T>(me, std::reduce(to_ranks.begin(), to_ranks.end()));
+      std::vector<T> exchanged(std::reduce(from_ranks.begin(), from_ranks.end()));
+      MPI_Alltoallv(for_ranks.data(), sent.counts.data(), sent.first.data(), MPI_BYTE, exchanged.data(),
+                    received.counts.data(), received.first.data(), MPI_BYTE, world);
+      with_every_algorithm<collective::all_to_all_v, T>([&](auto const& algorithm, std::string const& by) {
+        std::vector<T> out(exchanged.size());
+        colligo::all_to_all_v(world, for_ranks, to_ranks, out, from_ranks, algorithm);
+        expect(out == exchanged, "all_to_all_v", by, name);
+        auto const found = colligo::all_to_all_v(world, for_ranks, to_ranks, algorithm);
+        expect(found.data == exchanged && found.counts == from_ranks, "all_to_all_v of unknown counts", by, name);
+      });
       for (int root = 0; root < p; ++root) {
         with_every_algorithm<collective::gatherv, T>([&](auto const& algorithm, std::string const& by) {
           std::vector<T> out(me == root ? expected.size() : 0);
@@ -179,6 +197,20 @@ BOOST_AUTO_TEST_CASE(scans_broadcasts_and_even_blocks_are_those_of_mpi) {
         expect(out == in, "scatter", by, "regular");
       });
     }
+  }
+  for (std::size_t const n : {0u, 1u, 500u, 5000u}) {
+    auto const in = values<int>(me, n * static_cast<std::size_t>(p));
+    std::vector<int> expected(in.size());
+    auto const count = static_cast<int>(n);
+    MPI_Alltoall(in.data(), count, MPI_INT, expected.data(), count, MPI_INT, world);
+    with_every_algorithm<collective::all_to_all, int>([&](auto const& algorithm, std::string const& by) {
+      std::vector<int> out(in.size());
+      auto both = in;
+      colligo::all_to_all(world, in, out, algorithm);
+      expect(out == expected, "all_to_all", by, "regular");
+      colligo::all_to_all(world, colligo::in_place(both), algorithm);
+      expect(both == expected, "all_to_all in place", by, "regular");
+    });
   }
   for (int round = 0; round < 3; ++round)
     with_every_algorithm<collective::barrier, std::byte>(

@@ -28,7 +28,7 @@ struct names {
   std::string text = "rank " + std::to_string(rank);
   std::vector<double> const in{value, value};
   std::vector<double> out = in, all = of(2 * p), each = of(p), list = of(mine), joined = of(p * (p + 1) / 2);
-  std::vector<double> values = of(100), sums = values;
+  std::vector<double> values = of(100), sums = values, out_all = all, out_each = each;
   std::vector<int> const counts = up_to(p), ones = std::vector<int>(counts.size(), 1);
 
   static void something_else() {}

@@ -52,6 +52,8 @@ struct memory {
   std::vector<T> into;                ///< as many
   std::vector<T> one_each, joined;    ///< at the root: p elements, and all lists' elements
   std::vector<std::vector<T>> lists;  ///< at the root: p of different lengths
+  std::vector<T> for_each, from_each; ///< p elements
+  std::vector<T> wide;                ///< p n
   friend bool operator==(memory const&, memory const&) = default;
 };
 
@@ -71,7 +73,8 @@ class porting {
     };
     memory<T> m{some(1)[0], T{}, some(n), std::vector<T>(static_cast<std::size_t>(n)), {},
                 std::vector<T>(static_cast<std::size_t>(p * n)),
-                some(mine), std::vector<T>(static_cast<std::size_t>(mine)), {}, {}, {}};
+                some(mine), std::vector<T>(static_cast<std::size_t>(mine)), {}, {}, {}, some(p),
+                std::vector<T>(static_cast<std::size_t>(p)), some(p * n)};
     if (at_root) {
       m.one_each = some(p), m.joined = some(p * (p + 1) / 2);
       for (int r = 0; r < p; ++r) m.lists.push_back(some(r));
@@ -91,7 +94,8 @@ class porting {
 };
 
 // Boost.MPI's line, and this library's.
-#define COLLIGO_MEMBERS value, out, values, results, all, room, list, into, one_each, joined, lists
+#define COLLIGO_MEMBERS                                                                                   \
+  value, out, values, results, all, room, list, into, one_each, joined, lists, for_each, from_each, wide
 #define BESIDE(boosts, ours)                       \
   do {                                             \
     memory<T> expected = fresh(), got = expected;  \
@@ -174,6 +178,11 @@ void porting<T>::run() const {
   BESIDE(out = mpi::scan(world, value, op), out = colligo::scan(world, value, op));
   BESIDE_ITSELF(scan(world, value, out, op));
   BESIDE_ITSELF(scan(world, values.data(), n, results.data(), op));
+
+  BESIDE_ITSELF(all_to_all(world, for_each, all));
+  BESIDE_ITSELF(all_to_all(world, wide, n, all));
+  BESIDE_ITSELF(all_to_all(world, for_each.data(), from_each.data()));
+  BESIDE_ITSELF(all_to_all(world, wide.data(), n, room.data()));
 }
 
 }  // namespace

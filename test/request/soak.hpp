@@ -95,7 +95,7 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
   int const p = comm.size(), me = comm.rank(), root = static_cast<int>(random() % static_cast<unsigned>(p));
   std::size_t const ranks = static_cast<std::size_t>(p), here = static_cast<std::size_t>(me);
   std::size_t const n = random() % 8 == 0 ? random() % 3000 : random() % 40;
-  unsigned const kind = static_cast<unsigned>(random() % 13);
+  unsigned const kind = static_cast<unsigned>(random() % 15);
   bool const persists = random() % 3 == 0;
   std::string way = ways[random() % ways.size()];
   if (!travels_as_bytes<T>) way.clear();   // no memory for these
@@ -232,6 +232,30 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       named const a = by({"recursive_doubling", "doubling_123", "pipelined_chain:block=64", "automatic"});
       return make([&] { return iexclusive_scan(comm, in, out, init, op, a); },
                   [&] { return exclusive_scan_init(comm, in, out, init, op, a); });
+    }
+    case 12: {
+      what = "all_to_all";
+      in = vector_of<T>(me, n * ranks, salt);
+      out.resize(in.size());
+      for (int r = 0; r < p; ++r)
+        for (std::size_t i = 0; i < n; ++i) expected.push_back(value<T>(r, here * n + i, salt));
+      named const a = by({"pairwise", "pairwise:window=1", "direct", "automatic"});
+      return make([&] { return iall_to_all(comm, in, out, a); }, [&] { return all_to_all_init(comm, in, out, a); });
+    }
+    case 13: {
+      what = "all_to_all_v";
+      auto const count = [&](std::size_t s, std::size_t d) { return counts[(s + 2 * d) % ranks]; };
+      std::vector<std::size_t> mine, theirs;
+      for (std::size_t r = 0; r < ranks; ++r) {
+        mine.push_back(count(here, r)), theirs.push_back(count(r, here));
+        for (std::size_t i = 0; i < mine[r]; ++i) in.push_back(value<T>(me, r + i, salt));
+        for (std::size_t i = 0; i < theirs[r]; ++i) expected.push_back(value<T>(static_cast<int>(r), here + i, salt));
+      }
+      in.erase(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));   // what was there for all others
+      out.resize(expected.size());
+      named const a = by({"pairwise", "pairwise:window=1", "direct", "automatic"});
+      return make([&] { return iall_to_all_v(comm, in, mine, out, theirs, a); },
+                  [&] { return all_to_all_v_init(comm, in, mine, out, theirs, a); });
     }
     default: {
       what = "barrier";

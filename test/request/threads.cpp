@@ -2,6 +2,7 @@
 // Non-blocking and persistent collectives among threads.
 #include <catch2/catch.hpp>
 
+#include <numeric>
 #include <thread>
 #include <type_traits>
 
@@ -118,6 +119,18 @@ TEST_CASE("in place, started or made ready to be, gives what the blocking call g
         with_forms(form, [&] { colligo::scatter(comm, in_place(v), root); },
                    [&] { iscatter(comm, in_place(v), root).wait(); },
                    [&] { run(scatter_init(comm, in_place(v), root)); });
+      });
+      alike("all_to_all", all, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::all_to_all(comm, in_place(v)); },
+                   [&] { iall_to_all(comm, in_place(v)).wait(); }, [&] { run(all_to_all_init(comm, in_place(v))); });
+      });
+      std::vector<std::size_t> alike_both_ways;
+      for (int r = 0; r < p; ++r) alike_both_ways.push_back(static_cast<std::size_t>(r + me) % 3);
+      std::vector<double> const exchanged(std::reduce(alike_both_ways.begin(), alike_both_ways.end()), me);
+      alike("all_to_all_v", exchanged, [&](int form, auto& v) {
+        with_forms(form, [&] { colligo::all_to_all_v(comm, in_place(v), alike_both_ways); },
+                   [&] { iall_to_all_v(comm, in_place(v), alike_both_ways).wait(); },
+                   [&] { run(all_to_all_v_init(comm, in_place(v), alike_both_ways)); });
       });
       alike("scatterv", at_root, [&](int form, auto& v) {
         with_forms(form, [&] { colligo::scatterv(comm, in_place(v), counts, root); },

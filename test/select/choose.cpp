@@ -99,6 +99,13 @@ TEST_CASE("scans: doubling, then the chain") {
   CHECK(choice(barrier, 7, 0) == "dissemination");
 }
 
+TEST_CASE("all_to_all: with others in few messages, or straight") {
+  CHECK(choice(all_to_all, 33, 33 * 8) == "bruck");
+  CHECK(choice(all_to_all, 33, 33 << 20) == "pairwise");
+  CHECK(choice(all_to_all, 3, 24) == "pairwise");
+  CHECK(choice(all_to_all_v, 33, 0) == "pairwise");
+}
+
 TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks and bytes") {
   auto const shared = [](collective what, int p, std::size_t bytes) {
     auto const chosen = choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .shared = true});

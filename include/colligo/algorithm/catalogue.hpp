@@ -11,6 +11,7 @@
 #include "../core/transport.hpp"
 #include "binary_blocks.hpp"
 #include "binary_tree.hpp"
+#include "bruck.hpp"
 #include "census.hpp"
 #include "chained_halving.hpp"
 #include "circulant.hpp"
@@ -24,6 +25,7 @@
 #include "linear.hpp"
 #include "linear_ring.hpp"
 #include "multi_leader.hpp"
+#include "pairwise.hpp"
 #include "pipelined_chain.hpp"
 #include "pipelined_circulant.hpp"
 #include "pipelined_ring.hpp"
@@ -61,6 +63,8 @@ using catalogue_of_tags = list_of_tags<   //
     pipelined_tree,                   //
     scatter_all_gather,               //
     linear,                           //
+    pairwise,                         //
+    bruck,                            //
     doubling_123,                     //
     dissemination,                    //
     along_trees,                      //

@@ -11,6 +11,7 @@
 ///          all_reduce  short: t (alpha + n beta) + (p-1) n gamma
 ///          long, w windows: 2 t (w alpha + n/p beta) + (n - n/p) gamma
 ///          reduce_scatter  t (alpha + n/p beta) + (n - n/p) gamma
+///          all_to_all  (p-1) (alpha + n/p beta)
 ///          equal to the recorded schedule where p divides n, but of long all_reduce about that: steps overlap
 /// Needs    any p, any root, any associative functor
 /// Order    kept; same bits on all ranks (all combine in the order of ranks, from the lowest on)
@@ -27,6 +28,7 @@
 #include "../core/knob.hpp"
 #include "../core/renumbered.hpp"
 #include "../core/transport.hpp"
+#include "pairwise.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -119,6 +121,18 @@ struct direct {
     constexpr void operator()(Step& step, blocks const& block) const {
       int const me = step.rank();
       step(published{to_and_from_others(me, step.size(), block[me], [=](int r) { return recv{r, block[r]}; })});
+    }
+  };
+
+  template <class T>
+  struct all_to_all_v {
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
+      detail::exchange_pairs(step, in, out, step.size());
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      return pairwise::all_to_all_v<T>::cost(m, p, n);
     }
   };
 

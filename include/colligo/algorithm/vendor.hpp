@@ -32,6 +32,7 @@ struct vendor {
   template <class T> struct all_gatherv : form {};
   template <class T> struct gatherv : form {};
   template <class T> struct scatterv : form {};
+  template <class T> struct all_to_all_v : form {};
   struct barrier : form {};
 };
 

@@ -19,13 +19,14 @@ namespace colligo::inline COLLIGO_MODE {
 /// The collectives of the library.
 enum class collective {
   all_reduce, reduce, broadcast, all_gather, all_gatherv, gather, gatherv, scatter, scatterv,
-  reduce_scatter, reduce_scatter_block, scan, exclusive_scan, barrier
+  reduce_scatter, reduce_scatter_block, scan, exclusive_scan, all_to_all, all_to_all_v, barrier
 };
 
 constexpr std::string_view name_of(collective c) {
-  constexpr std::array<std::string_view, 14> names{
-      "all_reduce", "reduce",   "broadcast",      "all_gather",           "all_gatherv", "gather",         "gatherv",
-      "scatter",    "scatterv", "reduce_scatter", "reduce_scatter_block", "scan",        "exclusive_scan", "barrier"};
+  constexpr std::array<std::string_view, 16> names{
+      "all_reduce", "reduce",         "broadcast",            "all_gather", "all_gatherv",    "gather",
+      "gatherv",    "scatter",        "scatterv",             "reduce_scatter", "reduce_scatter_block", "scan",
+      "exclusive_scan", "all_to_all", "all_to_all_v", "barrier"};
   return names[static_cast<std::size_t>(c)];
 }
 
@@ -42,6 +43,8 @@ inline constexpr std::array collectives{collective::all_reduce,
                                         collective::reduce_scatter_block,
                                         collective::scan,
                                         collective::exclusive_scan,
+                                        collective::all_to_all,
+                                        collective::all_to_all_v,
                                         collective::barrier};
 
 /// The variable that overrides `automatic` for this collective: COLLIGO_ALL_REDUCE ...
@@ -71,6 +74,8 @@ constexpr decltype(auto) for_collective(collective what, F f) {
     case reduce_scatter_block: return f.template operator()<reduce_scatter_block>();
     case scan: return f.template operator()<scan>();
     case exclusive_scan: return f.template operator()<exclusive_scan>();
+    case all_to_all: return f.template operator()<all_to_all>();
+    case all_to_all_v: return f.template operator()<all_to_all_v>();
     case barrier: return f.template operator()<barrier>();
   }
   throw argument_error("colligo: no such collective");
@@ -95,7 +100,32 @@ constexpr bool combines(collective c) {
 constexpr bool has_blocks(collective c) {
   using enum collective;
   return c == all_gather || c == all_gatherv || c == gather || c == gatherv || c == scatter || c == scatterv ||
-         c == reduce_scatter || c == reduce_scatter_block;
+         c == reduce_scatter || c == reduce_scatter_block || c == all_to_all || c == all_to_all_v;
+}
+
+/// What a rank has at first and what it wants are two vectors: in what operands say the second one begins where the
+/// first one ends. A rank's block for itself is in its place before the text begins.
+constexpr bool has_two_vectors(collective c) { return c == collective::all_to_all || c == collective::all_to_all_v; }
+
+/// The blocks for, and from, each rank.
+struct two_vectors {
+  blocks in, out;
+};
+/// Of a collective that has two, on one rank. all_to_all: `vector` is the first one, in the blocks that every rank has
+/// for the others. all_to_all_v: a rank knows its own blocks alone, so `vector` is empty, but has 2 p + 1 offsets, of
+/// the blocks of both.
+constexpr two_vectors vectors_of(collective c, blocks const& vector, int rank) {
+  auto const p = static_cast<std::size_t>(vector.parts);
+  if (c == collective::all_to_all) {
+    std::size_t const from = vector.whole.last, n = p * vector[rank].size();
+    return {vector, {{from, from + n}, vector.parts}};
+  }
+  std::size_t const* const offsets = vector.offsets;
+  return {{{0, offsets[p]}, vector.parts, offsets}, {{offsets[p], offsets[2 * p]}, vector.parts, offsets + p}};
+}
+/// How many offsets there are, where there are any.
+constexpr std::size_t offsets_of(collective c, int p) {
+  return static_cast<std::size_t>(c == collective::all_to_all_v ? 2 * p : p) + 1;
 }
 
 /// Anything that can stand as the last argument of a collective: a tag, named("..."), automatic{}.
@@ -146,6 +176,14 @@ struct policy_of<collective::scan, Tag, T, Op> { using type = typename Tag::temp
 template <class Tag, class T, class Op>
   requires requires { typename Tag::template exclusive_scan<T, Op>; }
 struct policy_of<collective::exclusive_scan, Tag, T, Op> { using type = typename Tag::template exclusive_scan<T, Op>; };
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template all_to_all_v<T>; }
+struct policy_of<collective::all_to_all_v, Tag, T, Op> { using type = typename Tag::template all_to_all_v<T>; };
+template <class Tag, class T, class Op>
+struct policy_of<collective::all_to_all, Tag, T, Op> : policy_of<collective::all_to_all_v, Tag, T, Op> {};
+template <class Tag, class T, class Op>
+  requires requires { typename Tag::template all_to_all<T>; }
+struct policy_of<collective::all_to_all, Tag, T, Op> { using type = typename Tag::template all_to_all<T>; };
 template <class Tag, class T, class Op>
   requires requires { typename Tag::barrier; }
 struct policy_of<collective::barrier, Tag, T, Op> { using type = typename Tag::barrier; };
@@ -208,10 +246,15 @@ constexpr bool has_text() {
   else return true;
 }
 
-/// Calls a policy with what its collective asks for: the vector or its blocks, and the root where there is one.
+/// Calls a policy with what its collective asks for: the vector or its blocks, or both vectors' blocks, and the root
+/// where there is one.
 template <collective C, class Policy, steps Step>
 constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int root = 0) {
   if constexpr (C == collective::barrier) policy(step);
+  else if constexpr (has_two_vectors(C)) {
+    auto const [in, out] = vectors_of(C, vector, step.rank());
+    policy(step, in, out);
+  }
   else if constexpr (has_blocks(C) && has_root(C)) policy(step, vector, root);
   else if constexpr (has_blocks(C)) policy(step, vector);
   else if constexpr (has_root(C)) policy(step, vector.whole, root);

@@ -4,6 +4,9 @@
 ///
 ///   step(send{to, range})     step(recv{from, range})     step(fold{from, range})     step(send{...}, fold{...}) ...
 ///
+/// A fourth, step(copy{from, into}), is no message: ranges that do not lie side by side are brought together by it, in
+/// indices beyond the vector that a text may use as its own, as many as it says, and then go as one.
+///
 /// A step performs its operands together and returns nothing. The laws, each checked by plan/verify.hpp:
 ///  1. Oblivious: control flow depends on rank, p, root, n and counts only, so a schedule is a value.
 ///  2. Within a step, what recv writes overlaps nothing else; folds are applied after the sends have left, in the order
@@ -50,7 +53,12 @@ struct fold {
   own with = own::result;
 };
 
-/// Any of the three, for steps whose operands are known at run time only.
+/// Copy elements of this rank to another place, at once. A step of its own; costs nothing in the model.
+struct copy {
+  range from, into;
+};
+
+/// Any of the first three, for steps whose operands are known at run time only.
 struct operand {
   enum class kind : std::uint8_t { send, recv, fold };
 
@@ -63,6 +71,8 @@ struct operand {
   constexpr operand(send s) : what(kind::send), peer(s.to), elements(s.what), which(s.from) {}
   constexpr operand(recv r) : what(kind::recv), peer(r.from), elements(r.what) {}
   constexpr operand(fold f) : what(kind::fold), peer(f.from), elements(f.what), which(f.with) {}
+  /// Vanishes as a message; head is copied to tail.
+  constexpr operand(copy c) : what(kind::recv), elements(c.from, c.into) {}
 
   constexpr bool vanishes() const { return peer == nobody || elements.empty(); }
   constexpr bool sends() const { return what == kind::send; }

@@ -102,8 +102,8 @@ constexpr text make_text() {
   made.ordered = keeps_order<policy>();
   made.same_bits = gives_same_bits<policy>();
   made.sequential = is_sequential<policy>();
-  // An exclusive scan's own input is no part of its result, in which it would lie.
-  made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan;
+  // What is no part of the result, in which it would lie: an exclusive scan's own input, what goes to other ranks.
+  made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan || has_two_vectors(C);
   if constexpr (has_text<policy>())
     made.run = [](void const* address, known_ranks const& known, any_step& step, blocks const& vector, int root) {
       with_completed<Tag>(address, known, [&]<class Whole>(Whole const& tag) {

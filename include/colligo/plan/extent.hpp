@@ -25,6 +25,7 @@ class extent final : public any_step {
   void list(std::span<operand const> operands, list_kind) override {
     for (operand const& o : operands) sees(o);
   }
+  void move(range, range into) override { sees(into, false); }
   void sees(operand const& o) {
     if (o.vanishes()) return;
     sees(o.elements.head, o.sends());

@@ -4,6 +4,7 @@
 /// no MPI; works at compile time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <ranges>
@@ -46,12 +47,32 @@ static_assert(steps<recorder>);
 
 namespace detail {
 
-/// The schedule of one algorithm of the collective C.
+template <collective C, class T, class Tag, class VectorOf>
+constexpr schedule record_vectors(Tag const& tag, int p, VectorOf vector_of, int root);
+
+/// The schedule of all_to_all_v in which rank s has counts[s p + d] elements for rank d.
 template <collective C, class T, class Tag>
-constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root) {
+constexpr schedule record_matrix(Tag const& tag, int p, std::vector<std::size_t> const& counts) {
+  std::vector<std::size_t> offsets;
+  return record_vectors<C, T>(tag, p, [&](int r) {
+    auto const count = [&](int s, int d) { return counts[static_cast<std::size_t>(s * p + d)]; };
+    offsets.assign(1, 0);
+    for (int to = 0; to < p; ++to) offsets.push_back(offsets.back() + count(r, to));
+    for (int from = 0; from < p; ++from) offsets.push_back(offsets.back() + count(from, r));
+    return blocks{{}, p, offsets.data()};
+  }, 0);
+}
+
+/// The schedule of one algorithm of the collective C, for the vectors of p ranks: vector_of(rank).
+template <collective C, class T, class Tag, class VectorOf>
+constexpr schedule record_vectors(Tag const& tag, int p, VectorOf vector_of, int root) {
   std::vector<std::vector<schedule::step>> ranks;
-  for (int r = 0; r < vector.parts; ++r) {
-    recorder step(r, vector.parts);
+  std::size_t n = 2, scratch = 0;   // of a barrier
+  for (int r = 0; r < p; ++r) {
+    blocks const vector = vector_of(r);
+    recorder step(r, p);
+    if constexpr (has_two_vectors(C)) n = std::max(n, vectors_of(C, vector, r).out.whole.last);
+    else if constexpr (C != collective::barrier) n = vector.whole.size();
     if constexpr (!offers<Tag, C, T, any_functor>)
       throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) +
                             " is no algorithm of this collective");
@@ -60,14 +81,28 @@ constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root)
                             " has no schedule, it is not made of steps");
     else {
       auto const policy = make_policy<C, Tag, T, any_functor>(tag);
-      if (int const p = made_for(policy, vector.parts); p != vector.parts)
+      if (int const ranks_of_it = made_for(policy, p); ranks_of_it != p)
         throw argument_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " is made for " +
-                             std::to_string(p) + " ranks, not for " + std::to_string(vector.parts));
+                             std::to_string(ranks_of_it) + " ranks, not for " + std::to_string(p));
+      if constexpr (requires { policy.scratch(vector); }) scratch = policy.scratch(vector);
       apply<C>(policy, step, vector, root);
     }
     ranks.push_back(std::move(step).take());
   }
-  return schedule(C, C == collective::barrier ? 2 : vector.whole.size(), std::move(ranks));
+  return schedule(C, n + scratch, std::move(ranks));
+}
+
+/// The same where all ranks have blocks of the same sizes; of all_to_all_v block i is for rank i.
+template <collective C, class T, class Tag>
+constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root) {
+  if constexpr (C != collective::all_to_all_v) {
+    return record_vectors<C, T>(tag, vector.parts, [&](int) { return vector; }, root);
+  } else {
+    std::vector<std::size_t> counts;   // of all ranks
+    for (int r = 0; r < vector.parts; ++r)
+      for (int to = 0; to < vector.parts; ++to) counts.push_back(vector[to].size());
+    return record_matrix<C, T>(tag, vector.parts, counts);
+  }
 }
 
 }  // namespace detail
@@ -82,10 +117,17 @@ constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n,
   });
 }
 
-/// The same for blocks of these sizes: counts[i] elements for rank i.
+/// The same for blocks of these sizes: counts[i] elements for rank i. all_to_all_v takes p p counts as well, rank s has
+/// counts[s p + d] elements for rank d.
 template <class T = std::byte, algorithm Tag, std::ranges::sized_range Counts>
 constexpr schedule record(Tag const& tag, collective what, int p, Counts const& counts, int root = 0) {
-  if (std::ranges::size(counts) != static_cast<std::size_t>(p))
+  auto const ranks = static_cast<std::size_t>(p);
+  if (what == collective::all_to_all_v && p > 1 && std::ranges::size(counts) == ranks * ranks) {
+    std::vector<std::size_t> all;
+    for (auto const count : counts) all.push_back(static_cast<std::size_t>(count));
+    return detail::record_matrix<collective::all_to_all_v, T>(tag, p, all);
+  }
+  if (std::ranges::size(counts) != ranks)
     throw argument_error("record: " + std::to_string(std::ranges::size(counts)) + " counts for " + std::to_string(p) +
                          " ranks");
   std::vector<std::size_t> offsets{0};

@@ -92,6 +92,12 @@ constexpr bool has_counts(collective c) {
 // "8 double (64 bytes)"
 [[gnu::cold]] COLLIGO_BODY void describe_elements(call const& its, description& words) {
   constexpr std::size_t type_shown = 120, counts_shown = 100;   // characters
+  if (its.what == collective::all_to_all_v) {   // whose counts no two ranks need have in common
+    words.add_part(type_shown, [&] { words.add(its.of->name()); });
+    words.add(" (");
+    words.add(its.of->size);
+    return words.add(" bytes each)");
+  }
   bool const even = has_blocks(its.what) && !has_counts(its.what);
   std::size_t const n = even ? its.vector[0].size() : its.vector.whole.size();
   if (has_counts(its.what)) {

@@ -237,16 +237,20 @@ class door {
   /// Checks the counts of a v-collective and says where its blocks lie.
   template <std::ranges::sized_range Counts>
   blocks blocks_of(Counts const& counts) const {
-    require_size(std::ranges::size(counts), static_cast<std::size_t>(size()), "the list of counts");
     auto& offsets = port_.offsets;
     offsets.resize(static_cast<std::size_t>(size()) + 1);
-    std::size_t sum = 0, *next = offsets.data();
-    *next = 0;
-    for (auto const count : counts) {
-      require_count(count);
-      *++next = sum += static_cast<std::size_t>(count);
-    }
+    offsets.front() = 0;
+    std::size_t const sum = *add_blocks(counts, offsets.data());
     return {{0, sum}, size(), offsets.data()};
+  }
+  /// The same of all_to_all_v, which has two vectors: see vectors_of().
+  template <std::ranges::sized_range In, std::ranges::sized_range Out>
+  blocks blocks_of(In const& in, Out const& out) const {
+    auto& offsets = port_.offsets;
+    offsets.resize(offsets_of(C, size()));
+    offsets.front() = 0;
+    add_blocks(out, add_blocks(in, offsets.data()));
+    return {{}, size(), offsets.data()};
   }
   /// A vector of n elements that has no blocks of its own.
   blocks vector_of(std::size_t n) const { return {{0, n}, size()}; }
@@ -265,6 +269,18 @@ class door {
   std::uint8_t before() const {
     return checks_calls<Comm> ? static_cast<std::uint8_t>(port_.before() | agreement) : port_.before();
   }
+  // Where they end, behind where the one before them does.
+  template <std::ranges::sized_range Counts>
+  std::size_t* add_blocks(Counts const& counts, std::size_t* end) const {
+    require_size(std::ranges::size(counts), static_cast<std::size_t>(size()), "the list of counts");
+    for (auto const count : counts) {
+      require_count(count);
+      end[1] = end[0] + static_cast<std::size_t>(count);
+      ++end;
+    }
+    return end;
+  }
+
   refused its_refused() const { return {port_, C, (before() & agreement) != 0}; }
 
   endpoint& port_;

@@ -133,6 +133,17 @@ inline any_algorithm choose_gather(situation const& s) {
   return uneven && of.bytes > 2048.0 * of.p ? any_algorithm{linear{}} : binary_tree{};
 }
 
+// Blocks go straight, or with others in fewer messages.
+inline any_algorithm choose_all_to_all(situation const& s) {
+  costs const of(s);
+  auto const root = static_cast<std::size_t>(std::ceil(std::sqrt(of.p)));
+  return cheapest<collective::all_to_all>(of)
+      .among(pairwise{})
+      .among(bruck{})
+      .among(bruck{.radix = 4})
+      .among(bruck{.radix = root});
+}
+
 inline any_algorithm choose_scan(situation const& s, any_algorithm const& otherwise) {
   costs const of(s);
   double const per_byte = of.m.beta + of.m.gamma;
@@ -189,6 +200,8 @@ any_algorithm choose_by_formula(situation const& s) {
   else if constexpr (C == reduce_scatter || C == reduce_scatter_block) return choose_reduce_scatter(s);
   else if constexpr (C == scan) return choose_scan(s, recursive_doubling{});
   else if constexpr (C == exclusive_scan) return choose_scan(s, doubling_123{});
+  else if constexpr (C == all_to_all) return choose_all_to_all(s);
+  else if constexpr (C == all_to_all_v) return pairwise{};
   else if constexpr (C == barrier) return dissemination{};
   else return choose_gather(s);
 }

@@ -214,6 +214,7 @@ template <class Allowed>
 
 COLLIGO_BODY measured_row const* measured_choice::find(collective what, situation const& s) const {
   if (what == collective::barrier) return ladders.empty() ? nullptr : &ladders.front().front();   // has no size
+  if (what == collective::all_to_all_v) return nullptr;   // of whose lengths ranks know their own alone
   bool const blocks = has_blocks(what);
   if (blocks && s.vector.offsets && longest_block(s) * s.p() > 1.5 * static_cast<double>(s.bytes())) return nullptr;
   auto const bytes = static_cast<double>(s.bytes()) / (blocks ? s.p() : 1);

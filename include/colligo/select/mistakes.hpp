@@ -72,7 +72,7 @@ constexpr mistaken mistaken_in() {
       return mistaken::addresses;
     else if constexpr (combines(C) && (locates<Arguments> || ...) && !functor_on<maxloc, its_element>)
       return mistaken::locates;
-    else if constexpr (elements<first> && elements<second> && C != scatterv)
+    else if constexpr (elements<first> && elements<second> && C != scatterv && C != all_to_all_v)
       return elements_like<first, second> || element_of_range<std::remove_cvref_t<first>, second> ||
                      element_of_range<std::remove_cvref_t<second>, first>
                  ? mistaken::nothing

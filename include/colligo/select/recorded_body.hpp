@@ -14,7 +14,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY std::optional<recorded_steps> recorded_call(call const& its, text const& what,
                                                                        void const* tag, known_ranks const& known,
                                                                        std::size_t most_operands) {
-  if (what.run == nullptr) return std::nullopt;
+  // Of all_to_all_v a rank knows its own blocks alone.
+  if (what.run == nullptr || its.what == collective::all_to_all_v) return std::nullopt;
   int const p = its.vector.parts;
   std::vector<std::vector<schedule::step>> ranks;
   std::vector<operand> memory;
@@ -27,12 +28,15 @@ namespace colligo::inline COLLIGO_MODE::detail {
     if ((operands += plan.operands.size()) > most_operands) return std::nullopt;
     auto& its_steps = ranks.emplace_back();
     for (auto const& s : plan.steps) {
+      if (s.kind == list_kind::copies) continue;
       by_arrival |= s.kind == list_kind::as_they_come;
       auto const said = plan.operands_of(s);
       its_steps.emplace_back(said.begin(), said.end());
     }
   }
-  return recorded_steps{schedule(its.what, its.vector.whole.size(), std::move(ranks)), by_arrival};
+  std::size_t const n = has_two_vectors(its.what) ? vectors_of(its.what, its.vector, 0).out.whole.last
+                                                  : its.vector.whole.size();
+  return recorded_steps{schedule(its.what, n, std::move(ranks)), by_arrival};
 }
 
 }  // namespace colligo

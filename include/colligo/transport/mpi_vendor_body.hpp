@@ -32,7 +32,7 @@ struct int_blocks {
   int_blocks() = default;
   explicit int_blocks(blocks const& block) {
     for (int i = 0; i < block.parts; ++i)
-      counts.push_back(count_of(block[i].size())), first.push_back(count_of(block[i].first));
+      counts.push_back(count_of(block[i].size())), first.push_back(count_of(block[i].first - block.whole.first));
   }
 };
 
@@ -63,6 +63,7 @@ class vendor_call : public moving_step {
   void call_all();
   void call_reduction();
   void call_gathering();
+  void call_all_to_all();
   void rethrow();
 
   mpi_port& port_;
@@ -72,7 +73,7 @@ class vendor_call : public moving_step {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Op op_ = MPI_OP_NULL;
   bool made_type_ = false, made_op_ = false;
-  int_blocks ints_;
+  int_blocks ints_, out_ints_;   ///< the latter of a collective that has two vectors
   std::vector<MPI_Request> requests_;
   std::exception_ptr thrown_;
 };
@@ -92,6 +93,10 @@ COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner ho
   using enum collective;
   if (its.what == reduce_scatter || its.what == all_gatherv || its.what == gatherv || its.what == scatterv)
     ints_ = int_blocks(its.vector);
+  if (its.what == all_to_all_v) {
+    auto const [in, out] = vectors_of(its.what, its.vector, port.rank());
+    ints_ = int_blocks(in), out_ints_ = int_blocks(out);
+  }
 }
 
 COLLIGO_BODY vendor_call::~vendor_call() {
@@ -216,8 +221,20 @@ COLLIGO_BODY void vendor_call::call_gathering() {
     case scatter: return make(COLLIGO_MPI(Scatter, scatter), in, mine(), type_, into, mine(), type_, root, comm);
     case scatterv:
       return make(COLLIGO_MPI(Scatterv, scatterv), in, counts, first, type_, into, mine(), type_, root, comm);
+    case all_to_all: case all_to_all_v: return call_all_to_all();
     default: return call_reduction();
   }
+}
+
+COLLIGO_BODY void vendor_call::call_all_to_all() {
+  bool const same = its_.in.data == its_.out.data;
+  void const* const in = same ? MPI_IN_PLACE : its_.in.data;
+  if (its_.what == collective::all_to_all) {
+    int const n = count_of(its_.vector[0].size());
+    return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, its_.out.data, n, type_, port_.comm());
+  }
+  make(COLLIGO_MPI(Alltoallv, alltoallv), in, ints_.counts.data(), ints_.first.data(), type_, its_.out.data,
+       out_ints_.counts.data(), out_ints_.first.data(), type_, port_.comm());
 }
 
 COLLIGO_BODY void vendor_call::rethrow() {

@@ -49,6 +49,15 @@ inline call_identity identity_of(call const& its, text const& what, std::uint32_
   return {number, its.what, its.root, its.vector.whole.size(), its.of->size, what.short_name};
 }
 
+/// Of a collective that has two vectors: a rank's block for itself, into where the second one lies.
+inline void copy_own_block(call const& its, int rank, std::byte* second) {
+  auto const [in, out] = vectors_of(its.what, its.vector, rank);
+  element const& of = *its.of;
+  std::byte const* const from = its.in.data + of.bytes(in[rank].first);
+  std::byte* const to = second + of.bytes(out[rank].first - out.whole.first);
+  if (from != to && !in[rank].empty()) of.copy(from, in[rank].size(), to);
+}
+
 /// Somebody who looks on (trace/).
 class observer {
  public:

@@ -233,6 +233,8 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, text_run 
     run(needed);
     holds = needed.holds();
   }
+  bool const two = has_two_vectors(its.what);
+  if (two) holds = joined(its.out.covers, holds);
   bool const direct = contains(its.out.covers, holds), copy = what.keeps_input && its.in.data == its.out.data;
   room result, input;
   values<std::byte const> in = its.in;
@@ -241,6 +243,7 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, text_run 
     result.make(memory.result, of, direct ? 0 : holds.size());
     input.make(memory.input, of, copy ? its.in.covers.size() : 0);
     if (copy) of.copy(in.data, in.covers.size(), input.data());
+    if (two) copy_own_block(its, rank(), direct ? its.out.data : result.data());
   } catch (...) {
     if (!goes_on_without_memory(its, over)) throw;
     missing = std::current_exception();

@@ -21,7 +21,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   all_.make_room(1);
   all_.run_among = &run_among;
   if (its.vector.offsets) {
-    offsets_.assign(its.vector.offsets, its.vector.offsets + its.vector.parts + 1);
+    offsets_.assign(its.vector.offsets, its.vector.offsets + offsets_of(its.what, its.vector.parts));
     its_.vector.offsets = offsets_.data();
   }
   if (what.is_vendor) {
@@ -39,9 +39,12 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   range holds = its_.out.covers;
   if (holds != its_.vector.whole) {
     extent needed(port.rank(), port.size(), of.size, memory_.operands);
-    for (operand const& o : plan_.operands) needed.sees(o);
+    for (auto const& s : plan_.steps)
+      for (operand const& o : plan_.operands_of(s))
+        s.kind == list_kind::copies ? needed.move(o.elements.head, o.elements.tail) : needed.sees(o);
     holds = needed.holds();
   }
+  if (has_two_vectors(its_.what)) holds = joined(its_.out.covers, holds);
   direct_ = contains(its_.out.covers, holds);
   copies_input_ = what.keeps_input && its_.in.data == its_.out.data;
   result_.emplace(memory_.result, of, direct_ ? 0 : holds.size());
@@ -90,6 +93,7 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
   if (data_) {
     element const& of = *its_.of;
     if (copies_input_) of.copy(its_.in.data, its_.in.covers.size(), input_->data());
+    if (has_two_vectors(its_.what)) copy_own_block(its_, port_.rank(), direct_ ? its_.out.data : result_->data());
     data_->begin_again();
   }
   number_ = number;
@@ -106,9 +110,15 @@ COLLIGO_BODY bool running::advance() {
         ++at_;
       }
       if (at_ == plan_.steps.size()) break;
-      begun_ = true;
+      auto const& next = plan_.steps[at_];
+      begun_ = next.kind != list_kind::copies;
       if (at_ == 0) steps_->enter(identity_of(its_, what_, number_));   // those before are through
-      steps_->begin(plan_.operands_of(plan_.steps[at_]), plan_.steps[at_].kind);
+      if (begun_) {
+        steps_->begin(plan_.operands_of(next), next.kind);
+      } else {
+        for (operand const& o : plan_.operands_of(next)) data_->copy(o.elements.head, o.elements.tail);
+        ++at_;
+      }
     }
     finish();
   } catch (...) {

@@ -148,6 +148,17 @@ class working_vector {
     }
   }
 
+  /// Copies the current values of a range to another one.
+  void copy(range from, range into) {
+    if (failed_) [[unlikely]] return;
+    std::byte const* const source = read(from);
+    try {
+      of_.copy(source, from.size(), write(into));
+    } catch (...) {   // of an element that is no bytes
+      fail(std::current_exception());
+    }
+  }
+
   /// Where the values of a range would be written.
   std::byte* place(range r) const { return at(out_, r); }
 

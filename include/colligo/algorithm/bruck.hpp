@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Bruck: an all_to_all of few messages, in which a block travels once for every digit of its way that is not zero.
+/// Slot x of a rank holds at first its block for the rank x above. For every place of the digits of x, in some radix, a
+/// rank sends the slots that have a digit j there, all as one message, to the rank that the digit stands for, j radix^i
+/// above; at the end slot x holds the block from the rank x below.
+/// Picture  p = 5, radix 2   slots 1 and 3 to the rank 1 above, slots 2 and 3 to the one 2 above, slot 4 to the one 4
+///          above
+/// Cost     (radix - 1) i (alpha + n / radix beta) where p is radix^i, n all that a rank sends, lg p (alpha + n/2 beta)
+///          for radix 2; otherwise what the slots come to; equal to the recorded schedule where p divides n
+/// Needs    any p, blocks of one length, room for three times what a rank sends
+/// Order    nothing is combined
+/// Prefer   short blocks: radix 2 for a few bytes, near the root of p for longer ones.   Avoid: long blocks (pairwise)
+/// Source   Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient Algorithms for All-to-All Communications in Multiport
+///          Message-Passing Systems, 1997
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "../core/knob.hpp"
+#include "../core/renumbered.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// Slots of p ranks by the digits of their numbers in some radix, at the place that stands for `weight`.
+struct bruck_digits {
+  int p, radix, weight;
+
+  /// Digits that a slot may have there, but for zero.
+  constexpr int most() const { return std::min(radix - 1, (p - 1) / weight); }
+  /// f(x) for all slots with digit j.
+  template <class F>
+  constexpr void for_each(int j, F f) const {
+    for (int run = j * weight; run < p; run += radix * weight)
+      for (int x = run; x < std::min(p, run + weight); ++x) f(x);
+  }
+  constexpr int count(int j) const {
+    int slots = 0;
+    for (int run = j * weight; run < p; run += radix * weight) slots += std::min(p - run, weight);
+    return slots;
+  }
+  constexpr int below(int x) const { return x % weight; }
+  constexpr int above(int x) const { return x - x % (radix * weight); }
+};
+
+}  // namespace detail
+
+struct bruck {
+  static constexpr std::string_view name = "bruck";
+
+  std::size_t radix = 2;   ///< at least 2; from p on all blocks go straight
+
+  static constexpr std::array knobs{knob<bruck>{"radix", &bruck::radix}};
+
+  template <class T>
+  struct all_to_all {
+    bruck const& knob;
+
+    /// Elements beyond the vectors: the slots, and what is sent and received.
+    static constexpr std::size_t scratch(blocks const& in) { return 3 * rooms(in.parts, in[0].size()); }
+
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
+      int const p = step.size(), me = step.rank(), base = radix_for(knob, p);
+      std::size_t const longest = in[0].size(), kept = out.whole.last;
+      std::size_t const packed = kept + rooms(p, longest), came = packed + rooms(p, longest);
+      auto const rank_at = [p, me](int distance) { return (me + distance % p + p) % p; };
+      auto const size_for = [&](int distance) { return in[rank_at(distance)].size(); };
+      auto const slot = [&](int x, std::size_t n) {
+        std::size_t const first = kept + rooms(x, longest);
+        return range{first, first + n};
+      };
+      for (int weight = 1; weight < p; weight = weight > p / base ? p : weight * base) {
+        detail::bruck_digits const digit{p, base, weight};
+        int const most = digit.most();
+        // The slot's block has gone the part of its way that is below the digit, and is for the rank so far above.
+        auto const ahead = [&](int x) { return x - digit.below(x); };
+        auto const behind = [&](int x) { return digit.above(x); };
+        auto const message = [&](std::size_t from, int j, auto way) {
+          for (int before = 1; before < j; ++before) digit.for_each(before, [&](int x) { from += size_for(way(x)); });
+          std::size_t to = from;
+          digit.for_each(j, [&](int x) { to += size_for(way(x)); });
+          return range{from, to};
+        };
+        std::size_t at = packed;
+        for (int j = 1; j <= most; ++j)
+          digit.for_each(j, [&](int x) {
+            std::size_t const n = size_for(ahead(x));
+            step(copy{digit.below(x) == 0 ? in[rank_at(x)] : slot(x, n), {at, at + n}});
+            at += n;
+          });
+        step(listed{2 * most, [&](int i) {
+                      int const j = i % most + 1;
+                      return i < most ? operand(send{rank_at(j * weight), message(packed, j, ahead)})
+                                      : operand(recv{rank_at(-j * weight), message(came, j, behind)});
+                    }});
+        at = came;
+        for (int j = 1; j <= most; ++j)
+          digit.for_each(j, [&](int x) {
+            std::size_t const n = size_for(behind(x));
+            step(copy{{at, at + n}, digit.above(x) == 0 ? out[rank_at(-x)] : slot(x, n)});
+            at += n;
+          });
+      }
+    }
+
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      double const block = static_cast<double>(n * sizeof(T)) / p;
+      int const base = radix_for(knob, p);
+      double all = 0;
+      for (int weight = 1; weight < p && n != 0; weight = weight > p / base ? p : weight * base) {
+        detail::bruck_digits const digit{p, base, weight};
+        for (int j = 1; j <= digit.most(); ++j) all += m.exchange(digit.count(j) * block);
+      }
+      return all;
+    }
+
+   private:
+    static constexpr std::size_t rooms(int count, std::size_t longest) {
+      return static_cast<std::size_t>(count) * longest;
+    }
+    static constexpr int radix_for(bruck const& knob, int p) {
+      return static_cast<int>(std::clamp<std::size_t>(knob.radix, 2, static_cast<std::size_t>(std::max(2, p))));
+    }
+  };
+};
+
+}  // namespace colligo

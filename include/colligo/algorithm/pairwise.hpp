@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Pairwise exchange: in round i a rank sends to the one i places above it and receives from the one i places below; so
+/// many rounds at once as the window says.
+/// Picture  p = 4   round 1: 0<->1, 2<->3   round 2: 0<->2, 1<->3   round 3: 0<->3, 1<->2
+///          p = 3   round 1: 0->1, 1->2, 2->0   round 2: 0->2, 1->0, 2->1
+/// Cost     (p-1) (alpha + n/p beta) for even blocks, n all that a rank sends, equal to the recorded schedule where p
+///          divides n; start-ups of a window overlap where a rank can send to several at a time, as in no formula here
+/// Needs    any p, any counts; a rank knows its own alone
+/// Order    nothing is combined
+/// Prefer   long blocks, uneven ones.   Avoid: blocks of a few bytes on many ranks, p - 1 start-ups
+/// Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, 2005,
+///          section 3.2
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <climits>
+#include <cstddef>
+#include <string_view>
+
+#include "../core/knob.hpp"
+#include "../core/renumbered.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// With `window` peers at a time, where p is a power of two both ways with the same ones.
+template <steps Step>
+constexpr void exchange_pairs(Step& step, blocks const& in, blocks const& out, int window) {
+  int const p = step.size(), me = step.rank();
+  bool const mutual = std::has_single_bit(static_cast<unsigned>(p));
+  for (int first = 1; first < p; first += std::max(1, std::min(window, p))) {
+    int const count = std::max(1, std::min(window, p - first));
+    step(listed{2 * count, [=](int k) {
+                  int const i = first + k % count, to = mutual ? me ^ i : (me + i) % p;
+                  int const from = mutual ? to : (me + p - i) % p;
+                  return k < count ? operand(send{to, in[to]}) : operand(recv{from, out[from]});
+                }});
+  }
+}
+
+}  // namespace detail
+
+struct pairwise {
+  static constexpr std::string_view name = "pairwise";
+
+  std::size_t window = 8;   ///< peers at a time each way; 0 counts as 1
+
+  static constexpr std::array knobs{knob<pairwise>{"window", &pairwise::window}};
+
+  template <class T>
+  struct all_to_all_v {
+    pairwise const& knob;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
+      detail::exchange_pairs(step, in, out, static_cast<int>(std::min<std::size_t>(knob.window, INT_MAX)));
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      return n == 0 ? 0 : (p - 1) * m.exchange(static_cast<double>(n * sizeof(T)) / p);
+    }
+  };
+};
+
+}  // namespace colligo

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// all_to_all and all_to_all_v: every rank has a block for every rank, and gets one from every rank.
+#pragma once
+
+#include "all_gather.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+template <class Door, class T>
+auto accept_exchange(Door const& its, blocks const& vector, std::span<T const> from, std::span<T> to) {
+  return its.accept(vector, from, {0, from.size()}, to, {from.size(), from.size() + to.size()});
+}
+// The same number of elements for each rank, all that `both` or `from` has.
+template <class Door>
+blocks even_blocks(Door const& its, std::size_t elements, char const* which) {
+  blocks const block = its.blocks_of(elements / static_cast<std::size_t>(its.size()));
+  its.require_size(elements, block.whole.size(), which);
+  return block;
+}
+template <class Comm, class In, class Out>
+auto accept_all_to_all(Comm const& comm, In const& in, Out& out) {
+  door<collective::all_to_all, Comm> const its(comm);
+  fill_empty(out, std::ranges::size(in));
+  auto const [from, to] = spans(in, out);
+  blocks const block = even_blocks(its, from.size(), "the input");
+  its.require_size(to.size(), from.size(), "the output");
+  its.require_disjoint(from, to);
+  return accept_exchange(its, block, from, to);
+}
+template <class Comm, class T>
+auto accept_all_to_all(Comm const& comm, std::span<T> both) {
+  door<collective::all_to_all, Comm> const its(comm);
+  return accept_exchange(its, even_blocks(its, both.size(), "the range in place"), std::span<T const>(both), both);
+}
+template <class Comm, class In, class Counts, class Out, class OutCounts>
+auto accept_all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out& out, OutCounts const& out_counts) {
+  door<collective::all_to_all_v, Comm> const its(comm);
+  blocks const vector = its.blocks_of(counts, out_counts);
+  auto const [from_all, to_all] = vectors_of(collective::all_to_all_v, vector, its.rank());
+  fill_empty(out, to_all.whole.size());
+  auto const [from, to] = spans(in, out);
+  its.require_size(from.size(), from_all.whole.size(), "the input");
+  its.require_size(to.size(), to_all.whole.size(), "the output");
+  its.require_size(to_all[its.rank()].size(), from_all[its.rank()].size(), "the block of this rank from itself");
+  its.require_disjoint(from, to);
+  return accept_exchange(its, vector, from, to);
+}
+template <class Comm, class T, class Counts>
+auto accept_all_to_all_v(Comm const& comm, std::span<T> both, Counts const& counts) {
+  door<collective::all_to_all_v, Comm> const its(comm);
+  blocks const vector = its.blocks_of(counts, counts);
+  its.require_size(both.size(), vectors_of(collective::all_to_all_v, vector, its.rank()).in.whole.size(),
+                   "the range in place");
+  return accept_exchange(its, vector, std::span<T const>(both), both);
+}
+
+}  // namespace detail
+
+/// Puts in[d n] .. in[(d + 1) n - 1] of rank s at out[s n] .. out[(s + 1) n - 1] of rank d, for all s and d.
+/// @param comm       communicator, all of whose ranks make the call
+/// @param in         contiguous range of p n elements, the same n on every rank
+/// @param out        contiguous range of p n elements, not overlapping `in`; an empty container is resized
+/// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
+/// Throws argument_error (sizes do not fit, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
+/// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
+template <communicator Comm, elements In, detail::elements_like<In> Out, algorithm Algorithm = automatic>
+void all_to_all(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
+  detail::no_functor nothing;
+  detail::accept_all_to_all(comm, in, out).run(nothing, algorithm);
+}
+/// The same once more, for calls that are not qualified where this namespace and Boost.MPI's are open: there it would
+/// mean one value for each rank.
+template <class T>
+  requires elements<std::vector<T>>
+void all_to_all(boost::mpi::communicator const& comm, std::vector<T> const& in, std::vector<T>& out) {
+  colligo::all_to_all(comm, in, out, automatic{});
+}
+/// The same, started: complete when the request says so. Throws as all_to_all does.
+template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
+[[nodiscard]] request iall_to_all(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
+  return detail::accept_all_to_all(comm, in, out).start(detail::no_functor{}, algorithm);
+}
+/// The same, made ready to be started any number of times on the same memory. Collective.
+template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
+[[nodiscard]] persistent all_to_all_init(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
+  return detail::accept_all_to_all(comm, in, out).init(detail::no_functor{}, algorithm);
+}
+
+/// In place: all_to_all(comm, in_place(values)): the block for a rank makes room for the one from it. Takes memory for
+/// a copy of all that the rank has.
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+void all_to_all(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
+  detail::no_functor nothing;
+  detail::accept_all_to_all(comm, detail::span_of(both)).run(nothing, algorithm);
+}
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+[[nodiscard]] request iall_to_all(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
+  return detail::accept_all_to_all(comm, detail::span_of(both)).start(detail::no_functor{}, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+[[nodiscard]] persistent all_to_all_init(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
+  return detail::accept_all_to_all(comm, detail::span_of(both)).init(detail::no_functor{}, algorithm);
+}
+/// n elements for each rank from a pointer on; room for as many where `out` points, or a container, which is resized.
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+void all_to_all(Comm const& comm, T const* in, N n, T* out, Algorithm const& algorithm = {}) {
+  auto const one = detail::counted<collective::all_to_all>(comm, in, n);
+  auto const all = detail::counted_for_all<collective::all_to_all>(comm, in, one.size());
+  colligo::all_to_all(comm, all, std::span(out, all.size()), algorithm);
+}
+template <communicator Comm, class T, std::integral N, class Out, algorithm Algorithm = automatic>
+  requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
+void all_to_all(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
+  auto const one = detail::counted<collective::all_to_all>(comm, in, n);
+  auto const all = detail::counted_for_all<collective::all_to_all>(comm, in, one.size());
+  colligo::all_to_all(comm, all, detail::with_room(out, all.size()), algorithm);
+}
+/// One value for each rank.
+template <communicator Comm, class T, algorithm Algorithm = automatic>
+void all_to_all(Comm const& comm, T const* in, T* out, Algorithm const& algorithm = {}) {
+  colligo::all_to_all(comm, in, 1, out, algorithm);
+}
+/// n elements for each rank, in a range; an output of another size is resized.
+template <communicator Comm, elements In, std::integral N, detail::elements_like<In> Out,
+          algorithm Algorithm = automatic>
+void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const& algorithm = {}) {
+  auto const one = detail::counted<collective::all_to_all>(comm, std::ranges::data(in), n);
+  detail::door<collective::all_to_all, Comm> const its(comm);
+  its.require_size(std::ranges::size(in), one.size() * static_cast<std::size_t>(its.size()), "the input");
+  colligo::all_to_all(comm, in, detail::with_room(out, std::ranges::size(in)), algorithm);
+}
+
+/// The same for blocks of any lengths: `in` has the block for rank 0, then the one for rank 1 ..., `out` gets those
+/// from rank 0, 1 ...
+/// @param comm        communicator, all of whose ranks make the call
+/// @param in          contiguous range of as many elements as `counts` together
+/// @param counts      sized range of p integers, elements for each rank
+/// @param out         contiguous range of as many elements as `out_counts` together, not overlapping `in`; an empty
+///                    container is resized
+/// @param out_counts  sized range of p integers, elements from each rank: what that rank's `counts` say of this one
+/// @param algorithm   a tag (compile time), named("...") (run time), automatic{}
+/// Throws as all_to_all does, and mismatch_error where the counts of two ranks are not the same. Collective over comm.
+template <communicator Comm, elements In, std::ranges::sized_range Counts, detail::elements_like<In> Out,
+          std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
+                  Algorithm const& algorithm = {}) {
+  detail::no_functor nothing;
+  detail::accept_all_to_all_v(comm, in, counts, out, out_counts).run(nothing, algorithm);
+}
+/// The same, started, and made ready to be started.
+template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+          std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+[[nodiscard]] request iall_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out,
+                                    OutCounts const& out_counts, Algorithm const& algorithm = {}) {
+  return detail::accept_all_to_all_v(comm, in, counts, out, out_counts).start(detail::no_functor{}, algorithm);
+}
+template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+          std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+[[nodiscard]] persistent all_to_all_v_init(Comm const& comm, In const& in, Counts const& counts, Out&& out,
+                                           OutCounts const& out_counts, Algorithm const& algorithm = {}) {
+  return detail::accept_all_to_all_v(comm, in, counts, out, out_counts).init(detail::no_functor{}, algorithm);
+}
+/// In place: as many elements come from each rank as go to it. Takes memory for a copy of all that the rank has.
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+void all_to_all_v(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
+  detail::no_functor nothing;
+  detail::accept_all_to_all_v(comm, detail::span_of(both), counts).run(nothing, algorithm);
+}
+/// The same, started, and made ready to be started.
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] request iall_to_all_v(Comm const& comm, Both both, Counts const& counts,
+                                    Algorithm const& algorithm = {}) {
+  return detail::accept_all_to_all_v(comm, detail::span_of(both), counts).start(detail::no_functor{}, algorithm);
+}
+template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
+[[nodiscard]] persistent all_to_all_v_init(Comm const& comm, Both both, Counts const& counts,
+                                           Algorithm const& algorithm = {}) {
+  return detail::accept_all_to_all_v(comm, detail::span_of(both), counts).init(detail::no_functor{}, algorithm);
+}
+/// The same where ranks do not know what they get: finds that with an all_to_all first. T must be default
+/// constructible.
+template <communicator Comm, elements In, std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const& in, Counts const& counts,
+                                                      Algorithm const& algorithm = {}) {
+  detail::door<collective::all_to_all_v, Comm>(comm).blocks_of(counts, counts);   // accepts them
+  gathered<std::ranges::range_value_t<In>> all;
+  colligo::all_to_all(comm, std::vector<std::size_t>(std::ranges::begin(counts), std::ranges::end(counts)), all.counts);
+  colligo::all_to_all_v(comm, in, counts, all.data, all.counts, algorithm);
+  return all;
+}
+
+/// For calls that can not be meant: says what to write.
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::all_to_all, Comm, Arguments...>
+detail::mistake all_to_all(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::all_to_all, Comm, Arguments...>()>();
+}
+template <class Comm, class... Arguments>
+  requires detail::is_mistaken<collective::all_to_all_v, Comm, Arguments...>
+detail::mistake all_to_all_v(Comm&&, Arguments&&...) {
+  return detail::answer<detail::mistaken_in<collective::all_to_all_v, Comm, Arguments...>()>();
+}
+
+}  // namespace colligo
