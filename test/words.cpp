@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Words over threads: T = string, Op = concatenation, every algorithm, every root of few ranks, some of more. Sanitizers
-// run it with fewer ranks.
+// Words over threads: T = string, Op = concatenation, every algorithm, every root of few ranks, some of more.
+// Sanitizers run it with fewer ranks.
 #include <catch2/catch.hpp>
 
 #include <atomic>
