@@ -43,6 +43,7 @@ constexpr bool moves_whole_vectors = (C == collective::all_reduce || C == collec
                                       C == collective::broadcast || C == collective::scan ||
                                       C == collective::exclusive_scan || C == collective::barrier) &&
                                      (std::is_same_v<Tag, binary_tree> || std::is_same_v<Tag, recursive_doubling> ||
+                                      std::is_same_v<Tag, grouped_doubling> ||
                                       std::is_same_v<Tag, halving_tree> || std::is_same_v<Tag, rotating_ring> ||
                                       std::is_same_v<Tag, census> || std::is_same_v<Tag, dissemination> ||
                                       std::is_same_v<Tag, hierarchical<>>);

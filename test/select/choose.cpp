@@ -28,7 +28,8 @@ using enum collective;
 }  // namespace
 
 TEST_CASE("all_reduce: doubling while start-ups count, halving or the circulant while bytes do, census where exact") {
-  for (int const p : {2, 3, 15, 64, 100}) CHECK(choice(all_reduce, p, 1024) == "recursive_doubling");
+  for (int const p : {2, 15, 64, 100}) CHECK(choice(all_reduce, p, 1024) == "recursive_doubling");
+  for (int const p : {3, 6, 12, 96}) CHECK(choice(all_reduce, p, 1024) == "grouped_doubling");
   for (int const p : {8, 64, 512}) CHECK(choice(all_reduce, p, 4096) == "recursive_doubling");
   for (int const p : {2, 8, 64, 512}) CHECK(choice(all_reduce, p, 8 << 20) == "halving_doubling");
   for (int const p : {3, 7, 15, 33, 96}) CHECK(choice(all_reduce, p, 1 << 20) == "circulant");

@@ -19,6 +19,7 @@
 #include "direct.hpp"
 #include "dissemination.hpp"
 #include "doubling_123.hpp"
+#include "grouped_doubling.hpp"
 #include "halving_doubling.hpp"
 #include "halving_tree.hpp"
 #include "hierarchical.hpp"
@@ -47,6 +48,7 @@ struct list_of_tags {
 using catalogue_of_tags = list_of_tags<   //
     binary_tree,                      //
     recursive_doubling,               //
+    grouped_doubling,                 //
     halving_doubling,                 //
     binary_blocks,                    //
     chained_halving,                  //

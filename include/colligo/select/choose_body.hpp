@@ -72,6 +72,7 @@ inline any_algorithm choose_all_reduce(situation const& s) {
   bool const even = s.power_of_two();
   return cheapest<collective::all_reduce>(of)
       .among(recursive_doubling{})
+      .among(grouped_doubling{})
       .among(census{}, s.exact && !even)
       .among(halving_doubling{}, even)
       .among(circulant{}, s.commutes && !even)
