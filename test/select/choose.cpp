@@ -2,10 +2,15 @@
 // What automatic takes: rules, number by number. That these are good ones is for benchmarks/bounds to show.
 #include <catch2/catch.hpp>
 
+#include <colligo/record.hpp>
 #include <colligo/select/choose.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
+
+#include "../distributions.hpp"
 
 using namespace colligo;
 
@@ -98,6 +103,31 @@ TEST_CASE("scans: doubling, then the chain") {
   CHECK(choice(exclusive_scan, 7, 100) == "doubling_123");
   CHECK(choice(exclusive_scan, 7, 8 << 20) == "pipelined_chain");
   CHECK(choice(barrier, 7, 0) == "dissemination");
+}
+
+TEST_CASE("all_gatherv of any counts: within 2 % of the cheapest in the mean, and never far from it") {
+  double logarithms = 0, worst = 0;
+  int count = 0;
+  for (auto const& [name, distribution] : distributions::all)
+    for (int const p : {3, 5, 8, 16, 33})
+      for (std::size_t const c : {64u, 8192u, 1u << 20}) {
+        auto const counts = distribution(p, c);
+        std::vector<std::size_t> offsets(counts.size() + 1);
+        std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
+        blocks const vector{{0, offsets.back()}, p, offsets.data()};
+        for (machine const& m : {typical, machine{30e-6, 8e-10, 1e-10}, machine{1.5e-6, 2e-11, 1e-10}}) {
+          auto const price_of = [&](auto const& tag) { return price(record(tag, all_gatherv, p, counts), m, 1); };
+          auto const chosen = choose(all_gatherv, {.vector = vector, .element_size = 1, .network = m}).algorithm;
+          auto const* const ring = std::get_if<pipelined_ring>(&chosen);
+          double const whole = price_of(circulant{}), its = ring ? price_of(*ring) : whole;
+          auto const block = static_cast<std::size_t>(std::max(1.0, best_block(vector, 1, m)));
+          double const least = std::min({whole, price_of(linear_ring{}), price_of(pipelined_ring{.block = block})});
+          logarithms += std::log(its / least), ++count;
+          worst = std::max(worst, its / least);
+        }
+      }
+  CHECK(std::exp(logarithms / count) < 1.02);
+  CHECK(worst < 1.5);
 }
 
 TEST_CASE("all_to_all: with others in few messages, or straight") {
