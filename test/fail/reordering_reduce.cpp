@@ -6,9 +6,11 @@
 struct add {
   int operator()(int a, int b) const { return a + b; }
 };
-#ifndef COLLIGO_MUST_FAIL
-template <>
-inline constexpr bool colligo::commutative<add, int> = true;
-#endif
 
-int sum(boost::mpi::communicator& comm) { return colligo::reduce(comm, 1, add{}, 0, colligo::halving_tree{}); }
+int sum(boost::mpi::communicator& comm) {
+#ifdef COLLIGO_MUST_FAIL
+  return colligo::reduce(comm, 1, add{}, 0, colligo::halving_tree{});
+#else
+  return colligo::reduce(comm, 1, colligo::as_commutative(add{}), 0, colligo::halving_tree{});
+#endif
+}

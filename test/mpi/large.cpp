@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "over_mpi.hpp"
 
@@ -28,31 +29,45 @@ bytes output() {
   return {memory.get(), n};
 }
 
-// Differs from what stands 2^7, 2^15, 2^23, 2^29, 2^30 elements away. Sums of two fit: MPI may
-// combine bytes with saturation.
+// Values repeat after a prime number of them, so that what stands a power of two elsewhere differs. Sums of two fit: MPI
+// may combine bytes with saturation.
+constexpr std::size_t period = 1000003;
 std::uint8_t value(int rank, std::size_t i) {
-  std::size_t const mixed = (i ^ i >> 7 ^ i >> 15 ^ i >> 23 ^ i >> 29) * 5 + 3;
+  std::size_t const mixed = (i ^ i >> 7 ^ i >> 15) * 5 + 3;
   return static_cast<std::uint8_t>(mixed * (static_cast<std::size_t>(rank) + 1)) & 0x7f;
+}
+template <class Value>
+std::vector<std::uint8_t> one_period(Value its) {
+  std::vector<std::uint8_t> all(period);
+  for (std::size_t i = 0; i < period; ++i) all[i] = its(i);
+  return all;
+}
+// f(stretch, values that it has): in stretches of one period.
+template <class F>
+void for_each_period(bytes elements, std::vector<std::uint8_t> const& all, F f) {
+  for (std::size_t at = 0; at < elements.size(); at += period) {
+    bytes const part = elements.subspan(at, std::min(period, elements.size() - at));
+    f(part, std::span(all).first(part.size()));
+  }
 }
 
 bytes filled(bytes elements) {
   int const rank = boost::mpi::communicator().rank();
-  for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = value(rank, i);
+  for_each_period(elements, one_period([rank](std::size_t i) { return value(rank, i); }),
+                  [](bytes part, auto values) { std::ranges::copy(values, part.begin()); });
   return elements;
 }
 
-/// The position of the first wrong sum, or the size. In stretches, which compilers vectorise.
+/// The position of the first wrong sum, or the size.
 std::size_t first_wrong(bytes sums) {
-  auto const is_wrong = [sums](std::size_t i) { return sums[i] != value(0, i) + value(1, i); };
-  for (std::size_t at = 0, to = 0; at < sums.size(); at = to) {
-    to = std::min(at + 4096, sums.size());
-    bool wrong = false;
-    for (std::size_t i = at; i < to; ++i) wrong |= is_wrong(i);
-    if (!wrong) continue;
-    while (!is_wrong(at)) ++at;
-    return at;
-  }
-  return sums.size();
+  std::size_t right = 0;
+  bool wrong = false;
+  auto const sum = [](std::size_t i) { return static_cast<std::uint8_t>(value(0, i) + value(1, i)); };
+  for_each_period(sums, one_period(sum), [&](bytes part, auto values) {
+    if (!wrong) right += static_cast<std::size_t>(std::ranges::mismatch(part, values).in1 - part.begin());
+    wrong = wrong || !std::ranges::equal(part, values);
+  });
+  return right;
 }
 
 template <class Algorithm>

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Grouped doubling: p = m t, m odd, t a power of two. In groups of m neighbours everybody sends to everybody, then
-/// every rank swaps what it has with the one at its place in the group d away, d = 1, 2, 4 ...
+/// Grouped doubling: where p is three times a power of two, everybody in groups of three neighbours sends to both
+/// others; then every rank swaps what it has with the one at its place in the group d away, d = 1, 2, 4 ... Elsewhere
+/// it is recursive doubling.
 /// Picture  p = 6   0, 1, 2 and 3, 4, 5 all with all   then 0-3 1-4 2-5
-/// Cost     (m - 1 + lg t) (alpha + n beta + n gamma), equal to the recorded schedule
-/// Needs    any p; for p = 2^k it is recursive doubling
+/// Cost     (2 + lg p/3) (alpha + n beta + n gamma) for p = 3 2^k, equal to the recorded schedule; otherwise as
+///          recursive doubling
+/// Needs    any p
 /// Order    kept, any associative functor; same bits on all ranks
 /// Prefer   short vectors where p is three times a power of two: one round less than with spare ranks.
-///          Avoid: a large odd part of p, m - 1 rounds and room for as many vectors
+///          Avoid: long vectors
 /// Source   found by simulation for this library; related to Rabenseifner and Traff, More Efficient Reduction
 ///          Algorithms for Non-Power-of-Two Number of Processors, 2004, which takes threes in another way
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <string_view>
 
-#include "../core/renumbered.hpp"
+#include "recursive_doubling.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -29,26 +32,26 @@ struct grouped_doubling {
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
-      int const p = step.size(), m = odd_part(p), me = step.rank(), place = me % m, group = me / m;
-      step(listed{2 * (m - 1), [=](int i) {
-                    int const other = i - (m - 1);
-                    return i < m - 1 ? operand(send{group * m + (place + 1 + i) % m, all})
-                                     : operand(fold{group * m + (other < place ? other : other + 1), all});
-                  }});
-      for (int d = 1; d < p / m; d *= 2) {
-        int const peer = (group ^ d) * m + place;
+      if (!in_threes(step.size())) return otherwise{}(step, all);
+      int const me = step.rank(), group = me / 3, place = me % 3, first = me - place;
+      int const next = first + (place + 1) % 3, after = first + (place + 2) % 3;
+      step(send{next, all}, send{after, all}, fold{std::min(next, after), all}, fold{std::max(next, after), all});
+      for (int d = 1; d < step.size() / 3; d *= 2) {
+        int const peer = (group ^ d) * 3 + place;
         step(send{peer, all}, fold{peer, all});
       }
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
+      if (!in_threes(p)) return otherwise{}.cost(m, p, n);
       double const bytes = static_cast<double>(n * sizeof(T));
-      int const rounds = odd_part(p) - 1 + ceil_lg(p / odd_part(p));
-      return n == 0 ? 0 : rounds * (m.exchange(bytes) + m.combine(bytes));
+      return n == 0 ? 0 : (2 + ceil_lg(p / 3)) * (m.exchange(bytes) + m.combine(bytes));
     }
 
    private:
-    static constexpr int odd_part(int p) { return p >> std::countr_zero(static_cast<unsigned>(p)); }
+    using otherwise = folded<recursive_doubling::all_reduce<T, Op>, T>;
+
+    static constexpr bool in_threes(int p) { return p % 3 == 0 && std::has_single_bit(static_cast<unsigned>(p / 3)); }
   };
 };
 
