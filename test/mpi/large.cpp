@@ -29,8 +29,8 @@ bytes output() {
   return {memory.get(), n};
 }
 
-// Values repeat after a prime number of them, so that what stands a power of two elsewhere differs. Sums of two fit: MPI
-// may combine bytes with saturation.
+// Values repeat after a prime number of them, so that what stands a power of two elsewhere differs. Sums of two fit:
+// MPI may combine bytes with saturation.
 constexpr std::size_t period = 1000003;
 std::uint8_t value(int rank, std::size_t i) {
   std::size_t const mixed = (i ^ i >> 7 ^ i >> 15) * 5 + 3;
