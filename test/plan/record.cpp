@@ -53,6 +53,25 @@ TEST_CASE("every algorithm of every collective obeys the laws, p = 1..128") {
   });
 }
 
+TEST_CASE("all_to_all: blocks of other sizes for other ranks, and other sizes from every rank") {
+  std::vector<std::size_t> const counts{0, 3, 9, 1, 2};
+  std::vector<std::size_t> matrix;   // rank s has s d mod 4 for rank d
+  for (std::size_t s = 0; s < 5; ++s)
+    for (std::size_t d = 0; d < 5; ++d) matrix.push_back(s * d % 4);
+  for_each_text([&]<class Tag>(Tag tag) {
+    INFO(Tag::name);
+    if constexpr (offers<Tag, collective::all_to_all, int, int>)
+      CHECK_NOTHROW(record(tag, collective::all_to_all, 5, counts).verify());
+    if constexpr (offers<Tag, collective::all_to_all_v, int, int>) {
+      auto const said = record(tag, collective::all_to_all_v, 5, matrix);
+      CHECK_NOTHROW(said.verify());
+      CHECK(said.total_messages() == 6);   // those that are not empty, and not for the rank itself
+    }
+  });
+  for (std::size_t const radix : {3u, 4u, 5u})
+    CHECK_NOTHROW(record(bruck{.radix = radix}, collective::all_to_all, 5, counts).verify());
+}
+
 TEST_CASE("what uneven blocks touch, no other rank needs memory for") {
   auto const holds = [](auto tag, int rank) {
     std::vector<operand> memory;
