@@ -128,9 +128,10 @@ void all_to_all(Comm const& comm, T const* in, T* out, Algorithm const& algorith
 template <communicator Comm, elements In, std::integral N, detail::elements_like<In> Out,
           algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const& algorithm = {}) {
-  auto const one = detail::counted<collective::all_to_all>(comm, std::ranges::data(in), n);
   detail::door<collective::all_to_all, Comm> const its(comm);
-  its.require_size(std::ranges::size(in), one.size() * static_cast<std::size_t>(its.size()), "the input");
+  its.require_count(n);
+  its.require_size(std::ranges::size(in), static_cast<std::size_t>(n) * static_cast<std::size_t>(its.size()),
+                   "the input");
   colligo::all_to_all(comm, in, detail::with_room(out, std::ranges::size(in)), algorithm);
 }
 
@@ -189,7 +190,7 @@ template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_ra
 template <communicator Comm, elements In, std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const& in, Counts const& counts,
                                                       Algorithm const& algorithm = {}) {
-  detail::door<collective::all_to_all_v, Comm>(comm).blocks_of(counts, counts);   // accepts them
+  detail::door<collective::all_to_all_v, Comm>(comm).blocks_of(counts);   // accepts them
   gathered<std::ranges::range_value_t<In>> all;
   colligo::all_to_all(comm, std::vector<std::size_t>(std::ranges::begin(counts), std::ranges::end(counts)), all.counts);
   colligo::all_to_all_v(comm, in, counts, all.data, all.counts, algorithm);

@@ -246,12 +246,12 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       what = "all_to_all_v";
       auto const count = [&](std::size_t s, std::size_t d) { return counts[(s + 2 * d) % ranks]; };
       std::vector<std::size_t> mine, theirs;
+      in.clear();
       for (std::size_t r = 0; r < ranks; ++r) {
         mine.push_back(count(here, r)), theirs.push_back(count(r, here));
         for (std::size_t i = 0; i < mine[r]; ++i) in.push_back(value<T>(me, r + i, salt));
         for (std::size_t i = 0; i < theirs[r]; ++i) expected.push_back(value<T>(static_cast<int>(r), here + i, salt));
       }
-      in.erase(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));   // what was there for all others
       out.resize(expected.size());
       named const a = by({"pairwise", "pairwise:window=1", "direct", "automatic"});
       return make([&] { return iall_to_all_v(comm, in, mine, out, theirs, a); },

@@ -62,12 +62,12 @@ struct bruck {
     bruck const& knob;
 
     /// Elements beyond the vectors: the slots, and what is sent and received.
-    static constexpr std::size_t scratch(blocks const& in) { return 3 * rooms(in.parts, longest_of(in)); }
+    static constexpr std::size_t scratch(blocks const& in) { return 3 * rooms(in.parts, in.longest()); }
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
       int const p = step.size(), me = step.rank(), base = radix_for(knob, p);
-      std::size_t const longest = longest_of(in), kept = out.whole.last;
+      std::size_t const longest = in.longest(), kept = out.whole.last;
       std::size_t const packed = kept + rooms(p, longest), came = packed + rooms(p, longest);
       auto const rank_at = [p, me](int distance) { return (me + distance % p + p) % p; };
       auto const size_for = [&](int distance) { return in[rank_at(distance)].size(); };
@@ -121,11 +121,6 @@ struct bruck {
     }
 
    private:
-    static constexpr std::size_t longest_of(blocks const& in) {
-      std::size_t longest = 0;
-      for (int r = 0; r < in.parts; ++r) longest = std::max(longest, in[r].size());
-      return longest;
-    }
     static constexpr std::size_t rooms(int count, std::size_t longest) {
       return static_cast<std::size_t>(count) * longest;
     }

@@ -24,8 +24,8 @@ enum class collective {
 
 constexpr std::string_view name_of(collective c) {
   constexpr std::array<std::string_view, 16> names{
-      "all_reduce", "reduce",         "broadcast",            "all_gather", "all_gatherv",    "gather",
-      "gatherv",    "scatter",        "scatterv",             "reduce_scatter", "reduce_scatter_block", "scan",
+      "all_reduce", "reduce",     "broadcast",      "all_gather",     "all_gatherv",          "gather",
+      "gatherv",    "scatter",    "scatterv",       "reduce_scatter", "reduce_scatter_block", "scan",
       "exclusive_scan", "all_to_all", "all_to_all_v", "barrier"};
   return names[static_cast<std::size_t>(c)];
 }

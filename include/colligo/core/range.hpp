@@ -80,6 +80,13 @@ struct blocks {
   /// floor((i+1) parts/groups) - 1, none where there are more groups than blocks.
   constexpr blocks grouped(int groups) const { return {whole, groups, offsets, 0, parts}; }
 
+  /// Elements of the longest block. Looks at all.
+  constexpr std::size_t longest() const {
+    std::size_t most = 0;
+    for (int i = 0; i < parts; ++i) most = std::max(most, (*this)[i].size());
+    return most;
+  }
+
   /// `count` blocks from block i on, going on with block 0 after the last one.
   constexpr cyclic_range cycle(int i, int count) const {
     int const wrapped = std::max(0, i + count - parts);

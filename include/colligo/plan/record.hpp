@@ -47,22 +47,6 @@ static_assert(steps<recorder>);
 
 namespace detail {
 
-template <collective C, class T, class Tag, class VectorOf>
-constexpr schedule record_vectors(Tag const& tag, int p, VectorOf vector_of, int root);
-
-/// The schedule of all_to_all_v in which rank s has counts[s p + d] elements for rank d.
-template <collective C, class T, class Tag>
-constexpr schedule record_matrix(Tag const& tag, int p, std::vector<std::size_t> const& counts) {
-  std::vector<std::size_t> offsets;
-  return record_vectors<C, T>(tag, p, [&](int r) {
-    auto const count = [&](int s, int d) { return counts[static_cast<std::size_t>(s * p + d)]; };
-    offsets.assign(1, 0);
-    for (int to = 0; to < p; ++to) offsets.push_back(offsets.back() + count(r, to));
-    for (int from = 0; from < p; ++from) offsets.push_back(offsets.back() + count(from, r));
-    return blocks{{}, p, offsets.data()};
-  }, 0);
-}
-
 /// The schedule of one algorithm of the collective C, for the vectors of p ranks: vector_of(rank).
 template <collective C, class T, class Tag, class VectorOf>
 constexpr schedule record_vectors(Tag const& tag, int p, VectorOf vector_of, int root) {
@@ -92,7 +76,20 @@ constexpr schedule record_vectors(Tag const& tag, int p, VectorOf vector_of, int
   return schedule(C, n + scratch, std::move(ranks));
 }
 
-/// The same where all ranks have blocks of the same sizes; of all_to_all_v block i is for rank i.
+/// The schedule of all_to_all_v in which rank s has counts[s p + d] elements for rank d.
+template <collective C, class T, class Tag>
+constexpr schedule record_matrix(Tag const& tag, int p, std::vector<std::size_t> const& counts) {
+  std::vector<std::size_t> offsets;
+  return record_vectors<C, T>(tag, p, [&](int r) {
+    auto const count = [&](int s, int d) { return counts[static_cast<std::size_t>(s * p + d)]; };
+    offsets.assign(1, 0);
+    for (int to = 0; to < p; ++to) offsets.push_back(offsets.back() + count(r, to));
+    for (int from = 0; from < p; ++from) offsets.push_back(offsets.back() + count(from, r));
+    return blocks{{}, p, offsets.data()};
+  }, 0);
+}
+
+/// The schedule where all ranks have blocks of the same sizes; of all_to_all_v block i is for rank i.
 template <collective C, class T, class Tag>
 constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root) {
   if constexpr (C != collective::all_to_all_v) {

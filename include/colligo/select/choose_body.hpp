@@ -107,9 +107,7 @@ inline any_algorithm choose_all_gather(situation const& s) {
 }
 
 inline double longest_block(situation const& s) {
-  std::size_t longest = 0;
-  for (int r = 0; r < s.p(); ++r) longest = std::max(longest, s.vector[r].size());
-  return static_cast<double>(longest * s.element_size);
+  return static_cast<double>(s.vector.longest() * s.element_size);
 }
 
 // The circulant waits for the longest message in every round, the pipeline pays a start-up for every piece. What the

@@ -162,8 +162,7 @@ template <class Lazy>
 decision deciding<Lazy>::decision_of(port_base const& port, collective c, chosen_algorithm const& chosen,
                                      text_table const& texts, decided_by who) {
   decision const by = decision_for(chosen, texts, who);
-  if (!by.what)
-    refuse(port, c, name_of(chosen.algorithm), " has no form for this collective");
+  if (!by.what) refuse(port, c, name_of(chosen.algorithm), " has no form for this collective");
   return by;
 }
 
