@@ -98,11 +98,8 @@ bool compare(int most, bool commutes, bool csv) {
         std::string const name = machines[i].name;
         auto const chosen = choose(C, {.vector = blocks{{0, n}, p}, .element_size = 1, .commutes = commutes,
                                        .network = costs});
-        auto const [took, taken] = std::visit([&]<class Tag>(Tag const& tag) {
-          if constexpr (offers<Tag, C, std::byte, detail::any_functor>)
-            return std::pair(std::string(Tag::name), price(record(tag, C, p, n), costs));
-          else return std::pair(std::string(), 0.0);
-        }, chosen.algorithm);
+        auto const took = std::string(name_of(chosen.algorithm));
+        double const taken = price(record(chosen, C, p, n), costs);
         auto const at = "p = " + std::to_string(p) + ", " + std::to_string(n) + " B: " + took + ", best " + who[i];
         to_bound[name].add(best[i] / bound(C, costs, p, static_cast<double>(n)), at);
         to_best[name].add(taken / best[i], at);

@@ -7,7 +7,7 @@
 //
 // --machine: alpha in us, beta and gamma in ns per byte. all_gatherv's --bytes is the base count of the distribution.
 #include <colligo/algorithm/catalogue.hpp>
-#include <colligo/plan/price.hpp>
+#include <colligo/record.hpp>
 #include <colligo/select/choose.hpp>
 
 #include <algorithm>
@@ -64,8 +64,7 @@ std::map<std::string, recording> all_reduces() {
 schedule of_automatic(int p, std::size_t n, machine const& m) {
   auto const chosen = choose(collective::all_reduce, {.vector = blocks{{0, n}, p}, .element_size = sizeof(double),
                                                       .network = m});
-  return std::visit([&]<class Tag>(Tag const& tag) { return record<double>(tag, collective::all_reduce, p, n); },
-                    chosen.algorithm);
+  return record<double>(chosen, collective::all_reduce, p, n);
 }
 
 // "pipelined_ring:32768": with that block in bytes.
@@ -79,12 +78,12 @@ schedule of_all_gatherv(std::string const& name, std::vector<std::size_t> const&
     for (std::size_t const c : counts) offsets.push_back(offsets.back() + c);
     auto const chosen = choose(all_gatherv, {.vector = blocks{{0, offsets.back()}, p, offsets.data()},
                                              .element_size = 1, .network = m});
-    return std::visit([&]<class Tag>(Tag const& tag) { return record(tag, all_gatherv, p, counts); }, chosen.algorithm);
+    return record(chosen, all_gatherv, p, counts);
   }
   std::string_view const ring = "pipelined_ring:";
   if (!name.starts_with(ring)) throw std::runtime_error("prices: no all_gatherv is named " + name);
-  return record(pipelined_ring{.block = number<std::size_t>(std::string_view(name).substr(ring.size()))}, all_gatherv,
-                p, counts);
+  pipelined_ring const with_block{.block = number<std::size_t>(std::string_view(name).substr(ring.size()))};
+  return record(with_block, all_gatherv, p, counts);
 }
 
 int run(int argc, char** argv) {

@@ -91,9 +91,7 @@ std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n
   std::size_t const all = what == collective::barrier ? 2 : n * (has_blocks(what) ? std::size_t(at.size()) : 1);
   detail::call const its{what, &detail::element_of<T, Op const>, port_of<Comm>::template wire<T, Op const>(), nullptr,
                          blocks{{0, all}, at.size()}, {}, {}};
-  return detail::predicting<>::predict(at, its, detail::for_collective(what, []<collective C>() -> auto const& {
-    return detail::texts<C>();
-  }), m);
+  return detail::predicting<>::predict(at, its, detail::texts_of(what), m);
 }
 /// The same for collectives without a functor.
 template <class T, communicator Comm>

@@ -181,15 +181,30 @@ TEST_CASE("what has no schedule says so") {
   CHECK_THROWS_WITH(record(vendor{}, collective::all_reduce, 2, 1), Contains("vendor has no schedule"));
   CHECK_THROWS_WITH(record(recursive_doubling{}, collective::reduce, 2, 1),
                     Contains("recursive_doubling is no algorithm of this collective"));
+  vendor const none{};
+  auto const of_compile_time = detail::said_by<int>(none, collective::all_reduce, 2, 0);
+  CHECK_THROWS_WITH(of_compile_time(0, blocks{{0, 1}, 2}), Contains("vendor has no schedule"));
 }
 
-TEST_CASE("schedules by name are those of the tags, knobs included") {
+TEST_CASE("schedules of values, names and tags are those of compile time, knobs included") {
   auto const text = [](schedule const& s) { return (std::ostringstream() << s).str(); };
-  CHECK(text(record(named("halving_doubling"), collective::reduce, 6, 12, 3)) ==
-        text(record(halving_doubling{}, collective::reduce, 6, 12, 3)));
+  auto const same = [&](auto tag, std::string const& name, collective what, int p, auto const& n, int root = 0) {
+    INFO(name);
+    auto const said = detail::said_by<int>(tag, what, p, root);
+    std::string of_compile_time;
+    if constexpr (std::ranges::range<decltype(n)>) of_compile_time = text(detail::record_counts(what, p, n, said));
+    else of_compile_time = text(detail::record_blocks(what, blocks{{0, n}, p}, said));
+    CHECK(text(record<int>(tag, what, p, n, root)) == of_compile_time);
+    CHECK(text(record<int>(chosen_algorithm(tag), what, p, n, root)) == of_compile_time);
+    CHECK(text(record<int>(named(name), what, p, n, root)) == of_compile_time);
+  };
   std::vector<int> const counts{5, 0, 7};
-  CHECK(text(record(named("pipelined_ring:block=2"), collective::all_gatherv, 3, counts)) ==
-        text(record(pipelined_ring{.block = 2}, collective::all_gatherv, 3, counts)));
+  same(halving_doubling{}, "halving_doubling", collective::reduce, 6, std::size_t{12}, 3);
+  same(direct{.window = 8}, "direct:window=8", collective::all_reduce, 5, std::size_t{12});   // two elements
+  same(pipelined_ring{.block = 8}, "pipelined_ring:block=8", collective::all_gatherv, 3, counts);
+  same(bruck{.radix = 3}, "bruck:radix=3", collective::all_to_all, 3, counts);
+  same(pairwise{}, "pairwise", collective::all_to_all_v, 2, std::vector{1, 2, 3, 0});
+  same(dissemination{}, "dissemination", collective::barrier, 5, std::size_t{0});
   CHECK_THROWS_WITH(record(named("rings"), collective::scan, 2, 1),
                     Contains("\"rings\"") && Contains("known are recursive_doubling"));
 }

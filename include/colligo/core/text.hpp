@@ -54,6 +54,8 @@ struct text {
   bool ordered = true, keeps_input = false, asks_for_trees = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
   void (*run)(void const* tag, known_ranks const& known, any_step& step, blocks const& vector, int root) = nullptr;
+  /// Elements beyond the vector that it has for its own; null: none.
+  std::size_t (*scratch)(void const* tag, blocks const& vector) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, known_ranks const& known, int p) = nullptr;
   /// Tells of every knob, and of the trees that the tag names; null: there are none.
@@ -109,6 +111,10 @@ constexpr text make_text() {
       with_completed<Tag>(address, known, [&]<class Whole>(Whole const& tag) {
         apply<C>(make_policy<C, Whole, T, Op>(tag), step, vector, root);
       });
+    };
+  if constexpr (requires(policy const& its, blocks const& vector) { its.scratch(vector); })
+    made.scratch = [](void const* address, blocks const& vector) {
+      return make_policy<C, Tag, T, Op>(*static_cast<Tag const*>(address)).scratch(vector);
     };
   if constexpr (requires(policy const& its) { its.made_for(1); } || requires(policy const& its) { its.in_order(1); })
     made.fits = [](void const* address, known_ranks const& known, int p) {

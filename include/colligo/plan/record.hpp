@@ -47,59 +47,100 @@ static_assert(steps<recorder>);
 
 namespace detail {
 
-/// The schedule of one algorithm of the collective C, for the vectors of p ranks: vector_of(rank).
-template <collective C, class T, class Tag, class VectorOf>
-constexpr schedule record_vectors(Tag const& tag, int p, VectorOf vector_of, int root) {
+[[noreturn]] inline void not_recorded(collective what, std::string_view algorithm, std::string const& why) {
+  throw algorithm_error(std::string(name_of(what)) + ": " + std::string(algorithm) + why);
+}
+constexpr void require_form(bool offered, bool has_text, collective what, std::string_view algorithm) {
+  if (!offered) not_recorded(what, algorithm, " is no algorithm of this collective");
+  if (!has_text) not_recorded(what, algorithm, " has no schedule, it is not made of steps");
+}
+constexpr void require_ranks(int made_for, int p, collective what, std::string_view algorithm) {
+  if (made_for != p)
+    throw argument_error(std::string(name_of(what)) + ": " + std::string(algorithm) + " is made for " +
+                         std::to_string(made_for) + " ranks, not for " + std::to_string(p));
+}
+
+/// What one rank says: its steps, and how many elements beyond its vector it has for its own.
+struct saying {
+  std::vector<schedule::step> steps;
+  std::size_t scratch = 0;
+};
+
+/// The schedule of p ranks, where rank r says say(r, vector_of(r)).
+template <class VectorOf, class Say>
+constexpr schedule record_vectors(collective what, int p, VectorOf vector_of, Say say) {
   std::vector<std::vector<schedule::step>> ranks;
   std::size_t n = 2, scratch = 0;   // of a barrier
   for (int r = 0; r < p; ++r) {
     blocks const vector = vector_of(r);
-    recorder step(r, p);
-    if constexpr (has_two_vectors(C)) n = std::max(n, vectors_of(C, vector, r).out.whole.last);
-    else if constexpr (C != collective::barrier) n = vector.whole.size();
-    if constexpr (!offers<Tag, C, T, any_functor>)
-      throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) +
-                            " is no algorithm of this collective");
-    else if constexpr (!has_text<policy_t<C, Tag, T, any_functor>>())
-      throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) +
-                            " has no schedule, it is not made of steps");
-    else {
-      auto const policy = make_policy<C, Tag, T, any_functor>(tag);
-      if (int const ranks_of_it = made_for(policy, p); ranks_of_it != p)
-        throw argument_error(std::string(name_of(C)) + ": " + std::string(Tag::name) + " is made for " +
-                             std::to_string(ranks_of_it) + " ranks, not for " + std::to_string(p));
-      if constexpr (requires { policy.scratch(vector); }) scratch = policy.scratch(vector);
-      apply<C>(policy, step, vector, root);
-    }
-    ranks.push_back(std::move(step).take());
+    if (has_two_vectors(what)) n = std::max(n, vectors_of(what, vector, r).out.whole.last);
+    else if (what != collective::barrier) n = vector.whole.size();
+    saying said = say(r, vector);
+    scratch = std::max(scratch, said.scratch);
+    ranks.push_back(std::move(said.steps));
   }
-  return schedule(C, n + scratch, std::move(ranks));
+  return schedule(what, n + scratch, std::move(ranks));
 }
 
 /// The schedule of all_to_all_v in which rank s has counts[s p + d] elements for rank d.
-template <collective C, class T, class Tag>
-constexpr schedule record_matrix(Tag const& tag, int p, std::vector<std::size_t> const& counts) {
+template <class Say>
+constexpr schedule record_matrix(int p, std::vector<std::size_t> const& counts, Say say) {
   std::vector<std::size_t> offsets;
-  return record_vectors<C, T>(tag, p, [&](int r) {
+  return record_vectors(collective::all_to_all_v, p, [&](int r) {
     auto const count = [&](int s, int d) { return counts[static_cast<std::size_t>(s * p + d)]; };
     offsets.assign(1, 0);
     for (int to = 0; to < p; ++to) offsets.push_back(offsets.back() + count(r, to));
     for (int from = 0; from < p; ++from) offsets.push_back(offsets.back() + count(from, r));
     return blocks{{}, p, offsets.data()};
-  }, 0);
+  }, say);
 }
 
 /// The schedule where all ranks have blocks of the same sizes; of all_to_all_v block i is for rank i.
-template <collective C, class T, class Tag>
-constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root) {
-  if constexpr (C != collective::all_to_all_v) {
-    return record_vectors<C, T>(tag, vector.parts, [&](int) { return vector; }, root);
-  } else {
-    std::vector<std::size_t> counts;   // of all ranks
-    for (int r = 0; r < vector.parts; ++r)
-      for (int to = 0; to < vector.parts; ++to) counts.push_back(vector[to].size());
-    return record_matrix<C, T>(tag, vector.parts, counts);
-  }
+template <class Say>
+constexpr schedule record_blocks(collective what, blocks const& vector, Say say) {
+  if (what != collective::all_to_all_v)
+    return record_vectors(what, vector.parts, [&](int) { return vector; }, say);
+  std::vector<std::size_t> counts;   // of all ranks
+  for (int r = 0; r < vector.parts; ++r)
+    for (int to = 0; to < vector.parts; ++to) counts.push_back(vector[to].size());
+  return record_matrix(vector.parts, counts, say);
+}
+
+/// The same for blocks of these sizes: one for each rank, or p p of all_to_all_v.
+template <std::ranges::sized_range Counts, class Say>
+constexpr schedule record_counts(collective what, int p, Counts const& counts, Say say) {
+  std::vector<std::size_t> all;
+  for (auto const count : counts) all.push_back(static_cast<std::size_t>(count));
+  auto const ranks = static_cast<std::size_t>(p);
+  if (what == collective::all_to_all_v && p > 1 && all.size() == ranks * ranks) return record_matrix(p, all, say);
+  if (all.size() != ranks)
+    throw argument_error("record: " + std::to_string(all.size()) + " counts for " + std::to_string(p) + " ranks");
+  all.insert(all.begin(), 0);
+  for (std::size_t i = 1; i < all.size(); ++i) all[i] += all[i - 1];
+  return record_blocks(what, blocks{{0, all.back()}, p, all.data()}, say);
+}
+
+/// What the text of a tag says to a recorder.
+template <class T, class Tag>
+constexpr auto said_by(Tag const& tag, collective what, int p, int root) {
+  return [&tag, what, p, root](int rank, blocks const& vector) {
+    return for_collective(what, [&]<collective C>() {
+      saying said;
+      require_form(offers<Tag, C, T, any_functor>, true, C, Tag::name);
+      if constexpr (offers<Tag, C, T, any_functor>) {
+        require_form(true, has_text<policy_t<C, Tag, T, any_functor>>(), C, Tag::name);
+        if constexpr (has_text<policy_t<C, Tag, T, any_functor>>()) {
+          auto const policy = make_policy<C, Tag, T, any_functor>(tag);
+          require_ranks(made_for(policy, p), p, C, Tag::name);
+          if constexpr (requires { policy.scratch(vector); }) said.scratch = policy.scratch(vector);
+          recorder step(rank, p);
+          apply<C>(policy, step, vector, root);
+          said.steps = std::move(step).take();
+        }
+      }
+      return said;
+    });
+  };
 }
 
 }  // namespace detail
@@ -109,29 +150,14 @@ constexpr schedule record_blocks(Tag const& tag, blocks const& vector, int root)
 /// Cost: as the schedule is long.
 template <class T = std::byte, algorithm Tag>
 constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
-  return detail::for_collective(what, [&]<collective C>() {
-    return detail::record_blocks<C, T>(tag, blocks{{0, n}, p}, root);
-  });
+  return detail::record_blocks(what, blocks{{0, n}, p}, detail::said_by<T>(tag, what, p, root));
 }
 
 /// The same for blocks of these sizes: counts[i] elements for rank i. all_to_all_v takes p p counts as well, rank s has
 /// counts[s p + d] elements for rank d.
 template <class T = std::byte, algorithm Tag, std::ranges::sized_range Counts>
 constexpr schedule record(Tag const& tag, collective what, int p, Counts const& counts, int root = 0) {
-  auto const ranks = static_cast<std::size_t>(p);
-  if (what == collective::all_to_all_v && p > 1 && std::ranges::size(counts) == ranks * ranks) {
-    std::vector<std::size_t> all;
-    for (auto const count : counts) all.push_back(static_cast<std::size_t>(count));
-    return detail::record_matrix<collective::all_to_all_v, T>(tag, p, all);
-  }
-  if (std::ranges::size(counts) != ranks)
-    throw argument_error("record: " + std::to_string(std::ranges::size(counts)) + " counts for " + std::to_string(p) +
-                         " ranks");
-  std::vector<std::size_t> offsets{0};
-  for (auto const count : counts) offsets.push_back(offsets.back() + static_cast<std::size_t>(count));
-  return detail::for_collective(what, [&]<collective C>() {
-    return detail::record_blocks<C, T>(tag, blocks{{0, offsets.back()}, p, offsets.data()}, root);
-  });
+  return detail::record_counts(what, p, counts, detail::said_by<T>(tag, what, p, root));
 }
 
 }  // namespace colligo

@@ -68,6 +68,11 @@ text_table const& compiled_texts(collective what);
 template <collective C>
 text_table const& texts() { return compiled_texts(C); }
 #endif
+/// Of a collective that is known at run time. A template, so that only units that ask for all texts compile them.
+template <class Lazy = void>
+text_table const& texts_of(collective what) {
+  return for_collective(what, []<collective C>() -> text_table const& { return texts<C>(); });
+}
 
 /// Makes a call that is left to the library by the algorithm that was measured to be best: set by those who include
 /// adaptive.hpp, for COLLIGO_ADAPTIVE.
