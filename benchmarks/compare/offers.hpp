@@ -21,11 +21,13 @@ struct offer {
 inline constexpr std::array offers{
     offer{"double", "sum", &reduction_of<double, sum>},
     offer{"double", "max", &reduction_of<double, colligo::maximum>},
+#if !defined(BENCH_FEW_TYPES)
     offer{"float", "sum", &reduction_of<float, sum>},
     offer{"float", "max", &reduction_of<float, colligo::maximum>},
     offer{"int", "sum", &reduction_of<int, sum>},
     offer{"int", "max", &reduction_of<int, colligo::maximum>},
     offer{"located", "maxloc", &reduction_of<place, colligo::maxloc>},
+#endif
     offer{"struct", "merge", &reduction_of<summary, merge>},
 };
 

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSL-1.0
+# Tests in one process: ranks are threads, or there are none.
+add_executable(test_threads transport/threads.cpp transport/shared_memory.cpp transport/checked.cpp trace/trace.cpp
+               request/threads.cpp)
+target_link_libraries(test_threads PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
+colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
+add_test(NAME threads COMMAND test_threads)
+
+# Every algorithm's texts, which take longer to run: g++ optimises them.
+add_executable(test_texts words.cpp same_bits.cpp algorithm/hierarchical.cpp)
+if(NOT COLLIGO_SANITIZE STREQUAL "thread")
+  target_sources(test_threads PRIVATE select/wishes.cpp)
+endif()
+if(NOT COLLIGO_SANITIZE)
+  # Schedules as data, in one thread or by texts that others test: nothing for sanitizers to see.
+  target_sources(test_texts PRIVATE algorithm/cost.cpp select/bits.cpp)
+endif()
+target_compile_options(test_texts PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
+target_link_libraries(test_texts PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
+colligo_precompile(test_texts texts <catch2/catch.hpp> <boost/mpi.hpp>)
+set(words "every algorithm combines each rank's word exactly once*")   # half of the time
+add_test(NAME texts COMMAND test_texts "~${words}")
+add_test(NAME texts.words COMMAND test_texts "${words}")
+if(COLLIGO_SANITIZE)   # else they go to 33, and record 64
+  target_compile_definitions(colligo_warnings INTERFACE COLLIGO_TEST_MOST_RANKS=9 COLLIGO_TEST_MOST_RECORDED_RANKS=9)
+endif()
+
+# core, shape, algorithm, record and cost know nothing of MPI: no MPI on the include path here. One thread, so the
+# thread sanitizer has nothing to see.
+if(NOT COLLIGO_SANITIZE STREQUAL "thread")
+  add_executable(test_without_mpi core/functor.cpp core/range.cpp shape/trees.cpp shape/tree_file.cpp
+                 algorithm/all_gatherv.cpp plan/draw.cpp plan/record.cpp select/choose.cpp)
+  target_compile_definitions(test_without_mpi PRIVATE COLLIGO_TEST_TREES="${CMAKE_CURRENT_SOURCE_DIR}/trees")
+  target_include_directories(test_without_mpi PRIVATE ${COLLIGO_PAGES})
+  target_link_libraries(test_without_mpi PRIVATE colligo_schedules colligo_catch_main)
+  target_compile_options(test_without_mpi PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
+  colligo_precompile(test_without_mpi without_mpi <catch2/catch.hpp>)
+  add_test(NAME without_mpi COMMAND test_without_mpi)
+endif()
