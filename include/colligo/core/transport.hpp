@@ -51,4 +51,17 @@ constexpr transport transport_of(Tag const& tag) {
   else return transport::best;
 }
 
+namespace detail {
+
+/// How messages of so many bytes go through memory, as far as it can be set; the same on all ranks. More than lines or
+/// rings hold is as much as they hold.
+struct memory_limits {
+  static constexpr std::size_t as_it_is = static_cast<std::size_t>(-1);
+
+  std::size_t lines = as_it_is;       ///< the longest that goes in lines
+  std::size_t chunks = as_it_is;      ///< the longest chunk of a ring
+  std::size_t read_from = as_it_is;   ///< the shortest that is read where it lies, if it can be; as a rule none is
+};
+
+}  // namespace detail
 }  // namespace colligo

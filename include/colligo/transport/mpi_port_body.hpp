@@ -263,7 +263,7 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
     shared_.reset();
     missing_->hear_of(segments_);
   } else {
-    shared_->open(segments_, reads_memory_from());
+    shared_->open(segments_, limits());
     host_ = shared_->host();
   }
   std::vector<mpi_whereabouts>().swap(ranks_);

@@ -95,9 +95,9 @@ class mpi_shared final : public host_memory {
 
   /// For all others. It may turn out that there is no memory.
   mpi_segment segment() const;
-  /// With the segments of all ranks. Messages of `read_from` bytes on are read where they lie, if all can.
+  /// With the segments of all ranks. No messages are read where they lie if some can not.
   /// Precondition: each rank has a segment.
-  void open(std::span<mpi_segment const> all, std::size_t read_from);
+  void open(std::span<mpi_segment const> all, memory_limits limits);
 
   /// Null until it is opened.
   shared_host* host() { return is_open_ ? host_.get() : nullptr; }

@@ -266,7 +266,7 @@ COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
 
 COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].segment, reads_}; }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_segment const> all, std::size_t read_from) {
+[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_segment const> all, memory_limits limits) {
   bool read_all = true;
   for (neighbour& n : neighbours_) {
     mpi_segment const& its = all[static_cast<std::size_t>(n.rank)];
@@ -277,7 +277,8 @@ COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].
     return neighbours_[place].memory + neighbours_[place].segment + sizeof(head);
   };
   host_->open(segment_of, {this, has_cores(true), has_cores(false), &wait, read_all ? &read : nullptr, &gone});
-  if (host_->can_read() && host_->spins()) host_->announce_from(read_from);
+  if (!host_->can_read() || !host_->spins()) limits.read_from = memory_limits::as_it_is;
+  host_->limit(limits);
   is_open_ = true;
 }
 

@@ -102,7 +102,7 @@ struct settings {
   std::string bits;           ///< COLLIGO_BITS
   std::string adaptive;       ///< COLLIGO_ADAPTIVE
   std::string network;        ///< COLLIGO_NETWORK
-  std::string read_memory;    ///< COLLIGO_READ_MEMORY
+  std::string lines, chunks, read_memory;   ///< COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_READ_MEMORY
   file_setting reduce_tree, broadcast_tree;
   file_setting table;         ///< COLLIGO_TABLE
   bool explains = false;   ///< COLLIGO_EXPLAIN: a matter of rank 0 alone, not handed on
@@ -192,8 +192,7 @@ class port_base : public endpoint {
   }
   virtual ~port_base() = default;
 
-  /// Messages of so many bytes are read where they lie, if their sender's memory can be; as a rule none is.
-  std::size_t reads_memory_from() const { return reads_memory_from_; }
+  memory_limits const& limits() const { return limits_; }
 
   void execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known, transport over,
                          std::uint32_t number);
@@ -215,12 +214,13 @@ class port_base : public endpoint {
 
  private:
   bool switched(char const* variable, std::string const& value) const;
+  void set_bytes(char const* variable, std::string const& value, char const* what, std::size_t& bytes) const;
   void refuse_setting(std::string const& trouble, char const* otherwise) const;
 
   settings settings_;
   bool strict_ = false, stable_bits_ = false;
   machine network_ = typical;
-  std::size_t reads_memory_from_ = static_cast<std::size_t>(-1);
+  memory_limits limits_;
   requests_of_rank& requests_;
 };
 

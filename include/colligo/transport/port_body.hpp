@@ -37,7 +37,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
   for (std::string& value : algorithm) f(value);
-  for (std::string* value : {&check, &strict, &bits, &adaptive, &network, &read_memory}) f(*value);
+  for (std::string* value : {&check, &strict, &bits, &adaptive, &network, &lines, &chunks, &read_memory}) f(*value);
   for (file_setting* t : {&reduce_tree, &broadcast_tree, &table})
     for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
 }
@@ -105,6 +105,8 @@ struct table_of_program {
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
   if (char const* value = wish_of_environment("COLLIGO_NETWORK")) all.network = value;
+  if (char const* value = wish_of_environment("COLLIGO_LINES")) all.lines = value;
+  if (char const* value = wish_of_environment("COLLIGO_CHUNKS")) all.chunks = value;
   if (char const* value = wish_of_environment("COLLIGO_READ_MEMORY")) all.read_memory = value;
   return all;
 }
@@ -114,7 +116,7 @@ struct table_of_program {
   std::vector<std::string> known{"COLLIGO_TREE",  "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK",
                                  "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_STRICT",         "COLLIGO_EXPLAIN",
                                  "COLLIGO_BITS",  "COLLIGO_ADAPTIVE",      "COLLIGO_TABLE",          "COLLIGO_NETWORK",
-                                 "COLLIGO_READ_MEMORY"};
+                                 "COLLIGO_LINES", "COLLIGO_CHUNKS",        "COLLIGO_READ_MEMORY"};
   for (collective const c : collectives) known.push_back(environment_variable(c));
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     std::string_view const its(*each, std::strcspn(*each, "="));
@@ -130,6 +132,13 @@ struct table_of_program {
   refuse_setting(std::string(variable) + '=' + value + ": known values are 0 and 1, off and on, no and yes",
                  "; it is taken to be off");
   return false;
+}
+
+[[gnu::cold]] COLLIGO_BODY void port_base::set_bytes(char const* variable, std::string const& value, char const* what,
+                                                     std::size_t& bytes) const {
+  if (value.empty()) return;
+  if (auto const its = number_in(value)) bytes = *its;
+  else refuse_setting(std::string(variable) + '=' + value + ": " + what, "; it is ignored");
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::refuse_setting(std::string const& trouble, char const* otherwise) const {
@@ -159,11 +168,11 @@ struct table_of_program {
     else refuse_setting("COLLIGO_NETWORK=" + settings_.network + ": a message's latency and bandwidth are expected, as "
                         "30us,1.25GB/s", "; it is ignored");
   }
-  if (auto const& from = settings_.read_memory; !from.empty()) {
-    if (auto const bytes = number_in(from)) reads_memory_from_ = *bytes;
-    else refuse_setting("COLLIGO_READ_MEMORY=" + from + ": the least bytes of a message are expected, as 768k, or off",
-                        "; it is ignored");
-  }
+  set_bytes("COLLIGO_LINES", settings_.lines, "the most bytes of a message in lines are expected, as 1k",
+            limits_.lines);
+  set_bytes("COLLIGO_CHUNKS", settings_.chunks, "the bytes of a chunk are expected, as 16k", limits_.chunks);
+  set_bytes("COLLIGO_READ_MEMORY", settings_.read_memory, "the least bytes of a message are expected, as 768k, or off",
+            limits_.read_from);
   before_ = switched("COLLIGO_CHECK", settings_.check) ? agreement : 0;
   stable_bits_ = settings_.bits == "stable";
   if (!stable_bits_ && !settings_.bits.empty())

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/transport.hpp"
 #include "shared_channel.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -98,11 +99,12 @@ class shared_host {
     if (!in_lines(bytes)) to.ring();
   }
   /// Whether a message of so many bytes goes in lines.
-  bool in_lines(std::size_t bytes) const { return bytes <= lines_.longest(); }
+  bool in_lines(std::size_t bytes) const { return bytes <= std::min(lines_.longest(), limits_.lines); }
 
   /// Elements in a chunk of a message of so many bytes. At least one; see fits().
   std::size_t chunk_of(std::size_t element_size, std::size_t bytes) const {
-    std::size_t const wanted = std::min(largest_chunk_, bytes <= 16 * 1024 ? 8 * 1024 : largest_chunk_);
+    std::size_t const longest = std::min(largest_chunk_, limits_.chunks);
+    std::size_t const wanted = bytes <= 16 * 1024 ? std::min<std::size_t>(longest, 8 * 1024) : longest;
     return std::max<std::size_t>(1, wanted / element_size);
   }
   /// Whether elements of this size go through the rings: with a chunk's header up to 64 KiB on hosts of at most 3
@@ -110,8 +112,9 @@ class shared_host {
   bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
 
   /// Whether a message of so many bytes is announced, and read where it is if its sender can leave it there.
-  bool announces(std::size_t bytes) const { return bytes >= announced_from_; }
-  void announce_from(std::size_t bytes) { announced_from_ = bytes; }
+  bool announces(std::size_t bytes) const { return bytes >= limits_.read_from; }
+  void announce_from(std::size_t bytes) { limits_.read_from = bytes; }
+  void limit(memory_limits const& its) { limits_ = its; }
   bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
     return around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
   }
@@ -240,7 +243,8 @@ class shared_host {
   std::vector<rank_record*> records_;
   std::vector<outlet> out_;
   std::vector<inlet> in_, in_all_;
-  std::size_t largest_chunk_ = 0, announced_from_ = static_cast<std::size_t>(-1);
+  std::size_t largest_chunk_ = 0;
+  memory_limits limits_;
   unsigned mutable patience_ = 1, fruitless_ = 0, quiet_ = 0;
 };
 

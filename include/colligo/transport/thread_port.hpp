@@ -61,6 +61,7 @@ struct over_threads {
       shared_ = std::make_unique<shared_host>(rank_, segments.size(), ranks.memory_of(rank_), std::vector<int>{});
       shared_->open([&](std::size_t r) { return segments[r]; },
                     {&ranks, false, false, &group::wait_in_memory, &group::read, &group::is_gone, true});
+      shared_->limit(limits());
       return shared_.get();
     }
     shared_host* shared_for(element const& of) { return !of.objects && shared()->fits(of.size) ? shared() : nullptr; }
