@@ -50,6 +50,7 @@ void for_each_composition(std::span<int const> hosts, F f) {
   f(hierarchical<hierarchical<>, multi_leader<>>{.hosts = hosts});
   f(multi_leader<>{.hosts = hosts});
   f(multi_leader<circulant, recursive_doubling>{.hosts = hosts});
+  f(multi_leader<pipelined_circulant, binary_blocks>{.hosts = hosts});   // has room within the vector alone
   f(multi_leader<ring, binary_blocks>{.hosts = hosts});
   f(multi_leader<recursive_halving, hierarchical<>>{.hosts = hosts});
 }

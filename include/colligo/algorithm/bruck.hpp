@@ -62,7 +62,7 @@ struct bruck {
     bruck const& knob;
 
     /// Elements beyond the vectors: the slots, and what is sent and received.
-    static constexpr std::size_t scratch(blocks const& in) { return 3 * rooms(in.parts, in.longest()); }
+    static constexpr std::size_t scratch(blocks const& in, std::size_t) { return 3 * rooms(in.parts, in.longest()); }
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {

@@ -13,11 +13,15 @@ namespace colligo::inline COLLIGO_MODE::detail {
 template <class Tag>
 inline constexpr Tag instead{};
 
-/// Tag's algorithm for C or, if it has no form for that, Other's.
+/// Tag's algorithm for C or, if it has no form for that, or one that needs room beyond the vector, Other's.
 template <collective C, class Tag, class Other, class T, class Op>
 class part {
+  static constexpr bool is_offered = [] {
+    if constexpr (offers<Tag, C, T, Op>) return !packs<policy_t<C, Tag, T, Op>>;
+    else return false;
+  }();
   static constexpr auto make(Tag const& tag) {
-    if constexpr (offers<Tag, C, T, Op>) return make_policy<C, Tag, T, Op>(tag);
+    if constexpr (is_offered) return make_policy<C, Tag, T, Op>(tag);
     else return make_policy<C, Other, T, Op>(instead<Other>);
   }
   using policy = decltype(make(std::declval<Tag const&>()));

@@ -246,6 +246,11 @@ constexpr bool has_text() {
   else return true;
 }
 
+/// The text packs: it uses indices beyond the vector as its own, `std::size_t scratch(blocks const& vector, std::size_t
+/// element_size) const` of them at most, the size in bytes. The same on all ranks.
+template <class Policy>
+concept packs = requires(Policy const& policy, blocks const& vector) { policy.scratch(vector, std::size_t{1}); };
+
 /// Calls a policy with what its collective asks for: the vector or its blocks, or both vectors' blocks, and the root
 /// where there is one.
 template <collective C, class Policy, steps Step>

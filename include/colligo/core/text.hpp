@@ -55,7 +55,7 @@ struct text {
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
   void (*run)(void const* tag, known_ranks const& known, any_step& step, blocks const& vector, int root) = nullptr;
   /// Elements beyond the vector that it has for its own; null: none.
-  std::size_t (*scratch)(void const* tag, blocks const& vector) = nullptr;
+  std::size_t (*scratch)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, known_ranks const& known, int p) = nullptr;
   /// Tells of every knob, and of the trees that the tag names; null: there are none.
@@ -112,16 +112,16 @@ constexpr text make_text() {
         apply<C>(make_policy<C, Whole, T, Op>(tag), step, vector, root);
       });
     };
-  if constexpr (requires(policy const& its, blocks const& vector) { its.scratch(vector); })
-    made.scratch = [](void const* address, blocks const& vector) {
-      return make_policy<C, Tag, T, Op>(*static_cast<Tag const*>(address)).scratch(vector);
-    };
   if constexpr (requires(policy const& its) { its.made_for(1); } || requires(policy const& its) { its.in_order(1); })
     made.fits = [](void const* address, known_ranks const& known, int p) {
       return with_completed<Tag>(address, known, [p]<class Whole>(Whole const& tag) {
         auto const its = make_policy<C, Whole, T, Op>(tag);
         return fitness{colligo::made_for(its, p), keeps_order_over(its, p)};
       });
+    };
+  if constexpr (packs<policy>)
+    made.scratch = [](void const* address, blocks const& vector, std::size_t element_size) {
+      return make_policy<C, Tag, T, Op>(*static_cast<Tag const*>(address)).scratch(vector, element_size);
     };
   if constexpr (requires { Tag::knobs; } || requires(Tag const& tag) { tag.fingerprint(); })
     made.knobs = [](void const* address, void* into, void (*tell)(void*, std::string_view, std::size_t)) {

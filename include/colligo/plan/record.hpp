@@ -132,7 +132,7 @@ constexpr auto said_by(Tag const& tag, collective what, int p, int root) {
         if constexpr (has_text<policy_t<C, Tag, T, any_functor>>()) {
           auto const policy = make_policy<C, Tag, T, any_functor>(tag);
           require_ranks(made_for(policy, p), p, C, Tag::name);
-          if constexpr (requires { policy.scratch(vector); }) said.scratch = policy.scratch(vector);
+          if constexpr (packs<decltype(policy)>) said.scratch = policy.scratch(vector, sizeof(T));
           recorder step(rank, p);
           apply<C>(policy, step, vector, root);
           said.steps = std::move(step).take();

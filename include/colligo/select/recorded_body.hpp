@@ -67,7 +67,7 @@ class any_recorder final : public any_step {
   require_form(by.what != nullptr, by.what != nullptr && by.what->run != nullptr, what, name);
   if (by.what->fits) require_ranks(by.what->fits(by.tag, {}, p).made_for, p, what, name);
   saying said;
-  if (by.what->scratch) said.scratch = by.what->scratch(by.tag, vector);
+  if (by.what->scratch) said.scratch = by.what->scratch(by.tag, vector, element_size);
   std::vector<operand> memory;
   any_recorder step(rank, p, element_size, memory);
   by.what->run(by.tag, {}, step, vector, root);

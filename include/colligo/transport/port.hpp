@@ -58,6 +58,20 @@ inline void copy_own_block(call const& its, int rank, std::byte* second) {
   if (from != to && !in[rank].empty()) of.copy(from, in[rank].size(), to);
 }
 
+/// Where a run works that holds more than the output, or elsewhere: on the output, with memory for what the text keeps
+/// behind it, or on memory that has all.
+struct working_place {
+  bool direct = true;
+  range beside = behind_all;   ///< in memory that is not the user's
+
+  working_place(call const& its, range holds) {
+    range const out = its.out.covers;
+    if (contains(out, holds)) return;
+    direct = out.first <= holds.first && its.vector.whole.last <= out.last;
+    beside = {direct ? out.last : holds.first, holds.last};
+  }
+};
+
 /// Somebody who looks on (trace/).
 class observer {
  public:

@@ -186,7 +186,7 @@ inline void port_base::execute(call const& its, text const& what, void const* ta
                                transport over) {
   bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
   std::uint32_t const number = ++calls;
-  if (what.is_vendor || !whole || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
+  if (what.is_vendor || !whole || what.scratch || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
     return execute_otherwise(its, what, tag, known, over, number);
   working_vector data(*its.of, its.op, its.in, its.out, memory);
   try {
@@ -241,28 +241,32 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, text_run 
     extent needed(rank(), size(), of.size, memory.operands);
     run(needed);
     holds = needed.holds();
+  } else if (what.scratch) {
+    holds.last += what.scratch(run.tag, its.vector, of.size);
   }
   bool const two = has_two_vectors(its.what);
   if (two) holds = joined(its.out.covers, holds);
-  bool const direct = contains(its.out.covers, holds), copy = what.keeps_input && its.in.data == its.out.data;
+  working_place const place(its, holds);
+  bool const copy = what.keeps_input && its.in.data == its.out.data;
   room result, input;
   values<std::byte const> in = its.in;
   std::exception_ptr missing;
   try {
-    result.make(memory.result, of, direct ? 0 : holds.size());
+    result.make(memory.result, of, place.beside.size());
     input.make(memory.input, of, copy ? its.in.covers.size() : 0);
     if (copy) of.copy(in.data, in.covers.size(), input.data());
-    if (two) copy_own_block(its, rank(), direct ? its.out.data : result.data());
+    if (two) copy_own_block(its, rank(), place.direct ? its.out.data : result.data());
   } catch (...) {
     if (!goes_on_without_memory(its, over)) throw;
     missing = std::current_exception();
   }
   if (copy) in.data = input.data();
-  working_vector data(of, its.op, in, direct ? its.out : values<std::byte>{result.data(), holds}, memory);
+  values<std::byte> const beside{result.data(), place.beside}, none{nullptr, behind_all};
+  working_vector data(of, its.op, in, place.direct ? its.out : beside, memory, place.direct ? beside : none);
   if (missing) data.fail(missing);
   perform(data, its, run, over);
   if (missing) std::rethrow_exception(missing);
-  if (direct) data.complete();
+  if (place.direct) data.complete();
   else of.copy(data.read(its.out.covers), its.out.covers.size(), its.out.data);
   return data.failure();
 }

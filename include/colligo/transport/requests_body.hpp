@@ -37,7 +37,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);
   what.run(tag, known, plan, its_.vector, its_.root);
   range holds = its_.out.covers;
-  if (holds != its_.vector.whole) {
+  if (holds != its_.vector.whole || what.scratch) {
     extent needed(port.rank(), port.size(), of.size, memory_.operands);
     for (auto const& s : plan_.steps)
       for (operand const& o : plan_.operands_of(s))
@@ -45,13 +45,15 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
     holds = needed.holds();
   }
   if (has_two_vectors(its_.what)) holds = joined(its_.out.covers, holds);
-  direct_ = contains(its_.out.covers, holds);
+  working_place const place(its_, holds);
+  direct_ = place.direct;
   copies_input_ = what.keeps_input && its_.in.data == its_.out.data;
-  result_.emplace(memory_.result, of, direct_ ? 0 : holds.size());
+  result_.emplace(memory_.result, of, place.beside.size());
   input_.emplace(memory_.input, of, copies_input_ ? its_.in.covers.size() : 0);
   values<std::byte const> in = its_.in;
   if (copies_input_) in.data = input_->data();
-  data_.emplace(of, its_.op, in, direct_ ? its_.out : values<std::byte>{result_->data(), holds}, memory_);
+  values<std::byte> const beside{result_->data(), place.beside}, none{nullptr, behind_all};
+  data_.emplace(of, its_.op, in, direct_ ? its_.out : beside, memory_, direct_ ? beside : none);
   steps_ = port.steps_for_request(*data_, its_, over);
   // Room for every step, so that no start allocates.
   std::size_t received = 0, combined = 0, grouped = 0;

@@ -70,13 +70,19 @@ struct contribution {
   std::byte const* values;
 };
 
+/// Behind all that there is.
+inline constexpr range behind_all{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
+
 /// A rank's input, and the memory for what it receives and combines. Which of the two holds a range matters only where
 /// the input has it.
 class working_vector {
  public:
-  /// Where input and output are the same memory the work is in place.
-  working_vector(element const& of, void* op, values<std::byte const> in, values<std::byte> out, scratch& memory)
-      : of_(of), op_(op), in_(in), out_(out), memory_(memory), written_(in.data == out.data ? out.covers : range{}) {}
+  /// Where input and output are the same memory the work is in place. `beyond`: what the text keeps behind the vector,
+  /// if that is not part of `out`.
+  working_vector(element const& of, void* op, values<std::byte const> in, values<std::byte> out, scratch& memory,
+                 values<std::byte> beyond = {nullptr, behind_all})
+      : of_(of), op_(op), in_(in), out_(out), beyond_(beyond), memory_(memory),
+        written_(in.data == out.data ? out.covers : range{}) {}
 
   element const& of() const { return of_; }
   scratch& memory() const { return memory_; }
@@ -84,10 +90,10 @@ class working_vector {
   /// The current values of a range.
   std::byte const* read(range r) {
     range const own = common(r, in_.covers);
-    if (written_.contain(own)) return at(out_, r);
+    if (written_.contain(own)) return out_at(r);
     if (own == r && !written_.touch(r)) return at(in_, r);
     copy_rest();
-    return at(out_, r);
+    return out_at(r);
   }
 
   /// The rank's own values as an operand means them; a combination is made in `free`.
@@ -101,12 +107,12 @@ class working_vector {
   /// Where the values of a range are to be put; they count as written from now on.
   std::byte* write(range r) {
     if (!written_.add(common(r, in_.covers))) copy_rest();
-    return at(out_, r);
+    return out_at(r);
   }
 
   /// Combines what came from a lower or a higher rank into a range.
   void combine(range r, std::byte const* received, bool from_lower, own with) {
-    std::byte const* const mine = read(r, with, at(out_, r));
+    std::byte const* const mine = read(r, with, out_at(r));
     std::byte* const into = write(r);
     combine(from_lower ? received : mine, from_lower ? mine : received, into, r.size());
   }
@@ -160,7 +166,7 @@ class working_vector {
   }
 
   /// Where the values of a range would be written.
-  std::byte* place(range r) const { return at(out_, r); }
+  std::byte* place(range r) const { return out_at(r); }
 
   /// What a functor throws, or the reading of a serialised element, has to wait until the text is at its end: the other
   /// ranks rely on its messages. From then on nothing is combined, so this call's results are good for nothing.
@@ -199,6 +205,8 @@ class working_vector {
     return r.empty() ? v.data : v.data + (r.first - v.covers.first) * of_.size;
   }
 
+  std::byte* out_at(range r) const { return at(r.first < beyond_.covers.first ? out_ : beyond_, r); }
+
   [[gnu::noinline]] void copy_rest() {
     range const both = common(in_.covers, out_.covers);
     for (std::size_t first = both.first; first < both.last;) {
@@ -207,7 +215,7 @@ class working_vector {
         if (first < part.last && part.first < next.first) next = part;
       try {
         if (first < next.first)
-          of_.copy(at(in_, {first, next.first}), next.first - first, at(out_, {first, next.first}));
+          of_.copy(at(in_, {first, next.first}), next.first - first, out_at({first, next.first}));
       } catch (...) {   // of an element that is no bytes
         fail(std::current_exception());
       }
@@ -219,7 +227,7 @@ class working_vector {
   element const& of_;
   void* op_;
   values<std::byte const> in_;
-  values<std::byte> out_;
+  values<std::byte> out_, beyond_;
   scratch& memory_;
   written_ranges written_;
   std::exception_ptr failed_;
