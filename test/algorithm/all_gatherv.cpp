@@ -129,3 +129,39 @@ TEST_CASE("circulant all_gatherv: ceil(lg p) rounds for any counts") {
       CHECK(s.rounds() <= ceil_lg(p));
     }
 }
+
+TEST_CASE("pipelined circulant: any counts in N - 1 + ceil(lg p) rounds, every element once to every other rank") {
+  for (auto const& [name, distribution] : distributions::all)
+    for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 16)
+      for (std::size_t const block : {100u, 333u, 5000u}) {
+        auto const counts = distribution(p, 1000);
+        std::size_t const longest = *std::ranges::max_element(counts), pieces = ceil_div(longest, block);
+        auto const s = record(pipelined_circulant{.block = block}, collective::all_gatherv, p, counts);
+        INFO(name << ", p = " << p << ", B = " << block);
+        CHECK_NOTHROW(s.verify());
+        CHECK(s.rounds() <= static_cast<int>(pieces) - 1 + ceil_lg(p));
+        CHECK(static_cast<int>(s.messages()) <= static_cast<int>(pieces) - 1 + ceil_lg(p));
+        std::size_t sent = 0;
+        for (message const& m : s.messages_in_order()) sent += m.sent.elements.size();
+        CHECK(sent == static_cast<std::size_t>(p - 1) * std::reduce(counts.begin(), counts.end()));
+      }
+}
+
+TEST_CASE("pipelined circulant: what it says of its price is right of one rank's data and nearly so of others'") {
+  for (auto const& [name, distribution] : distributions::all)
+    for (int const p : {3, 8, 33})
+      for (machine const& m : {typical, machine{30e-6, 8e-10, 1e-10}}) {
+        auto const counts = distribution(p, 1 << 18);
+        std::vector<std::size_t> offsets(counts.size() + 1);
+        std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
+        blocks const vector{{0, offsets.back()}, p, offsets.data()};
+        detail::circulant_volume const of_all(vector, 1);
+        double const pieces = of_all.best_pieces(m);
+        std::size_t const block = ceil_div(vector.longest(), static_cast<std::size_t>(pieces));
+        double const recorded =
+            price(record(pipelined_circulant{.block = block}, collective::all_gatherv, p, counts), m);
+        INFO(name << ", p = " << p << ", N = " << pieces);
+        bool const one_rank = distribution == &distributions::broadcast;
+        CHECK(recorded == Approx(of_all.time(m, pieces)).epsilon(one_rank ? 1e-3 : 0.1));
+      }
+}

@@ -213,6 +213,9 @@ TEST_CASE("pipelined circulant: N - 1 + ceil(lg p) rounds for N blocks, and what
         auto const up = both<collective::reduce>(tag, machines[0], p, n, root);
         CHECK(down.recorded == Approx(down.formula).epsilon(1e-12));
         CHECK(up.recorded == Approx(up.formula).epsilon(1e-12));
+        if (root != 0 || blocks > 5) continue;
+        auto const all = both<collective::all_gather>(tag, machines[0], p, n * static_cast<std::size_t>(p));
+        CHECK(all.recorded == Approx(all.formula).epsilon(1e-12));
       }
 }
 

@@ -52,7 +52,9 @@ std::vector<std::string> algorithms(collective c) {
               "rotating_ring", "halving_tree", "circulant", "hierarchical", "multi_leader", "configured"};
     case reduce: return {"direct", "binary_tree", "halving_doubling", "pipelined_chain", "ring", "halving_tree"};
     case broadcast: return {"direct", "binary_tree", "scatter_all_gather", "pipelined_chain", "pipelined_tree"};
-    case all_gather: return {"direct", "linear_ring", "pipelined_ring", "circulant", "recursive_doubling", "ring"};
+    case all_gather:
+      return {"direct", "linear_ring", "pipelined_ring", "circulant", "pipelined_circulant:block=256",
+              "recursive_doubling", "ring"};
     case reduce_scatter_block: return {"direct", "halving_doubling", "recursive_halving", "ring", "circulant"};
     case scan: return {"recursive_doubling", "pipelined_chain"};
     case gather: case scatter: return {"binary_tree", "linear"};

@@ -165,7 +165,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       what = "all_gather";
       out.resize(n * ranks);
       gathered();
-      named const a = by({"ring", "circulant", "direct", "recursive_doubling", "automatic"});
+      named const a = by({"ring", "circulant", "pipelined_circulant:block=64", "direct", "recursive_doubling",
+                            "automatic"});
       return make([&] { return iall_gather(comm, in, out, a); }, [&] { return all_gather_init(comm, in, out, a); });
     }
     case 5: {
@@ -173,7 +174,8 @@ std::unique_ptr<pending> start(Comm const& comm, std::mt19937& random, int salt,
       in = vector_of<T>(me, counts[here], salt);
       gathered();
       out.resize(expected.size());
-      named const a = by({"ring", "circulant", "direct", "pipelined_ring:block=64", "automatic"});
+      named const a = by({"ring", "circulant", "direct", "pipelined_ring:block=64", "pipelined_circulant:block=64",
+                            "automatic"});
       return make([&] { return iall_gatherv(comm, in, out, counts, a); },
                   [&] { return all_gatherv_init(comm, in, out, counts, a); });
     }

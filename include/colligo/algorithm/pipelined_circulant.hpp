@@ -2,26 +2,34 @@
 /// @file
 /// Pipelined circulant: a broadcast in blocks, and backwards a reduce, in as few rounds as there can be for so many
 /// blocks. In every round each rank sends one block and receives one, at the distances of the circulant graph in turn;
-/// the schedule by which every rank always has what it is to send is computed by each rank for itself.
+/// the schedule by which every rank always has what it is to send is computed by each rank for itself. From all ranks
+/// at once it is an all_gatherv: a message is a list of blocks, one of each rank's data.
 /// Picture  p = 5, blocks ABC   round 1: 0->2 A   2: 0->3 B   3: 0->1 C, 2->3 A, 3->4 B
 ///          4: 0->2 C, 2->4 A, 4->1 B   5: 0->3 C, 1->4 C, 3->1 A, 4->2 B      distances 2 3 1 2 3
 /// Cost     with q = ceil(lg p) and N blocks: broadcast  (N - 1 + q) (alpha + n/N beta)
 ///          reduce  (N - 1 + q) (alpha + n/N (beta + gamma))
 ///          equal to the recorded schedule where N divides n and one-way messages cost as much as exchanges
 ///          N = sqrt((q - 1) n beta / alpha) blocks are best (reduce: beta + gamma)
-/// Needs    any p, any root; for reduce a commutative functor; q^2 small steps of integers a call for the schedule
+///          all_gatherv  (N - 1 + q) alpha + (n - n/p) beta where all have n/p, cut into N; equal likewise
+///          in general about (N - 1 + q) alpha + (n - m + x/N) beta, where m is the least that a rank has, n - m + x
+///          what goes the longest way in circulant: from one rank m = 0, x = (q - 1) n
+///          N = sqrt(x beta / alpha) pieces are best
+/// Needs    any p, any root, any counts; for reduce a commutative functor; q^2 small steps of integers a call for the
+///          schedule; for all_gatherv p q, and memory for them, p ranges for every round, and memory for one message
+///          each way, which is packed and unpacked, but where it is one stretch (from one rank): up to two copies of n,
+///          counted nowhere
 /// Order    not kept
-/// Prefer   broadcast and reduce of vectors of all lengths on many ranks.
-///          Avoid: very short vectors (see binary_tree, which has nothing to compute)
+/// Prefer   broadcast and reduce of vectors of all lengths on many ranks, all_gatherv of long uneven ones.
+///          Avoid: very short vectors (see binary_tree, which has nothing to compute), even blocks (see circulant)
 /// Source   J. L. Traff, Optimal Broadcast Schedules in Logarithmic Time with Applications to Broadcast, All-Broadcast,
-///          Reduction and All-Reduction, 2024
+///          Reduction and All-Reduction, 2024; the number of pieces and how shorter data are cut are our own
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "../shape/circulant.hpp"
+#include "lists_on_circulant.hpp"
 #include "pipelined_chain.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -109,6 +117,28 @@ struct pipelined_circulant {
 
    private:
     static constexpr double per_byte = typical.beta + typical.gamma;
+  };
+
+  template <class T>
+  struct all_gatherv {
+    pipelined_circulant const& knob;
+
+    /// Elements beyond the vector: what is sent and received packed.
+    std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
+      return 2 * longest_list(of_rank, detail::cut_for_lists(of_rank, element_size, knob.block));
+    }
+
+    template <steps Step>
+    void operator()(Step& step, blocks const& of_rank) const {
+      detail::all_gather_in_lists(step, of_rank, detail::cut_for_lists(of_rank, element_size<T>(step), knob.block));
+    }
+
+    /// Of even blocks.
+    double cost(machine const& m, int p, std::size_t n) const {
+      blocks const even{{0, n}, p};
+      auto const pieces = static_cast<double>(detail::cut_for_lists(even, sizeof(T), knob.block).pieces);
+      return n == 0 || p == 1 ? 0 : detail::circulant_volume(even, sizeof(T)).time(m, pieces);
+    }
   };
 
  private:

@@ -11,7 +11,8 @@
 ///          prints floor, which is the smallest such gap)
 /// Needs    any p, any counts; memory for the order of the ring, p ints a call
 /// Order    nothing is combined
-/// Prefer   long uneven blocks.   Avoid: short ones (see circulant)
+/// Prefer   long uneven blocks where copying counts (pipelined_circulant has fewer rounds, and packs).
+///          Avoid: short ones (see circulant)
 /// Source   Traff et al., A Pipelined Algorithm for Large, Irregular All-gather Problems, sections 2.2 to 2.4
 #pragma once
 

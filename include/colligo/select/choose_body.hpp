@@ -110,24 +110,13 @@ inline double longest_block(situation const& s) {
   return static_cast<double>(s.vector.longest() * s.element_size);
 }
 
-// The circulant waits for the longest message in every round, the pipeline pays a start-up for every piece. What the
-// former costs is worked out, p lg p sums, where it may matter.
+// In whole blocks, or in pieces where rounds would wait for long ones: worked out, p lg p sums, where it may matter.
 inline any_algorithm choose_all_gatherv(situation const& s) {
   costs const of(s);
-  int const rounds = ceil_lg(of.p);
-  double const longest = longest_block(s), ring = of.startup_bytes * (of.p - 2);
-  double const pipelined = of.bytes + ring + 2 * std::sqrt(ring * of.bytes);
-  bool const uneven = of.p > 2 && longest * of.p >= 1.5 * of.bytes;
-  if (!uneven || rounds * (of.startup_bytes + of.bytes) <= pipelined) return circulant{};
-  double whole_blocks = rounds * of.startup_bytes;
-  for (int k = 0; k < rounds; ++k) {
-    int const count = circulant_skip(of.p, k) - circulant_skip(of.p, k + 1);
-    std::size_t most = 0;
-    for (int r = 0; r < of.p; ++r) most = std::max(most, s.vector.cycle(r, count).size());
-    whole_blocks += static_cast<double>(most * s.element_size);
-  }
-  if (whole_blocks <= pipelined) return circulant{};
-  return pipelined_ring{.block = static_cast<std::size_t>(std::max(1.0, best_block(s.vector, s.element_size, of.m)))};
+  if (of.p * longest_block(s) - of.bytes < 2 * of.startup_bytes) return circulant{};
+  double const pieces = circulant_volume(s.vector, s.element_size).best_pieces(s.network);
+  if (pieces <= 1) return circulant{};
+  return pipelined_circulant{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
 }
 
 inline any_algorithm choose_reduce_scatter(situation const& s) {

@@ -16,31 +16,38 @@ constexpr int circulant_skip(int p, int k) {
   return static_cast<int>((static_cast<std::int64_t>(p) + (std::int64_t{1} << k) - 1) >> k);
 }
 
-/// Which block rank r sends and receives in a pipeline from rank 0, with q = ceil(lg p), for each k < q: in round i of
-/// all, k = i mod q, it sends to r + skip(k) the block sent[k] + q floor(i / q), and receives from r - skip(k) block
-/// received[k] + q floor(i / q); negative ones are not there. Precondition: p >= 1, 0 <= r < p. Costs O(q^2) time.
+/// The graph, and how a pipeline of blocks from rank 0 goes through it. Precondition: p >= 1.
 /// J. L. Traff, Optimal Broadcast Schedules in Logarithmic Time, 2024, says that there are such schedules; the search
 /// is our own after its greedy one, and rests on tests of the paper's conditions.
-struct circulant_schedule {
+struct circulant_graph {
   static constexpr int longest = 31;   // an int has no more ranks
 
-  int p, q;
-  std::array<int, longest> sent{}, received{};
-
-  constexpr circulant_schedule(int ranks, int rank) : p(ranks), q(ceil_lg(ranks)), received(received_by(rank)) {
-    for (int k = 0; k < q; ++k) {
-      auto const at = static_cast<std::size_t>(k);
-      sent[at] = received_by(static_cast<int>((static_cast<std::int64_t>(rank) + skip(k)) % p))[at];
-    }
-  }
+  int p, q = ceil_lg(p);   ///< q distances
 
   constexpr int skip(int k) const { return circulant_skip(p, q - k); }
+
+  /// Which blocks a rank receives: in round i of all, k = i mod q, it receives from the rank skip(k) below the k-th of
+  /// these + q floor(i / q); negative ones are not there. Precondition: 0 <= rank < p. Costs O(q) time.
+  constexpr std::array<int, longest> received_by(int rank) const {
+    // The rank's own way, by the greatest skips that fit: the last of them is the round in which it gets a new block.
+    int own = q;
+    for (int k = q - 1, rest = rank; k >= 0; --k)
+      if (rest >= skip(k)) rest -= skip(own = k);
+    search ways{*this, static_cast<std::int64_t>(rank) + p, (std::uint32_t{2} << q) - 1};
+    if (rank > 0) ways.free &= ~(std::uint32_t{1} << own);
+    ways.visit(0, 2 * static_cast<std::int64_t>(p), q);
+    for (int k = 0; k < q; ++k) {
+      int& block = ways.taken[static_cast<std::size_t>(k)];
+      block = block == q ? own : block - q;
+    }
+    return ways.taken;
+  }
 
  private:
   // Ways to the rank are sums of different skips. Round k takes the one with the greatest sum that arrives early
   // enough, by skips that no earlier round has taken; the first of them is the block.
   struct search {
-    circulant_schedule const& graph;
+    circulant_graph const& graph;
     std::int64_t goal;      // rank + p
     std::uint32_t free;     // skips that may be taken
     int k = 0;
@@ -60,20 +67,18 @@ struct circulant_schedule {
       }
     }
   };
+};
 
-  constexpr std::array<int, longest> received_by(int rank) const {
-    // The rank's own way, by the greatest skips that fit: the last of them is the round in which it gets a new block.
-    int own = q;
-    for (int k = q - 1, rest = rank; k >= 0; --k)
-      if (rest >= skip(k)) rest -= skip(own = k);
-    search ways{*this, static_cast<std::int64_t>(rank) + p, (std::uint32_t{2} << q) - 1};
-    if (rank > 0) ways.free &= ~(std::uint32_t{1} << own);
-    ways.visit(0, 2 * static_cast<std::int64_t>(p), q);
+/// What rank r sends and receives in a pipeline from rank 0: sent[k] is what the rank skip(k) above it receives. Costs
+/// O(q^2) time.
+struct circulant_schedule : circulant_graph {
+  std::array<int, longest> sent{}, received{};
+
+  constexpr circulant_schedule(int ranks, int rank) : circulant_graph{ranks}, received(received_by(rank)) {
     for (int k = 0; k < q; ++k) {
-      int& block = ways.taken[static_cast<std::size_t>(k)];
-      block = block == q ? own : block - q;
+      auto const at = static_cast<std::size_t>(k);
+      sent[at] = received_by(static_cast<int>((static_cast<std::int64_t>(rank) + skip(k)) % p))[at];
     }
-    return ways.taken;
   }
 };
 

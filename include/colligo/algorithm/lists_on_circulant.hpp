@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The all_gatherv of pipelined_circulant (its card is there): lists as messages, and into how many pieces to cut.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "../core/machine.hpp"
+#include "../core/step.hpp"
+#include "../shape/circulant_lists.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// What goes the longest way: `least` bytes, which some rank has to receive at any rate, and an N-th of `excess` where
+/// data is cut into N pieces. The excess is what circulant, which moves whole blocks, takes beyond the least, since its
+/// rounds wait for the longest message.
+struct circulant_volume {
+  int rounds;
+  double least, excess;
+
+  circulant_volume(blocks const& of_rank, std::size_t element_size) : rounds(ceil_lg(of_rank.parts)) {
+    int const p = of_rank.parts;
+    std::size_t shortest = of_rank.whole.size(), all = 0;
+    for (int r = 0; r < p; ++r) shortest = std::min(shortest, of_rank[r].size());
+    for (int k = 0; k < rounds; ++k) {
+      int const count = circulant_skip(p, k) - circulant_skip(p, k + 1);
+      std::size_t most = 0;
+      for (int r = 0; r < p; ++r) most = std::max(most, of_rank.cycle(r, count).size());
+      all += most;
+    }
+    least = static_cast<double>((of_rank.whole.size() - shortest) * element_size);
+    excess = static_cast<double>(all * element_size) - least;
+  }
+
+  double best_pieces(machine const& m) const { return std::max(1.0, std::round(std::sqrt(excess * m.beta / m.alpha))); }
+  double time(machine const& m, double pieces) const {
+    return (rounds - 1 + pieces) * m.alpha + (least + excess / pieces) * m.beta;
+  }
+};
+
+/// Pieces of at most `block` bytes, or as many as are best; but none is cut shorter than what gains as much as it costs
+/// to find and copy.
+inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block) {
+  constexpr std::size_t worth_a_piece = 4096;   // bytes
+  std::size_t const longest = std::max<std::size_t>(1, of_rank.longest());
+  double const wished =
+      block != 0 ? std::ceil(static_cast<double>(longest * element_size) / static_cast<double>(block))
+                 : circulant_volume(of_rank, element_size).best_pieces(typical);
+  auto const pieces = static_cast<std::size_t>(std::min({wished, static_cast<double>(longest), 1e9}));
+  std::size_t const each = (longest + pieces - 1) / pieces;
+  return {pieces, std::clamp<std::size_t>(worth_a_piece / element_size, 1, each)};
+}
+
+/// What goes to one peer goes as one message: lists of several stretches are packed behind the vector.
+template <steps Step>
+class packing {
+ public:
+  packing(Step& step, std::size_t beyond, std::size_t room) : step_(step), out_(beyond), in_(beyond + room) {}
+
+  void exchange(int to, circulant_lists::list const& sent, int from, circulant_lists::list const& received) {
+    for_each_packed(sent, out_, [&](range piece, range packed) { step_(copy{piece, packed}); });
+    step_(send{to, message(sent, out_)}, recv{from, message(received, in_)});
+    for_each_packed(received, in_, [&](range piece, range packed) { step_(copy{packed, piece}); });
+  }
+
+ private:
+  static range message(circulant_lists::list const& list, std::size_t at) {
+    if (list.size() == 1) return list.front();
+    std::size_t end = at;
+    for (range const piece : list) end += piece.size();
+    return {at, end};
+  }
+  template <class F>
+  static void for_each_packed(circulant_lists::list const& list, std::size_t at, F f) {
+    if (list.size() == 1) return;
+    for (range const piece : list) {
+      f(piece, range{at, at + piece.size()});
+      at += piece.size();
+    }
+  }
+
+  Step& step_;
+  std::size_t out_, in_;   // where packed messages begin
+};
+
+template <steps Step>
+void all_gather_in_lists(Step& step, blocks const& of_rank, circulant_cut const& cut) {
+  circulant_lists rounds(of_rank, cut, step.rank());
+  packing pack(step, of_rank.whole.last, longest_list(of_rank, cut));
+  circulant_lists::list sent, received;
+  // Before the first message: others rely on the later ones.
+  for (auto* const list : {&sent, &received}) list->reserve(static_cast<std::size_t>(of_rank.parts));
+  for (int i = 0; i < rounds.size(); ++i) {
+    rounds.sent(i, sent);
+    rounds.received(i, received);
+    pack.exchange(rounds.to(i), sent, rounds.from(i), received);
+  }
+}
+
+}  // namespace colligo
