@@ -42,9 +42,29 @@ double bound(collective c, machine const& m, int p, double bytes) {
     case all_gather: case gather: case scatter: case all_to_all: return q * m.alpha + moved * m.beta;
     case reduce_scatter: return q * m.alpha + moved * (m.beta + m.gamma);
     case scan: case exclusive_scan: return q * m.alpha + bytes * (m.beta + m.gamma);
+    case all_gatherv: return q * m.alpha + bytes * m.beta;   // less the least that a rank has: little or nothing
     default: return 0;
   }
 }
+
+/// How a vector of n bytes is cut into blocks; empty: as evenly as can be.
+using blocks_of = std::vector<std::size_t> (*)(int p, std::size_t n);
+struct distribution {
+  char const* name;
+  blocks_of counts;
+};
+constexpr distribution even{"", nullptr};
+constexpr distribution from_one{" from one rank", [](int p, std::size_t n) {
+  std::vector<std::size_t> counts(static_cast<std::size_t>(p));
+  counts[0] = n;
+  return counts;
+}};
+constexpr distribution spike{" of a spike", [](int p, std::size_t n) {
+  auto const others = static_cast<std::size_t>(p - 1);
+  std::vector<std::size_t> counts(others + 1, n / 2 / others);
+  counts[0] = n - n / 2 / others * others;   // about half
+  return counts;
+}};
 
 // Ratios of one question: geometric mean, and the worst with where.
 struct ratios {
@@ -76,19 +96,26 @@ constexpr bool takes_part = []<class... Others>(list_of_tags<Others...>) {
 
 // True if `automatic` is close enough to the best.
 template <collective C>
-bool compare(int most, bool commutes, bool csv) {
+bool compare(int most, bool commutes, bool csv, distribution const& cut) {
   std::map<std::string, ratios> to_bound, to_best;
   for (int const p : some_ranks) {
     if (p > most) continue;
     auto const least = static_cast<std::size_t>(has_blocks(C) ? std::max(p, 8) : 8);   // bytes: no block is empty
     for (std::size_t n = least; n <= 64u << 20; n *= 8) {
+      std::vector<std::size_t> const counts = cut.counts ? cut.counts(p, n) : std::vector<std::size_t>{};
+      std::vector<std::size_t> offsets{0};
+      for (std::size_t const count : counts) offsets.push_back(offsets.back() + count);
+      blocks const vector{{0, n}, p, cut.counts ? offsets.data() : nullptr};
+      auto const recorded = [&](auto const& tag) {
+        return cut.counts ? record(tag, C, p, counts) : record(tag, C, p, n);
+      };
       std::vector<double> best(std::size(machines), INFINITY);
       std::vector<std::string> who(std::size(machines));
       for_each_algorithm([&]<class Tag>(Tag const& tag) {
         if constexpr (takes_part<Tag> && offers<Tag, C, std::byte, detail::any_functor>) {
           constexpr bool in_order = keeps_order<policy_t<C, Tag, std::byte, detail::any_functor>>();
           if (p > most_ranks<Tag> || !(commutes || in_order)) return;
-          auto const s = record(tag, C, p, n);
+          auto const s = recorded(tag);
           for (std::size_t i = 0; i < std::size(machines); ++i)
             if (double const costs = price(s, machines[i].costs); costs < best[i]) best[i] = costs, who[i] = Tag::name;
         }
@@ -96,16 +123,16 @@ bool compare(int most, bool commutes, bool csv) {
       for (std::size_t i = 0; i < std::size(machines); ++i) {
         machine const& costs = machines[i].costs;
         std::string const name = machines[i].name;
-        auto const chosen = choose(C, {.vector = blocks{{0, n}, p}, .element_size = 1, .commutes = commutes,
-                                       .network = costs});
+        auto const chosen =
+            choose(C, {.vector = vector, .element_size = 1, .commutes = commutes, .network = costs});
         auto const took = std::string(name_of(chosen.algorithm));
-        double const taken = price(record(chosen, C, p, n), costs);
+        double const taken = price(recorded(chosen), costs);
         auto const at = "p = " + std::to_string(p) + ", " + std::to_string(n) + " B: " + took + ", best " + who[i];
         to_bound[name].add(best[i] / bound(C, costs, p, static_cast<double>(n)), at);
         to_best[name].add(taken / best[i], at);
         if (csv)
-          std::cout << name_of(C) << ',' << commutes << ',' << name << ',' << p << ',' << n << ',' << took << ','
-                    << taken << ',' << who[i] << ',' << best[i] << '\n';
+          std::cout << name_of(C) << cut.name << ',' << commutes << ',' << name << ',' << p << ',' << n << ','
+                    << took << ',' << taken << ',' << who[i] << ',' << best[i] << '\n';
       }
     }
   }
@@ -114,7 +141,7 @@ bool compare(int most, bool commutes, bool csv) {
     ratios const& of = to_best[m.name];
     close = close && of.mean() <= 1.05 && of.worst <= 1.5;
     if (csv) continue;
-    auto const what = std::string(name_of(C)) + (commutes ? "" : ", order kept") + " on " + m.name + ": ";
+    auto const what = std::string(name_of(C)) + cut.name + (commutes ? "" : ", order kept") + " on " + m.name + ": ";
     std::cout << what << "best / bound " << to_bound[m.name] << "\n    automatic / best " << of << '\n';
   }
   return close;
@@ -137,8 +164,8 @@ int main(int argc, char** argv) {
   };
   if (csv) std::cout << "collective,commutes,machine,p,bytes,automatic,seconds,best,seconds_of_best\n";
   bool close = true;
-  auto const on_grid = [&]<collective C>(bool commutes) {
-    if (wanted(C)) close = compare<C>(most, commutes, csv) && close;
+  auto const on_grid = [&]<collective C>(bool commutes, distribution const& cut = even) {
+    if (wanted(C)) close = compare<C>(most, commutes, csv, cut) && close;
   };
   using enum collective;
   for (bool const commutes : {true, false}) {
@@ -148,6 +175,8 @@ int main(int argc, char** argv) {
   }
   on_grid.operator()<broadcast>(true);
   on_grid.operator()<all_gather>(true);
+  on_grid.operator()<all_gatherv>(true, from_one);
+  on_grid.operator()<all_gatherv>(true, spike);
   on_grid.operator()<gather>(true);
   on_grid.operator()<scan>(true);
   on_grid.operator()<exclusive_scan>(true);
