@@ -30,7 +30,6 @@ struct mpi_steps_memory {
   std::vector<char> taken;
   shared_traffic traffic;
 
-  mpi_steps_memory() { make_room(64); }
   void make_room(std::size_t n) {
     requests.reserve(n);
     messages.reserve(n);
