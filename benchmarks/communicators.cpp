@@ -3,8 +3,8 @@
 /// What a communicator costs that is duplicated, used for one all_reduce of one double and freed, beside the same with
 /// MPI_Allreduce, interleaved in one run, and what those take that are alive at once:
 ///   mpirun -n 2 communicators --made 10000 --alive 1500
-/// Tells whether a first use costs at most 0.2 ms more than MPI's, and whether memory stays within 256 MiB a host. Those
-/// are aims and no tests: the exit code does not depend on them.
+/// Tells whether a first use costs at most 0.2 ms more than MPI's, and whether memory stays within 256 MiB a host.
+/// Those are aims and no tests: the exit code does not depend on them.
 #include <mpi.h>
 
 #include <colligo/all_reduce.hpp>
@@ -74,8 +74,8 @@ double time_of(way sum, int communicators) {
   return slowest;
 }
 
-/// Of all ranks together, MiB: what their processes have in memory, pages of files divided among those who map them, and
-/// what is reserved for memory that they share, touched or not. MPI's own shared memory is not counted.
+/// Of all ranks together, MiB: what their processes have in memory, pages of files divided among those who map them,
+/// and what is reserved for memory that they share, touched or not. MPI's own shared memory is not counted.
 struct memory {
   double resident, reserved;
 
@@ -111,7 +111,8 @@ int communicators(int argc, char** argv) {
   if (auto const code = parse(argc, argv, rank, o)) return *code;
   auto const seats = take_seats(!o.no_pin);
 
-  constexpr std::pair<char const*, way> ways[]{{"MPI_Allreduce", &sum_by_mpi}, {"colligo::all_reduce", &sum_by_colligo}};
+  constexpr std::pair<char const*, way> ways[]{{"MPI_Allreduce", &sum_by_mpi},
+                                               {"colligo::all_reduce", &sum_by_colligo}};
   memory taken[2]{};
   for (std::size_t which = 0; which < 2; ++which) taken[which] = taken_by(ways[which].second, o.alive);
   std::vector<double> samples[2], more;

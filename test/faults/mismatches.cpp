@@ -224,9 +224,9 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_over_messages) {
   by(over_messages{ring{}});
 }
 
-// A collective of MPI's own can not be left: who waits there does so until the rank that has refused makes its next one,
-// which MPI takes for the one that is waited for. The ranks have made different calls then, and hear of it in the next
-// one that is the library's. In checked mode they hear at once.
+// A collective of MPI's own can not be left: who waits there does so until the rank that has refused makes its next
+// one, which MPI takes for the one that is waited for. The ranks have made different calls then, and hear of it in the
+// next one that is the library's. In checked mode they hear at once.
 BOOST_AUTO_TEST_CASE(refused_on_one_rank_of_the_vendors) {
   boost::mpi::communicator const world;
   for (int which = 0; which < world.size() && world.size() > 1; ++which)
