@@ -194,8 +194,7 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank) {
       BOOST_CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
       BOOST_CHECK_MESSAGE(world.rank() == which ? said.argument : said.elsewhere, said.text);
       if (world.rank() == which) BOOST_CHECK(out == std::vector<long>(n + 1, -1));
-      else BOOST_CHECK_MESSAGE(said.text.find(is_mixed ? "given the call up" : "the output has") != said.text.npos ||
-                                   said.text.find("the output has") != said.text.npos, said.text);
+      else BOOST_CHECK_MESSAGE(is_mixed || said.text.find("the output has") != said.text.npos, said.text);
       follows(world, automatic{}, "a refusal");
     }
 }
@@ -223,6 +222,37 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_over_messages) {
   by(over_messages{recursive_doubling{}});
   by(over_messages{binary_tree{}});
   by(over_messages{ring{}});
+}
+
+// A collective of MPI's own can not be left: who waits there does so until the rank that has refused makes its next
+// one, which MPI takes for the one that is waited for. The ranks have made different calls then, and hear of it in the
+// next one that is the library's. In checked mode they hear at once.
+BOOST_AUTO_TEST_CASE(refused_on_one_rank_of_the_vendors) {
+  boost::mpi::communicator const world;
+  for (int which = 0; which < world.size() && world.size() > 1; ++which)
+    for (bool const as_request : {false, true}) {
+      boost::mpi::communicator const comm(world, boost::mpi::comm_duplicate);
+      bool const refuses = comm.rank() == which;
+      std::vector<long> const in(3, 1), expected(3, comm.size());
+      std::vector<long> out(refuses ? 4 : 3, -1);
+      auto const call = [&](auto const& over) {
+        return run([&] {
+          if (as_request) colligo::iall_reduce(over, in, out, std::plus<>{}, vendor{}).wait();
+          else colligo::all_reduce(over, in, out, std::plus<>{}, vendor{});
+        });
+      };
+      told const at_once = call(colligo::checked(comm));
+      BOOST_CHECK_MESSAGE(refuses ? at_once.argument : at_once.mismatch, at_once.text);
+      follows(comm, vendor{}, "a refusal in checked mode");
+      told const said = call(comm);
+      BOOST_CHECK_MESSAGE(said.argument == refuses && !said.elsewhere && !said.mismatch, said.text);
+      if (refuses) out.resize(3), call(comm);
+      BOOST_CHECK(out == expected);
+      int const mine = run([&] { colligo::all_reduce(comm, 1L, std::plus<>{}); }).mismatch;
+      int any = 0;
+      MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
+      BOOST_CHECK_MESSAGE(any, "nobody hears that a call has been refused");
+    }
 }
 
 BOOST_AUTO_TEST_CASE(refused_by_all_alike) {

@@ -2,13 +2,19 @@
 // Memory that can not be had at the k-th allocation of a call, for every k, on one rank and on all: right results or an
 // error on every rank, nobody hangs, and so it is with the calls that follow.
 #define BOOST_TEST_NO_MAIN
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <boost/mpi/communicator.hpp>
 #include <boost/serialization/string.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
+#include <colligo/transport/arena.hpp>
 #include <colligo/transport/thread_port.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <new>
@@ -21,6 +27,7 @@ namespace {
 
 /// Allocations of this thread until one fails; 0: none does.
 thread_local int until_failure = 0;
+bool system_is_full = false;
 
 void* taken(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
@@ -43,6 +50,12 @@ void allocate() {
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+/// Stands before the system's, for what this program calls itself: memory to share.
+extern "C" int fallocate(int file, int mode, off_t at, off_t bytes) {
+  if (mode == 0 && system_is_full) return errno = ENOSPC, -1;
+  return static_cast<int>(syscall(SYS_fallocate, file, mode, at, bytes));
+}
 
 namespace {
 
@@ -133,6 +146,9 @@ void fail_everywhere(std::string const& what, Tag const& tag, std::size_t n, boo
     }
 }
 
+/// Some ranks share memory and some do not (mixed.cpp).
+bool is_mixed() { return std::getenv("COLLIGO_TEST_RANKS_PER_HOST") != nullptr; }
+
 /// Algorithms over this communicator. A new one: all is used for the first time.
 template <class Renew, class Agree, class Report>
 void try_all(bool is_new, int p, Renew renew, Agree agree, Report report) {
@@ -153,7 +169,7 @@ void try_all(bool is_new, int p, Renew renew, Agree agree, Report report) {
     each(1L, "direct", direct{}, n);
     each(1L, "circulant in memory", over_shared_memory{circulant{}}, n);
     each(1L, "binary_tree in memory", over_shared_memory{binary_tree{}}, n);
-    each(1L, "request in memory", over_shared_memory{ring{}}, n, true);
+    each(1L, "request in memory", over_shared_memory{ring{}}, is_mixed() ? std::min<std::size_t>(n, 300) : n, true);
   }
 }
 
@@ -161,7 +177,7 @@ void try_all(bool is_new, int p, Renew renew, Agree agree, Report report) {
 
 BOOST_AUTO_TEST_CASE(no_memory_over_mpi) {
   boost::mpi::communicator const world;
-  if (world.size() > 3) return;   // takes long, and shows nothing else
+  if (world.size() > (is_mixed() ? 4 : 3)) return;   // takes long, and shows nothing else
   auto const agree = [&](bool mine) {
     int const one = mine;
     int all = 0;
@@ -177,6 +193,44 @@ BOOST_AUTO_TEST_CASE(no_memory_over_mpi) {
   boost::mpi::communicator const used(world, boost::mpi::comm_duplicate);
   colligo::all_reduce(used, 1, std::plus<>{}, shared_memory{});
   try_all(false, world.size(), [&]() -> auto& { return used; }, agree, report);
+}
+
+// The system has no more memory to share, on one rank and on all: for a new communicator, and for one that has some.
+BOOST_AUTO_TEST_CASE(no_memory_to_share) {
+  using communicator = boost::mpi::communicator;
+  communicator const world;
+  for (int who = -1; who < world.size() && world.size() > 1; ++who) {   // -1: all
+    communicator const used(world, boost::mpi::comm_duplicate), fresh(world, boost::mpi::comm_duplicate);
+    colligo::all_reduce(used, 1, std::plus<>{}, shared_memory{});
+    bool const mine = who < 0 || who == world.rank();
+    auto& arena = *detail::arena::of_process();
+    std::vector<detail::arena::part> taken;
+    system_is_full = mine;
+    for (std::size_t bytes = std::size_t{1} << 22; mine && bytes >= 64; bytes /= 2)
+      for (std::uint64_t at = arena.allocate(bytes); at != 0; at = arena.allocate(bytes)) taken.push_back({at, bytes});
+    int failed = 0;
+    auto const call_all = [&](bool is_full) {
+      for (communicator const* comm : {&used, &fresh})
+        for (std::size_t const n : {1u, 300u, 5000u, 50000u})
+          for (auto const& tag : {named("automatic"), named("ring@shared_memory"), named("direct")}) {
+            std::vector<long> in(n), out(n);
+            for (std::size_t i = 0; i < n; ++i) in[i] = value<long>(world.rank(), i);
+            bool never = false;
+            std::string text;
+            outcome const its = outcome_of(0, [&] { return sum(*comm, in, out, tag, false); }, never, text);
+            failed += its == outcome::no_memory;
+            BOOST_CHECK_MESSAGE(its == outcome::right || (its == outcome::no_shared_memory && comm == &fresh) ||
+                                    (is_full && (its == outcome::no_memory ? mine : its == outcome::elsewhere)),
+                                "n = " << n << " on rank " << world.rank() << ", none on rank " << who << ": " << text);
+            MPI_Barrier(world);
+          }
+    };
+    call_all(true);
+    BOOST_CHECK(failed > 0 || !mine || is_mixed());   // there a rank may be alone
+    for (auto const& part : taken) arena.free(part);
+    system_is_full = false;
+    call_all(false);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(no_memory_over_threads) {

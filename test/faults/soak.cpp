@@ -67,7 +67,9 @@ std::vector<std::string> algorithms(collective c) {
 template <class Comm>
 class soak {
  public:
-  soak(Comm const& comm, unsigned seed) : comm_(comm), random_(seed), p_(comm.size()), me_(comm.rank()) {}
+  /// `in_memory`: nothing is asked to go over messages.
+  soak(Comm const& comm, unsigned seed, bool in_memory = false)
+      : comm_(comm), random_(seed), in_memory_(in_memory), p_(comm.size()), me_(comm.rank()) {}
 
   /// Empty, or what was wrong.
   std::string call() {
@@ -79,7 +81,8 @@ class soak {
     std::string name = "automatic";
     if (random_() % 4 != 0) {
       name = names[random_() % names.size()];
-      if (random_() % 2) name += "@shared_memory";
+      constexpr char const* over[] = {"", "@shared_memory", "@messages"};
+      name += over[random_() % (in_memory_ ? 2 : 3)];
     }
     n_ = random_() % (1u << random_() % 16);
     root_ = static_cast<int>(random_() % static_cast<unsigned>(p_));
@@ -159,6 +162,7 @@ class soak {
 
   Comm const& comm_;
   std::mt19937 random_;
+  bool in_memory_;
   int p_, me_, root_ = 0, left_ = 0;
   std::size_t n_ = 0;
   std::vector<long> in_, out_;
@@ -179,7 +183,14 @@ BOOST_AUTO_TEST_CASE(soak_over_mpi) {
   unsigned const calls = setting("COLLIGO_SOAK_CALLS", 2500);
   soak its(world, seed);
   for (unsigned i = 0; i < calls; ++i) {
-    if (i == calls / 2 && world.rank() == 1 && world.size() == 3) std::this_thread::sleep_for(2s);
+    if (i == calls / 2 && world.size() == 3) {   // in messages, or in both; memory is in test/mpi/shared_memory.cpp
+      if (world.rank() == 1) std::this_thread::sleep_for(2s);
+      named const ring(std::getenv("COLLIGO_TEST_RANKS_PER_HOST") ? "ring" : "ring@messages");
+      std::vector<long> const in(20000, 1);
+      std::vector<long> out(in.size());
+      colligo::all_reduce(world, in, out, std::plus<>{}, ring);
+      BOOST_CHECK(out == std::vector<long>(in.size(), 3));
+    }
     std::string const wrong = its.call();
     BOOST_REQUIRE_MESSAGE(wrong.empty(), "seed " << seed << ", call " << i << ": " << wrong);
   }
@@ -195,7 +206,7 @@ BOOST_AUTO_TEST_CASE(soak_with_a_kill, *boost::unit_test::disabled()) {
   int const victim = static_cast<int>(random() % static_cast<unsigned>(world.size()));
   auto const after = std::chrono::microseconds(random() % 1000000);
   if (world.rank() == 0) std::printf("COLLIGO_SOAK_SEED=%u\n", seed), std::fflush(stdout);
-  soak its(world, seed);
+  soak its(world, seed, true);   // those who wait for messages of the rank that is gone are told nothing
   BOOST_REQUIRE(its.call().empty());   // before its end there is no memory to see it in
   MPI_Barrier(world);
   if (world.rank() == victim) std::thread([after] { std::this_thread::sleep_for(after), ::raise(SIGKILL); }).detach();
@@ -225,8 +236,10 @@ BOOST_AUTO_TEST_CASE(soak_over_threads) {
   for (int const p : {2, 3, 4})
     run_threads(p, [=](thread_communicator& comm) {
       soak its(comm, seed);
-      for (unsigned i = 0; i < calls / 3; ++i)
+      for (unsigned i = 0; i < calls / 3; ++i) {
+        if (i == calls / 6 && p == 3 && comm.rank() == 1) std::this_thread::sleep_for(2s);
         if (std::string const wrong = its.call(); !wrong.empty())
           throw std::runtime_error("seed " + std::to_string(seed) + ", call " + std::to_string(i) + ": " + wrong);
+      }
     });
 }

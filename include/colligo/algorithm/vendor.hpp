@@ -6,6 +6,9 @@
 /// Needs    a communicator over MPI and an element type that travels as bytes
 /// Order    kept (MPI asks for it unless the functor is known to commute); the standard only
 ///          recommends the same bits on all ranks
+/// Errors   those of one rank alone (arguments, a functor that throws) the others do not hear of: a blocking collective
+///          of MPI's returns to nobody before its end, one that has been started can not be cancelled, and what is left
+///          of either meets the next. In checked mode arguments are refused on all ranks before the call
 /// Prefer   where benchmarks/compare says so.   Avoid: user functors, most MPI libraries use slow algorithms for them
 /// Source   MPI-3.1, section 5.9
 #pragma once

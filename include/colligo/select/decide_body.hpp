@@ -47,7 +47,7 @@ template <class Lazy>
 struct deciding<Lazy>::kept_decisions final : kept_with_port {
   struct told { collective what; element const* of; int size_class; bool operator==(told const&) const = default; };
 
-  std::array<latest, collectives.size()> of_collective;
+  std::array<std::unique_ptr<latest>, collectives.size()> of_collective;   // of those that have been called
   tree reduce_tree, broadcast_tree;
   std::vector<told> explained;   ///< on stderr
   host_tables tables;
@@ -67,7 +67,9 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
   // Where there is no memory to keep it the rank decides all the same, for others wait for it.
   static latest& of(port_base& port, collective c) {
     try {
-      return of(port).of_collective[static_cast<std::size_t>(c)];
+      auto& its = of(port).of_collective[static_cast<std::size_t>(c)];
+      if (!its) [[unlikely]] its = std::make_unique<latest>();
+      return *its;
     } catch (std::bad_alloc const&) {
       static thread_local latest spare;
       return spare = latest{};

@@ -53,14 +53,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
     case decided_by::pinned: return "pinned by the program";
     case decided_by::named: return "named by the program";
     case decided_by::environment: case decided_by::tree_file:
-      return "wished by " +
-             deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)].wish_in_words;
+      return "wished by " + deciding<>::kept_decisions::of(port, its.what).wish_in_words;
     case decided_by::table: return "chosen by the table of measurements";
     case decided_by::measured_table: {
       constexpr std::string_view variable = "COLLIGO_TABLE=";
       std::string_view from = port.table_setting().where;
       if (from.starts_with(variable)) from.remove_prefix(variable.size());
-      auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
+      auto const& kept = deciding<>::kept_decisions::of(port, its.what);
       return "chosen by table " + std::string(from) + ':' + std::to_string(kept.measured_line);
     }
     case decided_by::required: return "chosen among those that have the bits asked for";
@@ -73,7 +72,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 // "COLLIGO_ALL_REDUCE=ring is not taken: ...", or nothing.
 [[gnu::cold]] COLLIGO_BODY std::string untaken_wish_in_words(port_base& port, call const& its, decision const& by) {
-  auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(its.what)];
+  auto const& kept = deciding<>::kept_decisions::of(port, its.what);
   bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules ||
                        by.who == decided_by::measured_table;
   if (!is_ours || kept.wish_in_words.empty()) return {};
@@ -82,7 +81,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY std::string latest_choice(endpoint& at, collective what) {
   port_base& port = port_at(at);
-  auto const& kept = deciding<>::kept_decisions::of(port).of_collective[static_cast<std::size_t>(what)];
+  auto const& kept = deciding<>::kept_decisions::of(port, what);
   if (!kept.automatic) return {};
   std::string const name(kept.by.what->name);
   if (kept.by.what->is_vendor) return name;

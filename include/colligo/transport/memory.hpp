@@ -14,7 +14,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Uninitialised bytes at a cache line's boundary. Grows, never shrinks; growing forgets the contents.
+/// Uninitialised bytes at a cache line's boundary. Grows, never shrinks; growing forgets the contents. The first time
+/// as many as are asked for: there may be thousands of communicators that are used for one call.
 class buffer {
  public:
   bool empty() const { return size_ == 0; }
@@ -25,9 +26,9 @@ class buffer {
 
  private:
   [[gnu::noinline]] void grow(std::size_t bytes) {
+    std::size_t const wanted = empty() ? bytes : bytes + bytes / 2;
     memory_.reset();
     size_ = 0;   // as long as there is none
-    std::size_t const wanted = bytes + bytes / 2;
     memory_.reset(static_cast<std::byte*>(::operator new(wanted, std::align_val_t(cache_line))));
     size_ = wanted;
   }

@@ -9,16 +9,49 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "../core/error.hpp"
 #include "mpi_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
+// Whether a rank goes on to the end of the text after what has just been thrown: without memory that it needs, or
+// without the ranks of its host. Those of other hosts wait for its messages, or until it takes theirs.
+COLLIGO_BODY bool mpi_steps::goes_on() {
+  try {
+    throw;
+  } catch (failed_elsewhere const&) {   // by a rank of this host
+    data_->fail(std::current_exception());
+  } catch (error const&) {   // MPI's, or ranks make different calls
+    return false;
+  } catch (...) {
+    data_->fail(std::current_exception());
+  }
+  leave_host();
+  return true;
+}
+
+COLLIGO_BODY void mpi_steps::leave_host() {
+  if (!host_ || std::exchange(left_host_, true)) return;
+  try {
+    std::rethrow_exception(data_->failure());
+  } catch (std::exception const& e) {
+    host_->give_up(number_, e.what());
+  } catch (...) {
+    host_->give_up(number_, "an exception that is no std::exception");
+  }
+  leave_memory();
+  through_memory_ = false;
+}
+
 // The step of a rank that has failed: messages of no bytes out, what comes in goes nowhere. Not into less room than it
-// needs: Open MPI 4.1 writes what it reads from another process's memory past the end.
+// needs: Open MPI 4.1 writes what it reads from another process's memory past the end. Ranks of its host look at what
+// it has given up.
 COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
+  leave_host();
   auto const each = [&](piece const& p, auto f) {
+    if (shares_memory_with(p.peer)) return;
     std::size_t const bytes = wire_->encode ? 1 : data_->of().bytes(p.elements.size());
     for (std::size_t at = 0; at < bytes; at += longest_piece) f();
   };

@@ -304,7 +304,9 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_
     throw;
   }
 }
-COLLIGO_BODY bool mpi_port::goes_on_without_memory(call const& its, transport over) { return !uses_memory(its, over); }
+COLLIGO_BODY bool mpi_port::goes_on_without_memory(call const& its, transport over) {
+  return !uses_memory(its, over) || !host_->whole();
+}
 
 COLLIGO_BODY bool mpi_port::uses_memory(call const& its, transport over) {
   return over != transport::messages && shared_for(*its.of) != nullptr;

@@ -322,10 +322,11 @@ COLLIGO_BODY bool mpi_shared::has_cores(bool for_job) const {
     CPU_OR(&all, &all, &its.cores);
     bound = bound || its.bound || !CPU_EQUAL(&its.cores, &head_of(neighbours_[0]).cores);
   }
+  static int const online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));   // reads a file
   int const known = CPU_COUNT(&all);
   if (known < static_cast<int>(neighbours_.size())) return false;
   // Ranks that the launcher has bound leave the other ranks theirs.
-  int const cores = bound ? std::max(known, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN))) : known;
+  int const cores = bound ? std::max(known, online) : known;
   return std::min(cores, quota) >= ranks;
 }
 

@@ -30,7 +30,6 @@ struct mpi_steps_memory {
   std::vector<char> taken;
   shared_traffic traffic;
 
-  mpi_steps_memory() { make_room(64); }
   void make_room(std::size_t n) {
     requests.reserve(n);
     messages.reserve(n);
@@ -55,6 +54,7 @@ class mpi_steps : public any_step, public moving_step {
     number_ = its.number;
     tag_ = port_.tag_of(its.number);
     if (here_) here_->enter(its);
+    left_host_ = false;
     is_plain_ = !host_ && !wire_->encode && !port_.has_left_calls();
     if (!whole_ && port_.has_left_calls()) [[unlikely]] port_.drop_what_is_left();
   }
@@ -77,12 +77,15 @@ class mpi_steps : public any_step, public moving_step {
   void fold_as_they_come(std::span<operand const> operands);
   bool all_here(std::span<operand const> operands) const;
   void prepare(std::span<operand const> operands);
+  bool goes_on();
+  void leave_host();
   void hollow(std::span<operand const> operands);
   void note(int from, std::byte const* message, std::size_t bytes, std::size_t wanted);
   [[noreturn]] void tell_left(int peer);
   void see_statuses(int code, char const* by);
   void post_send(std::byte const* out, std::size_t bytes, int to);
   void post_recv(std::byte* in, std::size_t bytes, int from);
+  void finish_in_memory();
   void finish_messages();
   bool take_encoded(bool waits);
   void make_taken(std::size_t bytes);
@@ -96,6 +99,7 @@ class mpi_steps : public any_step, public moving_step {
   shared_host* host_;
   std::optional<shared_steps> here_;
   bool whole_, is_plain_ = false;   // is_plain_: no more than MPI_Sendrecv is needed for a pair
+  bool left_host_ = false;          // in this call: what goes to ranks of this host does not any more
   std::uint32_t number_ = 0;
   int tag_ = 0;
 

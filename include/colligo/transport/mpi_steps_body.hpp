@@ -50,31 +50,22 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
 }
 
 COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
-  if (host_ && all_here(operands)) return here_->perform(operands, kind == list_kind::published && whole_);
-  if (!host_) {   // memory that can not be had does not keep a rank from the others
-    if (data_->has_failed()) return hollow(operands);
-    bool const any_order = kind == list_kind::as_they_come && !wire_->encode;
-    try {   // before the first message leaves or comes
-      prepare(operands);
-      if (!any_order) begin(operands, kind);
-    } catch (error const&) {   // MPI's
-      throw;
-    } catch (...) {
-      data_->fail(std::current_exception());
-      return hollow(operands);
-    }
-    if (any_order) return fold_as_they_come(operands);
-  } else {
-    begin(operands, kind);
+  if (whole_) return here_->perform(operands, kind == list_kind::published);
+  if (data_->has_failed()) return hollow(operands);
+  bool const any_order = kind == list_kind::as_they_come && !wire_->encode && !host_;
+  bool begun = false;
+  try {
+    if (host_ && !port_.has_left_calls() && all_here(operands)) return here_->perform(operands, false);
+    host_ ? make_room(operands, kind) : prepare(operands);   // before the first message leaves or comes
+    if (!any_order) begin(operands, kind);
+    begun = true;
+    finish_in_memory();
+  } catch (...) {
+    if (!goes_on()) throw;
+    if (!begun) return hollow(operands);
   }
-  unsigned polls = 0;
-  if (through_memory_) {
-    for (auto now = here_->advance(); now != shared_steps::state::done; now = here_->advance()) {
-      if (now == shared_steps::state::moved) polls = 0;
-      else here_->wait(polls);
-    }
-    through_memory_ = false;
-  }
+  if (any_order) return fold_as_they_come(operands);
+  if (alone_in_memory_) return;
   if (!port_.has_left_calls()) take_encoded(true);
   else
     for (; !take_encoded(false); sched_yield()) port_.drop_what_is_left();
@@ -184,6 +175,17 @@ COLLIGO_BODY bool mpi_steps::advance() {
   if (!done || through_memory_) return false;
   end_step();
   return true;
+}
+
+COLLIGO_BODY void mpi_steps::finish_in_memory() {
+  for (unsigned polls = 0; through_memory_;) {
+    auto const now = here_->advance();
+    through_memory_ = now != shared_steps::state::done;
+    if (now != shared_steps::state::stuck) polls = 0;
+    else here_->wait(polls);
+    // A rank of this host may wait for one of another that waits until this one takes its message.
+    if (port_.has_left_calls()) port_.drop_what_is_left();
+  }
 }
 
 COLLIGO_BODY void mpi_steps::end_step() {

@@ -113,14 +113,17 @@ struct table_of_program {
 
 [[gnu::cold]] COLLIGO_BODY void tell_of_unknown_variables() {
   constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_";
-  std::vector<std::string> known{"COLLIGO_TREE",  "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK",
-                                 "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_STRICT",         "COLLIGO_EXPLAIN",
-                                 "COLLIGO_BITS",  "COLLIGO_ADAPTIVE",      "COLLIGO_TABLE",          "COLLIGO_NETWORK",
-                                 "COLLIGO_LINES", "COLLIGO_CHUNKS",        "COLLIGO_READ_MEMORY"};
-  for (collective const c : collectives) known.push_back(environment_variable(c));
+  std::vector<std::string> known;   // as a rule none of ours is set, and none is needed
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     std::string_view const its(*each, std::strcspn(*each, "="));
-    if (!its.starts_with(ours) || its.starts_with(of_tests) || std::ranges::find(known, its) != known.end()) continue;
+    if (!its.starts_with(ours) || its.starts_with(of_tests)) continue;
+    if (known.empty()) {
+      known = {"COLLIGO_TREE",   "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK", "COLLIGO_TRACE",
+               "COLLIGO_STRICT", "COLLIGO_EXPLAIN",     "COLLIGO_SHARED_MEMORY",  "COLLIGO_BITS",  "COLLIGO_ADAPTIVE",
+               "COLLIGO_TABLE",  "COLLIGO_NETWORK",     "COLLIGO_READ_MEMORY",    "COLLIGO_LINES", "COLLIGO_CHUNKS"};
+      for (collective const c : collectives) known.push_back(environment_variable(c));
+    }
+    if (std::ranges::find(known, its) != known.end()) continue;
     tell_once(std::string(its) + " is no variable of this library and is ignored; the nearest is " +
               std::string(nearest_to(its, known)));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -67,12 +68,15 @@ COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, bool publ
 }
 
 // Whether a short message has to wait for room, and so what has to be remembered of it, may differ from one call to the
-// next.
-[[gnu::cold]] COLLIGO_BODY void shared_steps::make_first_room() {
+// next. Ranks of other hosts wait for this one's messages, so that it goes on without.
+[[gnu::cold]] COLLIGO_BODY void shared_steps::make_first_room() try {
   std::size_t const ranks = host_.records().size();
   data_->memory().received.of_size(ranks * (lines_for(longest_in_lines) * cache_line));
   traffic_.out.reserve(2 * ranks);
   traffic_.in.reserve(2 * ranks);
+} catch (std::bad_alloc const&) {
+  if (host_.whole()) throw;
+  data_->fail(std::current_exception());
 }
 
 COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list) {
