@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The elements and functors that are measured: numbers, MPI's value and index, and a user's own struct of 40 bytes.
+/// The elements and functors that are measured: numbers, MPI's value and index, a user's own struct of 40 bytes, and
+/// matrices, whose product does not commute.
 #pragma once
 
 #include <fmt/core.h>
@@ -42,6 +43,17 @@ struct merge {
   }
 };
 
+/// 2 x 2, modulo 2^32: products are exact in any grouping.
+struct matrix {
+  std::uint32_t a, b, c, d;
+  bool operator==(matrix const&) const = default;
+};
+struct product {
+  matrix operator()(matrix const& x, matrix const& y) const {
+    return {x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
+  }
+};
+
 }  // namespace bench
 
 template <>
@@ -61,6 +73,9 @@ T input(std::uint64_t round, int rank, std::size_t i) {
   else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<int>(bits >> 48) - 32768);
   // Few values: ties occur.
   else if constexpr (std::is_same_v<T, place>) return {static_cast<double>(bits >> 60), rank};
+  else if constexpr (std::is_same_v<T, matrix>)
+    return {static_cast<std::uint32_t>(bits >> 32), static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(bits),
+            1};
   else return {1 + static_cast<std::int64_t>(bits >> 60), unit, 16 + unit, unit - 1, unit + 1};
 }
 
@@ -92,6 +107,8 @@ template <class T>
 std::string text_of(T const& value) {
   if constexpr (std::is_arithmetic_v<T>) return fmt::format("{}", value);
   else if constexpr (std::is_same_v<T, place>) return fmt::format("({}, {})", value.value, value.index);
+  else if constexpr (std::is_same_v<T, matrix>)
+    return fmt::format("({} {}, {} {})", value.a, value.b, value.c, value.d);
   else return fmt::format("({}, {}, {}, {}, {})", value.count, value.mean, value.squares, value.least, value.greatest);
 }
 

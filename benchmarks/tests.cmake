@@ -8,7 +8,7 @@ endfunction()
 
 set(short --bytes 8:4096 --repeats 2 --sample-us 0)
 set(shortest --bytes 8,4096 --repeats 1 --sample-us 0)
-set(offers double:sum double:max float:sum float:max int:sum int:max located:maxloc struct:merge)
+set(offers double:sum double:max float:sum float:max int:sum int:max located:maxloc struct:merge matrix:product)
 foreach(collective all_reduce reduce)
   foreach(offer IN LISTS offers)
     string(REPLACE ":" ";" words ${offer})

@@ -39,10 +39,12 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
          "of the counts of all_gatherv, gatherv, scatterv, reduce_scatter, all_to_all_v: regular, broadcast, spike,\n"
          "half_full, linearly_decreasing, geometric_curve; --bytes is its base count")
       ->capture_default_str();
-  app.add_option("--type", o.type, "double, float, int, located (a double and where it is), struct (40 bytes)")
+  app.add_option("--type", o.type, "double, float, int, located (a double and where it is), struct (40 bytes), "
+                 "matrix (2 x 2, modulo 2^32)")
       ->capture_default_str();
   app.add_option("--op", o.op,
-                 "sum or max of numbers, maxloc of located, merge of struct (default: the first that fits the type)");
+                 "sum or max of numbers, maxloc of located, merge of struct, product of matrix, which does not "
+                 "commute (default: the first that fits the type)");
   app.add_option("--bytes", o.bytes,
                  "A:B for A, A * factor, ... up to B, or a list A,B,C; rounded up to whole elements")
       ->capture_default_str();

@@ -31,7 +31,7 @@ class mpi_words {
   mpi_words& operator=(mpi_words const&) = delete;
 
  private:
-  static constexpr bool type_made = std::is_same_v<T, summary>;
+  static constexpr bool type_made = std::is_same_v<T, summary> || std::is_same_v<T, matrix>;
 #ifdef COLLIGO_BENCH_SIMULATED
   static constexpr bool op_made = type_made || std::is_same_v<Op, sum>;   // MPI's own would take no time
 #else
@@ -78,6 +78,8 @@ struct boost::mpi::is_mpi_datatype<bench::place> : boost::mpl::true_ {};
 template <>
 struct boost::mpi::is_mpi_datatype<bench::summary> : boost::mpl::true_ {};
 template <>
+struct boost::mpi::is_mpi_datatype<bench::matrix> : boost::mpl::true_ {};
+template <>
 struct boost::mpi::is_commutative<colligo::maxloc, bench::place> : boost::mpl::true_ {};
 template <>
 struct boost::mpi::is_commutative<bench::merge, bench::summary> : boost::mpl::true_ {};
@@ -89,6 +91,8 @@ template <class Archive>
 void serialize(Archive& archive, bench::summary& s, unsigned) {
   archive & s.count & s.mean & s.squares & s.least & s.greatest;
 }
+template <class Archive>
+void serialize(Archive& archive, bench::matrix& m, unsigned) { archive & m.a & m.b & m.c & m.d; }
 }  // namespace boost::serialization
 
 namespace bench {

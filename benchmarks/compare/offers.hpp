@@ -27,6 +27,7 @@ inline constexpr std::array offers{
     offer{"int", "sum", &reduction_of<int, sum>},
     offer{"int", "max", &reduction_of<int, colligo::maximum>},
     offer{"located", "maxloc", &reduction_of<place, colligo::maxloc>},
+    offer{"matrix", "product", &reduction_of<matrix, product>},
 #endif
     offer{"struct", "merge", &reduction_of<summary, merge>},
 };
