@@ -247,4 +247,24 @@ BOOST_AUTO_TEST_CASE(persistent_collectives_allocate_nothing_once_they_are_made)
     persistent_collectives(boost::mpi::communicator(world, boost::mpi::comm_duplicate), n);
 }
 
+// Each has a functor of its own. From the second one on that is all.
+BOOST_AUTO_TEST_CASE(requests_made_again_and_again_allocate_their_functor_alone) {
+  boost::mpi::communicator const world(boost::mpi::communicator(), boost::mpi::comm_duplicate);
+  for (std::size_t const n : {1u, 1000u})
+    for (colligo::chosen_algorithm const& algorithm :
+         {colligo::chosen_algorithm(colligo::direct{}),
+          colligo::chosen_algorithm(colligo::recursive_doubling{}, colligo::transport::messages)}) {
+      std::vector<double> const in(n, 1);
+      std::vector<double> out(n);
+      auto const once = [&] {
+        return allocations_of([&] { colligo::iall_reduce(world, in, out, std::plus<>{}, algorithm).wait(); });
+      };
+      for (int warm = 0; warm < 3; ++warm) once();
+      int const then = once();
+      BOOST_CHECK_MESSAGE(then == 1, name_of(algorithm.algorithm) << ", " << n << " elements: " << then
+                                                                 << " allocations instead of 1");
+      BOOST_CHECK(out == std::vector<double>(n, world.size()));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

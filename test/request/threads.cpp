@@ -36,6 +36,53 @@ TEST_CASE("requests of all kinds, under way together, completed in any order") {
     }
 }
 
+TEST_CASE("requests of the same kind one after the other: what differs between them is taken anew") {
+  for (int const p : {2, 3, 5})
+    for (bool const over_memory : {false, true})
+      with_ranks(p, [=](auto& comm) {
+        auto const name = [&](std::string const& its) { return named(its + (over_memory ? "@shared_memory" : "")); };
+        int const me = comm.rank(), sum = p * (p - 1) / 2;
+        std::vector<int> a(40), b(40), c(40);
+        for (int round = 0; round < 4; ++round) {
+          a.assign(40, me + round), b.assign(40, 10 * me), c.assign(40, -1);
+          // Other memory, under way together; the functor's state; in place.
+          auto const with_weight = as_commutative([round](int x, int y) { return x + y + round; });
+          std::vector<request> both;
+          both.push_back(iall_reduce(comm, a, c, with_weight, name("direct")));
+          both.push_back(iall_reduce(comm, in_place(b), std::plus<>{}, name("direct")));
+          wait_all(both);
+          both.clear();
+          expect(c == std::vector<int>(40, sum + p * round + (p - 1) * round), "the functor's state");
+          expect(b == std::vector<int>(40, 10 * sum), "in place");
+          // Knobs, roots, lengths, counts.
+          for (char const* its : {"direct:slices=16", "direct:slices=16,window=8", "ring"}) {
+            iall_reduce(comm, a, c, std::plus<>{}, name(its)).wait();
+            expect(c == std::vector<int>(40, sum + p * round), its);
+          }
+          for (int const root : {0, p - 1}) {
+            b.assign(40, me == root ? round : -1);
+            ibroadcast(comm, b, root, name("binary_tree")).wait();
+            expect(b == std::vector<int>(40, round), "a broadcast");
+          }
+          std::vector<std::size_t> counts(static_cast<std::size_t>(p), 2);
+          counts[static_cast<std::size_t>(round % p)] = 5;
+          std::vector<int> const mine(counts[static_cast<std::size_t>(me)], me);
+          std::vector<int> all(2 * static_cast<std::size_t>(p) + 3), expected;
+          iall_gatherv(comm, mine, all, counts, name("circulant")).wait();
+          for (int r = 0; r < p; ++r) expected.insert(expected.end(), counts[static_cast<std::size_t>(r)], r);
+          expect(all == expected, "counts");
+          // After a functor that throws.
+          auto const throwing = as_commutative([](int x, int) -> int { throw x; });
+          auto failing = iall_reduce(comm, a, c, throwing, name("direct"));
+          try {
+            failing.wait();
+            expect(false, "it throws");
+          } catch (int) {
+          }
+        }
+      });
+}
+
 TEST_CASE("a persistent collective is started again on new values") {
   for (int const p : {1, 2, 5, 8})
     with_ranks(p, [p](auto& comm) {

@@ -54,6 +54,9 @@ struct text {
   bool ordered = true, keeps_input = false, asks_for_trees = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
   void (*run)(void const* tag, known_ranks const& known, any_step& step, blocks const& vector, int root) = nullptr;
+  /// Bytes of its tags, where those with the same bytes say the same: they have nothing but knobs.
+  std::size_t tag_bytes = more_than_knobs;
+  static constexpr std::size_t more_than_knobs = static_cast<std::size_t>(-1);
   /// Elements beyond the vector that it has for its own; null: none.
   std::size_t (*scratch)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
@@ -93,13 +96,22 @@ constexpr transport over_of() {
   else return transport::best;
 }
 
+template <class Tag>
+constexpr std::size_t tag_bytes_of() {
+  if constexpr (completed_by_trees<Tag>) return text::more_than_knobs;
+  else if constexpr (std::is_empty_v<Tag>) return 0;
+  else if constexpr (requires { requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t); }) return sizeof(Tag);
+  else return text::more_than_knobs;
+}
+
 template <collective C, class Tag, class T, class Op>
 constexpr text make_text() {
   text made{.name = Tag::name,
             .short_name = packed(Tag::name),
             .over = over_of<Tag>(),
             .asks_for_trees = completed_by_trees<Tag>,
-            .is_vendor = std::is_base_of_v<vendor, Tag>};
+            .is_vendor = std::is_base_of_v<vendor, Tag>,
+            .tag_bytes = tag_bytes_of<Tag>()};
   using policy = policy_t<C, Tag, T, Op>;
   made.ordered = keeps_order<policy>();
   made.same_bits = gives_same_bits<policy>();

@@ -351,6 +351,8 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
   if (its.before) [[unlikely]] before(port, its, by, persistent ? call_form::persistent : call_form::request);
   known_ranks const known = told_if_refused(port, its, [&] { return checked(port, its, by); });
   try {
+    if (!persistent)
+      if (auto again = running::kept(port, its, *by.what, by.tag, by.over, owned)) return again;
     return owned_running(new running(port, its, *by.what, by.tag, known, by.over, std::move(owned), persistent));
   } catch (std::bad_alloc const& e) {   // the others start theirs
     if (!persistent) port.refuse(e.what());

@@ -195,7 +195,10 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value
   if (owns_comm_ && !keeps_comm_ && !finalised) MPI_Comm_free(&comm_);
 }
 
-[[gnu::cold]] COLLIGO_BODY mpi_port::~mpi_port() { free_own(); }
+[[gnu::cold]] COLLIGO_BODY mpi_port::~mpi_port() {
+  spare_requests = {};   // they have steps over this port
+  free_own();
+}
 
 [[gnu::cold]] COLLIGO_BODY mpi_port& mpi_port::look_up(MPI_Comm user) {
   require_mpi();

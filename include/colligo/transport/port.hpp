@@ -190,6 +190,9 @@ class port_base : public endpoint {
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::unique_ptr<observer> trace;              ///< none: its calls are not traced
   std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
+  /// Requests that are complete, for others that ask for the same (requests.hpp).
+  std::array<std::unique_ptr<kept_with_port>, 4> spare_requests;
+  std::shared_ptr<char> life;                   ///< expires with the port; made by the first request
   std::uint32_t calls = 0;                      ///< so far, on all ranks alike; those that were refused count
 
   /// This rank leaves a call before its end, or has not begun it: tells those who wait in it, as far as they can be

@@ -4,6 +4,7 @@
 /// whenever it tests one, waits for one, or makes a blocking call.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,13 +19,14 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A collective on one rank that can be performed piece by piece, any number of times.
-class running {
+/// A collective on one rank that can be performed piece by piece, any number of times. What a program starts again and
+/// again is worked out once: a request that is complete is kept for a while, and takes other arguments.
+class running final : public kept_with_port {
  public:
   /// Decides all and allocates all; collective only where the port's memory is first asked for.
   running(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known, transport over,
           std::unique_ptr<owned_by_request> owned, bool persistent);
-  ~running();
+  ~running() override;
   running(running const&) = delete;
   running& operator=(running const&) = delete;
 
@@ -40,11 +42,19 @@ class running {
   bool complete();
   void give_way(unsigned& polls) const { port_.give_way(polls); }
 
+  /// One that is kept and does the same, for these arguments, or none. As collective as making one.
+  static owned_running kept(port_base& port, call const& its, text const& what, void const* tag, transport over,
+                            std::unique_ptr<owned_by_request>& owned);
+  /// For whoever had it: keeps it, or ends it.
+  static void leave(std::unique_ptr<running> its);
+
  private:
   friend class requests_of_rank;
   static void run_among(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
                         transport over, std::uint32_t number);
 
+  void work_on_arguments();
+  bool does(call const& its, text const& what, void const* tag, transport over) const;
   void begin(std::uint32_t number);
   bool advance();
   void finish();
@@ -54,12 +64,16 @@ class running {
   requests_of_rank& all_;   // may outlive the port
   call its_;
   text const& what_;
+  transport over_;
+  std::array<std::byte, 32> tag_{};   // of a tag that is nothing but knobs
+  std::weak_ptr<char> port_lives_;
   std::uint32_t number_ = 0;
   std::vector<std::size_t> offsets_;
   std::unique_ptr<owned_by_request> owned_;
   scratch memory_;
   rank_plan plan_;
-  bool copies_input_ = false, direct_ = true, uses_memory_ = false;
+  range beside_ = behind_all;         // in result_
+  bool copies_input_ = false, direct_ = true, uses_memory_ = false, reusable_ = false;
   std::optional<room> result_, input_;
   std::optional<working_vector> data_;
   std::unique_ptr<moving_step> steps_;
@@ -80,6 +94,10 @@ class requests_of_rank {
   /// One round for all that are under way. True if one has been completed.
   bool progress();
   void add(running& r, std::uint32_t number);
+  /// Several threads may make and drop requests.
+  std::unique_lock<std::recursive_mutex> lock() {
+    return shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
+  }
   /// So that add() does not allocate for one more.
   void make_room(int one_more_or_less);
   /// A blocking call while requests are under way: all of them go on meanwhile. Set by the first request, so that units
@@ -89,10 +107,6 @@ class requests_of_rank {
   blocking_call run_among = nullptr;
 
  private:
-  std::unique_lock<std::recursive_mutex> lock() {
-    return shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
-  }
-
   std::recursive_mutex mutex_;
   std::atomic<bool> shared_ = false;
   std::atomic<int> count_ = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "../core/error.hpp"
@@ -17,7 +18,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 COLLIGO_BODY running::running(port_base& port, call const& its, text const& what, void const* tag,
                               known_ranks const& known, transport over, std::unique_ptr<owned_by_request> owned,
                               bool persistent)
-    : port_(port), all_(port.requests()), its_(its), what_(what), owned_(std::move(owned)) {
+    : port_(port), all_(port.requests()), its_(its), what_(what), over_(over), owned_(std::move(owned)) {
   all_.make_room(1);
   all_.run_among = &run_among;
   if (its.vector.offsets) {
@@ -47,13 +48,11 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   if (has_two_vectors(its_.what)) holds = joined(its_.out.covers, holds);
   working_place const place(its_, holds);
   direct_ = place.direct;
+  beside_ = place.beside;
   copies_input_ = what.keeps_input && its_.in.data == its_.out.data;
-  result_.emplace(memory_.result, of, place.beside.size());
+  result_.emplace(memory_.result, of, beside_.size());
   input_.emplace(memory_.input, of, copies_input_ ? its_.in.covers.size() : 0);
-  values<std::byte const> in = its_.in;
-  if (copies_input_) in.data = input_->data();
-  values<std::byte> const beside{result_->data(), place.beside}, none{nullptr, behind_all};
-  data_.emplace(of, its_.op, in, direct_ ? its_.out : beside, memory_, direct_ ? beside : none);
+  work_on_arguments();
   steps_ = port.steps_for_request(*data_, its_, over);
   // Room for every step, so that no start allocates.
   std::size_t received = 0, combined = 0, grouped = 0;
@@ -69,9 +68,67 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   memory_.received.of_size(of.bytes(received));
   memory_.combined.of_size(of.bytes(combined));
   memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
+  constexpr std::size_t short_vector = 64 * 1024;   // bytes: of longer ones the memory is worth more than the time
+  std::size_t const touched = std::max(its_.vector.whole.size(), holds.size());
+  if (persistent || of.bytes(touched) > short_vector || what.tag_bytes > tag_.size()) return;
+  if (!port.life) port.life = std::make_shared<char>();
+  port_lives_ = port.life;
+  if (what.tag_bytes != 0) std::memcpy(tag_.data(), tag, what.tag_bytes);
+  reusable_ = true;
 }
 
-COLLIGO_BODY void end_running::operator()(running* its) const { delete its; }
+COLLIGO_BODY void running::work_on_arguments() {
+  values<std::byte const> in = its_.in;
+  if (copies_input_) in.data = input_->data();
+  values<std::byte> const beside{result_->data(), beside_}, none{nullptr, behind_all};
+  data_.emplace(*its_.of, its_.op, in, direct_ ? its_.out : beside, memory_, direct_ ? beside : none);
+}
+
+COLLIGO_BODY bool running::does(call const& its, text const& what, void const* tag, transport over) const {
+  auto const& mine = its_.vector;
+  auto const& asked = its.vector;
+  bool const alike = &what == &what_ && over == over_ && its.of == its_.of && its.wire == its_.wire &&
+                     its.what == its_.what && its.root == its_.root && asked.whole == mine.whole &&
+                     its.in.covers == its_.in.covers && its.out.covers == its_.out.covers &&
+                     (its.in.data == its.out.data) == (its_.in.data == its_.out.data) &&
+                     (asked.offsets == nullptr) == (mine.offsets == nullptr);
+  return alike && (what.tag_bytes == 0 || std::memcmp(tag, tag_.data(), what.tag_bytes) == 0) &&
+         (!asked.offsets || std::equal(offsets_.begin(), offsets_.end(), asked.offsets));
+}
+
+COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, text const& what, void const* tag,
+                                         transport over, std::unique_ptr<owned_by_request>& owned) {
+  if (!port.life) return {};
+  bool const uses_memory = port.uses_memory(its, over);
+  auto const turn = port.requests().lock();
+  for (auto& spare : port.spare_requests) {
+    auto* const one = static_cast<running*>(spare.get());
+    if (!one || one->uses_memory_ != uses_memory || !one->does(its, what, tag, over)) continue;
+    spare.release();
+    one->owned_ = std::move(owned);
+    auto const* const offsets = one->its_.vector.offsets;
+    one->its_ = its;
+    one->its_.vector.offsets = offsets;
+    one->work_on_arguments();
+    return owned_running(one);
+  }
+  return {};
+}
+
+COLLIGO_BODY void running::leave(std::unique_ptr<running> its) {
+  try {
+    while (its->under_way()) its->wait();
+  } catch (...) {   // nobody is left to be told
+  }
+  its->owned_.reset();
+  auto const turn = its->all_.lock();
+  if (!its->reusable_ || its->port_lives_.expired()) return;
+  auto& spares = its->port_.spare_requests;   // the latest comes first
+  std::rotate(spares.begin(), spares.end() - 1, spares.end());
+  spares.front() = std::move(its);
+}
+
+COLLIGO_BODY void end_running::operator()(running* its) const { running::leave(std::unique_ptr<running>(its)); }
 
 COLLIGO_BODY running::~running() {
   try {
@@ -126,7 +183,7 @@ COLLIGO_BODY bool running::advance() {
   } catch (...) {
     if (at_ != plan_.steps.size()) port_.give_up_now(number_);   // first: others abandon theirs when they hear of it
     if (begun_) steps_->abandon();
-    begun_ = false;
+    begun_ = reusable_ = false;
     failed_ = std::current_exception();
   }
   if (port_.trace) port_.trace->end(traced_);

@@ -53,6 +53,7 @@ struct over_threads {
       size_ = size;
       take(environment);
     }
+    ~port() override { spare_requests = {}; }   // they have steps over this port
 
     /// The same protocol as between processes, over memory of this one.
     shared_host* shared() {
