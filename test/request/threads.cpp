@@ -2,6 +2,7 @@
 // Non-blocking and persistent collectives among threads.
 #include <catch2/catch.hpp>
 
+#include <list>
 #include <numeric>
 #include <thread>
 #include <type_traits>
@@ -42,44 +43,57 @@ TEST_CASE("requests of the same kind one after the other: what differs between t
       with_ranks(p, [=](auto& comm) {
         auto const name = [&](std::string const& its) { return named(its + (over_memory ? "@shared_memory" : "")); };
         int const me = comm.rank(), sum = p * (p - 1) / 2;
-        std::vector<int> a(40), b(40), c(40);
-        for (int round = 0; round < 4; ++round) {
-          a.assign(40, me + round), b.assign(40, 10 * me), c.assign(40, -1);
-          // Other memory, under way together; the functor's state; in place.
-          auto const with_weight = as_commutative([round](int x, int y) { return x + y + round; });
+        std::list<std::vector<int>> memory;   // never the same again
+        auto const filled = [&](int with) -> std::vector<int>& { return memory.emplace_back(40, with); };
+        auto const repeat = [](auto call) { for (int round = 0; round < 4; ++round) call(round); };
+        repeat([&](int round) {   // under way together; the functor has a state
+          auto const weighted = as_commutative([round](int x, int y) { return x + y + round; });
+          auto const& a = filled(me + round);
+          auto &b = filled(10 * me), &c = filled(-1);
           std::vector<request> both;
-          both.push_back(iall_reduce(comm, a, c, with_weight, name("direct")));
+          both.push_back(iall_reduce(comm, a, c, weighted, name("direct")));
           both.push_back(iall_reduce(comm, in_place(b), std::plus<>{}, name("direct")));
           wait_all(both);
-          both.clear();
           expect(c == std::vector<int>(40, sum + p * round + (p - 1) * round), "the functor's state");
           expect(b == std::vector<int>(40, 10 * sum), "in place");
-          // Knobs, roots, lengths, counts.
-          for (char const* its : {"direct:slices=16", "direct:slices=16,window=8", "ring"}) {
-            iall_reduce(comm, a, c, std::plus<>{}, name(its)).wait();
-            expect(c == std::vector<int>(40, sum + p * round), its);
-          }
-          for (int const root : {0, p - 1}) {
-            b.assign(40, me == root ? round : -1);
-            ibroadcast(comm, b, root, name("binary_tree")).wait();
-            expect(b == std::vector<int>(40, round), "a broadcast");
-          }
+        });
+        repeat([&](int round) {
+          auto& c = filled(-1);
+          iall_reduce(comm, filled(me), c, std::plus<>{}, name(round % 2 ? "direct:slices=16" : "direct")).wait();
+          expect(c == std::vector<int>(40, sum), "knobs");
+        });
+        repeat([&](int round) {
+          int const root = round % p;
+          auto& b = filled(me == root ? round : -1);
+          ibroadcast(comm, b, root, name("binary_tree")).wait();
+          expect(b == std::vector<int>(40, round), "roots");
+        });
+        repeat([&](int round) {
           std::vector<std::size_t> counts(static_cast<std::size_t>(p), 2);
-          counts[static_cast<std::size_t>(round % p)] = 5;
-          std::vector<int> const mine(counts[static_cast<std::size_t>(me)], me);
-          std::vector<int> all(2 * static_cast<std::size_t>(p) + 3), expected;
-          iall_gatherv(comm, mine, all, counts, name("circulant")).wait();
+          counts[static_cast<std::size_t>(round / 2 % p)] = 5;
+          auto& all = filled(0);
+          all.resize(2 * static_cast<std::size_t>(p) + 3);
+          iall_gatherv(comm, std::vector<int>(counts[static_cast<std::size_t>(me)], me), all, counts,
+                       name("circulant"))
+              .wait();
+          std::vector<int> expected;
           for (int r = 0; r < p; ++r) expected.insert(expected.end(), counts[static_cast<std::size_t>(r)], r);
           expect(all == expected, "counts");
-          // After a functor that throws.
-          auto const throwing = as_commutative([](int x, int) -> int { throw x; });
-          auto failing = iall_reduce(comm, a, c, throwing, name("direct"));
+        });
+        repeat([&](int round) {
+          auto const in_the_end = as_commutative([round](int x, int y) {
+            if (round == 2) throw round;
+            return x + y;
+          });
+          auto& c = filled(-1);
+          auto sums = iall_reduce(comm, filled(me), c, in_the_end, name("direct"));
           try {
-            failing.wait();
-            expect(false, "it throws");
+            sums.wait();
+            expect(round != 2 && c == std::vector<int>(40, sum), "before and after a functor that throws");
           } catch (int) {
+            expect(round == 2, "it throws there");
           }
-        }
+        });
       });
 }
 
