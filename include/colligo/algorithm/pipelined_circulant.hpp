@@ -29,7 +29,7 @@
 #include <array>
 #include <string_view>
 
-#include "lists_on_circulant.hpp"
+#include "../shape/lists_on_circulant.hpp"
 #include "pipelined_chain.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

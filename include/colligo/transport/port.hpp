@@ -64,11 +64,20 @@ struct working_place {
   bool direct = true;
   range beside = behind_all;   ///< in memory that is not the user's
 
+  working_place() = default;
   working_place(call const& its, range holds) {
     range const out = its.out.covers;
     if (contains(out, holds)) return;
     direct = out.first <= holds.first && its.vector.whole.last <= out.last;
     beside = {direct ? out.last : holds.first, holds.last};
+  }
+
+  /// Of a working vector, where `memory` is what is not the user's.
+  values<std::byte> out(call const& its, std::byte* memory) const {
+    return direct ? its.out : values<std::byte>{memory, beside};
+  }
+  values<std::byte> beyond(std::byte* memory) const {
+    return direct ? values<std::byte>{memory, beside} : values<std::byte>{nullptr, behind_all};
   }
 };
 

@@ -258,14 +258,13 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, text_run 
     result.make(memory.result, of, place.beside.size());
     input.make(memory.input, of, copy ? its.in.covers.size() : 0);
     if (copy) of.copy(in.data, in.covers.size(), input.data());
-    if (two) copy_own_block(its, rank(), place.direct ? its.out.data : result.data());
+    if (two) copy_own_block(its, rank(), place.out(its, result.data()).data);
   } catch (...) {
     if (!goes_on_without_memory(its, over)) throw;
     missing = std::current_exception();
   }
   if (copy) in.data = input.data();
-  values<std::byte> const beside{result.data(), place.beside}, none{nullptr, behind_all};
-  working_vector data(of, its.op, in, place.direct ? its.out : beside, memory, place.direct ? beside : none);
+  working_vector data(of, its.op, in, place.out(its, result.data()), memory, place.beyond(result.data()));
   if (missing) data.fail(missing);
   perform(data, its, run, over);
   if (missing) std::rethrow_exception(missing);

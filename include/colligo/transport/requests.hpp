@@ -53,6 +53,7 @@ class running final : public kept_with_port {
   static void run_among(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
                         transport over, std::uint32_t number);
 
+  void end_silently() noexcept;
   void work_on_arguments();
   bool does(call const& its, text const& what, void const* tag, transport over) const;
   void begin(std::uint32_t number);
@@ -72,8 +73,8 @@ class running final : public kept_with_port {
   std::unique_ptr<owned_by_request> owned_;
   scratch memory_;
   rank_plan plan_;
-  range beside_ = behind_all;         // in result_
-  bool copies_input_ = false, direct_ = true, uses_memory_ = false, reusable_ = false;
+  working_place place_;               // what is not the user's is result_
+  bool copies_input_ = false, uses_memory_ = false, reusable_ = false;
   std::optional<room> result_, input_;
   std::optional<working_vector> data_;
   std::unique_ptr<moving_step> steps_;

@@ -46,11 +46,9 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
     holds = needed.holds();
   }
   if (has_two_vectors(its_.what)) holds = joined(its_.out.covers, holds);
-  working_place const place(its_, holds);
-  direct_ = place.direct;
-  beside_ = place.beside;
+  place_ = working_place(its_, holds);
   copies_input_ = what.keeps_input && its_.in.data == its_.out.data;
-  result_.emplace(memory_.result, of, beside_.size());
+  result_.emplace(memory_.result, of, place_.beside.size());
   input_.emplace(memory_.input, of, copies_input_ ? its_.in.covers.size() : 0);
   work_on_arguments();
   steps_ = port.steps_for_request(*data_, its_, over);
@@ -80,8 +78,8 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
 COLLIGO_BODY void running::work_on_arguments() {
   values<std::byte const> in = its_.in;
   if (copies_input_) in.data = input_->data();
-  values<std::byte> const beside{result_->data(), beside_}, none{nullptr, behind_all};
-  data_.emplace(*its_.of, its_.op, in, direct_ ? its_.out : beside, memory_, direct_ ? beside : none);
+  std::byte* const memory = result_->data();
+  data_.emplace(*its_.of, its_.op, in, place_.out(its_, memory), memory_, place_.beyond(memory));
 }
 
 COLLIGO_BODY bool running::does(call const& its, text const& what, void const* tag, transport over) const {
@@ -115,11 +113,13 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, text 
   return {};
 }
 
+COLLIGO_BODY void running::end_silently() noexcept try {
+  while (under_way()) wait();
+} catch (...) {   // nobody is left to be told
+}
+
 COLLIGO_BODY void running::leave(std::unique_ptr<running> its) {
-  try {
-    while (its->under_way()) its->wait();
-  } catch (...) {   // nobody is left to be told
-  }
+  its->end_silently();
   its->owned_.reset();
   auto const turn = its->all_.lock();
   if (!its->reusable_ || its->port_lives_.expired()) return;
@@ -131,10 +131,7 @@ COLLIGO_BODY void running::leave(std::unique_ptr<running> its) {
 COLLIGO_BODY void end_running::operator()(running* its) const { running::leave(std::unique_ptr<running>(its)); }
 
 COLLIGO_BODY running::~running() {
-  try {
-    while (under_way()) wait();
-  } catch (...) {   // nobody is left to be told
-  }
+  end_silently();
   all_.make_room(-1);
 }
 
@@ -152,7 +149,7 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
   if (data_) {
     element const& of = *its_.of;
     if (copies_input_) of.copy(its_.in.data, its_.in.covers.size(), input_->data());
-    if (has_two_vectors(its_.what)) copy_own_block(its_, port_.rank(), direct_ ? its_.out.data : result_->data());
+    if (has_two_vectors(its_.what)) copy_own_block(its_, port_.rank(), place_.out(its_, result_->data()).data);
     data_->begin_again();
   }
   number_ = number;
@@ -192,7 +189,7 @@ COLLIGO_BODY bool running::advance() {
 
 COLLIGO_BODY void running::finish() {
   if (data_) {
-    if (direct_) data_->complete();
+    if (place_.direct) data_->complete();
     else its_.of->copy(data_->read(its_.out.covers), its_.out.covers.size(), its_.out.data);
     data_->rethrow();
   }

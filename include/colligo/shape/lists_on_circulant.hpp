@@ -9,7 +9,7 @@
 
 #include "../core/machine.hpp"
 #include "../core/step.hpp"
-#include "../shape/circulant_lists.hpp"
+#include "circulant_lists.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
