@@ -5,7 +5,8 @@
 //   prices --collective all_reduce|all_gatherv --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1 --algorithms a,b
 //          [--distribution NAME]
 //
-// --machine: alpha in us, beta and gamma in ns per byte. all_gatherv's --bytes is the base count of the distribution.
+// --machine: alpha in us, beta and gamma in ns per byte, and alpha of further messages of a step over alpha, 1 if left
+// out. all_gatherv's --bytes is the base count of the distribution.
 #include <colligo/algorithm/catalogue.hpp>
 #include <colligo/record.hpp>
 #include <colligo/select/choose.hpp>
@@ -95,8 +96,8 @@ int run(int argc, char** argv) {
     o[argv[i]] = argv[i + 1];
   }
   auto const costs = numbers<double>(o["--machine"]);
-  if (costs.size() != 3) throw std::runtime_error("prices: --machine ALPHA,BETA,GAMMA");
-  machine const m{costs[0] * 1e-6, costs[1] * 1e-9, costs[2] * 1e-9};
+  if (costs.size() != 3 && costs.size() != 4) throw std::runtime_error("prices: --machine ALPHA,BETA,GAMMA[,FURTHER]");
+  machine const m{costs[0] * 1e-6, costs[1] * 1e-9, costs[2] * 1e-9, 1, 1, costs.size() == 4 ? costs[3] : 1};
   bool const gathers = o["--collective"] == "all_gatherv";
   if (!gathers && o["--collective"] != "all_reduce") throw std::runtime_error("prices: all_reduce or all_gatherv");
   auto known = all_reduces<binary_tree, recursive_doubling, halving_doubling, binary_blocks, ring, rotating_ring,

@@ -21,6 +21,14 @@ TEST_CASE("every algorithm combines each rank's word exactly once, in order wher
     }));
 }
 
+TEST_CASE("the circulant in other radices combines each rank's word exactly once") {
+  for (int const p : {2, 3, 7, 8, 9, 16, 31})
+    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
+      for (std::size_t const radix : {3u, 4u, 7u, 100u})
+        for (std::size_t const n : {1u, 40u}) laws::words(comm, colligo::circulant{.radix = radix}, n, p);
+    }));
+}
+
 TEST_CASE("automatic and named algorithms keep words in order") {
   for (int const p : {1, 2, 3, 4, 6, 7, 8, 13})
     REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {

@@ -17,7 +17,8 @@ struct any {};
 // All terms together, and each alone; one-way messages cheaper than exchanges, and not. Whole
 // numbers, so that sums are exact.
 constexpr machine machines[] = {{4096, 64, 16},    {4096, 64, 16, 0.5, 0.75}, {4096, 64, 16, 1, 0.5},
-                                {4096, 0, 0, 0.5}, {0, 64, 0, 1, 0.25},       {0, 0, 16}};
+                                {4096, 0, 0, 0.5}, {0, 64, 0, 1, 0.25},       {0, 0, 16},
+                                {4096, 64, 16, 1, 1, 0.25}};
 
 /// What the recorded schedule costs and what the formula says, for n elements of 8 bytes.
 struct pair {
@@ -145,6 +146,27 @@ TEST_CASE("circulant all_reduce: 2 ceil(lg p) rounds and 2 (p-1)/p n elements fo
   }
 }
 
+TEST_CASE("circulant in any radix: nothing is moved twice, fewer rounds of more messages, and what they cost") {
+  for (int p = 2; p <= 2 * COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
+    for (std::size_t const radix : {2, 3, 4, 7, 1000}) {
+      circulant const tag{.radix = radix};
+      auto const n = static_cast<std::size_t>(4 * p);
+      auto const s = record(tag, collective::reduce_scatter, p, n);
+      INFO("p = " << p << ", radix " << radix);
+      CHECK(s.elements_sent() == n - 4);
+      CHECK(s.elements_folded() == n - 4);
+      CHECK(s.rounds() == (radix >= static_cast<std::size_t>(p) ? 1 : std::ceil(std::log(p) / std::log(radix) - 1e-9)));
+      for (machine const& m : machines) {
+        auto const scattered = both<collective::reduce_scatter>(tag, m, p, n);
+        auto const all = both<collective::all_reduce>(tag, m, p, n);
+        CHECK(scattered.recorded == Approx(scattered.formula).epsilon(1e-12));
+        CHECK(all.recorded == Approx(all.formula).epsilon(1e-12));
+      }
+    }
+  CHECK(record(circulant{.radix = 8}, collective::all_gather, 256, 256).messages() == 7 + 7 + 3);
+  CHECK(record(circulant{.radix = 4}, collective::all_gather, 64, 64).messages() == 9);
+}
+
 TEST_CASE("direct: one round of short vectors, two for each window of long ones") {
   for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
     auto const others = static_cast<std::size_t>(p - 1), n = static_cast<std::size_t>(100 * p);
@@ -159,12 +181,14 @@ TEST_CASE("direct: one round of short vectors, two for each window of long ones"
     CHECK(sliced.messages() == 2 * 5 * others);
     CHECK(sliced.elements_sent() == 2 * others * 100);
     CHECK(sliced.elements_folded() == others * 100);
-    auto const exchanged = both<collective::all_to_all>(direct{}, machines[1], p, n);
-    auto const scattered = both<collective::reduce_scatter>(direct{}, machines[1], p, n);
-    auto const short_one = both<collective::all_reduce>(direct{}, machines[1], p, 1000);
-    CHECK(exchanged.recorded == Approx(exchanged.formula).epsilon(1e-12));
-    CHECK(scattered.recorded == Approx(scattered.formula).epsilon(1e-12));
-    CHECK(short_one.recorded == Approx(short_one.formula).epsilon(1e-12));
+    for (machine const& m : {machines[1], machines[6]}) {
+      auto const exchanged = both<collective::all_to_all>(direct{}, m, p, n);
+      auto const scattered = both<collective::reduce_scatter>(direct{}, m, p, n);
+      auto const short_one = both<collective::all_reduce>(direct{}, m, p, 1000);
+      CHECK(exchanged.recorded == Approx(exchanged.formula).epsilon(1e-12));
+      CHECK(scattered.recorded == Approx(scattered.formula).epsilon(1e-12));
+      CHECK(short_one.recorded == Approx(short_one.formula).epsilon(1e-12));
+    }
   }
 }
 

@@ -43,6 +43,20 @@ TEST_CASE("all_reduce: doubling while start-ups count, halving or the circulant 
   CHECK(choice(all_reduce, 7, 1 << 20, true, true) == "circulant");
 }
 
+TEST_CASE("where start-ups of messages to several ranks overlap, several go at a time") {
+  machine const overlapping{1e-6, 1e-10, 1e-10, 1, 1, 0.1};
+  auto const radix = [&](collective what, int p, std::size_t bytes) {
+    situation const s{.vector = blocks{{0, bytes}, p}, .element_size = 1, .network = overlapping};
+    auto const its = choose(what, s);
+    return std::holds_alternative<circulant>(its.algorithm) ? std::get<circulant>(its.algorithm).radix : 0;
+  };
+  for (collective const c : {all_reduce, reduce_scatter, all_gather})
+    for (int const p : {33, 64, 100, 540}) CHECK(radix(c, p, 1 << 18) > 2);
+  CHECK(choice(all_reduce, 8, 8, true, false, overlapping) == "direct");
+  CHECK(choice(all_reduce, 8, 8, false, false, overlapping) == "direct");
+  CHECK(choice(all_reduce, 64, 1 << 20, false, false, overlapping) == "halving_doubling");
+}
+
 TEST_CASE("all_reduce with order kept: chained halving on any number of ranks") {
   for (int const p : {3, 6, 33, 100}) CHECK(choice(all_reduce, p, 1 << 18, false) == "chained_halving");
   CHECK(choice(all_reduce, 7, 8, false) == "recursive_doubling");

@@ -397,7 +397,8 @@ TEST_CASE("where lines end, chunks, and what is read are settings: the results a
 
 TEST_CASE("settings of the transport and of the network that are wrong are told of") {
   auto const call = [] { run_threads(2, [](thread_communicator& comm) { colligo::barrier(comm); }); };
-  for (char const* wrong : {"1us", "1us,0GB/s", "-1us,2GB/s", "1us,2GB/s,", "1us,nanGB/s", "quick"}) {
+  for (char const* wrong : {"1us", "1us,0GB/s", "-1us,2GB/s", "1us,2GB/s,", "1us,nanGB/s", "quick",
+                            "1us,2GB/s,3", "1us,2GB/s,0GB/s", "1us,2GB/s,3GB/s,2us", "1us,2GB/s,3GB/s,1us,"}) {
     variable const its("COLLIGO_NETWORK", wrong);
     CHECK_THAT(on_stderr(call), Contains(std::string("COLLIGO_NETWORK=") + wrong + ": a message's latency"));
     variable const strict("COLLIGO_STRICT", "1");
@@ -423,8 +424,16 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
     return took;
   };
   CHECK(takes() == "halving_doubling@messages");
-  variable const slow("COLLIGO_NETWORK", "2000us,10GB/s");
-  CHECK(takes() == "recursive_doubling@messages");
+  {
+    variable const slow("COLLIGO_NETWORK", "2000us,10GB/s");
+    CHECK(takes() == "recursive_doubling@messages");
+  }
+  {   // doubling combines the whole vector in every round
+    variable const slow("COLLIGO_NETWORK", "2000us,10GB/s,0.00001GB/s");
+    CHECK(takes() == "halving_doubling@messages");
+  }
+  variable const overlapping("COLLIGO_NETWORK", "1us,10GB/s,10GB/s,0us");
+  CHECK(takes() == "circulant@messages");
 }
 
 namespace {

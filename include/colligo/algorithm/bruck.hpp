@@ -7,7 +7,8 @@
 /// Picture  p = 5, radix 2   slots 1 and 3 to the rank 1 above, slots 2 and 3 to the one 2 above, slot 4 to the one 4
 ///          above
 /// Cost     (radix - 1) i (alpha + n / radix beta) where p is radix^i, n all that a rank sends, lg p (alpha + n/2 beta)
-///          for radix 2; otherwise what the slots come to; equal to the recorded schedule where p divides n
+///          for radix 2; otherwise what the slots come to; start-ups of one place but the first are alpha_further where
+///          they overlap; equal to the recorded schedule where p divides n
 /// Needs    any p, blocks of one length, room for three times what a rank sends
 /// Order    nothing is combined
 /// Prefer   short blocks: radix 2 for a few bytes, near the root of p for longer ones.   Avoid: long blocks (pairwise)
@@ -115,7 +116,7 @@ struct bruck {
       double all = 0;
       for (int weight = 1; weight < p && n != 0; weight = weight > p / base ? p : weight * base) {
         detail::bruck_digits const digit{p, base, weight};
-        for (int j = 1; j <= digit.most(); ++j) all += m.exchange(digit.count(j) * block);
+        for (int j = 1; j <= digit.most(); ++j) all += m.exchange(digit.count(j) * block, j > 1);
       }
       return all;
     }

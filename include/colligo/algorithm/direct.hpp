@@ -12,7 +12,8 @@
 ///          long, w windows: 2 t (w alpha + n/p beta) + (n - n/p) gamma
 ///          reduce_scatter  t (alpha + n/p beta) + (n - n/p) gamma
 ///          all_to_all  (p-1) (alpha + n/p beta)
-///          equal to the recorded schedule where p divides n, but of long all_reduce about that: steps overlap
+///          equal to the recorded schedule where p divides n, but of long all_reduce about that: steps overlap;
+///          start-ups of a round but the first are alpha_further where they overlap
 /// Needs    any p, any root, any associative functor
 /// Order    kept; same bits on all ranks (all combine in the order of ranks, from the lowest on)
 /// Prefer   ranks that share memory, where a vector is published once and read by all.
@@ -63,8 +64,9 @@ struct direct {
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       double const bytes = static_cast<double>(n * sizeof(T)), windows = windows_of(knob, p, n, sizeof(T));
       if (n == 0) return 0;
-      if (n * sizeof(T) <= knob.slices) return turns(p) * m.exchange(bytes) + (p - 1) * m.combine(bytes);
-      return 2 * turns(p) * (windows * m.alpha + bytes / p * m.beta) + m.combine(bytes - bytes / p);
+      if (n * sizeof(T) <= knob.slices)
+        return m.startups(turns(p)) + turns(p) * bytes * m.beta + (p - 1) * m.combine(bytes);
+      return 2 * (windows * m.startups(turns(p)) + turns(p) * bytes / p * m.beta) + m.combine(bytes - bytes / p);
     }
   };
 
@@ -100,7 +102,7 @@ struct direct {
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
-      return n == 0 ? 0 : turns(p) * m.exchange(bytes / p) + m.combine(bytes - bytes / p);
+      return n == 0 ? 0 : m.startups(turns(p)) + turns(p) * bytes / p * m.beta + m.combine(bytes - bytes / p);
     }
   };
 
@@ -132,7 +134,7 @@ struct direct {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return pairwise::all_to_all_v<T>::cost(m, p, n);
+      return detail::cost_of_pairs(m, p, static_cast<double>(n * sizeof(T)), p);
     }
   };
 

@@ -4,8 +4,8 @@
 /// others; then every rank swaps what it has with the one at its place in the group d away, d = 1, 2, 4 ... Elsewhere
 /// it is recursive doubling.
 /// Picture  p = 6   0, 1, 2 and 3, 4, 5 all with all   then 0-3 1-4 2-5
-/// Cost     (2 + lg p/3) (alpha + n beta + n gamma) for p = 3 2^k, equal to the recorded schedule; otherwise as
-///          recursive doubling
+/// Cost     (2 + lg p/3) (alpha + n beta + n gamma) for p = 3 2^k, one alpha being alpha_further, equal to the recorded
+///          schedule; otherwise as recursive doubling
 /// Needs    any p
 /// Order    kept, any associative functor; same bits on all ranks
 /// Prefer   short vectors where p is three times a power of two: one round less than with spare ranks.
@@ -45,7 +45,8 @@ struct grouped_doubling {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       if (!in_threes(p)) return otherwise{}.cost(m, p, n);
       double const bytes = static_cast<double>(n * sizeof(T));
-      return n == 0 ? 0 : (2 + ceil_lg(p / 3)) * (m.exchange(bytes) + m.combine(bytes));
+      int const rounds = ceil_lg(p / 3);
+      return n == 0 ? 0 : m.startups(2) + rounds * m.alpha + (2 + rounds) * bytes * (m.beta + m.gamma);
     }
 
    private:

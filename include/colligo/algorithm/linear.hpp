@@ -2,7 +2,8 @@
 /// @file
 /// Linear: gather and scatter in which everybody talks to the root directly.
 /// Picture  p = 4, root 1   0->1, 2->1, 3->1, all at once
-/// Cost     (p-1) alpha_uni + (n - n/p) beta_uni, equal to the recorded schedule where p divides n
+/// Cost     (p-1) alpha_uni + (n - n/p) beta_uni, equal to the recorded schedule where p divides n; start-ups but the
+///          first are alpha_further where they overlap
 /// Needs    any p, any root, any counts; no memory at other ranks
 /// Order    nothing is combined
 /// Prefer   long blocks, uneven ones.   Avoid: short blocks on many ranks (see binary_tree)
@@ -29,7 +30,7 @@ struct linear {
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
-      return n == 0 ? 0 : (p - 1) * m.alpha_uni() + (bytes - bytes / p) * m.beta_uni();
+      return n == 0 ? 0 : m.f_alpha * m.startups(p - 1) + (bytes - bytes / p) * m.beta_uni();
     }
   };
 

@@ -5,7 +5,7 @@
 /// Picture  p = 4   round 1: 0<->1, 2<->3   round 2: 0<->2, 1<->3   round 3: 0<->3, 1<->2
 ///          p = 3   round 1: 0->1, 1->2, 2->0   round 2: 0->2, 1->0, 2->1
 /// Cost     (p-1) (alpha + n/p beta) for even blocks, n all that a rank sends, equal to the recorded schedule where p
-///          divides n; start-ups of a window overlap where a rank can send to several at a time, as in no formula here
+///          divides n; start-ups of a window but the first are alpha_further where they overlap
 /// Needs    any p, any counts; a rank knows its own alone
 /// Order    nothing is combined
 /// Prefer   long blocks, uneven ones.   Avoid: blocks of a few bytes on many ranks, p - 1 start-ups
@@ -42,6 +42,14 @@ constexpr void exchange_pairs(Step& step, blocks const& in, blocks const& out, i
   }
 }
 
+constexpr double cost_of_pairs(machine const& m, int p, double bytes, int window) {
+  double all = bytes - bytes / p;
+  all *= m.beta;
+  for (int first = 1; first < p; first += std::max(1, std::min(window, p)))
+    all += m.startups(std::max(1, std::min(window, p - first)));
+  return bytes == 0 ? 0 : all;
+}
+
 }  // namespace detail
 
 struct pairwise {
@@ -57,13 +65,16 @@ struct pairwise {
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
-      detail::exchange_pairs(step, in, out, static_cast<int>(std::min<std::size_t>(knob.window, INT_MAX)));
+      detail::exchange_pairs(step, in, out, knob.most());
     }
 
-    static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return n == 0 ? 0 : (p - 1) * m.exchange(static_cast<double>(n * sizeof(T)) / p);
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      return detail::cost_of_pairs(m, p, static_cast<double>(n * sizeof(T)), knob.most());
     }
   };
+
+ private:
+  constexpr int most() const { return static_cast<int>(std::min<std::size_t>(window, INT_MAX)); }
 };
 
 }  // namespace colligo

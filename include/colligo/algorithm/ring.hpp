@@ -80,7 +80,7 @@ struct ring {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       if (n == 0) return 0;
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
-      return (p - 1) * (m.alpha + m.alpha_uni()) + moved * (m.beta + m.beta_uni() + m.gamma);
+      return (p - 1) * m.alpha + m.f_alpha * m.startups(p - 1) + moved * (m.beta + m.beta_uni() + m.gamma);
     }
   };
 

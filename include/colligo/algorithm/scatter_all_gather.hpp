@@ -32,7 +32,7 @@ struct scatter_all_gather {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return binary_tree::scatterv<T>::cost(m, p, n) + circulant::all_gatherv<T>::cost(m, p, n);
+      return binary_tree::scatterv<T>::cost(m, p, n) + circulant::all_gatherv<T>{circulant{}}.cost(m, p, n);
     }
   };
 };

@@ -9,20 +9,31 @@ namespace colligo::inline COLLIGO_MODE {
 
 /// A message of n bytes takes alpha + n beta; combining two operands of n bytes takes n gamma. Where a pair of ranks
 /// communicates in one direction only, alpha and beta shrink by f_alpha and f_beta (0.5 simplex .. 1 full duplex).
+/// Where a rank sends or receives several messages in one step, start-ups of all but the first shrink by f_further: o
+/// of the LogP models over alpha; 1, as the papers have it, where they do not overlap.
 struct machine {
   double alpha;         ///< seconds per message
   double beta;          ///< seconds per byte sent
   double gamma;         ///< seconds per byte combined
   double f_alpha = 1;   ///< alpha_uni / alpha
   double f_beta = 1;    ///< beta_uni / beta
+  double f_further = 1;   ///< alpha_further / alpha
 
   constexpr double alpha_uni() const { return f_alpha * alpha; }
   constexpr double beta_uni() const { return f_beta * beta; }
+  constexpr double alpha_further() const { return f_further * alpha; }
 
-  /// Seconds for one message of so many bytes while both ends send and receive.
-  constexpr double exchange(double bytes) const { return alpha + bytes * beta; }
+  /// Seconds for the start-ups of so many messages in one step.
+  constexpr double startups(int messages) const { return messages == 0 ? 0 : alpha + (messages - 1) * alpha_further(); }
+
+  /// Seconds for one message of so many bytes while both ends send and receive; `further`: not the first of its step.
+  constexpr double exchange(double bytes, bool further = false) const {
+    return (further ? alpha_further() : alpha) + bytes * beta;
+  }
   /// Seconds for one message of so many bytes while its ends do nothing else.
-  constexpr double one_way(double bytes) const { return alpha_uni() + bytes * beta_uni(); }
+  constexpr double one_way(double bytes, bool further = false) const {
+    return (further ? f_further : 1) * alpha_uni() + bytes * beta_uni();
+  }
   /// Seconds for combining so many bytes.
   constexpr double combine(double bytes) const { return bytes * gamma; }
 

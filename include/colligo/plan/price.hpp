@@ -53,14 +53,14 @@ static_assert(steps<counter>);
 
 namespace detail {
 
-// One way out and one way in per rank: the messages of a step queue up for them.
+// One way out and one way in per rank: the messages of a step queue up for them, start-ups but the first may overlap.
 struct seconds_clock {
   static constexpr bool one_port = true;
   machine m;
   double bytes_per_element;
-  constexpr double transfer(std::size_t n, bool both_ways) const {
+  constexpr double transfer(std::size_t n, bool both_ways, bool further) const {
     double const bytes = static_cast<double>(n) * bytes_per_element;
-    return both_ways ? m.exchange(bytes) : m.one_way(bytes);
+    return both_ways ? m.exchange(bytes, further) : m.one_way(bytes, further);
   }
   constexpr double combine(std::size_t n) const { return m.combine(static_cast<double>(n) * bytes_per_element); }
 };
@@ -69,7 +69,7 @@ struct seconds_clock {
 
 /// Seconds until the last rank is done on this machine. A message occupies its sender's way out and its receiver's way
 /// in; it begins when both have reached the step and both ways are free, and counts as bi-directional if either end's
-/// step also goes the other way.
+/// step also goes the other way, as a further one if the way that is free last has been in use in this step.
 constexpr double price(schedule const& s, machine const& m, double bytes_per_element = 1) {
   return s.play(detail::seconds_clock{m, bytes_per_element});
 }

@@ -51,7 +51,7 @@ struct recorded {
 // Every message takes one round.
 struct rounds_clock {
   static constexpr bool one_port = false;
-  constexpr double transfer(std::size_t, bool) const { return 1; }
+  constexpr double transfer(std::size_t, bool, bool) const { return 1; }
   constexpr double combine(std::size_t) const { return 0; }
 };
 
@@ -130,7 +130,8 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
   struct state {
     std::size_t step = 0, first = 0, open = 0;
     double began = 0, out = 0, in = 0;
-    bool sends = false, receives = false;
+    bool sends = false, receives = false;   // in this step
+    bool sent = false, received = false;    // something already
   };
   std::vector<state> at(p);
   using candidate = std::pair<double, std::size_t>;   // when it can begin, which
@@ -146,7 +147,7 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
   auto const enter = [&](std::size_t r) {
     state& me = at[r];
     me.out = me.in = me.began;
-    me.sends = me.receives = false;
+    me.sends = me.receives = me.sent = me.received = false;
     me.open = me.step < ranks[r].size() ? ranks[r][me.step].size() : 0;
     if (me.open != 0)
       for (operand const& o : ranks[r][me.step]) {
@@ -172,11 +173,12 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
     }
     message& m = all[i];
     auto const from = index(m.from), to = index(m.to);
-    double const end = start + clock.transfer(m.sent.elements.size(), at[from].receives || at[to].sends);
+    bool const further = at[from].out >= at[to].in ? at[from].sent : at[to].received;
+    double const end = start + clock.transfer(m.sent.elements.size(), at[from].receives || at[to].sends, further);
     m.round = 1 + static_cast<int>(start);
     if (happened) happened->push_back(m);
-    at[from].out = std::max(at[from].out, end);
-    at[to].in = std::max(at[to].in, end);
+    at[from].out = std::max(at[from].out, end), at[from].sent = true;
+    at[to].in = std::max(at[to].in, end), at[to].received = true;
     for (std::size_t const r : {from, to}) {
       state& me = at[r];
       if (--me.open != 0) continue;

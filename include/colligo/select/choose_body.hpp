@@ -25,6 +25,8 @@ struct costs {
   explicit costs(situation const& s)
       : m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta) {}
 
+  /// Start-ups of messages to several ranks do, so much that it pays to send some at a time.
+  bool overlaps() const { return m.f_further < 0.5; }
   /// A pipeline of that depth, in the best blocks, where a byte costs so much.
   double pipelined(int depth, double per_byte) const {
     double const blocks = std::max(1.0, bytes / best_block(depth, per_byte));
@@ -54,7 +56,13 @@ class cheapest {
   }
   template <class Tag>
   cheapest& at(double price, Tag const& tag, bool possible = true) {
-    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = any_algorithm(std::in_place_type<Tag>, tag);
+    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_.template emplace<Tag>(tag);
+    return *this;
+  }
+  /// The circulant in its radices: above 2 where messages of one step overlap.
+  cheapest& among_circulants(bool possible = true) {
+    among(circulant{}, possible);
+    for (std::size_t const radix : {3, 4, 8, 16}) among(circulant{.radix = radix}, possible && of_.overlaps());
     return *this;
   }
   operator any_algorithm() const { return take_; }
@@ -75,9 +83,9 @@ inline any_algorithm choose_all_reduce(situation const& s) {
       .among(grouped_doubling{})
       .among(census{}, s.exact && !even)
       .among(halving_doubling{}, even)
-      .among(circulant{}, s.commutes && !even)
+      .among_circulants(s.commutes && (!even || of.overlaps()))
       .among(chained_halving{}, !s.commutes && !even)
-      .among(direct{}, !s.commutes && !even && of.p <= few_for_direct);
+      .among(direct{}, ((!s.commutes && !even) || of.overlaps()) && of.p <= few_for_direct);
 }
 
 inline any_algorithm choose_reduce(situation const& s) {
@@ -87,7 +95,7 @@ inline any_algorithm choose_reduce(situation const& s) {
   return cheapest<collective::reduce>(of)
       .among(binary_tree{})
       .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), s.commutes)
-      .among(circulant{}, s.commutes)
+      .among_circulants(s.commutes)
       .among(chained_halving{}, !s.commutes)
       .at(of.pipelined(of.p - 2, per_byte), chain, !s.commutes);
 }
@@ -103,6 +111,7 @@ inline any_algorithm choose_all_gather(situation const& s) {
   costs const of(s);
   int const more = of.p - 1 - ceil_lg(of.p);
   if (of.bytes / of.p >= 256 * 1024 && of.bytes >= 50 * more * of.startup_bytes) return ring{};
+  if (of.overlaps()) return cheapest<collective::all_gather>(of).among_circulants();
   return s.power_of_two() ? any_algorithm{recursive_doubling{}} : circulant{};
 }
 
@@ -120,8 +129,9 @@ inline any_algorithm choose_all_gatherv(situation const& s) {
 }
 
 inline any_algorithm choose_reduce_scatter(situation const& s) {
-  if (s.commutes) return s.power_of_two() ? any_algorithm{recursive_halving{}} : circulant{};
   costs const of(s);
+  if (s.commutes && of.overlaps()) return cheapest<collective::reduce_scatter>(of).among_circulants();
+  if (s.commutes) return s.power_of_two() ? any_algorithm{recursive_halving{}} : circulant{};
   return cheapest<collective::reduce_scatter>(of).among(chained_halving{}).among(direct{}, of.p <= few_for_direct);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,9 +36,24 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (wish_of_environment("COLLIGO_TRACE")) tell_once(not_included("COLLIGO_TRACE", "trace.hpp"));
 }
 
+struct variable_setting {
+  char const* variable;
+  std::string settings::*value;
+};
+inline constexpr std::array variable_settings{
+    variable_setting{"COLLIGO_CHECK", &settings::check},
+    variable_setting{"COLLIGO_STRICT", &settings::strict},
+    variable_setting{"COLLIGO_BITS", &settings::bits},
+    variable_setting{"COLLIGO_ADAPTIVE", &settings::adaptive},
+    variable_setting{"COLLIGO_NETWORK", &settings::network},
+    variable_setting{"COLLIGO_LINES", &settings::lines},
+    variable_setting{"COLLIGO_CHUNKS", &settings::chunks},
+    variable_setting{"COLLIGO_READ_MEMORY", &settings::read_memory},
+};
+
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
   for (std::string& value : algorithm) f(value);
-  for (std::string* value : {&check, &strict, &bits, &adaptive, &network, &lines, &chunks, &read_memory}) f(*value);
+  for (variable_setting const& its : variable_settings) f(this->*its.value);
   for (file_setting* t : {&reduce_tree, &broadcast_tree, &table})
     for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
 }
@@ -96,18 +112,12 @@ struct table_of_program {
   for (collective const c : collectives)
     if (char const* value = wish_of_environment(environment_variable(c).c_str()); value && value != "automatic"sv)
       all.algorithm[static_cast<std::size_t>(c)] = value;
-  if (char const* value = wish_of_environment("COLLIGO_CHECK")) all.check = value;
-  if (char const* value = wish_of_environment("COLLIGO_STRICT")) all.strict = value;
-  if (char const* value = wish_of_environment("COLLIGO_BITS")) all.bits = value;
-  if (char const* value = wish_of_environment("COLLIGO_ADAPTIVE")) all.adaptive = value;
+  for (variable_setting const& its : variable_settings)
+    if (char const* value = wish_of_environment(its.variable)) all.*its.value = value;
   if (char const* value = wish_of_environment("COLLIGO_EXPLAIN")) all.explains = switch_in(value).value_or(true);
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
-  if (char const* value = wish_of_environment("COLLIGO_NETWORK")) all.network = value;
-  if (char const* value = wish_of_environment("COLLIGO_LINES")) all.lines = value;
-  if (char const* value = wish_of_environment("COLLIGO_CHUNKS")) all.chunks = value;
-  if (char const* value = wish_of_environment("COLLIGO_READ_MEMORY")) all.read_memory = value;
   return all;
 }
 
@@ -118,9 +128,9 @@ struct table_of_program {
     std::string_view const its(*each, std::strcspn(*each, "="));
     if (!its.starts_with(ours) || its.starts_with(of_tests)) continue;
     if (known.empty()) {
-      known = {"COLLIGO_TREE",   "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK", "COLLIGO_TRACE",
-               "COLLIGO_STRICT", "COLLIGO_EXPLAIN",     "COLLIGO_SHARED_MEMORY",  "COLLIGO_BITS",  "COLLIGO_ADAPTIVE",
-               "COLLIGO_TABLE",  "COLLIGO_NETWORK",     "COLLIGO_READ_MEMORY",    "COLLIGO_LINES", "COLLIGO_CHUNKS"};
+      known = {"COLLIGO_TREE",    "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
+               "COLLIGO_EXPLAIN", "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"};
+      for (variable_setting const& one : variable_settings) known.push_back(one.variable);
       for (collective const c : collectives) known.push_back(environment_variable(c));
     }
     if (std::ranges::find(known, its) != known.end()) continue;
@@ -149,17 +159,23 @@ struct table_of_program {
   if (rank() == 0) tell_once(trouble + otherwise);
 }
 
-// "30us,1.25GB/s": what a message costs, and a byte.
+// "30us,1.25GB/s": what a message costs, and a byte; ",4GB/s": and a byte that is combined; ",5us": and a message that
+// is not the first of its step.
 [[gnu::cold]] COLLIGO_BODY std::optional<machine> network_in(std::string const& words) {
-  double latency = 0, bandwidth = 0;
-  int end = 0;
-  if (std::sscanf(words.c_str(), "%lfus,%lfGB/s%n", &latency, &bandwidth, &end) != 2 ||
-      static_cast<std::size_t>(end) != words.size() || !(latency > 0 && latency < 1e9) ||
-      !(bandwidth > 0 && bandwidth < 1e9))
+  double latency = 0, bandwidth = 0, combining = 1e-9 / typical.gamma, further = 0;
+  std::array<int, 3> ends{};
+  int const numbers = std::sscanf(words.c_str(), "%lfus,%lfGB/s%n,%lfGB/s%n,%lfus%n", &latency, &bandwidth, &ends[0],
+                                  &combining, &ends[1], &further, &ends[2]);
+  if (numbers < 2 || ends[static_cast<std::size_t>(numbers - 2)] != static_cast<int>(words.size())) return std::nullopt;
+  if (numbers < 4) further = latency;
+  auto const positive = [](double x) { return x > 0 && x < 1e9; };
+  if (!positive(latency) || !positive(bandwidth) || !positive(combining) || !(further >= 0 && further <= latency))
     return std::nullopt;
   machine its = typical;
   its.alpha = latency * 1e-6;
   its.beta = 1e-9 / bandwidth;
+  its.gamma = 1e-9 / combining;
+  its.f_further = further / latency;
   return its;
 }
 
@@ -169,7 +185,8 @@ struct table_of_program {
   if (!settings_.network.empty()) {
     if (auto const its = network_in(settings_.network)) network_ = *its;
     else refuse_setting("COLLIGO_NETWORK=" + settings_.network + ": a message's latency and bandwidth are expected, as "
-                        "30us,1.25GB/s", "; it is ignored");
+                        "30us,1.25GB/s, then the bandwidth of combining and the latency of further messages of a step, "
+                        "as 30us,1.25GB/s,4GB/s,5us", "; it is ignored");
   }
   set_bytes("COLLIGO_LINES", settings_.lines, "the most bytes of a message in lines are expected, as 1k",
             limits_.lines);
