@@ -2,7 +2,8 @@
 """What compare measures, for programs that ask it several times: tune, guidelines and machines/derive.
 
 A launch is one run of compare under mpirun: contenders side by side in it, medians over its repetitions. What counts
-is the median over launches, for ranks, pages and caches lie differently in each.
+is the median over launches, for ranks, pages and caches lie differently in each. A first look, a short launch of all
+contenders, finds those that the others are for.
 """
 import collections
 import csv
@@ -16,6 +17,10 @@ import time
 
 OLD_COLUMNS = ("collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us,distribution,mpi").split(",")
 COLUMNS = OLD_COLUMNS + ["mode", "inputs"]
+
+FIRST_LOOK = 0   # the launch that looks at all contenders, shortly
+NEAR = 1.5       # of the best there, to be looked at again
+OTHERS = ["mpi", "boost_mpi", "automatic"]   # no algorithms of their own
 
 # What is asked in one launch.
 Question = collections.namedtuple("Question", "collective type op ranks inputs")
@@ -69,7 +74,11 @@ class Launches:
         return Question(row["collective"], row["type"], row["op"], row["ranks"], row["inputs"])
 
     def done(self, question):
-        return len({r["launch"] for r in self.rows if self.question(r) == question})
+        """The launches of it."""
+        return {int(r["launch"]) for r in self.rows if self.question(r) == question}
+
+    def all_measured(self, questions):
+        return all(self.done(q) - {FIRST_LOOK} for q in questions)
 
     def time_left(self):
         return time.monotonic() - self.began + self.longest < self.options.seconds
@@ -82,13 +91,15 @@ class Launches:
 
     def ask(self, question, launch, sizes, algorithms):
         o = self.options
+        first = launch == FIRST_LOOK
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "one.csv")
             command = [*shlex.split(o.mpirun), str(question.ranks), o.compare, "--collective", question.collective,
                        "--inputs", question.inputs, "--algorithms", ",".join(algorithms) if algorithms else "all",
-                       "--bytes", ",".join(map(str, sizes)), "--repeats", str(o.repeats), "--csv", path]
-            if o.sample_us is not None:
-                command += ["--sample-us", str(o.sample_us)]
+                       "--bytes", ",".join(map(str, sizes)), "--repeats", str(min(3, o.repeats) if first else o.repeats),
+                       "--csv", path]
+            if first or o.sample_us is not None:
+                command += ["--sample-us", str(300 if o.sample_us is None else o.sample_us)]
             if question.type:
                 command += ["--type", question.type, "--op", question.op]
             start = time.monotonic()
@@ -114,33 +125,50 @@ class Launches:
                 writer.writerow(row)
         self.rows += new
 
-    def run(self, questions, sizes_of, algorithms_of):
-        """All questions in turn, as many launches of each as are wanted and there is time for. True: all of them."""
+    def run(self, questions, sizes_of, always, wanted=None):
+        """All questions in turn, as many launches of each as are wanted and there is time for. True: all of them.
+
+        Contenders are those that are wanted, or those always and the ones that a first look, a short launch of all
+        contenders on the first kind of inputs, has found near the best.
+        """
         o = self.options
-        steps = len(questions) * o.launches
-        for launch in range(o.launches):
-            for at, question in enumerate(questions):
-                if self.done(question) > launch:
-                    continue
-                if not self.time_left():
-                    self.progress("")
-                    print(f"time is up after {launch * len(questions) + at} of {steps} launches", file=sys.stderr)
-                    return False
-                self.progress(f"[{launch * len(questions) + at + 1}/{steps}] {question.collective} "
-                              f"{question.type} p={question.ranks} {question.inputs}, {self.elapsed():.0f} s")
-                self.ask(question, launch, sizes_of(question), algorithms_of(question, launch))
+        asked = [(launch, q) for launch in range(1, o.launches + 1) for q in questions]
+        if not wanted:
+            asked = [(FIRST_LOOK, q) for q in questions if q.inputs == questions[0].inputs] + asked
+        for at, (launch, question) in enumerate(asked):
+            if launch in self.done(question):
+                continue
+            if not self.time_left():
+                self.progress("")
+                print(f"time is up after {at} of {len(asked)} launches", file=sys.stderr)
+                return False
+            self.progress(f"[{at + 1}/{len(asked)}] {question.collective} {question.type} p={question.ranks} "
+                          f"{question.inputs}, {self.elapsed():.0f} s")
+            self.ask(question, launch, sizes_of(question),
+                     wanted or (None if launch == FIRST_LOOK else self.near(question, always(question))))
         self.progress("")
         return True
+
+    def near(self, question, always):
+        """Contenders of the further launches: those always, and what has come near the best at some size."""
+        looks = [r for r in self.rows if int(r["launch"]) == FIRST_LOOK and r["algorithm"] not in OTHERS and
+                 self.question(r)._replace(inputs="") == question._replace(inputs="")]
+        best = {}
+        for r in looks:
+            best[r["bytes"]] = min(r["min_us"], best.get(r["bytes"], r["min_us"]))
+        return always + sorted({r["algorithm"] for r in looks if r["min_us"] <= NEAR * best[r["bytes"]]} - set(always))
 
     def elapsed(self):
         return time.monotonic() - self.began
 
     def times(self):
-        """{question: {bytes: {algorithm: [median of each launch]}}}"""
+        """{question: {bytes: {algorithm: [median of each launch]}}}; first looks count where there is nothing else."""
+        measured = {self.question(r) for r in self.rows if int(r["launch"]) != FIRST_LOOK}
         found = {}
         for r in self.rows:
-            of_size = found.setdefault(self.question(r), {}).setdefault(r["bytes"], {})
-            of_size.setdefault(r["algorithm"], []).append(r["median_us"])
+            if int(r["launch"]) != FIRST_LOOK or self.question(r) not in measured:
+                of_size = found.setdefault(self.question(r), {}).setdefault(r["bytes"], {})
+                of_size.setdefault(r["algorithm"], []).append(r["median_us"])
         return found
 
 
@@ -181,7 +209,7 @@ def add_options(parser, csv_file):
     parser.add_argument("--ranks", default="2,4", help="numbers of ranks (default: %(default)s)")
     parser.add_argument("--bytes", default="8:8388608",
                         help="A:B for A, 4 A ... up to B, or A,B,C (default: %(default)s)")
-    parser.add_argument("--launches", type=int, default=3, help="of each question (default: %(default)s)")
+    parser.add_argument("--launches", type=int, default=3, help="of each question, after a first look at all contenders (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=7, help="samples in a launch (default: %(default)s)")
     parser.add_argument("--sample-us", type=float, help="as compare takes it")
     parser.add_argument("--seconds", type=float, default=300, help="that may be spent (default: %(default)s)")

@@ -3,6 +3,7 @@
 // without MPI on the include path.
 #include <catch2/catch.hpp>
 
+#include <colligo/plan/association.hpp>
 #include <colligo/plan/extent.hpp>
 #include <colligo/record.hpp>
 
@@ -159,6 +160,43 @@ TEST_CASE("broken law: peers and elements that do not exist") {
                     Contains("itself"));
   auto const beyond = [](auto& step, range all) { step(send{(step.rank() + 1) % 3, {0, all.last + 1}}); };
   CHECK_THROWS_WITH(schedule_of(beyond).verify(), Contains("outside"));
+}
+
+TEST_CASE("what a rank copies and merges is recorded, verified, priced, and part of how results are put together") {
+  // Rank 0 gathers both vectors behind its own and combines them from the right.
+  auto const text = [](auto& step, range all) {
+    auto const behind = [&](std::size_t i) { return range{i * all.size(), (i + 1) * all.size()}; };
+    if (step.rank() != 0) return step(send{0, all});
+    for (int r = 1; r < 3; ++r) step(recv{r, behind(static_cast<std::size_t>(r))});
+    step(copy{behind(1), behind(3)});
+    step(merge{behind(2), behind(3), merge::side::right});
+    step(merge{behind(3), all, merge::side::right});
+  };
+  detail::saying said[3];
+  for (int r = 0; r < 3; ++r) {
+    recorder step(r, 3);
+    text(step, range{0, 8});
+    said[r] = std::move(step).take();
+    said[r].scratch = 24;
+  }
+  schedule const s(collective::reduce, 8, std::vector(said, said + 3));
+  CHECK_NOTHROW(s.verify());
+  CHECK(s.elements() == 8);
+  CHECK(s.scratch() == 24);
+  CHECK(s.moves_of(0).size() == 3);
+  CHECK(s.elements_folded() == 16);
+  CHECK(price(s, machine{100, 1, 10}) == 2 * 108 + 2 * 80);
+  CHECK(association(s).text(0, 3) == "(0 (1 2))");
+  CHECK(association(record(grouped_doubling{}, collective::all_reduce, 5, 4)).text(3, 2) == "((((0 1) 2) 3) 4)");
+  CHECK(association(record(grouped_doubling{}, collective::all_reduce, 10, 4)).same_on_all_ranks());
+
+  auto const verified = [](operand const& alone) {
+    schedule(collective::reduce, 8, {{.moves = {{0, alone}}, .scratch = 2}}).verify();
+  };
+  CHECK_NOTHROW(verified(merge{{0, 2}, {8, 10}}));
+  CHECK_THROWS_WITH(verified(copy{{0, 2}, {9, 11}}), Contains("outside of the vector"));
+  CHECK_THROWS_WITH(verified(merge{{0, 3}, {2, 5}}), Contains("overlaps"));
+  CHECK_THROWS_WITH(verified(copy{{0, 3}, {4, 6}}), Contains("another length"));
 }
 
 TEST_CASE("nobody and empty ranges make operands vanish") {

@@ -59,7 +59,8 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
 
 TEST_CASE("all_reduce with order kept: chained halving on any number of ranks") {
   for (int const p : {3, 6, 33, 100}) CHECK(choice(all_reduce, p, 1 << 18, false) == "chained_halving");
-  CHECK(choice(all_reduce, 7, 8, false) == "recursive_doubling");
+  CHECK(choice(all_reduce, 7, 8, false) == "grouped_doubling");
+  CHECK(choice(all_reduce, 8, 8, false) == "recursive_doubling");
   CHECK(choice(all_reduce, 64, 1 << 20, false) == "halving_doubling");
   CHECK(choice(all_reduce, 31, 256 << 20, false) == "direct");
   CHECK(choice(all_reduce, 127, 256 << 20, false) == "chained_halving");   // too many to send to one at a time
@@ -105,6 +106,8 @@ TEST_CASE("blocks: few start-ups, nothing twice; pipelines and stars only where 
   CHECK(choice(gatherv, {0, 0, 0, 8 << 20, 0, 0, 0}) == "linear");
   CHECK(choice(scatterv, {0, 0, 0, 800, 0, 0, 0}) == "binary_tree");
   CHECK(choice(reduce_scatter, 7, 100) == "circulant");
+  CHECK(choice(reduce_scatter, {0, 0, 0, 8 << 20, 0, 0, 0}) == "pipelined_circulant");
+  CHECK(choice(reduce_scatter, {0, 0, 0, 800, 0, 0, 0}) == "circulant");
   CHECK(choice(reduce_scatter_block, 8, 100) == "recursive_halving");
   CHECK(choice(reduce_scatter, 7, 100, false) == "chained_halving");
   CHECK(choice(reduce_scatter, 7, 8 << 20, false) == "direct");

@@ -3,7 +3,8 @@
 /// Pipelined circulant: a broadcast in blocks, and backwards a reduce, in as few rounds as there can be for so many
 /// blocks. In every round each rank sends one block and receives one, at the distances of the circulant graph in turn;
 /// the schedule by which every rank always has what it is to send is computed by each rank for itself. From all ranks
-/// at once it is an all_gatherv: a message is a list of blocks, one of each rank's data.
+/// at once it is an all_gatherv: a message is a list of blocks, one of each rank's data; that backwards is a
+/// reduce_scatter.
 /// Picture  p = 5, blocks ABC   round 1: 0->2 A   2: 0->3 B   3: 0->1 C, 2->3 A, 3->4 B
 ///          4: 0->2 C, 2->4 A, 4->1 B   5: 0->3 C, 1->4 C, 3->1 A, 4->2 B      distances 2 3 1 2 3
 /// Cost     with q = ceil(lg p) and N blocks: broadcast  (N - 1 + q) (alpha + n/N beta)
@@ -13,13 +14,14 @@
 ///          all_gatherv  (N - 1 + q) alpha + (n - n/p) beta where all have n/p, cut into N; equal likewise
 ///          in general about (N - 1 + q) alpha + (n - m + x/N) beta, where m is the least that a rank has, n - m + x
 ///          what goes the longest way in circulant: from one rank m = 0, x = (q - 1) n
-///          N = sqrt(x beta / alpha) pieces are best
-/// Needs    any p, any root, any counts; for reduce a commutative functor; q^2 small steps of integers a call for the
-///          schedule; for all_gatherv p q, and memory for them, p ranges for every round, and memory for one message
-///          each way, which is packed and unpacked, but where it is one stretch (from one rank): up to two copies of n,
+///          N = sqrt(x beta / alpha) pieces are best; reduce_scatter the same with beta + gamma
+/// Needs    any p, any root, any counts; for reductions a commutative functor; q^2 small steps of integers a call for
+///          the schedule; for lists p q, and memory for them, p ranges for every round, and memory for one message each
+///          way, which is packed and unpacked, but where it is one stretch (from one rank): up to two copies of n,
 ///          counted nowhere
 /// Order    not kept
-/// Prefer   broadcast and reduce of vectors of all lengths on many ranks, all_gatherv of long uneven ones.
+/// Prefer   broadcast and reduce of vectors of all lengths on many ranks, all_gatherv and reduce_scatter of long uneven
+///          ones.
 ///          Avoid: very short vectors (see binary_tree, which has nothing to compute), even blocks (see circulant)
 /// Source   J. L. Traff, Optimal Broadcast Schedules in Logarithmic Time with Applications to Broadcast, All-Broadcast,
 ///          Reduction and All-Reduction, 2024; the number of pieces and how shorter data are cut are our own
@@ -114,34 +116,62 @@ struct pipelined_circulant {
     double cost(machine const& m, int p, std::size_t n) const {
       return cost_of(cut(knob, {0, n}, sizeof(T), p, per_byte), m, p, n * sizeof(T), m.beta + m.gamma);
     }
-
-   private:
-    static constexpr double per_byte = typical.beta + typical.gamma;
   };
 
   template <class T>
   struct all_gatherv {
     pipelined_circulant const& knob;
 
-    /// Elements beyond the vector: what is sent and received packed.
     std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
-      return 2 * longest_list(of_rank, detail::cut_for_lists(of_rank, element_size, knob.block));
+      return room(knob, of_rank, element_size, typical.beta);
     }
 
     template <steps Step>
     void operator()(Step& step, blocks const& of_rank) const {
-      detail::all_gather_in_lists(step, of_rank, detail::cut_for_lists(of_rank, element_size<T>(step), knob.block));
+      detail::all_gather_in_lists(step, of_rank,
+                                  detail::cut_for_lists(of_rank, element_size<T>(step), knob.block, typical.beta));
     }
 
-    /// Of even blocks.
     double cost(machine const& m, int p, std::size_t n) const {
-      blocks const even{{0, n}, p};
-      auto const pieces = static_cast<double>(detail::cut_for_lists(even, sizeof(T), knob.block).pieces);
-      return n == 0 || p == 1 ? 0 : detail::circulant_volume(even, sizeof(T)).time(m, pieces);
+      return cost_of_even(knob, m, p, n, sizeof(T), typical.beta, m.beta);
+    }
+  };
+
+  template <class T, class Op>
+  struct reduce_scatter {
+    static constexpr bool ordered = false;
+    pipelined_circulant const& knob;
+
+    std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
+      return room(knob, of_rank, element_size, per_byte);
+    }
+
+    template <steps Step>
+    void operator()(Step& step, blocks const& of_rank) const {
+      detail::reduce_scatter_in_lists(step, of_rank,
+                                      detail::cut_for_lists(of_rank, element_size<T>(step), knob.block, per_byte));
+    }
+
+    double cost(machine const& m, int p, std::size_t n) const {
+      return cost_of_even(knob, m, p, n, sizeof(T), per_byte, m.beta + m.gamma);
     }
   };
 
  private:
+  static constexpr double per_byte = typical.beta + typical.gamma;   // of reductions
+
+  /// Elements beyond the vector: what is sent and received packed.
+  static std::size_t room(pipelined_circulant const& knob, blocks const& of_rank, std::size_t element_size,
+                          double per_byte) {
+    return 2 * longest_list(of_rank, detail::cut_for_lists(of_rank, element_size, knob.block, per_byte));
+  }
+  /// Of n elements in even blocks, cut as if a byte cost so much as it typically does.
+  static double cost_of_even(pipelined_circulant const& knob, machine const& m, int p, std::size_t n,
+                             std::size_t element_size, double typically, double per_byte) {
+    blocks const even{{0, n}, p};
+    auto const pieces = static_cast<double>(detail::cut_for_lists(even, element_size, knob.block, typically).pieces);
+    return n == 0 || p == 1 ? 0 : detail::circulant_volume(even, element_size).time(m.alpha, per_byte, pieces);
+  }
   static pipeline cut(pipelined_circulant const& knob, range all, std::size_t element_size, int p, double per_byte) {
     return {all, knob.block, element_size, ceil_lg(p) - 1, per_byte};
   }

@@ -13,8 +13,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What a list of operands means beside what it says: see published, as_they_come and copy.
-enum class list_kind : std::uint8_t { plain, published, as_they_come, copies };
+/// What a list of operands means beside what it says: see published, as_they_come, copy and merge.
+enum class list_kind : std::uint8_t { plain, published, as_they_come, moves };
 
 /// A pair of contiguous messages, one out and one in; nobody or an empty range where there is none.
 struct pair_of {
@@ -40,9 +40,8 @@ class any_step {
   void operator()(fold const& f) { pair({nobody, {}}, f.what, f.from, {own::result, true, f.with}); }
   void operator()(send const& s, recv const& r) { pair(s, r.what, r.from, {s.from, false, own::result}); }
   void operator()(send const& s, fold const& f) { pair(s, f.what, f.from, {s.from, true, f.with}); }
-  void operator()(copy const& c) {
-    if (!c.from.empty()) move(c.from, c.into);
-  }
+  void operator()(copy const& c) { move(operand(c)); }
+  void operator()(merge const& m) { move(operand(m)); }
   template <class... Operands>
     requires(std::is_convertible_v<Operands, operand> && ...)
   void operator()(Operands const&... operands) { (*this)(std::array{operand(operands)...}); }
@@ -60,8 +59,8 @@ class any_step {
   virtual void exchange(range out, range in, pair_of peers, pair_kind kind) = 0;
   /// Operands that vanish may be among them; they stay where they are until it returns.
   virtual void list(std::span<operand const> operands, list_kind kind) = 0;
-  /// Copies elements of this rank.
-  virtual void move(range from, range into) = 0;
+  /// Copies or combines elements of this rank.
+  virtual void move(operand::kind how, range from, range into) = 0;
   /// What goes between this rank and that one does so through memory that both have.
   virtual bool shares_memory_with(int) const { return false; }
 
@@ -77,6 +76,9 @@ class any_step {
   void set_element_size(std::size_t bytes) { element_size_ = bytes; }
 
  private:
+  void move(operand const& o) {
+    if (o.moves()) move(o.what, o.elements.head, o.elements.tail);
+  }
   void pair(send const& s, cyclic_range const& in, int from, pair_kind kind) {
     if (s.what.tail.empty() && in.tail.empty() && s.from != own::both) [[likely]]
       return exchange(s.what.head, in.head, {s.to, from}, kind);

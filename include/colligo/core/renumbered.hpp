@@ -54,6 +54,8 @@ class renumbered {
   constexpr send renamed(send s) const { return {peer(s.to), s.what, s.from}; }
   constexpr recv renamed(recv r) const { return {peer(r.from), r.what}; }
   constexpr fold renamed(fold f) const { return {peer(f.from), f.what, f.with}; }
+  constexpr copy renamed(copy c) const { return c; }
+  constexpr merge renamed(merge m) const { return m; }
 
   Step& step_;
   int rank_;

@@ -4,8 +4,9 @@
 ///
 ///   step(send{to, range})     step(recv{from, range})     step(fold{from, range})     step(send{...}, fold{...}) ...
 ///
-/// A fourth, step(copy{from, into}), is no message: ranges that do not lie side by side are brought together by it, in
-/// indices beyond the vector that a text may use as its own, as many as it says, and then go as one.
+/// Two are no messages: step(copy{from, into}) and step(merge{from, into}), which combines. A text may use indices
+/// beyond the vector as its own, as many as it says: ranges that do not lie side by side are brought together there and
+/// then go as one, and what is not to be combined yet waits there.
 ///
 /// A step performs its operands together and returns nothing. The laws, each checked by plan/verify.hpp:
 ///  1. Oblivious: control flow depends on rank, p, root, n and counts only, so a schedule is a value.
@@ -58,9 +59,17 @@ struct copy {
   range from, into;
 };
 
-/// Any of the first three, for steps whose operands are known at run time only.
+/// Combine elements of this rank into others of it, at once, as the left operand or as the right one. A step of its
+/// own.
+struct merge {
+  enum class side : std::uint8_t { left, right };
+  range from, into;
+  side as = side::left;
+};
+
+/// Any of them, for steps whose operands are known at run time only.
 struct operand {
-  enum class kind : std::uint8_t { send, recv, fold };
+  enum class kind : std::uint8_t { send, recv, fold, copy, merge_left, merge_right };
 
   kind what{};
   int peer = nobody;
@@ -71,14 +80,20 @@ struct operand {
   constexpr operand(send s) : what(kind::send), peer(s.to), elements(s.what), which(s.from) {}
   constexpr operand(recv r) : what(kind::recv), peer(r.from), elements(r.what) {}
   constexpr operand(fold f) : what(kind::fold), peer(f.from), elements(f.what), which(f.with) {}
-  /// Vanishes as a message; head is copied to tail.
-  constexpr operand(copy c) : what(kind::recv), elements(c.from, c.into) {}
+  /// Those that are no messages, and vanish as such: head goes into tail.
+  constexpr operand(copy c) : what(kind::copy), elements(c.from, c.into) {}
+  constexpr operand(merge m)
+      : what(m.as == merge::side::left ? kind::merge_left : kind::merge_right), elements(m.from, m.into) {}
 
   constexpr bool vanishes() const { return peer == nobody || elements.empty(); }
+  constexpr bool merges() const { return what == kind::merge_left || what == kind::merge_right; }
+  /// Is no message.
+  constexpr bool moves() const { return (what == kind::copy || merges()) && !elements.tail.empty(); }
   constexpr bool sends() const { return what == kind::send; }
   constexpr bool folds() const { return what == kind::fold; }
   /// Elements that the rank combines: what it folds, and once more where its own values have to be combined first.
   constexpr std::size_t combined() const {
+    if (merges()) return elements.tail.size();
     return elements.size() * ((folds() ? 1u : 0u) + (which == own::both ? 1u : 0u));
   }
   friend constexpr bool operator==(operand const&, operand const&) = default;

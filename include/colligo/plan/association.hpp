@@ -174,15 +174,16 @@ class association_maker {
  public:
   constexpr association_maker(schedule const& its, operands order, blocks const& vector, int root)
       : its_(its), values_(its.size(), order) {
-    cuts_ = {0, its.elements()};
+    cuts_ = {0, its.elements() + its.scratch()};
     auto const cut = [this](range r) { cuts_.push_back(r.first), cuts_.push_back(r.last); };
     for (int r = 0; r < its.size(); ++r) {
       for (auto const& said : its.steps_of(r))
         for (operand const& o : said) cut(o.elements.head), o.elements.tail.empty() ? void() : cut(o.elements.tail);
+      for (auto const& [after, alone] : its.moves_of(r)) cut(alone.elements.head), cut(alone.elements.tail);
       cut(result_of(r, vector, root));
     }
-    std::ranges::sort(cuts_);
-    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+    tidy_cuts();
+    if (its.scratch() != 0) cut_alike();
     ranks_.resize(static_cast<std::size_t>(its.size()));
     for (int r = 0; r < its.size(); ++r) rank(r).holds.assign(cuts_.size() - 1, {r, false});
     perform();
@@ -204,6 +205,29 @@ class association_maker {
   }
 
  private:
+  constexpr void tidy_cuts() {
+    std::ranges::sort(cuts_);
+    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+  }
+  // Where elements change their places, the pieces of both places are alike.
+  constexpr void cut_alike() {
+    std::vector<std::pair<range, range>> places;
+    for (int r = 0; r < its_.size(); ++r)
+      for (auto const& [after, o] : its_.moves_of(r)) places.emplace_back(o.elements.head, o.elements.tail);
+    for (message const& m : its_.messages_in_order())
+      if (range const a = m.sent.elements.head, b = m.received.elements.head; a != b && a.size() == b.size())
+        places.emplace_back(a, b);
+    for (std::size_t before = 0; before != cuts_.size(); tidy_cuts()) {
+      before = cuts_.size();
+      std::vector<std::size_t> more;
+      for (auto const& [a, b] : places)
+        for (auto const& [from, to] : {std::pair(a, b), std::pair(b, a)})
+          for (std::size_t i = index(from.first); i < index(from.last); ++i)
+            more.push_back(to.first + (cuts_[i] - from.first));
+      cuts_.insert(cuts_.end(), more.begin(), more.end());
+    }
+  }
+
   struct piece_of_rank {
     bracketing::value made;
     bool written;
@@ -216,7 +240,7 @@ class association_maker {
   struct state {
     std::vector<piece_of_rank> holds;
     std::vector<packet> arrived;
-    std::size_t step = 0;
+    std::size_t step = 0, moved = 0;
     bool has_sent = false;
   };
 
@@ -241,6 +265,26 @@ class association_maker {
     for (range const part : {r.head, r.tail})
       if (!part.empty())
         for (std::size_t i = index(part.first); i < index(part.last); ++i) f(i);
+  }
+
+  constexpr std::size_t pieces_in(cyclic_range const& r) const {
+    std::size_t count = 0;
+    for_each_piece_in(r, [&](std::size_t) { ++count; });
+    return count;
+  }
+  // What the rank does alone before its next step.
+  constexpr void move_all(int r) {
+    state& me = rank(r);
+    for (auto const alone = its_.moves_of(r); me.moved < alone.size() && alone[me.moved].after == me.step; ++me.moved) {
+      operand const& o = alone[me.moved].what;
+      std::size_t from = index(o.elements.head.first);
+      for_each_piece_in(o.elements.tail, [&](std::size_t i) {
+        bracketing::value made = me.holds[from++].made;
+        if (o.what == operand::kind::merge_left) made = values_.combine(made, me.holds[i].made);
+        if (o.what == operand::kind::merge_right) made = values_.combine(me.holds[i].made, made);
+        me.holds[i] = {made, true};
+      });
+    }
   }
 
   constexpr bool is_touched(state const& me, cyclic_range const& r) const {
@@ -275,7 +319,7 @@ class association_maker {
       std::size_t i = 0;
       while (i < arrived.size() && (arrived[i].from != o.peer || std::ranges::find(taken, i) != taken.end())) ++i;
       if (i == arrived.size()) return false;
-      if (arrived[i].elements != o.elements)
+      if (its_.scratch() == 0 ? arrived[i].elements != o.elements : arrived[i].made.size() != pieces_in(o.elements))
         throw argument_error("association: rank " + std::to_string(r) + " receives elements at another place than " +
                              "where rank " + std::to_string(o.peer) + " has them");
       taken.push_back(i);
@@ -321,7 +365,7 @@ class association_maker {
     auto const& steps = its_.steps_of(r);
     state& me = rank(r);
     bool moved = false;
-    while (me.step < steps.size()) {
+    for (move_all(r); me.step < steps.size(); move_all(r)) {
       if (!me.has_sent) send_all(r), moved = true;
       std::vector<packet> received;
       if (!receive_all(r, received)) break;

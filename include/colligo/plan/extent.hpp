@@ -12,7 +12,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// holds() covers all that the rank receives or combines, and what it sends of that together with other elements.
+/// holds() covers all that the rank receives, combines or copies to, and what it sends or copies of that together with
+/// other elements.
 class extent final : public any_step {
  public:
   extent(int rank, int size, std::size_t element_size, std::vector<operand>& memory)
@@ -25,7 +26,10 @@ class extent final : public any_step {
   void list(std::span<operand const> operands, list_kind) override {
     for (operand const& o : operands) sees(o);
   }
-  void move(range, range into) override { sees(into, false); }
+  void move(operand::kind, range from, range into) override {
+    sees(from, true);
+    sees(into, false);
+  }
   void sees(operand const& o) {
     if (o.vanishes()) return;
     sees(o.elements.head, o.sends());

@@ -38,6 +38,7 @@ class counter {
 
  private:
   constexpr bool count(operand o) {
+    if (o.merges()) folded_ += o.combined();
     if (o.vanishes()) return false;
     if (o.sends()) ++messages_, sent_ += o.elements.size();
     folded_ += o.combined();

@@ -31,16 +31,19 @@ class recorder {
   template <operand_list List>
   constexpr void operator()(List const& list) {
     schedule::step said;
-    for (std::size_t i = 0; i < list.size(); ++i)
-      if (operand const o = list[i]; !o.vanishes()) said.push_back(o);
-    if (!said.empty()) steps_.push_back(std::move(said));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      operand const o = list[i];
+      if (o.moves()) said_.moves.push_back({said_.steps.size(), o});
+      else if (!o.vanishes()) said.push_back(o);
+    }
+    if (!said.empty()) said_.steps.push_back(std::move(said));
   }
 
-  constexpr std::vector<schedule::step> take() && { return std::move(steps_); }
+  constexpr detail::saying take() && { return std::move(said_); }
 
  private:
   int rank_, size_;
-  std::vector<schedule::step> steps_;
+  detail::saying said_;
 };
 
 static_assert(steps<recorder>);
@@ -60,26 +63,18 @@ constexpr void require_ranks(int made_for, int p, collective what, std::string_v
                          std::to_string(made_for) + " ranks, not for " + std::to_string(p));
 }
 
-/// What one rank says: its steps, and how many elements beyond its vector it has for its own.
-struct saying {
-  std::vector<schedule::step> steps;
-  std::size_t scratch = 0;
-};
-
 /// The schedule of p ranks, where rank r says say(r, vector_of(r)).
 template <class VectorOf, class Say>
 constexpr schedule record_vectors(collective what, int p, VectorOf vector_of, Say say) {
-  std::vector<std::vector<schedule::step>> ranks;
-  std::size_t n = 2, scratch = 0;   // of a barrier
+  std::vector<saying> ranks;
+  std::size_t n = 2;   // of a barrier
   for (int r = 0; r < p; ++r) {
     blocks const vector = vector_of(r);
     if (has_two_vectors(what)) n = std::max(n, vectors_of(what, vector, r).out.whole.last);
     else if (what != collective::barrier) n = vector.whole.size();
-    saying said = say(r, vector);
-    scratch = std::max(scratch, said.scratch);
-    ranks.push_back(std::move(said.steps));
+    ranks.push_back(say(r, vector));
   }
-  return schedule(what, n + scratch, std::move(ranks));
+  return schedule(what, n, std::move(ranks));
 }
 
 /// The schedule of all_to_all_v in which rank s has counts[s p + d] elements for rank d.
@@ -132,10 +127,10 @@ constexpr auto said_by(Tag const& tag, collective what, int p, int root) {
         if constexpr (has_text<policy_t<C, Tag, T, any_functor>>()) {
           auto const policy = make_policy<C, Tag, T, any_functor>(tag);
           require_ranks(made_for(policy, p), p, C, Tag::name);
-          if constexpr (packs<decltype(policy)>) said.scratch = policy.scratch(vector, sizeof(T));
           recorder step(rank, p);
           apply<C>(policy, step, vector, root);
-          said.steps = std::move(step).take();
+          said = std::move(step).take();
+          if constexpr (packs<decltype(policy)>) said.scratch = policy.scratch(vector, sizeof(T));
         }
       }
       return said;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,10 +20,11 @@ namespace detail {
 template <class Count>
 constexpr std::size_t most_of_any_rank(recorded const& all, Count count) {
   std::size_t most = 0;
-  for (auto const& rank : all.ranks) {
+  for (std::size_t r = 0; r < all.ranks.size(); ++r) {
     std::size_t sum = 0;
-    for (auto const& operands : rank)
+    for (auto const& operands : all.ranks[r])
       for (operand const& o : operands) sum += count(o);
+    for (recorded_move const& alone : all.moves_of(r)) sum += count(alone.what);
     most = std::max(most, sum);
   }
   return most;
@@ -35,13 +37,25 @@ class schedule {
  public:
   using step = detail::recorded_step;   ///< the operands of one step
 
-  constexpr schedule(collective what, std::size_t n, std::vector<std::vector<step>> ranks)
-      : all_{what, n, std::move(ranks)} {}
+  /// Of what each rank says.
+  constexpr schedule(collective what, std::size_t n, std::vector<detail::saying> said) : all_{what, n} {
+    for (detail::saying& one : said) {
+      all_.scratch = std::max(all_.scratch, one.scratch);
+      all_.ranks.push_back(std::move(one.steps));
+      all_.moves.push_back(std::move(one.moves));
+    }
+  }
 
   constexpr collective what() const { return all_.what; }
   constexpr int size() const { return all_.size(); }          ///< p
   constexpr std::size_t elements() const { return all_.n; }   ///< n
   constexpr std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
+  /// Indices beyond the vector that texts have for their own.
+  constexpr std::size_t scratch() const { return all_.scratch; }
+  /// What a rank copies and merges, and after how many of its steps.
+  constexpr std::span<detail::recorded_move const> moves_of(int rank) const {
+    return all_.moves_of(static_cast<std::size_t>(rank));
+  }
 
   /// Rounds on the critical path: the longest chain of steps of which each needs the one before.
   constexpr int rounds() const { return static_cast<int>(play(detail::rounds_clock{})); }
@@ -84,8 +98,10 @@ class schedule {
   /// ever even if sends do not buffer; what recv writes overlaps nothing else in its step; peers exist and ranges lie
   /// in the vector.
   constexpr void verify() const {
-    for (int r = 0; r < size(); ++r)
+    for (int r = 0; r < size(); ++r) {
       for (auto const& operands : steps_of(r)) all_.verify_step(r, operands);
+      all_.verify_moves(r);
+    }
     play(detail::rounds_clock{});
   }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -28,13 +29,30 @@ namespace detail {
 
 using recorded_step = std::vector<operand>;
 
+// What a rank does alone, copy or merge, when so many of its steps are behind it.
+struct recorded_move {
+  std::size_t after;
+  operand what;
+};
+
+// What one rank says, and how many elements beyond its vector it has for its own.
+struct saying {
+  std::vector<recorded_step> steps{};
+  std::vector<recorded_move> moves{};
+  std::size_t scratch = 0;
+  bool by_arrival = false;   // some of its folds are combined as they come
+};
+
 // All steps of all ranks.
 struct recorded {
   collective what;
   std::size_t n;
-  std::vector<std::vector<recorded_step>> ranks;
+  std::vector<std::vector<recorded_step>> ranks{};
+  std::vector<std::vector<recorded_move>> moves{};
+  std::size_t scratch = 0;   // elements beyond the vector
 
   constexpr int size() const { return static_cast<int>(ranks.size()); }
+  constexpr std::span<recorded_move const> moves_of(std::size_t rank) const { return moves[rank]; }
   constexpr std::vector<recorded_step> const& steps_of(int rank) const { return ranks[static_cast<std::size_t>(rank)]; }
 
   [[noreturn]] void fail(int rank, std::string const& why) const {
@@ -43,6 +61,7 @@ struct recorded {
   }
 
   constexpr void verify_step(int r, recorded_step const& operands) const;
+  constexpr void verify_moves(int r) const;
   constexpr std::vector<message> matched() const;
   template <class Clock>
   constexpr double play(Clock const& clock, std::vector<message>* happened) const;
@@ -61,7 +80,7 @@ constexpr void recorded::verify_step(int r, recorded_step const& operands) const
     if (a.peer < 0 || a.peer >= size()) fail(r, "names rank " + std::to_string(a.peer) + ", which does not exist");
     if (a.peer == r) fail(r, "sends to itself");
     for (range const piece : {a.elements.head, a.elements.tail})
-      if (piece.first > piece.last || piece.last > n) fail(r, "names elements outside of the vector");
+      if (piece.first > piece.last || piece.last > n + scratch) fail(r, "names elements outside of the vector");
     bool const grouped = i > 0 && a.folds() && operands[i - 1].folds() && a.elements == operands[i - 1].elements;
     if (grouped && a.peer < operands[i - 1].peer)
       fail(r, "folds into one range from ranks that are not listed in ascending order (law 2)");
@@ -69,6 +88,15 @@ constexpr void recorded::verify_step(int r, recorded_step const& operands) const
     for (std::size_t j = 0; j < operands.size(); ++j)
       if (i != j && operands[j].which != own::input && overlap(a.elements, operands[j].elements))
         fail(r, "receives over elements that the same step uses (law 2)");
+  }
+}
+
+constexpr void recorded::verify_moves(int r) const {
+  for (auto const& [after, o] : moves_of(static_cast<std::size_t>(r))) {
+    auto const& [from, into] = o.elements;
+    if (std::max(from.last, into.last) > n + scratch) fail(r, "copies or merges elements outside of the vector");
+    if (from.size() != into.size() || overlap(from, into))
+      fail(r, "copies or merges a range into one of another length, or that overlaps it");
   }
 }
 
@@ -128,7 +156,7 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
 
   // Per rank: the step that it is in and when that began, when its ways out and in are free, where its messages begin.
   struct state {
-    std::size_t step = 0, first = 0, open = 0;
+    std::size_t step = 0, first = 0, open = 0, moved = 0;
     double began = 0, out = 0, in = 0;
     bool sends = false, receives = false;   // in this step
     bool sent = false, received = false;    // something already
@@ -144,8 +172,12 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
     heap.push_back({start_of(i), i});
     std::ranges::push_heap(heap, std::greater<>{});
   };
+  double finish = 0;
   auto const enter = [&](std::size_t r) {
     state& me = at[r];
+    for (auto const alone = moves_of(r); me.moved < alone.size() && alone[me.moved].after == me.step; ++me.moved)
+      if (operand const& o = alone[me.moved].what; o.merges()) me.began += clock.combine(o.combined());
+    finish = std::max(finish, me.began);
     me.out = me.in = me.began;
     me.sends = me.receives = me.sent = me.received = false;
     me.open = me.step < ranks[r].size() ? ranks[r][me.step].size() : 0;
@@ -161,7 +193,6 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
   };
   for (std::size_t r = 0; r < p; ++r) enter(r);
 
-  double finish = 0;
   while (!heap.empty()) {
     std::ranges::pop_heap(heap, std::greater<>{});
     auto const [thought, i] = heap.back();
@@ -185,7 +216,6 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
       me.began = std::max(me.out, me.in);
       for (operand const& o : ranks[r][me.step])
         if (o.folds()) me.began += clock.combine(o.combined());
-      finish = std::max(finish, me.began);
       me.first += ranks[r][me.step].size();
       ++me.step;
       enter(r);

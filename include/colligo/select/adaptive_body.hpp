@@ -32,9 +32,13 @@ struct adapting<Lazy>::size_class {
   static constexpr std::size_t most = 7;              // candidates
   static constexpr std::uint32_t calls_to_meet = 16;   // the ranks compare times in one call of so many
 
-  struct trials {
-    std::uint32_t begun = 0;
-    std::vector<double> seconds;   ///< of which the first, which warms up, is not one
+  /// Calls one after the other with one candidate. What a call takes depends on the one before, so that the first
+  /// does not count.
+  struct row {
+    std::uint32_t number = ~0u;
+    std::size_t candidate = 0;
+    int timed = -1;
+    double seconds = 0;
   };
 
   // Which.
@@ -42,9 +46,11 @@ struct adapting<Lazy>::size_class {
   element const* of;
   int size;   ///< bit width of the bytes of the vector
   // What was tried.
-  std::size_t enough;   ///< trials of each candidate
+  std::uint32_t calls_in_row;
+  std::size_t enough;   ///< rows of each candidate
   std::vector<chosen_algorithm> candidates{};
-  std::vector<trials> tried{};
+  std::vector<std::vector<double>> tried{};   ///< of each: seconds of a call, by rows
+  row now{};
   // What was decided.
   bool decided = false;
   decision by{};
@@ -62,11 +68,19 @@ struct adapting<Lazy>::size_class {
     return {{0, n}, its.vector.parts};
   }
   /// The median, and infinity as long as it is none.
-  double seconds(trials& its) const {
-    if (its.seconds.size() < enough) return std::numeric_limits<double>::infinity();
-    auto const middle = its.seconds.begin() + static_cast<std::ptrdiff_t>(its.seconds.size() / 2);
-    std::nth_element(its.seconds.begin(), middle, its.seconds.end());
+  double seconds(std::vector<double>& its) const {
+    if (its.size() < enough) return std::numeric_limits<double>::infinity();
+    auto const middle = its.begin() + static_cast<std::ptrdiff_t>(its.size() / 2);
+    std::nth_element(its.begin(), middle, its.end());
     return *middle;
+  }
+  /// Which candidate the call with this number tries.
+  std::size_t candidate_for(std::uint32_t number) {
+    if (number / calls_in_row == now.number) return now.candidate;
+    auto& before = tried[now.candidate];
+    if (now.timed > 0 && before.size() < before.capacity()) before.push_back(now.seconds / now.timed);
+    now = {number / calls_in_row, mixed(number / calls_in_row, 2) % candidates.size()};
+    return now.candidate;
   }
 };
 
@@ -91,7 +105,7 @@ auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::text
     if (all.classes[all.latest]->is_for(its)) return *all.classes[all.latest];
   int const size = size_class::size_of(its);
   auto made = std::make_unique<size_class>(
-      size_class{its.what, its.of, size, size <= 17 ? 21u : size <= 22 ? 9u : 5u});
+      size_class{its.what, its.of, size, size <= 17 ? 8u : size <= 22 ? 4u : 3u, size <= 17 ? 5u : 3u});
   call rule = its;
   rule.vector = size_class::typical_vector(its);
   situation const s = deciding<>::situation_of(port, rule);
@@ -116,7 +130,7 @@ auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::text
   }
   for (auto& tried = made->tried; tried.size() < made->candidates.size();) {
     tried.emplace_back();
-    tried.back().seconds.reserve(4 * made->enough);
+    tried.back().reserve(4 * made->enough);
   }
   if (made->candidates.size() == 1) {
     made->decided = true;
@@ -138,7 +152,8 @@ bool adapting<Lazy>::agree(port_base& port, size_class& its) {
   auto const end = seconds.begin() + static_cast<std::ptrdiff_t>(count);
   if (*std::max_element(seconds.begin(), end) == std::numeric_limits<double>::infinity()) return false;
   auto const best = static_cast<std::size_t>(std::min_element(seconds.begin(), end) - seconds.begin());
-  std::swap(its.candidates[0], its.candidates[best]);
+  constexpr double no_reason = 0.97;   // to leave what `automatic` takes: as much as two measurements may differ
+  if (seconds[best] < no_reason * seconds[0]) std::swap(its.candidates[0], its.candidates[best]);
   return true;
 }
 
@@ -156,13 +171,12 @@ void adapting<Lazy>::run(endpoint& at, call const& its, deciding<>::texts_of_col
     all.tried.clear();
     return deciding<>::run(at, its, all.by);
   }
-  std::size_t const which = mixed(number, 2) % all.candidates.size();
-  auto& trial = all.tried[which];
+  std::size_t const which = all.candidate_for(number);
   using clock = std::chrono::steady_clock;
   auto const began = clock::now();
   deciding<>::run(at, its, decision_for(all.candidates[which], texts(), decided_by::tried));
   std::chrono::duration<double> const took = clock::now() - began;
-  if (++trial.begun > 1 && trial.seconds.size() < trial.seconds.capacity()) trial.seconds.push_back(took.count());
+  if (++all.now.timed > 0) all.now.seconds += took.count();
 }
 
 template <class Lazy>

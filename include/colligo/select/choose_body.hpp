@@ -119,17 +119,26 @@ inline double longest_block(situation const& s) {
   return static_cast<double>(s.vector.longest() * s.element_size);
 }
 
-// In whole blocks, or in pieces where rounds would wait for long ones: worked out, p lg p sums, where it may matter.
-inline any_algorithm choose_all_gatherv(situation const& s) {
-  costs const of(s);
-  if (of.p * longest_block(s) - of.bytes < 2 * of.startup_bytes) return circulant{};
-  double const pieces = circulant_volume(s.vector, s.element_size).best_pieces(s.network);
+// In whole blocks, or in pieces where rounds would wait for long ones: worked out, p lg p sums.
+inline any_algorithm choose_pieces(situation const& s, double per_byte) {
+  double const pieces = circulant_volume(s.vector, s.element_size).best_pieces(s.network.alpha, per_byte);
   if (pieces <= 1) return circulant{};
   return pipelined_circulant{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
+}
+// Where that may matter.
+inline bool is_uneven(situation const& s, costs const& of) {
+  return of.p * longest_block(s) - of.bytes >= 2 * of.startup_bytes;
+}
+
+inline any_algorithm choose_all_gatherv(situation const& s) {
+  costs const of(s);
+  if (!is_uneven(s, of)) return circulant{};
+  return choose_pieces(s, of.m.beta);
 }
 
 inline any_algorithm choose_reduce_scatter(situation const& s) {
   costs const of(s);
+  if (s.commutes && is_uneven(s, of)) return choose_pieces(s, of.m.beta + of.m.gamma);
   if (s.commutes && of.overlaps()) return cheapest<collective::reduce_scatter>(of).among_circulants();
   if (s.commutes) return s.power_of_two() ? any_algorithm{recursive_halving{}} : circulant{};
   return cheapest<collective::reduce_scatter>(of).among(chained_halving{}).among(direct{}, of.p <= few_for_direct);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The all_gatherv of pipelined_circulant (its card is there): lists as messages, and into how many pieces to cut.
+/// The all_gatherv and the reduce_scatter of pipelined_circulant (its card is there): lists as messages, and into how
+/// many pieces to cut.
 #pragma once
 
 #include <algorithm>
@@ -34,20 +35,24 @@ struct circulant_volume {
     excess = static_cast<double>(all * element_size) - least;
   }
 
-  double best_pieces(machine const& m) const { return std::max(1.0, std::round(std::sqrt(excess * m.beta / m.alpha))); }
-  double time(machine const& m, double pieces) const {
-    return (rounds - 1 + pieces) * m.alpha + (least + excess / pieces) * m.beta;
+  /// Where a byte costs so much: beta, or what combining it takes too.
+  double best_pieces(double alpha, double per_byte) const {
+    return std::max(1.0, std::round(std::sqrt(excess * per_byte / alpha)));
+  }
+  double time(double alpha, double per_byte, double pieces) const {
+    return (rounds - 1 + pieces) * alpha + (least + excess / pieces) * per_byte;
   }
 };
 
 /// Pieces of at most `block` bytes, or as many as are best; but none is cut shorter than what gains as much as it costs
 /// to find and copy.
-inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block) {
+inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block,
+                                   double per_byte) {
   constexpr std::size_t worth_a_piece = 4096;   // bytes
   std::size_t const longest = std::max<std::size_t>(1, of_rank.longest());
   double const wished =
       block != 0 ? std::ceil(static_cast<double>(longest * element_size) / static_cast<double>(block))
-                 : circulant_volume(of_rank, element_size).best_pieces(typical);
+                 : circulant_volume(of_rank, element_size).best_pieces(typical.alpha, per_byte);
   auto const pieces = static_cast<std::size_t>(std::min({wished, static_cast<double>(longest), 1e9}));
   std::size_t const each = (longest + pieces - 1) / pieces;
   return {pieces, std::clamp<std::size_t>(worth_a_piece / element_size, 1, each)};
@@ -60,12 +65,20 @@ class packing {
   packing(Step& step, std::size_t beyond, std::size_t room) : step_(step), out_(beyond), in_(beyond + room) {}
 
   void exchange(int to, circulant_lists::list const& sent, int from, circulant_lists::list const& received) {
-    for_each_packed(sent, out_, [&](range piece, range packed) { step_(copy{piece, packed}); });
-    step_(send{to, message(sent, out_)}, recv{from, message(received, in_)});
+    step_(packed(to, sent), recv{from, message(received, in_)});
     for_each_packed(received, in_, [&](range piece, range packed) { step_(copy{packed, piece}); });
+  }
+  void exchange_and_fold(int to, circulant_lists::list const& sent, int from, circulant_lists::list const& received) {
+    if (received.size() == 1) return step_(packed(to, sent), fold{from, received.front()});
+    step_(packed(to, sent), recv{from, message(received, in_)});
+    for_each_packed(received, in_, [&](range piece, range packed) { step_(merge{packed, piece}); });
   }
 
  private:
+  send packed(int to, circulant_lists::list const& list) {
+    for_each_packed(list, out_, [&](range piece, range packed) { step_(copy{piece, packed}); });
+    return {to, message(list, out_)};
+  }
   static range message(circulant_lists::list const& list, std::size_t at) {
     if (list.size() == 1) return list.front();
     std::size_t end = at;
@@ -85,18 +98,35 @@ class packing {
   std::size_t out_, in_;   // where packed messages begin
 };
 
-template <steps Step>
-void all_gather_in_lists(Step& step, blocks const& of_rank, circulant_cut const& cut) {
+/// f(pack, to, what is sent there, from, what is received from there) for all rounds, backwards from the last one on.
+template <steps Step, class F>
+void for_each_round_of_lists(Step& step, blocks const& of_rank, circulant_cut const& cut, bool backwards, F f) {
   circulant_lists rounds(of_rank, cut, step.rank());
   packing pack(step, of_rank.whole.last, longest_list(of_rank, cut));
   circulant_lists::list sent, received;
   // Before the first message: others rely on the later ones.
   for (auto* const list : {&sent, &received}) list->reserve(static_cast<std::size_t>(of_rank.parts));
-  for (int i = 0; i < rounds.size(); ++i) {
+  for (int k = 0; k < rounds.size(); ++k) {
+    int const i = backwards ? rounds.size() - 1 - k : k;
     rounds.sent(i, sent);
     rounds.received(i, received);
-    pack.exchange(rounds.to(i), sent, rounds.from(i), received);
+    f(pack, rounds.to(i), sent, rounds.from(i), received);
   }
+}
+
+template <steps Step>
+void all_gather_in_lists(Step& step, blocks const& of_rank, circulant_cut const& cut) {
+  for_each_round_of_lists(step, of_rank, cut, false, [](auto& pack, int to, auto& sent, int from, auto& received) {
+    pack.exchange(to, sent, from, received);
+  });
+}
+
+/// The same backwards: what was received goes back, and is folded into what was sent.
+template <steps Step>
+void reduce_scatter_in_lists(Step& step, blocks const& of_rank, circulant_cut const& cut) {
+  for_each_round_of_lists(step, of_rank, cut, true, [](auto& pack, int to, auto& sent, int from, auto& received) {
+    pack.exchange_and_fold(from, received, to, sent);
+  });
 }
 
 }  // namespace colligo

@@ -154,8 +154,9 @@ class working_vector {
     }
   }
 
-  /// Copies the current values of a range to another one.
-  void copy(range from, range into) {
+  /// Copies the current values of a range to another one, or combines them into those there.
+  void move(operand::kind how, range from, range into) {
+    if (how != operand::kind::copy) return combine(into, read(from), how == operand::kind::merge_left, own::result);
     if (failed_) [[unlikely]] return;
     std::byte const* const source = read(from);
     try {
