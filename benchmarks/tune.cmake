@@ -28,6 +28,18 @@ expect(0 "2 rows, 0 s, 4 launches were in tune.csv" ${tune})
 expect(2 "time is up after 0 of 4 launches\nnothing was measured" ${tune} --seconds 0 --csv other.csv)
 expect(2 "ends with 1:\n--algorithms: no algorithm is named" ${tune} --csv third.csv --algorithms rings)
 expect(2 "--ranks: \"two\"" ${tune} --ranks two)
+# A first look at all, then what came near.
+set(look ${PYTHON} ${PROGRAMS}/tune ${short} --collective broadcast --bytes 8 --ranks 2 --inputs fresh --csv look.csv
+  --out look.table)
+expect(0 "look.table: 1 rows, [0-9]+ s\n" ${look})
+expect(0 "3 launches were in look.csv" ${look})
+file(STRINGS ${OUT}/look.csv first_look REGEX "binary_tree@messages.*,0$")
+file(STRINGS ${OUT}/look.csv automatic REGEX ",automatic,.*,[012]$")
+list(LENGTH first_look looked)
+list(LENGTH automatic measured)
+if(NOT looked EQUAL 1 OR NOT measured EQUAL 3)
+  message(FATAL_ERROR "the first look did not see binary_tree once, or automatic is not in all launches")
+endif()
 # The library takes it.
 expect(0 "automatic -> ring@messages" ${CMAKE_COMMAND} -E env COLLIGO_TABLE=colligo.table COLLIGO_STRICT=1 ${RUN} 2
   ${COMPARE} --type double --op sum --bytes 8 --repeats 1 --sample-us 0 --algorithms mpi,automatic)

@@ -168,9 +168,9 @@ struct circulant {
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       blocks const block{all, step.size()};
-      int const radix = knob.for_ranks(step.size());
-      detail::reduce_scatter_on_circulant(step, block, radix);
-      detail::all_gather_on_circulant(step, block, radix);
+      int const base = knob.for_ranks(step.size());
+      detail::reduce_scatter_on_circulant(step, block, base);
+      detail::all_gather_on_circulant(step, block, base);
     }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {

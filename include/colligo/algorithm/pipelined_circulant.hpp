@@ -106,7 +106,7 @@ struct pipelined_circulant {
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
       auto ring = rooted_at(step, root);
-      auto const rounds = rounds_of(ring, cut(knob, all, element_size<T>(step), ring.size(), per_byte));
+      auto const rounds = rounds_of(ring, cut(knob, all, element_size<T>(step), ring.size(), combined_byte));
       for (int i = rounds.size() - 1; i >= 0; --i) {
         auto const round = rounds[i];
         ring(send{round.from, round.received}, fold{round.to, round.sent});
@@ -114,7 +114,7 @@ struct pipelined_circulant {
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return cost_of(cut(knob, {0, n}, sizeof(T), p, per_byte), m, p, n * sizeof(T), m.beta + m.gamma);
+      return cost_of(cut(knob, {0, n}, sizeof(T), p, combined_byte), m, p, n * sizeof(T), m.beta + m.gamma);
     }
   };
 
@@ -143,22 +143,22 @@ struct pipelined_circulant {
     pipelined_circulant const& knob;
 
     std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
-      return room(knob, of_rank, element_size, per_byte);
+      return room(knob, of_rank, element_size, combined_byte);
     }
 
     template <steps Step>
     void operator()(Step& step, blocks const& of_rank) const {
       detail::reduce_scatter_in_lists(step, of_rank,
-                                      detail::cut_for_lists(of_rank, element_size<T>(step), knob.block, per_byte));
+                                      detail::cut_for_lists(of_rank, element_size<T>(step), knob.block, combined_byte));
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return cost_of_even(knob, m, p, n, sizeof(T), per_byte, m.beta + m.gamma);
+      return cost_of_even(knob, m, p, n, sizeof(T), combined_byte, m.beta + m.gamma);
     }
   };
 
  private:
-  static constexpr double per_byte = typical.beta + typical.gamma;   // of reductions
+  static constexpr double combined_byte = typical.beta + typical.gamma;
 
   /// Elements beyond the vector: what is sent and received packed.
   static std::size_t room(pipelined_circulant const& knob, blocks const& of_rank, std::size_t element_size,

@@ -62,7 +62,7 @@ class cheapest {
   /// The circulant in its radices: above 2 where messages of one step overlap.
   cheapest& among_circulants(bool possible = true) {
     among(circulant{}, possible);
-    for (std::size_t const radix : {3, 4, 8, 16}) among(circulant{.radix = radix}, possible && of_.overlaps());
+    for (std::size_t const radix : {3u, 4u, 8u, 16u}) among(circulant{.radix = radix}, possible && of_.overlaps());
     return *this;
   }
   operator any_algorithm() const { return take_; }
