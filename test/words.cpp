@@ -29,6 +29,14 @@ TEST_CASE("the circulant in other radices combines each rank's word exactly once
     }));
 }
 
+TEST_CASE("halving and doubling after fewer halvings combines each rank's word exactly once, in order") {
+  for (int const p : {2, 5, 8, 13, 16, 31})
+    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
+      for (std::size_t const halvings : {0u, 1u, 2u, 3u})
+        for (std::size_t const n : {1u, 40u}) laws::words(comm, colligo::halving_doubling{.halvings = halvings}, n, p);
+    }));
+}
+
 TEST_CASE("automatic and named algorithms keep words in order") {
   for (int const p : {1, 2, 3, 4, 6, 7, 8, 13})
     REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {

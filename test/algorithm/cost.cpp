@@ -2,6 +2,8 @@
 // The closed formulas of the papers against what the recorded schedules cost.
 #include <catch2/catch.hpp>
 
+#include <colligo/plan/association.hpp>
+
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -165,6 +167,24 @@ TEST_CASE("circulant in any radix: nothing is moved twice, fewer rounds of more 
     }
   CHECK(record(circulant{.radix = 8}, collective::all_gather, 256, 256).messages() == 7 + 7 + 3);
   CHECK(record(circulant{.radix = 4}, collective::all_gather, 64, 64).messages() == 9);
+}
+
+TEST_CASE("halving and doubling after fewer halvings: what it costs, and the bits of recursive doubling") {
+  for (int const p : {1, 2, 4, 5, 8, 12, 16, 32, 64})
+    for (std::size_t halvings = 0; halvings < 7; ++halvings) {
+      halving_doubling const tag{.halvings = halvings};
+      INFO("p = " << p << ", " << halvings << " halvings");
+      for (machine const& m : machines) {
+        auto const its = both<collective::all_reduce>(tag, m, p, divisible(p));
+        CHECK(its.recorded == Approx(its.formula).epsilon(1e-12));
+      }
+      auto const s = record(tag, collective::all_reduce, p, 67);
+      CHECK_NOTHROW(s.verify());
+      CHECK(association(s) == association(record(halving_doubling{}, collective::all_reduce, p, 67)));
+      if (p == floor_power_of_two(p))
+        CHECK(association(s) == association(record(recursive_doubling{}, collective::all_reduce, p, 67)));
+    }
+  CHECK(record(halving_doubling{.halvings = 2}, collective::all_reduce, 64, 64).rounds() == 6 + 2);
 }
 
 TEST_CASE("direct: one round of short vectors, two for each window of long ones") {

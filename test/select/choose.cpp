@@ -32,10 +32,15 @@ std::string_view choice(collective what, std::vector<std::size_t> counts) {
 using enum collective;
 }  // namespace
 
-TEST_CASE("all_reduce: doubling while start-ups count, halving or the circulant while bytes do, census where exact") {
+TEST_CASE("all_reduce: doubling while start-ups count, halvings or the circulant while bytes do, census where exact") {
   for (int const p : {2, 15, 64, 100}) CHECK(choice(all_reduce, p, 1024) == "recursive_doubling");
   for (int const p : {3, 6, 12, 96}) CHECK(choice(all_reduce, p, 1024) == "grouped_doubling");
-  for (int const p : {8, 64, 512}) CHECK(choice(all_reduce, p, 4096) == "recursive_doubling");
+  for (int const p : {8, 64, 512}) CHECK(choice(all_reduce, p, 512) == "recursive_doubling");
+  auto const halvings = [](std::size_t bytes) {
+    auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, 64}, .element_size = 1}).algorithm;
+    return std::get<halving_doubling>(its).halvings;
+  };
+  CHECK((0 < halvings(4096) && halvings(4096) < halvings(16384) && halvings(16384) < 6));
   for (int const p : {2, 8, 64, 512}) CHECK(choice(all_reduce, p, 8 << 20) == "halving_doubling");
   for (int const p : {3, 7, 15, 33, 96}) CHECK(choice(all_reduce, p, 1 << 20) == "circulant");
   CHECK(choice(all_reduce, 7, 8, true, true) == "census");

@@ -85,7 +85,7 @@ struct binary_blocks {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return halving_doubling::all_reduce<T, Op>::cost(m, floor_power_of_two(p), n) +
+      return halving_doubling::all_reduce<T, Op>{halving_doubling{}}.cost(m, floor_power_of_two(p), n) +
              (n == 0 ? 0 : detail::cost_between_blocks(m, p, static_cast<double>(n * sizeof(T)), 2));
     }
   };

@@ -20,6 +20,9 @@ class part {
     if constexpr (offers<Tag, C, T, Op>) return !packs<policy_t<C, Tag, T, Op>>;
     else return false;
   }();
+  static_assert(is_offered || !std::is_void_v<Other>,
+                "colligo: a part of a composed algorithm has to have a form for its collective, and no need of room "
+                "beyond the vector");
   static constexpr auto make(Tag const& tag) {
     if constexpr (is_offered) return make_policy<C, Tag, T, Op>(tag);
     else return make_policy<C, Other, T, Op>(instead<Other>);

@@ -59,6 +59,12 @@ class cheapest {
     if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_.template emplace<Tag>(tag);
     return *this;
   }
+  /// Halving and doubling, whole or after fewer halvings.
+  cheapest& among_halvings(bool possible = true) {
+    for (int h = 1; h < floor_lg(of_.p); ++h)
+      among(halving_doubling{.halvings = static_cast<std::size_t>(h)}, possible);
+    return among(halving_doubling{}, possible);
+  }
   /// The circulant in its radices: above 2 where messages of one step overlap.
   cheapest& among_circulants(bool possible = true) {
     among(circulant{}, possible);
@@ -82,7 +88,7 @@ inline any_algorithm choose_all_reduce(situation const& s) {
       .among(recursive_doubling{})
       .among(grouped_doubling{})
       .among(census{}, s.exact && !even)
-      .among(halving_doubling{}, even)
+      .among_halvings()
       .among_circulants(s.commutes && (!even || of.overlaps()))
       .among(chained_halving{}, !s.commutes && !even)
       .among(direct{}, ((!s.commutes && !even) || of.overlaps()) && of.p <= few_for_direct);
@@ -198,7 +204,7 @@ template <collective C>
 any_algorithm choose_stable(situation const& s) {
   using enum collective;
   costs const of(s);
-  if constexpr (C == all_reduce) return cheapest<C>(of).among(recursive_doubling{}).among(halving_doubling{});
+  if constexpr (C == all_reduce) return cheapest<C>(of).among(recursive_doubling{}).among_halvings();
   else if constexpr (C == reduce)
     return cheapest<C>(of).among(binary_tree{}, s.power_of_two()).among(halving_doubling{});
   else if constexpr (C == scan) return recursive_doubling{};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Recursive vector halving with distance doubling on p = 2^k ranks, and its two ways back. Bit 0 of the rank says
-/// which half of the vector it keeps, bit 1 which half of that, and so on: neighbours exchange the longest vectors.
+/// which half of the vector it keeps, bit 1 which half of that, and so on: neighbours exchange the longest vectors. All
+/// of it may be done in groups of so many neighbours, a power of two.
 #pragma once
 
 #include "../core/renumbered.hpp"
@@ -14,20 +15,30 @@ constexpr range segment(range all, int v, int ranks) {
   return all;
 }
 
-/// Afterwards rank v holds the result of segment(all, v, p).
+/// Afterwards rank v holds the group's result of segment(all, v, group).
+template <steps Step>
+constexpr void reduce_scatter_by_halving(Step& step, range all, int group) {
+  int const me = step.rank();
+  for (int d = 1; d < group; d *= 2)
+    step(send{me ^ d, segment(all, me ^ d, 2 * d)}, fold{me ^ d, segment(all, me, 2 * d)});
+}
+
 template <steps Step>
 constexpr void reduce_scatter_by_halving(Step& step, range all) {
-  int const me = step.rank();
-  for (int d = 1; d < step.size(); d *= 2)
-    step(send{me ^ d, segment(all, me ^ d, 2 * d)}, fold{me ^ d, segment(all, me, 2 * d)});
+  reduce_scatter_by_halving(step, all, step.size());
 }
 
 /// The way back for everybody: distances halve, vectors double.
 template <steps Step>
-constexpr void all_gather_by_doubling(Step& step, range all) {
+constexpr void all_gather_by_doubling(Step& step, range all, int group) {
   int const me = step.rank();
-  for (int d = step.size() / 2; d >= 1; d /= 2)
+  for (int d = group / 2; d >= 1; d /= 2)
     step(send{me ^ d, segment(all, me, 2 * d)}, recv{me ^ d, segment(all, me ^ d, 2 * d)});
+}
+
+template <steps Step>
+constexpr void all_gather_by_doubling(Step& step, range all) {
+  all_gather_by_doubling(step, all, step.size());
 }
 
 /// The way back to one rank: those that differ from the root in the bit of the distance hand over and are done.
