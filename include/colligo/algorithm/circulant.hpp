@@ -45,20 +45,29 @@ struct circulant_round {
   constexpr int count(int j) const { return std::min(left, window - distance(j)); }
 };
 
+/// A step of messages out(1) .. out(many) and in(1) .. in(many).
+template <steps Step, class Out, class In>
+constexpr void exchange_on_circulant(Step& step, int many, Out out, In in) {
+  if (many == 1) return step(out(1), in(1));
+  step(listed{2 * many, [&](int i) { return i < many ? operand(out(i + 1)) : operand(in(i - many + 1)); }});
+}
+
 template <steps Step>
 constexpr void reduce_scatter_on_circulant(Step& step, blocks const& block, int radix = 2) {
   int const p = step.size(), me = step.rank();
   for (int window = p; window > 1;) {
     circulant_round const round(window, radix);
     int const many = round.messages(), below = std::min(many, me / round.left);   // come from lower ranks
-    step(listed{2 * many, [&](int i) {
-                  if (i < many) {
-                    int const to = (me + round.distance(i + 1)) % p;
-                    return operand(send{to, block.cycle(to, round.count(i + 1))});
-                  }
-                  int const j = (below - 1 - (i - many) + many) % many + 1;   // from the lowest rank on
-                  return operand(fold{(me - round.distance(j) + p) % p, block.cycle(me, round.count(j))});
-                }});
+    auto const out = [&](int j) {
+      int const to = (me + round.distance(j)) % p;
+      return send{to, block.cycle(to, round.count(j))};
+    };
+    // From the lowest rank on.
+    auto const in = [&](int i) {
+      int const j = (below - i + many) % many + 1;
+      return fold{(me - round.distance(j) + p) % p, block.cycle(me, round.count(j))};
+    };
+    exchange_on_circulant(step, many, out, in);
     window = round.left;
   }
 }
@@ -68,12 +77,14 @@ constexpr void all_gather_on_circulant(Step& step, blocks const& block, int radi
   if (window == 1) return;
   circulant_round const round(window, radix);
   all_gather_on_circulant(step, block, radix, round.left);
-  int const p = step.size(), me = step.rank(), many = round.messages();
-  step(listed{2 * many, [&](int i) {
-                int const j = i % many + 1, count = round.count(j), from = (me + round.distance(j)) % p;
-                return i < many ? operand(send{(me - round.distance(j) + p) % p, block.cycle(me, count)})
-                                : operand(recv{from, block.cycle(from, count)});
-              }});
+  int const p = step.size(), me = step.rank();
+  exchange_on_circulant(
+      step, round.messages(),
+      [&](int j) { return send{(me - round.distance(j) + p) % p, block.cycle(me, round.count(j))}; },
+      [&](int j) {
+        int const from = (me + round.distance(j)) % p;
+        return recv{from, block.cycle(from, round.count(j))};
+      });
 }
 template <steps Step>
 constexpr void all_gather_on_circulant(Step& step, blocks const& block, int radix = 2) {

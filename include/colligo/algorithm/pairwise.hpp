@@ -43,8 +43,7 @@ constexpr void exchange_pairs(Step& step, blocks const& in, blocks const& out, i
 }
 
 constexpr double cost_of_pairs(machine const& m, int p, double bytes, int window) {
-  double all = bytes - bytes / p;
-  all *= m.beta;
+  double all = (bytes - bytes / p) * m.beta;
   for (int first = 1; first < p; first += std::max(1, std::min(window, p)))
     all += m.startups(std::max(1, std::min(window, p - first)));
   return bytes == 0 ? 0 : all;
