@@ -311,6 +311,8 @@ TEST_CASE("a table that is none is not taken; where the environment is strict it
            wrong{"all_reduce any any 4 8", ":1: a row is \"collective type functor ranks bytes algorithm\", six words, "
                                            "this one has 5"},
            wrong{"\nall_reduce any any 4 8 ring ring", ":2: a row is"},
+           wrong{"set COLLIGO_STRICT 1", ":1: a row that sets is \"set COLLIGO_LINES 2k\""},
+           wrong{"set COLLIGO_LINES", ":1: a row that sets is"},
            wrong{"allreduce any any 4 8 ring", ":1: \"allreduce\" is no collective; the nearest is all_reduce"},
            wrong{"all_reduce any sum 4 8 ring", ":1: a functor is any, commutes or ordered, not \"sum\""},
            wrong{"all_reduce any any 0 8 ring", ":1: \"0\" is no number of ranks"},
@@ -432,6 +434,15 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
     variable const slow("COLLIGO_NETWORK", "2000us,10GB/s,0.00001GB/s");
     CHECK(takes() == "halving_doubling@messages");
   }
+  use_table("# of a slow network\nset COLLIGO_NETWORK 2000us,10GB/s\n", "mine");
+  CHECK(takes() == "recursive_doubling@messages");
+  {
+    variable const its("COLLIGO_NETWORK", "1us,10GB/s");   // the environment's wins
+    CHECK(takes() == "halving_doubling@messages");
+  }
+  use_table("set COLLIGO_CHUNKS many", "mine");
+  CHECK_THAT(on_stderr(call), Contains("COLLIGO_CHUNKS=many: the bytes of a chunk"));
+  use_table("");
   variable const overlapping("COLLIGO_NETWORK", "1us,10GB/s,10GB/s,0us");
   CHECK(takes() == "circulant@messages");
 }

@@ -8,6 +8,8 @@
 ///   all_reduce    double  commutes  2      8        recursive_doubling
 ///   all_reduce    any     any       32/8   1M       vendor
 ///
+///   set COLLIGO_CHUNKS 64k
+///
 /// type       any, or a name as explain() writes it, without its blanks
 /// functor    any, commutes, ordered (it is not known to commute); of collectives that combine nothing any
 /// ranks      p, or p/h where they are on h hosts
@@ -18,7 +20,8 @@
 /// by ranks, of which none are outside of those measured, then by bytes, of which the first and last row reach to the
 /// half and the double. The more specific rows come first, by type, then by functor; rows that name what is not allowed
 /// do not count. Where none holds, and where blocks are uneven (one of more than one and a half times the mean), the
-/// defaults go on.
+/// defaults go on. Rows that set say what the environment's variable of that name would, where it is not there:
+/// COLLIGO_NETWORK, COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_READ_MEMORY.
 #pragma once
 
 #include <cstddef>

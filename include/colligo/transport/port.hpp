@@ -138,6 +138,9 @@ file_setting file_of(std::string where, char const* path);
 /// The table of the program, for communicators that are used later.
 void set_table_of_program(file_setting its);
 
+/// A table may have a row for this variable: "set COLLIGO_LINES 2k".
+bool is_for_tables(std::string_view variable);
+
 /// Tells of variables that look like the library's and are none, once.
 void tell_of_unknown_variables();
 

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <mutex>
+#include <sstream>
 #include <optional>
 #include <utility>
 
@@ -39,17 +40,33 @@ namespace colligo::inline COLLIGO_MODE::detail {
 struct variable_setting {
   char const* variable;
   std::string settings::*value;
+  bool for_tables = false;   // it says what a machine is like
 };
 inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_CHECK", &settings::check},
     variable_setting{"COLLIGO_STRICT", &settings::strict},
     variable_setting{"COLLIGO_BITS", &settings::bits},
     variable_setting{"COLLIGO_ADAPTIVE", &settings::adaptive},
-    variable_setting{"COLLIGO_NETWORK", &settings::network},
-    variable_setting{"COLLIGO_LINES", &settings::lines},
-    variable_setting{"COLLIGO_CHUNKS", &settings::chunks},
-    variable_setting{"COLLIGO_READ_MEMORY", &settings::read_memory},
+    variable_setting{"COLLIGO_NETWORK", &settings::network, true},
+    variable_setting{"COLLIGO_LINES", &settings::lines, true},
+    variable_setting{"COLLIGO_CHUNKS", &settings::chunks, true},
+    variable_setting{"COLLIGO_READ_MEMORY", &settings::read_memory, true},
 };
+[[gnu::cold]] COLLIGO_BODY bool is_for_tables(std::string_view variable) {
+  return std::ranges::any_of(variable_settings, [variable](variable_setting const& its) {
+    return its.for_tables && its.variable == variable;
+  });
+}
+// What the table's row for the variable says; empty where there is none.
+[[gnu::cold]] COLLIGO_BODY std::string set_by_table(std::string const& table, std::string_view variable) {
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string set, name, value;
+    if (words >> set >> name >> value && set == "set" && name == variable) return value;
+  }
+  return {};
+}
 
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
   for (std::string& value : algorithm) f(value);
@@ -118,6 +135,8 @@ struct table_of_program {
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
+  for (variable_setting const& its : variable_settings)
+    if (its.for_tables && !std::getenv(its.variable)) all.*its.value = set_by_table(all.table.text, its.variable);
   return all;
 }
 
