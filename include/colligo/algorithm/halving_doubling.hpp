@@ -13,8 +13,8 @@
 ///          else, with p' = 2^floor(lg p), the same of p' and, before it,
 ///          alpha + alpha_uni + n/2 (beta + beta_uni) + n/2 gamma; all_reduce also hands back: alpha_uni + n beta_uni
 ///          (the source prices this one alpha + n beta: the same where uni = bi).
-///          all_reduce after h < lg p halvings  (lg p + h) alpha + (n - n/2^h) (2 beta + gamma)
-///          + (lg p - h) n/2^h (beta + gamma)
+///          all_reduce after h < lg p halvings  (lg p + h) alpha + (n - n/2^h) (2 beta + gamma) +
+///          (lg p - h) n/2^h (beta + gamma)
 ///          reduce_scatter  p = 2^k: lg p alpha + (n - n/p) (beta + gamma) and, for p > 2, alpha + n/p beta
 ///          Equal to the recorded schedule where p' divides n/2; else n/p', n/2 ... are rounded to elements.
 /// Needs    any p, any root (a root among the spare ranks swaps roles with its neighbour)
