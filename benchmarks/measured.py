@@ -96,8 +96,8 @@ class Launches:
             path = os.path.join(folder, "one.csv")
             command = [*shlex.split(o.mpirun), str(question.ranks), o.compare, "--collective", question.collective,
                        "--inputs", question.inputs, "--algorithms", ",".join(algorithms) if algorithms else "all",
-                       "--bytes", ",".join(map(str, sizes)), "--repeats", str(min(3, o.repeats) if first else o.repeats),
-                       "--csv", path]
+                       "--bytes", ",".join(map(str, sizes)),
+                       "--repeats", str(min(3, o.repeats) if first else o.repeats), "--csv", path]
             if first or o.sample_us is not None:
                 command += ["--sample-us", str(300 if o.sample_us is None else o.sample_us)]
             if question.type:
@@ -209,7 +209,8 @@ def add_options(parser, csv_file):
     parser.add_argument("--ranks", default="2,4", help="numbers of ranks (default: %(default)s)")
     parser.add_argument("--bytes", default="8:8388608",
                         help="A:B for A, 4 A ... up to B, or A,B,C (default: %(default)s)")
-    parser.add_argument("--launches", type=int, default=3, help="of each question, after a first look at all contenders (default: %(default)s)")
+    parser.add_argument("--launches", type=int, default=3,
+                        help="of each question, after a first look at all contenders (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=7, help="samples in a launch (default: %(default)s)")
     parser.add_argument("--sample-us", type=float, help="as compare takes it")
     parser.add_argument("--seconds", type=float, default=300, help="that may be spent (default: %(default)s)")

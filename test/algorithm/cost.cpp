@@ -46,7 +46,7 @@ constexpr bool moves_whole_vectors = (C == collective::all_reduce || C == collec
                                       C == collective::broadcast || C == collective::scan ||
                                       C == collective::exclusive_scan || C == collective::barrier) &&
                                      (std::is_same_v<Tag, binary_tree> || std::is_same_v<Tag, recursive_doubling> ||
-                                      std::is_same_v<Tag, grouped_doubling> ||
+                                      std::is_same_v<Tag, grouped_doubling> || std::is_same_v<Tag, knomial_tree> ||
                                       std::is_same_v<Tag, halving_tree> || std::is_same_v<Tag, rotating_ring> ||
                                       std::is_same_v<Tag, census> || std::is_same_v<Tag, dissemination> ||
                                       std::is_same_v<Tag, hierarchical<>>);
@@ -67,6 +67,7 @@ bool has_formula_for(int p) {
 }
 template <class Tag>
 bool formula_is_a_bound(int p) {
+  if (std::is_same_v<Tag, knomial_tree>) return p > 4 && (p != floor_power_of_two(p) || floor_lg(p) % 2 != 0);
   return p != floor_power_of_two(p) && (std::is_same_v<Tag, binary_blocks> || std::is_same_v<Tag, chained_halving>);
 }
 
@@ -167,6 +168,31 @@ TEST_CASE("circulant in any radix: nothing is moved twice, fewer rounds of more 
     }
   CHECK(record(circulant{.radix = 8}, collective::all_gather, 256, 256).messages() == 7 + 7 + 3);
   CHECK(record(circulant{.radix = 4}, collective::all_gather, 64, 64).messages() == 9);
+}
+
+TEST_CASE("k-nomial trees: rounds of k - 1 messages, and what they cost; k = 2 is the binomial tree, k = p is flat") {
+  auto const check = [](std::size_t radix, int p) {
+    for (int const root : laws::roots(p, 9))
+      for (machine const& m : machines) {
+        INFO("radix " << radix << ", p = " << p << ", root = " << root);
+        auto const reduced = both<collective::reduce>(knomial_tree{radix}, m, p, 100, root);
+        auto const sent = both<collective::broadcast>(knomial_tree{radix}, m, p, 100, root);
+        CHECK(reduced.recorded == Approx(reduced.formula).epsilon(1e-12));
+        CHECK(sent.recorded == Approx(sent.formula).epsilon(1e-12));
+      }
+  };
+  for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
+    check(static_cast<std::size_t>(p), p);
+    check(1000, p);
+    check(2, p);
+  }
+  for (int const p : {9, 27}) check(3, p);
+  check(5, 25);
+  auto const is_same = [](message const& a, message const& b) { return a.from == b.from && a.to == b.to; };
+  for (collective const c : {collective::reduce, collective::broadcast})
+    CHECK(std::ranges::equal(record(knomial_tree{2}, c, 13, 4, 5).messages_in_order(),
+                             record(binary_tree{}, c, 13, 4, 5).messages_in_order(), is_same));
+  CHECK(record(knomial_tree{3}, collective::broadcast, 9, 4).rounds() == 2);
 }
 
 TEST_CASE("halving and doubling after fewer halvings: what it costs, and the bits of recursive doubling") {

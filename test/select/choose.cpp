@@ -57,6 +57,9 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
   };
   for (collective const c : {all_reduce, reduce_scatter, all_gather})
     for (int const p : {33, 64, 100, 540}) CHECK(radix(c, p, 1 << 18) > 2);
+  for (collective const c : {reduce, broadcast})
+    for (int const p : {16, 33, 540}) CHECK(choice(c, p, 8, true, false, overlapping) == "knomial_tree");
+  CHECK(choice(gather, 16, 8, true, false, overlapping) == "linear");
   CHECK(choice(all_reduce, 8, 8, true, false, overlapping) == "direct");
   CHECK(choice(all_reduce, 8, 8, false, false, overlapping) == "direct");
   CHECK(choice(all_reduce, 64, 1 << 20, false, false, overlapping) == "halving_doubling");

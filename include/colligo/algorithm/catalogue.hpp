@@ -23,6 +23,7 @@
 #include "halving_doubling.hpp"
 #include "halving_tree.hpp"
 #include "hierarchical.hpp"
+#include "knomial_tree.hpp"
 #include "linear.hpp"
 #include "linear_ring.hpp"
 #include "multi_leader.hpp"
@@ -69,6 +70,7 @@ using catalogue_of_tags = list_of_tags<   //
     bruck,                            //
     doubling_123,                     //
     dissemination,                    //
+    knomial_tree,                     //
     along_trees,                      //
     hierarchical<>,                   //
     hierarchical<binary_tree, direct>,  //

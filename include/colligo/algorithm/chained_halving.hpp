@@ -25,7 +25,7 @@
 #include <string_view>
 
 #include "../shape/chained_halving.hpp"
-#include "circulant.hpp"
+#include "../shape/circulant_rounds.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

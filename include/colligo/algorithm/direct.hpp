@@ -29,6 +29,7 @@
 #include "../core/knob.hpp"
 #include "../core/renumbered.hpp"
 #include "../core/transport.hpp"
+#include "../shape/everybody.hpp"
 #include "pairwise.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -54,10 +55,10 @@ struct direct {
       int const p = step.size(), me = step.rank();
       std::size_t const bytes = element_size<T>(step);
       if (all.size() * bytes <= knob.slices)
-        return step(published{to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
+        return step(published{detail::to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
       for_each_window(knob, p, all, bytes, [&](blocks const& slice) {
-        exchange_slices(step, slice);
-        step(published{to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
+        detail::exchange_slices(step, slice);
+        step(published{detail::to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
       });
     }
 
@@ -65,8 +66,9 @@ struct direct {
       double const bytes = static_cast<double>(n * sizeof(T)), windows = windows_of(knob, p, n, sizeof(T));
       if (n == 0) return 0;
       if (n * sizeof(T) <= knob.slices)
-        return m.startups(turns(p)) + turns(p) * bytes * m.beta + (p - 1) * m.combine(bytes);
-      return 2 * (windows * m.startups(turns(p)) + turns(p) * bytes / p * m.beta) + m.combine(bytes - bytes / p);
+        return m.startups(detail::turns(p)) + detail::turns(p) * bytes * m.beta + (p - 1) * m.combine(bytes);
+      return 2 * (windows * m.startups(detail::turns(p)) + detail::turns(p) * bytes / p * m.beta) +
+             m.combine(bytes - bytes / p);
     }
   };
 
@@ -82,12 +84,12 @@ struct direct {
       std::size_t const bytes = element_size<T>(step);
       if (all.size() * bytes <= knob.slices) {
         if (me != root) return step(send{root, all});
-        return step(listed{p - 1, [=](int i) { return fold{other(i, me), all}; }});
+        return step(listed{p - 1, [=](int i) { return fold{detail::other(i, me), all}; }});
       }
       for_each_window(knob, p, all, bytes, [&](blocks const& slice) {
-        exchange_slices(step, slice);
+        detail::exchange_slices(step, slice);
         if (me != root) return step(send{root, slice[me]});
-        step(listed{p - 1, [=](int i) { return recv{other(i, me), slice[other(i, me)]}; }});
+        step(listed{p - 1, [=](int i) { return recv{detail::other(i, me), slice[detail::other(i, me)]}; }});
       });
     }
   };
@@ -98,11 +100,12 @@ struct direct {
     static constexpr bool sequential = true;
 
     template <steps Step>
-    constexpr void operator()(Step& step, blocks const& block) const { exchange_slices(step, block); }
+    constexpr void operator()(Step& step, blocks const& block) const { detail::exchange_slices(step, block); }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
-      return n == 0 ? 0 : m.startups(turns(p)) + turns(p) * bytes / p * m.beta + m.combine(bytes - bytes / p);
+      int const turns = detail::turns(p);
+      return n == 0 ? 0 : m.startups(turns) + turns * bytes / p * m.beta + m.combine(bytes - bytes / p);
     }
   };
 
@@ -112,7 +115,7 @@ struct direct {
     constexpr void operator()(Step& step, range all, int root) const {
       int const me = step.rank();
       step(published{listed{me == root ? step.size() - 1 : 1, [=](int i) {
-        return me == root ? operand(send{other(i, me), all}) : operand(recv{root, all});
+        return me == root ? operand(send{detail::other(i, me), all}) : operand(recv{root, all});
       }}});
     }
   };
@@ -122,7 +125,7 @@ struct direct {
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const {
       int const me = step.rank();
-      step(published{to_and_from_others(me, step.size(), block[me], [=](int r) { return recv{r, block[r]}; })});
+      step(published{detail::to_and_from_others(me, step.size(), block[me], [=](int r) { return recv{r, block[r]}; })});
     }
   };
 
@@ -141,40 +144,18 @@ struct direct {
   struct barrier {
     template <steps Step>
     constexpr void operator()(Step& step) const {
-      int const p = step.size(), me = step.rank();
+      if (step.size() == 1) return;
       // A fold, for all of them come to the same place.
-      if (p > 1) step(published{to_and_from_others(me, p, range{0, 1}, [=](int r) { return fold{r, range{1, 2}}; })});
+      auto const take = [](int r) { return fold{r, range{1, 2}}; };
+      step(published{detail::to_and_from_others(step.rank(), step.size(), range{0, 1}, take)});
     }
   };
 
  private:
-  // The i-th of the ranks that are not this one.
-  static constexpr int other(int i, int me) { return i < me ? i : i + 1; }
-
-  template <class Take>
-  static constexpr auto to_and_from_others(int me, int p, range out, Take take) {
-    return listed{2 * (p - 1), [=](int i) {
-      return i < p - 1 ? operand(send{other(i, me), out}) : operand(take(other(i - (p - 1), me)));
-    }};
-  }
-
-  // Each rank gets its slice from all others and combines it.
-  template <steps Step>
-  static constexpr void exchange_slices(Step& step, blocks const& slice) {
-    int const p = step.size(), me = step.rank();
-    step(listed{2 * (p - 1), [=](int i) {
-                  int const r = other(i % (p - 1), me);
-                  return i < p - 1 ? operand(send{r, slice[r]}) : operand(fold{r, slice[me]});
-                }});
-  }
-
   static constexpr int windows_of(direct const& knob, int p, std::size_t n, std::size_t element_size) {
     std::size_t const longest = std::max<std::size_t>(1, knob.window / element_size) * static_cast<std::size_t>(p);
     return static_cast<int>((n + longest - 1) / longest);
   }
-
-  // All list their peers in the same order, so with one way in and out per rank they pair off as on a hypercube.
-  static constexpr int turns(int p) { return (1 << ceil_lg(p)) - 1; }
 
   // Windows of p slices each, as even as can be.
   template <class F>

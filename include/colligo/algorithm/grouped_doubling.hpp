@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "circulant.hpp"
+#include "../shape/circulant_rounds.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -27,49 +27,15 @@
 ///          Reduction and All-Reduction, 2024; the number of pieces and how shorter data are cut are our own
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "../core/knob.hpp"
+#include "../core/renumbered.hpp"
 #include "../shape/lists_on_circulant.hpp"
-#include "pipelined_chain.hpp"
+#include "../shape/pipeline_on_circulant.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
-
-namespace detail {
-
-// The rounds of one rank of a pipeline from rank 0.
-class circulant_rounds {
- public:
-  struct round {
-    int to, from;
-    range sent, received;
-  };
-
-  circulant_rounds(pipeline const& part, int p, int rank)
-      : part_(part), schedule_(p, rank), rank_(rank) {
-    if (int const q = schedule_.q; q > 0) first_ = (q - (part.size() - 1) % q) % q;
-  }
-
-  int size() const { return schedule_.q == 0 ? 0 : part_.size() - 1 + schedule_.q; }
-  round operator[](int i) const {
-    int const at = first_ + i, k = at % schedule_.q, p = schedule_.p, d = schedule_.skip(k);
-    auto const slot = static_cast<std::size_t>(k);
-    int const to = (rank_ + d) % p, from = (rank_ - d + p) % p;
-    return {to == 0 ? nobody : to, rank_ == 0 ? nobody : from, block(schedule_.sent[slot] + at - k),
-            block(schedule_.received[slot] + at - k)};
-  }
-
- private:
-  // The last rounds ask for blocks after the last: that one is meant.
-  range block(int number) const { return part_[std::min(number - first_, part_.size() - 1)]; }
-
-  pipeline part_;
-  circulant_schedule schedule_;
-  int rank_, first_ = 0;   // the number of the first round, such that the last one has k = q - 1
-};
-
-}  // namespace detail
 
 struct pipelined_circulant {
   static constexpr std::string_view name = "pipelined_circulant";
@@ -123,7 +89,7 @@ struct pipelined_circulant {
     pipelined_circulant const& knob;
 
     std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
-      return room(knob, of_rank, element_size, typical.beta);
+      return detail::room_for_lists(of_rank, element_size, knob.block, typical.beta);
     }
 
     template <steps Step>
@@ -133,7 +99,7 @@ struct pipelined_circulant {
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return cost_of_even(knob, m, p, n, sizeof(T), typical.beta, m.beta);
+      return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, typical.beta, m.beta);
     }
   };
 
@@ -143,7 +109,7 @@ struct pipelined_circulant {
     pipelined_circulant const& knob;
 
     std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
-      return room(knob, of_rank, element_size, combined_byte);
+      return detail::room_for_lists(of_rank, element_size, knob.block, combined_byte);
     }
 
     template <steps Step>
@@ -153,30 +119,18 @@ struct pipelined_circulant {
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return cost_of_even(knob, m, p, n, sizeof(T), combined_byte, m.beta + m.gamma);
+      return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, combined_byte, m.beta + m.gamma);
     }
   };
 
  private:
   static constexpr double combined_byte = typical.beta + typical.gamma;
 
-  /// Elements beyond the vector: what is sent and received packed.
-  static std::size_t room(pipelined_circulant const& knob, blocks const& of_rank, std::size_t element_size,
-                          double per_byte) {
-    return 2 * longest_list(of_rank, detail::cut_for_lists(of_rank, element_size, knob.block, per_byte));
-  }
-  /// Of n elements in even blocks, cut as if a byte cost so much as it typically does.
-  static double cost_of_even(pipelined_circulant const& knob, machine const& m, int p, std::size_t n,
-                             std::size_t element_size, double typically, double per_byte) {
-    blocks const even{{0, n}, p};
-    auto const pieces = static_cast<double>(detail::cut_for_lists(even, element_size, knob.block, typically).pieces);
-    return n == 0 || p == 1 ? 0 : detail::circulant_volume(even, element_size).time(m.alpha, per_byte, pieces);
-  }
   static pipeline cut(pipelined_circulant const& knob, range all, std::size_t element_size, int p, double per_byte) {
     return {all, knob.block, element_size, ceil_lg(p) - 1, per_byte};
   }
   template <steps Step>
-  static detail::circulant_rounds rounds_of(Step const& ring, pipeline const& part) {
+  static detail::pipeline_on_circulant rounds_of(Step const& ring, pipeline const& part) {
     return {part, ring.size(), ring.rank()};
   }
   static double cost_of(pipeline const& part, machine const& m, int p, std::size_t bytes, double per_byte) {

@@ -13,7 +13,7 @@
 
 #include <string_view>
 
-#include "pipelined_chain.hpp"
+#include "../shape/pipeline.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -8,14 +8,14 @@
 /// Needs    any p, any root
 /// Order    nothing is combined
 /// Prefer   long vectors.   Avoid: short ones (see binary_tree)
-/// Source   M. Barnett et al., InterCom, 1994; the all_gather is Traff's of circulant.hpp, which
+/// Source   M. Barnett et al., InterCom, 1994; the all_gather is Traff's (see circulant), which
 ///          needs lg p rounds for every p
 #pragma once
 
 #include <string_view>
 
+#include "../shape/circulant_rounds.hpp"
 #include "binary_tree.hpp"
-#include "circulant.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -32,7 +32,7 @@ struct scatter_all_gather {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return binary_tree::scatterv<T>::cost(m, p, n) + circulant::all_gatherv<T>{circulant{}}.cost(m, p, n);
+      return binary_tree::scatterv<T>::cost(m, p, n) + detail::cost_on_circulant(m, p, n * sizeof(T), m.beta);
     }
   };
 };

@@ -40,8 +40,8 @@ class any_step {
   void operator()(fold const& f) { pair({nobody, {}}, f.what, f.from, {own::result, true, f.with}); }
   void operator()(send const& s, recv const& r) { pair(s, r.what, r.from, {s.from, false, own::result}); }
   void operator()(send const& s, fold const& f) { pair(s, f.what, f.from, {s.from, true, f.with}); }
-  void operator()(copy const& c) { move(operand(c)); }
-  void operator()(merge const& m) { move(operand(m)); }
+  void operator()(copy const& c) { move_some(c); }
+  void operator()(merge const& m) { move_some(m); }
   template <class... Operands>
     requires(std::is_convertible_v<Operands, operand> && ...)
   void operator()(Operands const&... operands) { (*this)(std::array{operand(operands)...}); }
@@ -59,8 +59,8 @@ class any_step {
   virtual void exchange(range out, range in, pair_of peers, pair_kind kind) = 0;
   /// Operands that vanish may be among them; they stay where they are until it returns.
   virtual void list(std::span<operand const> operands, list_kind kind) = 0;
-  /// Copies or combines elements of this rank.
-  virtual void move(operand::kind how, range from, range into) = 0;
+  /// Copies or combines elements of this rank. Precondition: some.
+  virtual void move(operand const& alone) = 0;
   /// What goes between this rank and that one does so through memory that both have.
   virtual bool shares_memory_with(int) const { return false; }
 
@@ -76,8 +76,8 @@ class any_step {
   void set_element_size(std::size_t bytes) { element_size_ = bytes; }
 
  private:
-  void move(operand const& o) {
-    if (o.moves()) move(o.what, o.elements.head, o.elements.tail);
+  void move_some(operand const& o) {
+    if (o.moves()) move(o);
   }
   void pair(send const& s, cyclic_range const& in, int from, pair_kind kind) {
     if (s.what.tail.empty() && in.tail.empty() && s.from != own::both) [[likely]]

@@ -7,166 +7,16 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "../core/policy.hpp"
+#include "bracketing.hpp"
 #include "schedule.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Whether op(a, b) and op(b, a) count as one: where they do, the operand that holds the lowest rank stands first.
-enum class operands : std::uint8_t { ordered, commute };
-
-/// How the results of a collective are put together. Two are equal if every rank's results are made of the same
-/// combinations, element by element.
-class bracketing {
- public:
-  /// A rank's contribution (0 .. p - 1) or a combination (p + its number).
-  using value = int;
-  struct combination {
-    value left, right;
-    friend constexpr bool operator==(combination const&, combination const&) = default;
-  };
-  /// A stretch of a rank's result that is put together in one way.
-  struct stretch {
-    int rank;
-    range elements;
-    value made;
-    friend constexpr bool operator==(stretch const&, stretch const&) = default;
-  };
-
-  /// Combinations come after what they combine; stretches by rank, then by place.
-  constexpr bracketing(collective what, int p, std::vector<combination> combinations, std::vector<stretch> stretches)
-      : what_(what), p_(p), combinations_(std::move(combinations)), stretches_(std::move(stretches)) {}
-
-  constexpr std::vector<stretch> const& stretches() const { return stretches_; }
-
-  /// Every element that several ranks hold is put together in one way on all of them.
-  constexpr bool same_on_all_ranks() const {
-    if (what_ != collective::all_reduce || stretches_.empty()) return true;
-    std::size_t const each = stretches_.size() / static_cast<std::size_t>(p_);
-    if (stretches_.size() % static_cast<std::size_t>(p_) != 0) return false;
-    for (std::size_t i = each; i < stretches_.size(); ++i)
-      if (stretches_[i].elements != stretches_[i - each].elements || stretches_[i].made != stretches_[i - each].made)
-        return false;
-    return true;
-  }
-  /// Every element is put together from the lowest rank to the highest: ((a0 op a1) op a2) ...
-  constexpr bool sequential() const {
-    return std::ranges::all_of(stretches_, [this](stretch const& s) {
-      bool const is_scan = what_ == collective::scan || what_ == collective::exclusive_scan;
-      int next = what_ == collective::scan ? s.rank : is_scan ? s.rank - 1 : p_ - 1;
-      value v = s.made;
-      for (; v >= p_; v = at(v).left)
-        if (at(v).right != next--) return false;
-      return v == 0 && next == 0;
-    });
-  }
-  /// Every element of a rank is put together in one way.
-  constexpr bool uniform() const {
-    for (std::size_t i = 1; i < stretches_.size(); ++i)
-      if (stretches_[i].rank == stretches_[i - 1].rank) return false;
-    return true;
-  }
-
-  /// "((0 1) 2)"; empty for an element that is no result of this rank.
-  constexpr std::string text(int rank, std::size_t element) const {
-    for (stretch const& s : stretches_)
-      if (s.rank == rank && s.elements.first <= element && element < s.elements.last) return text_of(s.made);
-    return {};
-  }
-
-  friend constexpr bool operator==(bracketing const&, bracketing const&) = default;
-
- private:
-  constexpr combination const& at(value v) const { return combinations_[static_cast<std::size_t>(v - p_)]; }
-  constexpr std::string text_of(value v) const {
-    if (v < p_) {
-      std::string digits;
-      do digits.insert(digits.begin(), static_cast<char>('0' + v % 10)); while ((v /= 10) != 0);
-      return digits;
-    }
-    return '(' + text_of(at(v).left) + ' ' + text_of(at(v).right) + ')';
-  }
-
-  collective what_;
-  int p_;
-  std::vector<combination> combinations_;
-  std::vector<stretch> stretches_;
-};
-
 namespace detail {
-
-// Combinations, each once.
-class combinations {
- public:
-  using value = bracketing::value;
-
-  constexpr combinations(int p, operands order) : p_(p), commute_(order == operands::commute), slots_(64, -1) {}
-
-  constexpr value combine(value left, value right) {
-    if (commute_ && before(right, left)) std::swap(left, right);
-    if (2 * all_.size() >= slots_.size()) grow();
-    std::size_t const slot = slot_of(left, right);
-    if (slots_[slot] < 0) {
-      slots_[slot] = static_cast<int>(all_.size());
-      all_.push_back({{left, right}, std::min(least(left), least(right))});
-    }
-    return p_ + slots_[slot];
-  }
-
-  /// The numbers go up in the order in which a result first asks for them, so that they say nothing of schedules.
-  constexpr value renumbered(value v, std::vector<value>& numbers, std::vector<bracketing::combination>& kept) const {
-    if (v < p_) return v;
-    numbers.resize(all_.size(), -1);
-    auto const i = static_cast<std::size_t>(v - p_);
-    if (numbers[i] < 0) {
-      value const left = renumbered(all_[i].its.left, numbers, kept);
-      value const right = renumbered(all_[i].its.right, numbers, kept);
-      numbers[i] = p_ + static_cast<int>(kept.size());
-      kept.push_back({left, right});
-    }
-    return numbers[i];
-  }
-
- private:
-  struct entry {
-    bracketing::combination its;
-    int least;   ///< rank
-  };
-  constexpr entry const& at(value v) const { return all_[static_cast<std::size_t>(v - p_)]; }
-  constexpr int least(value v) const { return v < p_ ? v : at(v).least; }
-  // An order that says nothing of schedules.
-  constexpr bool before(value a, value b) const {
-    if (a == b) return false;
-    if (least(a) != least(b)) return least(a) < least(b);
-    if (a < p_ || b < p_) return a < p_;
-    auto const &x = at(a).its, &y = at(b).its;
-    return x.left != y.left ? before(x.left, y.left) : before(x.right, y.right);
-  }
-  constexpr std::size_t slot_of(value left, value right) const {
-    auto const mixed = (static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right)) *
-                       0x9e3779b97f4a7c15u;
-    std::size_t slot = static_cast<std::size_t>(mixed >> 32) % slots_.size();
-    bracketing::combination const wanted{left, right};
-    while (slots_[slot] >= 0 && all_[static_cast<std::size_t>(slots_[slot])].its != wanted)
-      slot = (slot + 1) % slots_.size();
-    return slot;
-  }
-  constexpr void grow() {
-    slots_.assign(4 * slots_.size(), -1);
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      slots_[slot_of(all_[i].its.left, all_[i].its.right)] = static_cast<int>(i);
-  }
-
-  int p_;
-  bool commute_;
-  std::vector<int> slots_;
-  std::vector<entry> all_;
-};
 
 // Performs a schedule on values that say how they were made, as working_vector does on bytes. The vector is cut into
 // pieces wherever a range of the schedule begins or ends.

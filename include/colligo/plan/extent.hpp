@@ -26,9 +26,9 @@ class extent final : public any_step {
   void list(std::span<operand const> operands, list_kind) override {
     for (operand const& o : operands) sees(o);
   }
-  void move(operand::kind, range from, range into) override {
-    sees(from, true);
-    sees(into, false);
+  void move(operand const& alone) override {
+    sees(alone.elements.head, true);
+    sees(alone.elements.tail, false);
   }
   void sees(operand const& o) {
     if (o.vanishes()) return;

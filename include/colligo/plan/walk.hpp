@@ -45,11 +45,10 @@ class planner final : public any_step {
       if (!o.vanishes()) plan_.operands.push_back(o);
     if (plan_.operands.size() != first) plan_.steps.push_back({first, plan_.operands.size() - first, kind});
   }
-  void move(operand::kind how, range from, range into) override {
+  void move(operand const& alone) override {
     if (plan_.steps.empty() || plan_.steps.back().kind != list_kind::moves)
       plan_.steps.push_back({plan_.operands.size(), 0, list_kind::moves});
-    plan_.operands.push_back(copy{from, into});
-    plan_.operands.back().what = how;
+    plan_.operands.push_back(alone);
     ++plan_.steps.back().count;
   }
 

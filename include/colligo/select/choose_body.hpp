@@ -42,6 +42,8 @@ struct costs {
   }
 };
 
+constexpr int few_for_direct = 64;   // more ranks had better not all send to one at a time
+
 // The cheapest of those considered by their closed formulas, the first of equals.
 template <collective C>
 class cheapest {
@@ -71,6 +73,12 @@ class cheapest {
     for (std::size_t const radix : {3u, 4u, 8u, 16u}) among(circulant{.radix = radix}, possible && of_.overlaps());
     return *this;
   }
+  /// K-nomial trees, up to the flat one, where messages of one step overlap.
+  cheapest& among_knomials() {
+    if (!of_.overlaps()) return *this;
+    for (std::size_t const radix : {3u, 4u, 8u, 16u}) among(knomial_tree{radix});
+    return among(knomial_tree{static_cast<std::size_t>(of_.p)}, of_.p <= few_for_direct);
+  }
   operator any_algorithm() const { return take_; }
 
  private:
@@ -78,8 +86,6 @@ class cheapest {
   double least_ = std::numeric_limits<double>::infinity();
   any_algorithm take_;
 };
-
-constexpr int few_for_direct = 64;   // more ranks had better not all send to one at a time
 
 inline any_algorithm choose_all_reduce(situation const& s) {
   costs const of(s);
@@ -100,6 +106,7 @@ inline any_algorithm choose_reduce(situation const& s) {
   auto const chain = of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte);
   return cheapest<collective::reduce>(of)
       .among(binary_tree{})
+      .among_knomials()
       .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), s.commutes)
       .among_circulants(s.commutes)
       .among(chained_halving{}, !s.commutes)
@@ -109,7 +116,7 @@ inline any_algorithm choose_reduce(situation const& s) {
 inline any_algorithm choose_broadcast(situation const& s) {
   costs const of(s);
   auto const blocks = of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, of.m.beta);
-  return cheapest<collective::broadcast>(of).among(binary_tree{}).among(blocks);
+  return cheapest<collective::broadcast>(of).among(binary_tree{}).among_knomials().among(blocks);
 }
 
 // All move nothing twice; the ring, where its start-ups are a fiftieth at most, goes to neighbours alone.
@@ -153,6 +160,8 @@ inline any_algorithm choose_reduce_scatter(situation const& s) {
 // A tree takes the longest block through lg p ranks, which matters where that is most of all.
 inline any_algorithm choose_gather(situation const& s) {
   costs const of(s);
+  if (of.overlaps())
+    return cheapest<collective::gather>(of).among(binary_tree{}).among(linear{}, of.p <= few_for_direct);
   bool const uneven = s.vector.offsets && longest_block(s) * of.p > 1.5 * of.bytes;
   return uneven && of.bytes > 2048.0 * of.p ? any_algorithm{linear{}} : binary_tree{};
 }

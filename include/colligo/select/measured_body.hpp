@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/lines.hpp"
 #include "../core/words.hpp"
 #include "../transport/port.hpp"
 #include "decide_body.hpp"
@@ -28,51 +29,38 @@ class table_parser {
   explicit table_parser(std::string const& where) : where_(where) { any_.fill(&known_); }
 
   measured_table parse(std::string_view text) {
-    while (!text.empty()) {
-      ++line_;
-      auto const end = std::min(text.find('\n'), text.size());
-      read(text.substr(0, std::min(end, text.find('#'))));
-      text.remove_prefix(std::min(text.size(), end + 1));
+    for (text_lines lines{text}; lines.next();) {
+      line_ = lines.number;
+      read(lines.line);
     }
     return std::move(made_);
   }
 
  private:
-  static constexpr std::string_view blanks = " \t\r";
   static constexpr std::size_t most_rows = 10000;
 
   [[noreturn, gnu::cold]] void refuse(std::string const& reason) const {
     throw argument_error(where_ + ':' + std::to_string(line_) + ": " + reason);
   }
-  static std::string quoted(std::string_view text) {
-    std::string q = "\"";
-    for (char const c : text.substr(0, 40)) q += c >= ' ' && c <= '~' ? c : '?';
-    return q + (text.size() > 40 ? "...\"" : "\"");
-  }
 
   [[gnu::cold]] void read(std::string_view line) {
     std::array<std::string_view, 6> words;
     std::size_t count = 0;
-    for (auto rest = line;;) {
-      rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
-      if (rest.empty()) break;
-      auto const word = rest.substr(0, rest.find_first_of(blanks));
-      rest.remove_prefix(word.size());
+    auto rest = line;
+    for (auto word = next_word(rest); !word.empty(); word = next_word(rest), ++count)
       if (count < words.size()) words[count] = word;
-      ++count;
-    }
     if (count == 0) return;
     if (words[0] == "set") {   // taken by settings_of_environment
       if (count == 3 && is_for_tables(words[1])) return;
       refuse("a row that sets is \"set COLLIGO_LINES 2k\", or COLLIGO_CHUNKS, COLLIGO_READ_MEMORY or COLLIGO_NETWORK, "
-             "not " + quoted(line));
+             "not " + in_quotes(line));
     }
     if (count != words.size())
       refuse("a row is \"collective type functor ranks bytes algorithm\", six words, this one has " +
-             std::to_string(count) + ": " + quoted(line));
+             std::to_string(count) + ": " + in_quotes(line));
     auto const [p, hosts] = ranks_in(words[3]);
     auto const bytes = number_in(words[4]);
-    if (!bytes) refuse(quoted(words[4]) + " is no number of bytes: 8, 64k, 1M");
+    if (!bytes) refuse(in_quotes(words[4]) + " is no number of bytes: 8, 64k, 1M");
     made_.rows.push_back({collective_in(words[0]), words[1] == "any" ? std::string() : std::string(words[1]),
                           functor_in(words[2]), hosts, p, *bytes, algorithm_in(words[5]), line_});
     // To its place, which is the last one as a rule.
@@ -91,7 +79,7 @@ class table_parser {
       if (name_of(c) == word) return c;
       known.emplace_back(name_of(c));
     }
-    refuse(quoted(word) + " is no collective; the nearest is " +
+    refuse(in_quotes(word) + " is no collective; the nearest is " +
            std::string(nearest_to(word.substr(0, 40), known)));
   }
   measured_row::functor functor_in(std::string_view word) const {
@@ -99,7 +87,7 @@ class table_parser {
     if (word == "any") return any;
     if (word == "commutes") return commutes;
     if (word == "ordered") return ordered;
-    refuse("a functor is any, commutes or ordered, not " + quoted(word));
+    refuse("a functor is any, commutes or ordered, not " + in_quotes(word));
   }
   std::pair<int, int> ranks_in(std::string_view word) const {
     int p = 0, hosts = 1;
@@ -110,7 +98,7 @@ class table_parser {
       at = after.ptr, error = after.ec;
     }
     if (error != std::errc{} || at != end || hosts < 1 || hosts > p)
-      refuse(quoted(word) + " is no number of ranks: 4, or 32/8 for 32 ranks on 8 hosts");
+      refuse(in_quotes(word) + " is no number of ranks: 4, or 32/8 for 32 ranks on 8 hosts");
     return {p, hosts};
   }
   chosen_algorithm algorithm_in(std::string_view word) const {

@@ -26,11 +26,7 @@ class any_recorder final : public any_step {
     said_(said);
     by_arrival_ |= kind == list_kind::as_they_come;
   }
-  void move(operand::kind how, range from, range into) override {
-    operand o = copy{from, into};
-    o.what = how;
-    said_(o);
-  }
+  void move(operand const& alone) override { said_(alone); }
 
   saying take() && {
     saying said = std::move(said_).take();

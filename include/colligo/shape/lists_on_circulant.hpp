@@ -58,6 +58,19 @@ inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_si
   return {pieces, std::clamp<std::size_t>(worth_a_piece / element_size, 1, each)};
 }
 
+/// Elements beyond the vector: what is sent and received packed.
+inline std::size_t room_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block, double per_byte) {
+  return 2 * longest_list(of_rank, cut_for_lists(of_rank, element_size, block, per_byte));
+}
+
+/// Of even blocks, cut as if a byte cost so much as it typically does.
+inline double cost_of_lists(machine const& m, blocks const& even, std::size_t element_size, std::size_t block,
+                            double typically, double per_byte) {
+  if (even.whole.empty() || even.parts == 1) return 0;
+  auto const pieces = static_cast<double>(cut_for_lists(even, element_size, block, typically).pieces);
+  return circulant_volume(even, element_size).time(m.alpha, per_byte, pieces);
+}
+
 /// What goes to one peer goes as one message: lists of several stretches are packed behind the vector.
 template <steps Step>
 class packing {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "../core/renumbered.hpp"
 
@@ -39,6 +40,36 @@ struct binomial_tree {
 
  private:
   // Who speaks for the group of d ranks in which r is.
+  constexpr int head(int r, int d) const { return r / d == root / d ? root : r / d * d; }
+};
+
+/// The same with groups of radix^i ranks, radix of which merge at a time. Precondition: radix >= 2.
+///   p = 9, radix 3, root 0:  0 <- 1,2  3,6    3 <- 4,5    6 <- 7,8
+struct knomial_groups {
+  int p, radix;
+  int root = 0;
+
+  /// Ranks in a group after i rounds.
+  constexpr int group(int i) const {
+    std::int64_t ranks = 1;
+    for (; i > 0 && ranks < p; --i) ranks *= radix;
+    return static_cast<int>(std::min<std::int64_t>(ranks, p));
+  }
+  /// Rounds after which r reports to its parent; the root after all.
+  constexpr int level(int r) const {
+    int i = 0;
+    while (group(i) < p && head(r, group(i + 1)) == r) ++i;
+    return i;
+  }
+  constexpr int parent(int r) const { return r == root ? nobody : head(r, group(level(r) + 1)); }
+  /// Groups that merge with r's in round i, at most; and who speaks for the k-th of them, in the order of ranks.
+  constexpr int others(int i) const { return std::min(radix, (p + group(i) - 1) / group(i)) - 1; }
+  constexpr int other(int r, int i, int k) const {
+    int const d = group(i), mine = r / d, first = mine / radix * radix, its = first + k + (k >= mine - first ? 1 : 0);
+    return its * static_cast<std::int64_t>(d) < p ? head(its * d, d) : nobody;
+  }
+
+ private:
   constexpr int head(int r, int d) const { return r / d == root / d ? root : r / d * d; }
 };
 

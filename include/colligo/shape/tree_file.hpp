@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "../core/lines.hpp"
 #include "ranked_tree.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -44,11 +45,9 @@ class tree_parser {
 
   tree parse(std::string_view text) {
     // A tree has p - 1 children: with more, the fault is in what has been read.
-    while (!text.empty() && named_ < children_.size()) {
-      ++line_;
-      auto const end = std::min(text.find('\n'), text.size());
-      read(text.substr(0, std::min(end, text.find('#'))));
-      text.remove_prefix(std::min(text.size(), end + 1));
+    for (text_lines lines{text}; named_ < children_.size() && lines.next();) {
+      line_ = lines.number;
+      read(lines.line);
     }
     bool const said_nothing = p_ == 1 && line_of_[0] == 0;
     auto const fault = said_nothing ? tree_fault{tree_fault::kind::absent, 0} : fault_of(children_);
@@ -62,46 +61,30 @@ class tree_parser {
     throw argument_error(where_ + ':' + std::to_string(line) + ": " + reason);
   }
 
-  static constexpr std::string_view blanks = " \t\r";
-
-  static std::string quoted(std::string_view text) {
-    std::string q = "\"";
-    for (char const c : text.substr(0, 24)) q += c >= ' ' && c <= '~' ? c : '?';
-    return q + (text.size() > 24 ? "...\"" : "\"");
-  }
-
   void read(std::string_view line) {
-    if (line.find_first_not_of(blanks) == line.npos) return;
+    if (auto words = line; next_word(words).empty()) return;
     auto const colon = line.find(':');
     if (colon == line.npos)
-      refuse(line_, "a line is \"rank: child child ...\", this one has no colon: " + quoted(line));
+      refuse(line_, "a line is \"rank: child child ...\", this one has no colon: " + in_quotes(line));
     auto before = line.substr(0, colon);
     line.remove_prefix(colon + 1);
-    auto const parent = static_cast<std::size_t>(rank_in(next(before)));
-    if (auto const rest = next(before); !rest.empty())
-      refuse(line_, "one rank is expected before the colon, there is another: " + quoted(rest));
+    auto const parent = static_cast<std::size_t>(rank_in(next_word(before)));
+    if (auto const rest = next_word(before); !rest.empty())
+      refuse(line_, "one rank is expected before the colon, there is another: " + in_quotes(rest));
     if (line_of_[parent] != 0)
       refuse(line_, "rank " + std::to_string(parent) + " has a line already, line " + std::to_string(line_of_[parent]));
     line_of_[parent] = line_;
-    for (auto word = next(line); !word.empty() && named_ < children_.size(); word = next(line), ++named_)
+    for (auto word = next_word(line); !word.empty() && named_ < children_.size(); word = next_word(line), ++named_)
       children_[parent].push_back(rank_in(word));
-  }
-
-  // Takes the next word; there is always one but at the end.
-  static std::string_view next(std::string_view& line) {
-    line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
-    auto const word = line.substr(0, line.find_first_of(blanks));
-    line.remove_prefix(word.size());
-    return word;
   }
 
   int rank_in(std::string_view word) const {
     int rank = nobody;
     auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
     if (error == std::errc::invalid_argument || end != word.data() + word.size())
-      refuse(line_, quoted(word) + " is not a rank");
+      refuse(line_, in_quotes(word) + " is not a rank");
     if (error != std::errc{} || rank < 0 || rank >= p_)
-      refuse(line_, quoted(word) + " is out of range: ranks are 0 to " + std::to_string(p_ - 1));
+      refuse(line_, in_quotes(word) + " is out of range: ranks are 0 to " + std::to_string(p_ - 1));
     return rank;
   }
 

@@ -34,7 +34,7 @@ class tracer::traced final : public any_step {
   void list(std::span<operand const> operands, list_kind kind) override {
     perform(operands, [&] { step_.list(operands, kind); });
   }
-  void move(operand::kind how, range from, range into) override { step_.move(how, from, into); }
+  void move(operand const& alone) override { step_.move(alone); }
   bool shares_memory_with(int peer) const override { return step_.shares_memory_with(peer); }
 
  private:

@@ -60,7 +60,7 @@ class mpi_steps : public any_step, public moving_step {
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
   COLLIGO_BODY void list(std::span<operand const> operands, list_kind kind) override;
-  void move(operand::kind how, range from, range into) override { data_->move(how, from, into); }
+  void move(operand const& alone) override { data_->move(alone); }
   COLLIGO_BODY bool shares_memory_with(int peer) const override;
   COLLIGO_BODY void make_room(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;

@@ -13,11 +13,11 @@
 #include <fstream>
 #include <initializer_list>
 #include <mutex>
-#include <sstream>
 #include <optional>
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/lines.hpp"
 #include "../core/words.hpp"
 #include "../plan/extent.hpp"
 #include "requests.hpp"
@@ -57,15 +57,16 @@ inline constexpr std::array variable_settings{
     return its.for_tables && its.variable == variable;
   });
 }
-// What the table's row for the variable says; empty where there is none.
-[[gnu::cold]] COLLIGO_BODY std::string set_by_table(std::string const& table, std::string_view variable) {
-  std::istringstream lines(table);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string set, name, value;
-    if (words >> set >> name >> value && set == "set" && name == variable) return value;
+// Rows of the table that set what the environment says nothing of; the first of several holds.
+[[gnu::cold]] COLLIGO_BODY void take_rows_that_set(std::string_view table, settings& all) {
+  for (text_lines lines{table}; lines.next();) {
+    auto row = lines.line;
+    if (next_word(row) != "set") continue;
+    auto const name = next_word(row), value = next_word(row);
+    for (variable_setting const& its : variable_settings)
+      if (its.for_tables && its.variable == name && (all.*its.value).empty() && !std::getenv(its.variable))
+        all.*its.value = value;
   }
-  return {};
 }
 
 [[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
@@ -135,8 +136,7 @@ struct table_of_program {
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
-  for (variable_setting const& its : variable_settings)
-    if (its.for_tables && !std::getenv(its.variable)) all.*its.value = set_by_table(all.table.text, its.variable);
+  take_rows_that_set(all.table.text, all);
   return all;
 }
 

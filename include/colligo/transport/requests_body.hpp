@@ -42,7 +42,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
     extent needed(port.rank(), port.size(), of.size, memory_.operands);
     for (auto const& s : plan_.steps)
       for (operand const& o : plan_.operands_of(s))
-        s.kind == list_kind::moves ? needed.move(o.what, o.elements.head, o.elements.tail) : needed.sees(o);
+        s.kind == list_kind::moves ? needed.move(o) : needed.sees(o);
     holds = needed.holds();
   }
   if (has_two_vectors(its_.what)) holds = joined(its_.out.covers, holds);
@@ -172,7 +172,7 @@ COLLIGO_BODY bool running::advance() {
       if (begun_) {
         steps_->begin(plan_.operands_of(next), next.kind);
       } else {
-        for (operand const& o : plan_.operands_of(next)) data_->move(o.what, o.elements.head, o.elements.tail);
+        for (operand const& o : plan_.operands_of(next)) data_->move(o);
         ++at_;
       }
     }

@@ -131,7 +131,7 @@ struct over_threads {
       operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
       list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
     }
-    void move(operand::kind how, range from, range into) override { data_.move(how, from, into); }
+    void move(operand const& alone) override { data_.move(alone); }
     void list(std::span<operand const> operands, list_kind kind) override {
       if (here_) return here_->perform(operands, kind == list_kind::published);
       begin(operands, kind);

@@ -155,8 +155,9 @@ class working_vector {
   }
 
   /// Copies the current values of a range to another one, or combines them into those there.
-  void move(operand::kind how, range from, range into) {
-    if (how != operand::kind::copy) return combine(into, read(from), how == operand::kind::merge_left, own::result);
+  void move(operand const& alone) {
+    auto const [from, into] = alone.elements;
+    if (alone.merges()) return combine(into, read(from), alone.what == operand::kind::merge_left, own::result);
     if (failed_) [[unlikely]] return;
     std::byte const* const source = read(from);
     try {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// K-nomial tree: a binomial tree in which groups of k^i ranks merge k at a time: k - 1 whole vectors in one step of a
+/// rank.
+/// Picture  p = 9, radix 3, root 0   round 1: 1,2->0 4,5->3 7,8->6   round 2: 3,6->0     broadcast: back
+/// Cost     with q = ceil(log p / log k): broadcast  q (f_alpha (alpha + (k-2) alpha_further) + (k-1) n beta_uni)
+///          reduce  the same with beta_uni + gamma
+///          equal to the recorded schedule where p is a power of k or not above k; otherwise the first round from the
+///          root merges fewer groups, and this is a bound
+/// Needs    any p, any root, any associative functor
+/// Order    kept for every root
+/// Prefer   short vectors where the start-ups of messages to several ranks overlap, alpha_further far below alpha;
+///          the smaller it is the larger k. From p on the root serves everybody itself.
+///          Avoid: where they do not (see binary_tree, which this is for k = 2), long vectors
+/// Source   folklore; k-nomial trees of Open MPI, MPICH, UCC. The optimum of the LogP model: R. M. Karp, A. Sahay,
+///          E. E. Santos, K. E. Schauser, Optimal Broadcast and Summation in the LogP Model, 1993
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "../core/knob.hpp"
+#include "../shape/tree.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+struct knomial_tree {
+  static constexpr std::string_view name = "knomial_tree";
+
+  std::size_t radix = 4;   ///< at least 2
+
+  static constexpr std::array knobs{knob<knomial_tree>{"radix", &knomial_tree::radix}};
+
+  template <class T, class Op>
+  struct reduce {
+    static constexpr bool ordered = true;
+    knomial_tree const& knob;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      auto const tree = knob.over(step.size(), root);
+      int const me = step.rank();
+      for (int i = 0; i < tree.level(me); ++i)
+        step(listed{tree.others(i), [=](int k) { return fold{tree.other(me, i, k), all}; }});
+      step(send{tree.parent(me), all});
+    }
+
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      return knob.rounds(m, p, static_cast<double>(n * sizeof(T)), m.gamma);
+    }
+  };
+
+  template <class T>
+  struct broadcast {
+    knomial_tree const& knob;
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      auto const tree = knob.over(step.size(), root);
+      int const me = step.rank();
+      step(recv{tree.parent(me), all});
+      for (int i = tree.level(me) - 1; i >= 0; --i)
+        step(listed{tree.others(i), [=](int k) { return send{tree.other(me, i, k), all}; }});
+    }
+
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      return knob.rounds(m, p, static_cast<double>(n * sizeof(T)), 0);
+    }
+  };
+
+ private:
+  constexpr knomial_groups over(int p, int root) const {
+    return {p, static_cast<int>(std::clamp<std::size_t>(radix, 2, static_cast<std::size_t>(std::max(2, p)))), root};
+  }
+  constexpr double rounds(machine const& m, int p, double bytes, double per_byte) const {
+    double all = 0;
+    auto const tree = over(p, 0);
+    for (int i = 0; tree.group(i) < p; ++i)
+      all += m.f_alpha * m.startups(tree.others(i)) + tree.others(i) * bytes * (m.beta_uni() + per_byte);
+    return bytes == 0 ? 0 : all;
+  }
+};
+
+}  // namespace colligo

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Steps in which every rank has to do with every other one.
+#pragma once
+
+#include "../core/renumbered.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// The i-th of the ranks that are not this one.
+constexpr int other(int i, int me) { return i < me ? i : i + 1; }
+
+template <class Take>
+constexpr auto to_and_from_others(int me, int p, range out, Take take) {
+  return listed{2 * (p - 1), [=](int i) {
+    return i < p - 1 ? operand(send{other(i, me), out}) : operand(take(other(i - (p - 1), me)));
+  }};
+}
+
+/// Each rank gets its slice from all others and combines it.
+template <steps Step>
+constexpr void exchange_slices(Step& step, blocks const& slice) {
+  int const p = step.size(), me = step.rank();
+  step(listed{2 * (p - 1), [=](int i) {
+                int const r = other(i % (p - 1), me);
+                return i < p - 1 ? operand(send{r, slice[r]}) : operand(fold{r, slice[me]});
+              }});
+}
+
+/// All list their peers in the same order, so with one way in and out per rank they pair off as on a hypercube.
+constexpr int turns(int p) { return (1 << ceil_lg(p)) - 1; }
+
+}  // namespace colligo
