@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What recorded schedules cost beside the bounds: over ranks, lengths and machines, the best algorithm of the catalogue
-// and what `automatic` takes beyond one host, over the textbook's lower bound (start-ups, bandwidth and combining added
-// up) and over each other. Needs no MPI.
+// (as its knobs stand, or as `automatic` sets them) over the textbook's lower bound (start-ups, bandwidth and combining
+// added up), and what `automatic` takes beyond one host over the best. Needs no MPI.
 //
 //   bounds [--ranks MOST] [--csv] [COLLECTIVE...]
 //
@@ -127,6 +127,7 @@ bool compare(int most, bool commutes, bool csv, distribution const& cut) {
             choose(C, {.vector = vector, .element_size = 1, .commutes = commutes, .network = costs});
         auto const took = std::string(name_of(chosen.algorithm));
         double const taken = price(recorded(chosen), costs);
+        if (taken < best[i]) best[i] = taken, who[i] = took;
         auto const at = "p = " + std::to_string(p) + ", " + std::to_string(n) + " B: " + took + ", best " + who[i];
         to_bound[name].add(best[i] / bound(C, costs, p, static_cast<double>(n)), at);
         to_best[name].add(taken / best[i], at);

@@ -68,7 +68,8 @@ bool has_formula_for(int p) {
 template <class Tag>
 bool formula_is_a_bound(int p) {
   if (std::is_same_v<Tag, knomial_tree>) return p > 4 && (p != floor_power_of_two(p) || floor_lg(p) % 2 != 0);
-  return p != floor_power_of_two(p) && (std::is_same_v<Tag, binary_blocks> || std::is_same_v<Tag, chained_halving>);
+  return p != floor_power_of_two(p) && (std::is_same_v<Tag, binary_blocks> || std::is_same_v<Tag, chained_halving> ||
+                                        std::is_same_v<Tag, halving_scan>);
 }
 
 template <collective C, class Check>

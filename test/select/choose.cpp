@@ -122,7 +122,11 @@ TEST_CASE("blocks: few start-ups, nothing twice; pipelines and stars only where 
   CHECK(choice(reduce_scatter, 100, 8 << 20, false) == "chained_halving");
 }
 
-TEST_CASE("scans: doubling, then the chain") {
+TEST_CASE("scans: doubling, halvings on many ranks, then the chain") {
+  for (collective const c : {scan, exclusive_scan}) {
+    for (int const p : {16, 100, 512}) CHECK(choice(c, p, 1 << 18) == "halving_scan");
+    CHECK(choice(c, 64, 256 << 20) == "pipelined_chain");
+  }
   CHECK(choice(scan, 7, 100) == "recursive_doubling");
   CHECK(choice(scan, 7, 8 << 20) == "pipelined_chain");
   CHECK(choice(exclusive_scan, 7, 100) == "doubling_123");

@@ -21,6 +21,7 @@
 #include "doubling_123.hpp"
 #include "grouped_doubling.hpp"
 #include "halving_doubling.hpp"
+#include "halving_scan.hpp"
 #include "halving_tree.hpp"
 #include "hierarchical.hpp"
 #include "knomial_tree.hpp"
@@ -69,6 +70,7 @@ using catalogue_of_tags = list_of_tags<   //
     pairwise,                         //
     bruck,                            //
     doubling_123,                     //
+    halving_scan,                     //
     dissemination,                    //
     knomial_tree,                     //
     along_trees,                      //

@@ -177,11 +177,14 @@ inline any_algorithm choose_all_to_all(situation const& s) {
       .among(bruck{.radix = root});
 }
 
-inline any_algorithm choose_scan(situation const& s, any_algorithm const& otherwise) {
+template <collective C, class Doubling>
+any_algorithm choose_scan(situation const& s, Doubling const& doubling) {
   costs const of(s);
   double const per_byte = of.m.beta + of.m.gamma;
-  bool const chain = of.pipelined(of.p - 2, per_byte) < ceil_lg(of.p) * (of.m.alpha + of.bytes * per_byte);
-  return chain ? of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte) : otherwise;
+  return cheapest<C>(of)
+      .at(ceil_lg(of.p) * (of.m.alpha + of.bytes * per_byte), doubling)
+      .among(halving_scan{})
+      .at(of.pipelined(of.p - 2, per_byte), of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte));
 }
 
 // Ranks of several hosts, some of which share memory: between hosts few messages, long vectors over all of a host's
@@ -231,8 +234,8 @@ any_algorithm choose_by_formula(situation const& s) {
   else if constexpr (C == all_gather) return choose_all_gather(s);
   else if constexpr (C == all_gatherv) return choose_all_gatherv(s);
   else if constexpr (C == reduce_scatter || C == reduce_scatter_block) return choose_reduce_scatter(s);
-  else if constexpr (C == scan) return choose_scan(s, recursive_doubling{});
-  else if constexpr (C == exclusive_scan) return choose_scan(s, doubling_123{});
+  else if constexpr (C == scan) return choose_scan<C>(s, recursive_doubling{});
+  else if constexpr (C == exclusive_scan) return choose_scan<C>(s, doubling_123{});
   else if constexpr (C == all_to_all) return choose_all_to_all(s);
   else if constexpr (C == all_to_all_v) return pairwise{};
   else if constexpr (C == barrier) return dissemination{};

@@ -151,12 +151,12 @@ inline decided_by by_table_or_rules(situation const& s) { return s.shared ? deci
 
 inline transport way_of(chosen_algorithm const& chosen) {
   if (chosen.over != transport::best) return chosen.over;
-  return std::visit([](auto const& tag) { return transport_of(tag); }, chosen.algorithm);
+  return with_tag(chosen.algorithm, [](auto const& tag) { return transport_of(tag); });
 }
 
 // With no text where the algorithm has no form for the collective.
 inline decision decision_for(chosen_algorithm const& chosen, text_table const& texts, decided_by who) {
-  void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, chosen.algorithm);
+  void const* const tag = address_of_tag(chosen.algorithm);
   return {texts[chosen.algorithm.index()], tag, way_of(chosen), who};
 }
 

@@ -125,7 +125,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   auto const look = [&](std::size_t which, chosen_algorithm const& one) {
     text const* const what = texts[which];
     if (what == nullptr || what == taken || what->over != transport::best) return;
-    void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, one.algorithm);
+    void const* const tag = address_of_tag(one.algorithm);
     known_ranks known{port.hosts};
     std::string const name(what->name);
     auto const refused = deciding<>::why_not(port, its, {what, tag, what->over, decided_by::pinned}, known).why;

@@ -20,13 +20,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 template <collective C>
 std::optional<double> seconds_by_formula(any_algorithm const& algorithm, machine const& m, int p, std::size_t bytes) {
-  return std::visit([&]<class Tag>(Tag const& tag) -> std::optional<double> {
+  return with_tag(algorithm, [&]<class Tag>(Tag const& tag) -> std::optional<double> {
     if constexpr (offers<Tag, C, std::byte, any_functor>) {
       auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
       if constexpr (requires { policy.cost(m, p, bytes); }) return policy.cost(m, p, bytes);
     }
     return std::nullopt;
-  }, algorithm);
+  });
 }
 
 /// An algorithm that could make a call.

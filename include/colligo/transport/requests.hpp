@@ -26,7 +26,7 @@ class running final : public kept_with_port {
   /// Decides all and allocates all; collective only where the port's memory is first asked for.
   running(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known, transport over,
           std::unique_ptr<owned_by_request> owned, bool persistent);
-  ~running() override;
+  COLLIGO_BODY ~running() override;
   running(running const&) = delete;
   running& operator=(running const&) = delete;
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Halving scan: prefixes by vector halving and distance doubling. Neighbouring groups of ranks merge again and again;
+/// each rank of one has a partner in the other, gives away half of what it stands for, and knows of the rest what the
+/// lower group holds and what both do. On the way back it gets the prefix before both, and gives back the half that it
+/// worked on. A group without a neighbour waits for the prefix that the one below it has in the end.
+/// Picture  p = 4, vector ABCD   round 1: 0-1 2-3, even ranks get AB, odd ones CD   round 2: 0->2 AB, 1->3 CD
+///          round 3: 0->1 AB, 1->0 nothing (no prefix), 2-3   p = 5: then 3->4 ABCD
+/// Cost     p = 2^k > 2: 2 (k-1) alpha + alpha_uni + 2 (n - 2n/p) beta + 2n/p beta_uni + (5/2 n - 4n/p) gamma;
+///          exclusive_scan (2n - 4n/p) gamma; equal to the recorded schedule where p divides n
+///          otherwise a message more, and its combination, at every level with an odd number of groups, of n/2^level
+///          elements: a bound
+/// Needs    any p, any associative functor; memory for four vectors, and copies of up to three, counted nowhere
+/// Order    kept
+/// Prefer   vectors too long for doubling, which sends all of it lg p times, and too short for a pipeline on many ranks
+///          (see pipelined_chain).   Avoid: short vectors (see recursive_doubling)
+/// Source   found for this library, after Rabenseifner's all-reduce by halving and doubling; right by tests
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "../core/renumbered.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+struct halving_scan {
+  static constexpr std::string_view name = "halving_scan";
+
+ private:
+  /// One rank's part where so many groups of `distance` ranks merge, two each; the last of an odd number waits.
+  struct level {
+    int groups, group, distance;
+    range whole, held;   ///< what it stands for, and where it keeps what its group comes to
+    range kept{};        ///< of its half: what both groups come to; if it is of the upper one, what the lower one does
+
+    constexpr bool upper() const { return group % 2 != 0; }
+    constexpr bool prefixed() const { return group > 1; }   ///< there are ranks below both
+    constexpr bool is_last() const { return group > 0 && group == groups - 1 && (groups == 2 || !upper()); }
+    constexpr bool serves_last() const { return groups % 2 != 0 && group == groups - 2; }
+    constexpr range mine() const { return blocks{whole, 2}[upper()]; }
+    constexpr range theirs() const { return blocks{whole, 2}[!upper()]; }
+    constexpr range at(range part) const {
+      std::size_t const first = held.first + (part.first - whole.first);
+      return {first, first + part.size()};
+    }
+  };
+
+  /// What ranks keep of all levels: at most two halves of each, which round up.
+  static constexpr std::size_t most_kept(range all, int p) {
+    return 2 * (all.size() + static_cast<std::size_t>(ceil_lg(p)));
+  }
+  /// Elements beyond the vector: that, the prefix, and what goes to a group that waits.
+  static constexpr std::size_t room(blocks const& vector) {
+    return most_kept(vector.whole, vector.parts) + 2 * vector.whole.size();
+  }
+
+  template <bool Inclusive, steps Step>
+  static constexpr void run(Step& step, range all) {
+    std::array<level, 32> levels{};
+    level* its = levels.data();
+    *its = {step.size(), step.rank(), 1, all, all};
+    std::size_t free = all.last;
+    auto const more = [&free](range part) {
+      range const taken{free, free + part.size()};
+      free = taken.last;
+      return taken;
+    };
+    for (; its->groups > 2 && !its->is_last(); ++its) {
+      range const mine = its->mine(), held = its->at(mine);
+      int const partner = step.rank() ^ its->distance;
+      its->kept = more(mine);
+      step(send{partner, its->at(its->theirs())}, recv{partner, its->kept});
+      range both = its->upper() ? held : its->kept;
+      if (its->upper() && its != levels.data()) step(copy{held, both = more(mine)});   // what is held is needed again
+      step(its->upper() ? merge{its->kept, both} : merge{held, both});
+      its[1] = {its->groups / 2, its->group / 2, 2 * its->distance, mine, both};
+    }
+    std::size_t const kept = most_kept(all, step.size());
+    auto const moved = [](range part, std::size_t by) { return range{part.first + by, part.last + by}; };
+    auto const prefix = [&](range part) { return moved(part, all.size() + kept); };
+    auto const served = [&](range part) { return moved(part, 2 * all.size() + kept); };
+    if (its->is_last()) {
+      int const before = step.rank() - its->distance;
+      if (Inclusive && its == levels.data()) return step(fold{before, all});
+      step(recv{before, prefix(its->whole)});
+    } else if (its->groups == 2) {
+      step(send{step.rank() + its->distance, its->held});
+    }
+    while (its != levels.data()) {
+      --its;
+      range const mine = its->mine(), theirs = its->theirs(), held = its->at(mine), known = prefix(mine);
+      int const partner = step.rank() ^ its->distance;
+      int const after = its->serves_last() ? step.rank() + its->distance : nobody;
+      // Nothing goes to lower groups, nor comes from upper ones, where nobody is below both.
+      int const to = its->prefixed() || !its->upper() ? partner : nobody;
+      int const from = its->prefixed() || its->upper() ? partner : nobody;
+      if (Inclusive && its == levels.data()) {
+        if (its->prefixed()) step(merge{known, held}), step(merge{known, its->kept});
+        step(send{to, its->kept}, recv{from, theirs});
+        step(send{after, all});
+      } else if (its->upper()) {
+        if (its->prefixed()) step(merge{known, its->kept});
+        step(send{to, known}, recv{from, prefix(theirs)});
+        if (after != nobody) {
+          step(copy{its[1].held, served(mine)}), step(copy{its->at(theirs), served(theirs)});
+          if (its->prefixed()) step(merge{known, served(mine)});
+          step(merge{prefix(theirs), served(theirs)});
+        }
+        step(copy{its->kept, known});
+        step(send{after, served(its->whole)});
+      } else {
+        if (its->prefixed()) step(copy{held, its->kept}), step(merge{known, its->kept});
+        step(send{to, its->prefixed() ? its->kept : held}, recv{from, prefix(theirs)});
+      }
+    }
+    if (!Inclusive && step.rank() > 0) step(copy{prefix(all), all});
+  }
+
+  static constexpr double cost_of(machine const& m, int p, double bytes, bool inclusive) {
+    double all = 0;
+    int groups = p;
+    for (; groups > 2; groups /= 2, bytes /= 2) {
+      bool const first = groups == p && inclusive;
+      all += 2 * m.exchange(bytes / 2) + (first ? 3 : 2) * m.combine(bytes / 2);
+      if (groups % 2 != 0) all += m.one_way(bytes) + m.combine(bytes);
+    }
+    if (groups == 2) all += m.one_way(bytes) + (p == 2 && inclusive ? m.combine(bytes) : 0);
+    return bytes == 0 ? 0 : all;
+  }
+
+ public:
+  template <class T, class Op>
+  struct scan {
+    static constexpr bool ordered = true;
+
+    static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const { run<true>(step, all); }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      return cost_of(m, p, static_cast<double>(n * sizeof(T)), true);
+    }
+  };
+
+  template <class T, class Op>
+  struct exclusive_scan {
+    static constexpr bool ordered = true;
+
+    static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const { run<false>(step, all); }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      return cost_of(m, p, static_cast<double>(n * sizeof(T)), false);
+    }
+  };
+};
+
+}  // namespace colligo
