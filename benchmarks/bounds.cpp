@@ -3,8 +3,9 @@
 // (as its knobs stand, or as `automatic` sets them) over the textbook's lower bound (start-ups, bandwidth and combining
 // added up), and what `automatic` takes beyond one host over the best. Needs no MPI.
 //
-//   bounds [--ranks MOST] [--csv] [COLLECTIVE...]
+//   bounds [--ranks MOST] [--csv] [--without ALGORITHM[,ALGORITHM...]] [COLLECTIVE...]
 //
+// --without: the best of the rest, as if there were neither those nor knobs that `automatic` sets.
 // Fails where `automatic` is dearer than the best by more than 1.05 (geometric mean over a grid) or 1.5 (at a point).
 #include <colligo/record.hpp>
 #include <colligo/plan/price.hpp>
@@ -15,7 +16,9 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -94,12 +97,22 @@ constexpr bool takes_part = []<class... Others>(list_of_tags<Others...>) {
 }(list_of_tags<vendor, shared_memory, census, rotating_ring, along_trees, hierarchical<>,
                hierarchical<binary_tree, direct>, multi_leader<>>{});
 
+struct question {
+  int most_ranks = 128;
+  bool csv = false;
+  std::vector<std::string> without{}, collectives{};
+
+  static bool among(std::vector<std::string> const& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  }
+};
+
 // True if `automatic` is close enough to the best.
 template <collective C>
-bool compare(int most, bool commutes, bool csv, distribution const& cut) {
+bool compare(question const& its, bool commutes, distribution const& cut) {
   std::map<std::string, ratios> to_bound, to_best;
   for (int const p : some_ranks) {
-    if (p > most) continue;
+    if (p > its.most_ranks) continue;
     auto const least = static_cast<std::size_t>(has_blocks(C) ? std::max(p, 8) : 8);   // bytes: no block is empty
     for (std::size_t n = least; n <= 64u << 20; n *= 8) {
       std::vector<std::size_t> const counts = cut.counts ? cut.counts(p, n) : std::vector<std::size_t>{};
@@ -114,7 +127,7 @@ bool compare(int most, bool commutes, bool csv, distribution const& cut) {
       for_each_algorithm([&]<class Tag>(Tag const& tag) {
         if constexpr (takes_part<Tag> && offers<Tag, C, std::byte, detail::any_functor>) {
           constexpr bool in_order = keeps_order<policy_t<C, Tag, std::byte, detail::any_functor>>();
-          if (p > most_ranks<Tag> || !(commutes || in_order)) return;
+          if (p > most_ranks<Tag> || !(commutes || in_order) || its.among(its.without, Tag::name)) return;
           auto const s = recorded(tag);
           for (std::size_t i = 0; i < std::size(machines); ++i)
             if (double const costs = price(s, machines[i].costs); costs < best[i]) best[i] = costs, who[i] = Tag::name;
@@ -127,13 +140,14 @@ bool compare(int most, bool commutes, bool csv, distribution const& cut) {
             choose(C, {.vector = vector, .element_size = 1, .commutes = commutes, .network = costs});
         auto const took = std::string(name_of(chosen.algorithm));
         double const taken = price(recorded(chosen), costs);
-        if (taken < best[i]) best[i] = taken, who[i] = took;
+        if (its.without.empty() && taken < best[i]) best[i] = taken, who[i] = took;
         auto const at = "p = " + std::to_string(p) + ", " + std::to_string(n) + " B: " + took + ", best " + who[i];
-        to_bound[name].add(best[i] / bound(C, costs, p, static_cast<double>(n)), at);
+        double const lower = bound(C, costs, p, static_cast<double>(n));
+        to_bound[name].add(best[i] / lower, at);
         to_best[name].add(taken / best[i], at);
-        if (csv)
+        if (its.csv)
           std::cout << name_of(C) << cut.name << ',' << commutes << ',' << name << ',' << p << ',' << n << ','
-                    << took << ',' << taken << ',' << who[i] << ',' << best[i] << '\n';
+                    << took << ',' << taken << ',' << who[i] << ',' << best[i] << ',' << lower << '\n';
       }
     }
   }
@@ -141,7 +155,7 @@ bool compare(int most, bool commutes, bool csv, distribution const& cut) {
   for (auto const& m : machines) {
     ratios const& of = to_best[m.name];
     close = close && of.mean() <= 1.05 && of.worst <= 1.5;
-    if (csv) continue;
+    if (its.csv) continue;
     auto const what = std::string(name_of(C)) + cut.name + (commutes ? "" : ", order kept") + " on " + m.name + ": ";
     std::cout << what << "best / bound " << to_bound[m.name] << "\n    automatic / best " << of << '\n';
   }
@@ -151,22 +165,25 @@ bool compare(int most, bool commutes, bool csv, distribution const& cut) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int most = 128;
-  bool csv = false;
-  std::vector<std::string> asked;
+  question its;
   for (int i = 1; i < argc; ++i) {
     std::string const word = argv[i];
-    if (word == "--csv") csv = true;
-    else if (word == "--ranks" && i + 1 < argc) most = std::atoi(argv[++i]);
-    else asked.push_back(word);
+    if (word == "--csv") {
+      its.csv = true;
+    } else if (word == "--ranks" && i + 1 < argc) {
+      its.most_ranks = std::atoi(argv[++i]);
+    } else if (word == "--without" && i + 1 < argc) {
+      std::istringstream names(argv[++i]);
+      for (std::string name; std::getline(names, name, ',');) its.without.push_back(name);
+    } else {
+      its.collectives.push_back(word);
+    }
   }
-  auto const wanted = [&](collective c) {
-    return asked.empty() || std::ranges::find(asked, name_of(c)) != asked.end();
-  };
-  if (csv) std::cout << "collective,commutes,machine,p,bytes,automatic,seconds,best,seconds_of_best\n";
+  if (its.csv) std::cout << "collective,commutes,machine,p,bytes,automatic,seconds,best,seconds_of_best,bound\n";
   bool close = true;
   auto const on_grid = [&]<collective C>(bool commutes, distribution const& cut = even) {
-    if (wanted(C)) close = compare<C>(most, commutes, csv, cut) && close;
+    if (its.collectives.empty() || its.among(its.collectives, name_of(C)))
+      close = compare<C>(its, commutes, cut) && close;
   };
   using enum collective;
   for (bool const commutes : {true, false}) {

@@ -26,6 +26,7 @@ void set_allreduce(std::string const& name);
 void set_reduce(std::string const& name);
 void set_bcast(std::string const& name);
 void set_allgatherv(std::string const& name);
+void set_reduce_scatter(std::string const& name);
 
 }  // namespace simgrid::smpi::colls
 
@@ -45,6 +46,7 @@ inline bool take(colligo::collective what, std::string const& name) {
     case reduce: return simgrid::smpi::colls::set_reduce(name), true;
     case broadcast: return simgrid::smpi::colls::set_bcast(name), true;
     case all_gatherv: return simgrid::smpi::colls::set_allgatherv(name), true;
+    case reduce_scatter: return simgrid::smpi::colls::set_reduce_scatter(name), true;
     default: return false;
   }
 }
