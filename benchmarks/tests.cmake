@@ -73,9 +73,9 @@ set_tests_properties(benchmark_prices_refuses PROPERTIES LABELS benchmark
 execute_process(COMMAND /usr/bin/python3 -c "import matplotlib" RESULT_VARIABLE no_matplotlib ERROR_QUIET OUTPUT_QUIET)
 if(no_matplotlib STREQUAL "0")
   add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/figures fastest bandwidth irregular
-    irregular_blocks irregular_ranks coursework --quick --again --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
+    irregular_blocks irregular_ranks coursework bounds --quick --again --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
   set_tests_properties(benchmark_figures PROPERTIES LABELS benchmark ENVIRONMENT "COLLIGO_BUILD=${CMAKE_BINARY_DIR}"
-    PASS_REGULAR_EXPRESSION "fastest: fastest.csv, fastest.png\n(.|\n)*coursework: coursework.csv, coursework.png\n")
+    PASS_REGULAR_EXPRESSION "fastest: fastest.csv, fastest.png\n(.|\n)*coursework: coursework.csv, coursework.png\n(.|\n)*bounds: bounds.csv, bounds.png\n")
 else()
   message(STATUS "python3-matplotlib is not installed: benchmarks/figures is not tested")
 endif()

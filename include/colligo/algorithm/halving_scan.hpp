@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "../core/renumbered.hpp"
+#include "../shape/merging_groups.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -29,37 +30,20 @@ struct halving_scan {
   static constexpr std::string_view name = "halving_scan";
 
  private:
-  /// One rank's part where so many groups of `distance` ranks merge, two each; the last of an odd number waits.
-  struct level {
-    int groups, group, distance;
-    range whole, held;   ///< what it stands for, and where it keeps what its group comes to
-    range kept{};        ///< of its half: what both groups come to; if it is of the upper one, what the lower one does
-
-    constexpr bool upper() const { return group % 2 != 0; }
-    constexpr bool prefixed() const { return group > 1; }   ///< there are ranks below both
-    constexpr bool is_last() const { return group > 0 && group == groups - 1 && (groups == 2 || !upper()); }
-    constexpr bool serves_last() const { return groups % 2 != 0 && group == groups - 2; }
-    constexpr range mine() const { return blocks{whole, 2}[upper()]; }
-    constexpr range theirs() const { return blocks{whole, 2}[!upper()]; }
-    constexpr range at(range part) const {
-      std::size_t const first = held.first + (part.first - whole.first);
-      return {first, first + part.size()};
-    }
-  };
-
-  /// What ranks keep of all levels: at most two halves of each, which round up.
+  // What ranks keep of all levels, at most two halves of each, which round up; behind it the prefix, and what goes to a
+  // group that waits.
   static constexpr std::size_t most_kept(range all, int p) {
     return 2 * (all.size() + static_cast<std::size_t>(ceil_lg(p)));
   }
-  /// Elements beyond the vector: that, the prefix, and what goes to a group that waits.
   static constexpr std::size_t room(blocks const& vector) {
     return most_kept(vector.whole, vector.parts) + 2 * vector.whole.size();
   }
 
   template <bool Inclusive, steps Step>
   static constexpr void run(Step& step, range all) {
-    std::array<level, 32> levels{};
-    level* its = levels.data();
+    std::array<merging_groups, 32> levels{};
+    merging_groups* const first = levels.data();
+    merging_groups* its = first;
     *its = {step.size(), step.rank(), 1, all, all};
     std::size_t free = all.last;
     auto const more = [&free](range part) {
@@ -67,36 +51,41 @@ struct halving_scan {
       free = taken.last;
       return taken;
     };
-    for (; its->groups > 2 && !its->is_last(); ++its) {
+    for (; its->groups > 2 && !its->waits(); ++its) {
       range const mine = its->mine(), held = its->at(mine);
       int const partner = step.rank() ^ its->distance;
       its->kept = more(mine);
       step(send{partner, its->at(its->theirs())}, recv{partner, its->kept});
       range both = its->upper() ? held : its->kept;
-      if (its->upper() && its != levels.data()) step(copy{held, both = more(mine)});   // what is held is needed again
+      if (its->upper() && its != first) {   // what is held is needed again
+        both = more(mine);
+        step(copy{held, both});
+      }
       step(its->upper() ? merge{its->kept, both} : merge{held, both});
       its[1] = {its->groups / 2, its->group / 2, 2 * its->distance, mine, both};
     }
-    std::size_t const kept = most_kept(all, step.size());
+
     auto const moved = [](range part, std::size_t by) { return range{part.first + by, part.last + by}; };
-    auto const prefix = [&](range part) { return moved(part, all.size() + kept); };
-    auto const served = [&](range part) { return moved(part, 2 * all.size() + kept); };
-    if (its->is_last()) {
+    std::size_t const behind = all.size() + most_kept(all, step.size());
+    auto const prefix = [&](range part) { return moved(part, behind); };
+    auto const served = [&](range part) { return moved(part, behind + all.size()); };
+    if (its->waits()) {
       int const before = step.rank() - its->distance;
-      if (Inclusive && its == levels.data()) return step(fold{before, all});
+      if (Inclusive && its == first) return step(fold{before, all});
       step(recv{before, prefix(its->whole)});
     } else if (its->groups == 2) {
       step(send{step.rank() + its->distance, its->held});
     }
-    while (its != levels.data()) {
+
+    while (its != first) {
       --its;
       range const mine = its->mine(), theirs = its->theirs(), held = its->at(mine), known = prefix(mine);
       int const partner = step.rank() ^ its->distance;
-      int const after = its->serves_last() ? step.rank() + its->distance : nobody;
+      int const after = its->serves() ? step.rank() + its->distance : nobody;
       // Nothing goes to lower groups, nor comes from upper ones, where nobody is below both.
       int const to = its->prefixed() || !its->upper() ? partner : nobody;
       int const from = its->prefixed() || its->upper() ? partner : nobody;
-      if (Inclusive && its == levels.data()) {
+      if (Inclusive && its == first) {
         if (its->prefixed()) step(merge{known, held}), step(merge{known, its->kept});
         step(send{to, its->kept}, recv{from, theirs});
         step(send{after, all});
