@@ -55,7 +55,7 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
     auto const its = choose(what, s);
     return std::holds_alternative<circulant>(its.algorithm) ? std::get<circulant>(its.algorithm).radix : 0;
   };
-  for (collective const c : {all_reduce, reduce_scatter, all_gather})
+  for (collective const c : {all_reduce, reduce_scatter, all_gather, all_gatherv})
     for (int const p : {33, 64, 100, 540}) CHECK(radix(c, p, 1 << 18) > 2);
   for (collective const c : {reduce, broadcast})
     for (int const p : {16, 33, 540}) CHECK(choice(c, p, 8, true, false, overlapping) == "knomial_tree");

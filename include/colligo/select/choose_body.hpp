@@ -124,8 +124,8 @@ inline any_algorithm choose_all_gather(situation const& s) {
   costs const of(s);
   int const more = of.p - 1 - ceil_lg(of.p);
   if (of.bytes / of.p >= 256 * 1024 && of.bytes >= 50 * more * of.startup_bytes) return ring{};
-  if (of.overlaps()) return cheapest<collective::all_gather>(of).among_circulants();
-  return s.power_of_two() ? any_algorithm{recursive_doubling{}} : circulant{};
+  if (s.power_of_two() && !of.overlaps()) return recursive_doubling{};
+  return cheapest<collective::all_gather>(of).among_circulants();
 }
 
 inline double longest_block(situation const& s) {
@@ -145,15 +145,15 @@ inline bool is_uneven(situation const& s, costs const& of) {
 
 inline any_algorithm choose_all_gatherv(situation const& s) {
   costs const of(s);
-  if (!is_uneven(s, of)) return circulant{};
+  if (!is_uneven(s, of)) return cheapest<collective::all_gatherv>(of).among_circulants();
   return choose_pieces(s, of.m.beta);
 }
 
 inline any_algorithm choose_reduce_scatter(situation const& s) {
   costs const of(s);
   if (s.commutes && is_uneven(s, of)) return choose_pieces(s, of.m.beta + of.m.gamma);
-  if (s.commutes && of.overlaps()) return cheapest<collective::reduce_scatter>(of).among_circulants();
-  if (s.commutes) return s.power_of_two() ? any_algorithm{recursive_halving{}} : circulant{};
+  if (s.commutes && s.power_of_two() && !of.overlaps()) return recursive_halving{};
+  if (s.commutes) return cheapest<collective::reduce_scatter>(of).among_circulants();
   return cheapest<collective::reduce_scatter>(of).among(chained_halving{}).among(direct{}, of.p <= few_for_direct);
 }
 
