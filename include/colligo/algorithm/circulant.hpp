@@ -28,6 +28,7 @@
 #include <string_view>
 
 #include "../core/knob.hpp"
+#include "../core/renumbered.hpp"
 #include "../shape/circulant_rounds.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "../core/renumbered.hpp"
 #include "../shape/circulant_rounds.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

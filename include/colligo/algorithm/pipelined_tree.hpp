@@ -11,9 +11,12 @@
 /// Source   folklore; Open MPI's and MPICH's pipelined trees
 #pragma once
 
+#include <array>
 #include <string_view>
 
+#include "../core/knob.hpp"
 #include "../shape/pipeline.hpp"
+#include "../shape/tree.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
