@@ -119,34 +119,25 @@ struct halving_scan {
     return bytes == 0 ? 0 : all;
   }
 
+  template <class T, bool Inclusive>
+  struct form {
+    static constexpr bool ordered = true;
+
+    static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
+
+    template <steps Step>
+    constexpr void operator()(Step& step, range all) const { run<Inclusive>(step, all); }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      return cost_of(m, p, static_cast<double>(n * sizeof(T)), Inclusive);
+    }
+  };
+
  public:
   template <class T, class Op>
-  struct scan {
-    static constexpr bool ordered = true;
-
-    static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
-
-    template <steps Step>
-    constexpr void operator()(Step& step, range all) const { run<true>(step, all); }
-
-    static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return cost_of(m, p, static_cast<double>(n * sizeof(T)), true);
-    }
-  };
-
+  struct scan : form<T, true> {};
   template <class T, class Op>
-  struct exclusive_scan {
-    static constexpr bool ordered = true;
-
-    static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
-
-    template <steps Step>
-    constexpr void operator()(Step& step, range all) const { run<false>(step, all); }
-
-    static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return cost_of(m, p, static_cast<double>(n * sizeof(T)), false);
-    }
-  };
+  struct exclusive_scan : form<T, false> {};
 };
 
 }  // namespace colligo

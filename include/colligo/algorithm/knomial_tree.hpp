@@ -41,8 +41,8 @@ struct knomial_tree {
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
       auto const tree = knob.over(step.size(), root);
-      int const me = step.rank();
-      for (int i = 0; i < tree.level(me); ++i)
+      int const me = step.rank(), level = tree.level(me);
+      for (int i = 0; i < level; ++i)
         step(listed{tree.others(i), [=](int k) { return fold{tree.other(me, i, k), all}; }});
       step(send{tree.parent(me), all});
     }

@@ -12,6 +12,13 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
+namespace detail {
+
+/// Who speaks for the group of d ranks in which r is: the root, otherwise the lowest.
+constexpr int head_of_group(int r, int d, int root) { return r / d == root / d ? root : r / d * d; }
+
+}  // namespace detail
+
 /// The binomial tree of recursive distance doubling, drawn so that ranks stay in order for every root: at distance d,
 /// neighbouring groups of d ranks merge, and the group that holds the root (otherwise the lower
 /// one) takes the other's value.
@@ -39,8 +46,7 @@ struct binomial_tree {
   }
 
  private:
-  // Who speaks for the group of d ranks in which r is.
-  constexpr int head(int r, int d) const { return r / d == root / d ? root : r / d * d; }
+  constexpr int head(int r, int d) const { return detail::head_of_group(r, d, root); }
 };
 
 /// The same with groups of radix^i ranks, radix of which merge at a time. Precondition: radix >= 2.
@@ -70,7 +76,7 @@ struct knomial_groups {
   }
 
  private:
-  constexpr int head(int r, int d) const { return r / d == root / d ? root : r / d * d; }
+  constexpr int head(int r, int d) const { return detail::head_of_group(r, d, root); }
 };
 
 /// The coursework's tree: the latter half of the ranks reports to the former, until one is left (any p: the former half
