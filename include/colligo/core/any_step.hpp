@@ -88,10 +88,13 @@ class any_step {
 
   template <operand_list List>
   std::span<operand const> said(List const& some) {
-    operands_.clear();
-    for (std::size_t i = 0; i < some.size(); ++i)
-      if (operand const o = some[i]; !o.vanishes()) operands_.push_back(o);
-    return operands_;
+    std::size_t count = 0;
+    operands_.resize(some.size());   // each is made where it stays
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      operands_[count] = some[i];
+      if (!operands_[count].vanishes()) ++count;
+    }
+    return std::span(operands_).first(count);
   }
 
   int rank_, size_;

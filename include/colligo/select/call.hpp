@@ -79,6 +79,11 @@ auto holding(std::span<T> elements, range stretch) {
   return values<byte>{reinterpret_cast<byte*>(elements.data()), stretch};
 }
 
+/// A copy, member by member: the processor waits where what has just been written in pieces is read as a whole.
+inline blocks in_pieces(blocks const& b) {
+  return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer};
+}
+
 /// A call that can not be accepted.
 struct refused {
   endpoint& port;
@@ -262,7 +267,8 @@ class door {
   accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out,
                               range out_covers, int root = 0) const {
     return {port_,
-            {C, nullptr, nullptr, nullptr, vector, holding(in, in_covers), holding(out, out_covers), root, before()}};
+            {C, nullptr, nullptr, nullptr, in_pieces(vector), holding(in, in_covers), holding(out, out_covers), root,
+             before()}};
   }
 
  private:

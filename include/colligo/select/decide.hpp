@@ -119,7 +119,7 @@ struct deciding {
   static situation situation_of(port_base& port, call const& its);
   /// f(), of whose errors the other ranks hear.
   template <class F>
-  static decltype(auto) told_if_refused(port_base& port, call const& its, F f);
+  static decltype(auto) told_if_refused(port_base& port, call const& its, F const& f);
 
   /// The algorithm that a text names, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory".
   /// `where` begins an error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.

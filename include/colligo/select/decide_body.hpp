@@ -242,7 +242,7 @@ decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its
 // A rank that can not make its call lets the others hear of it, which may wait for it.
 template <class Lazy>
 template <class F>
-decltype(auto) deciding<Lazy>::told_if_refused(port_base& port, call const& its, F f) {
+decltype(auto) deciding<Lazy>::told_if_refused(port_base& port, call const& its, F const& f) {
   auto const tell = [&](std::exception const& e) {
     its.checked() ? agree_on_nothing(port, e.what()) : port.refuse(e.what());
   };

@@ -32,6 +32,9 @@ class missing_memory;
 
 /// MPI counts are int: longer messages go in pieces of this many bytes, which both ends know from the range.
 inline constexpr std::size_t longest_piece = std::size_t{1} << 30;
+/// Bytes up to which a receive follows its send. That is the quickest for what leaves at once (MPI_Sendrecv takes a
+/// third longer for 8 bytes); a longer message had better find the receive posted.
+inline constexpr std::size_t longest_short = std::size_t{1} << 16;
 
 class mpi_port final : public port_base {
  public:
@@ -67,13 +70,15 @@ class mpi_port final : public port_base {
   /// the message was longer.
   std::size_t exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                        int from, int tag) {
-    // 0 - 1 is huge: empty is not one piece.
-    bool const one_piece = out_bytes - 1 < longest_piece && in_bytes - 1 < longest_piece;
-    if (!one_piece) return exchange_pieces(out, out_bytes, to, in, in_bytes, from, tag);
+    // 0 - 1 is huge: empty is not short.
+    if (out_bytes - 1 >= longest_short || in_bytes - 1 >= longest_short)
+      return exchange_pieces(out, out_bytes, to, in, in_bytes, from, tag);
+    MPI_Request leaving = MPI_REQUEST_NULL;
     MPI_Status status;
-    int const code = MPI_Sendrecv(out, static_cast<int>(out_bytes), MPI_BYTE, to, tag, in, static_cast<int>(in_bytes),
-                                  MPI_BYTE, from, tag, comm_, &status);
-    return received(code, "MPI_Sendrecv", status, in_bytes);
+    check_mpi(MPI_Isend(out, static_cast<int>(out_bytes), MPI_BYTE, to, tag, comm_, &leaving), "MPI_Isend");
+    int const code = MPI_Recv(in, static_cast<int>(in_bytes), MPI_BYTE, from, tag, comm_, &status);
+    check_mpi(MPI_Wait(&leaving, MPI_STATUS_IGNORE), "MPI_Wait");
+    return received(code, "MPI_Recv", status, in_bytes);
   }
   /// Bytes that have come, one more than `wanted` if they were cut off. Throws for any other failure.
   static std::size_t received(int code, char const* by, MPI_Status const& status, std::size_t wanted) {
@@ -117,7 +122,7 @@ class mpi_port final : public port_base {
   COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
   COLLIGO_BODY void run_vendor(call const& its) override;
   COLLIGO_BODY bool goes_on_without_memory(call const& its, transport over) override;
-  /// The same if one of them is absent, or longer than MPI counts.
+  /// The same if one of them is absent, or not short.
   std::size_t exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                               int from, int tag);
   template <class Value>

@@ -299,7 +299,7 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_
   auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
   if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
   kept->work_on(data, mpi::element_of(its));
-  kept->enter(identity_of(its, run.what, run.number));
+  kept->enter(its, run.what, run.number);
   try {
     run_on(*kept, its, run);
   } catch (...) {

@@ -50,10 +50,10 @@ class mpi_steps : public any_step, public moving_step {
     if (here_) here_->work_on(data);
   }
 
-  void enter(call_identity const& its) override {
-    number_ = its.number;
-    tag_ = port_.tag_of(its.number);
-    if (here_) here_->enter(its);
+  void enter(call const& its, text const& what, std::uint32_t number) override {
+    number_ = number;
+    tag_ = port_.tag_of(number);
+    if (here_) here_->enter(its, what, number);
     left_host_ = false;
     is_plain_ = !host_ && !wire_->encode && !port_.has_left_calls();
     if (!whole_ && port_.has_left_calls()) [[unlikely]] port_.drop_what_is_left();

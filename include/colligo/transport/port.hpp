@@ -44,11 +44,6 @@ struct text_run {
   void operator()(any_step& step) const { what.run(tag, known, step, vector, root); }
 };
 
-/// What other ranks are told of a call.
-inline call_identity identity_of(call const& its, text const& what, std::uint32_t number) {
-  return {number, its.what, its.root, its.vector.whole.size(), its.of->size, what.short_name};
-}
-
 /// Of a collective that has two vectors: a rank's block for itself, into where the second one lies.
 inline void copy_own_block(call const& its, int rank, std::byte* second) {
   auto const [in, out] = vectors_of(its.what, its.vector, rank);
@@ -98,7 +93,7 @@ class moving_step {
  public:
   virtual ~moving_step() = default;
   /// Before each start: tells these messages from those of other calls.
-  virtual void enter(call_identity const&) {}
+  virtual void enter(call const&, text const&, std::uint32_t number) { static_cast<void>(number); }
   /// So that no such step allocates.
   virtual void make_room(std::span<operand const>, list_kind) {}
   /// Begins a step; several follow each other.

@@ -227,7 +227,7 @@ inline void port_base::execute(call const& its, text const& what, void const* ta
   std::uint32_t const number = ++calls;
   if (what.is_vendor || !whole || what.scratch || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
     return execute_otherwise(its, what, tag, known, over, number);
-  working_vector data(*its.of, its.op, its.in, its.out, memory);
+  working_vector data(its, memory);
   try {
     perform(data, its, {what, tag, known, its.vector, its.root, number}, over);
   } catch (...) {
@@ -300,7 +300,8 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, text_run 
     missing = std::current_exception();
   }
   if (copy) in.data = input.data();
-  working_vector data(of, its.op, in, place.out(its, result.data()), memory, place.beyond(result.data()));
+  values<std::byte> const out = place.out(its, result.data()), beyond = place.beyond(result.data());
+  working_vector data(its, in, out, beyond, memory);
   if (missing) data.fail(missing);
   perform(data, its, run, over);
   if (missing) std::rethrow_exception(missing);

@@ -76,7 +76,9 @@ class running final : public kept_with_port {
   working_place place_;               // what is not the user's is result_
   bool copies_input_ = false, uses_memory_ = false, reusable_ = false;
   std::optional<room> result_, input_;
-  std::optional<working_vector> data_;
+  values<std::byte const> in_;
+  values<std::byte> out_, beyond_;
+  std::optional<working_vector> data_;   // of these three
   std::unique_ptr<moving_step> steps_;
   std::size_t at_ = 0, traced_ = 0;
   bool begun_ = false, active_ = false;

@@ -76,10 +76,10 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
 }
 
 COLLIGO_BODY void running::work_on_arguments() {
-  values<std::byte const> in = its_.in;
-  if (copies_input_) in.data = input_->data();
   std::byte* const memory = result_->data();
-  data_.emplace(*its_.of, its_.op, in, place_.out(its_, memory), memory_, place_.beyond(memory));
+  in_ = its_.in, out_ = place_.out(its_, memory), beyond_ = place_.beyond(memory);
+  if (copies_input_) in_.data = input_->data();
+  data_.emplace(its_, in_, out_, beyond_, memory_);
 }
 
 COLLIGO_BODY bool running::does(call const& its, text const& what, void const* tag, transport over) const {
@@ -168,7 +168,7 @@ COLLIGO_BODY bool running::advance() {
       if (at_ == plan_.steps.size()) break;
       auto const& next = plan_.steps[at_];
       begun_ = next.kind != list_kind::moves;
-      if (at_ == 0) steps_->enter(identity_of(its_, what_, number_));   // those before are through
+      if (at_ == 0) steps_->enter(its_, what_, number_);   // those before are through
       if (begun_) {
         steps_->begin(plan_.operands_of(next), next.kind);
       } else {

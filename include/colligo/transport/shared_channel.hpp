@@ -161,7 +161,7 @@ class inlet {
 
   /// Copies whole lines, at least one, that hold a message of so many bytes; waits for each with wait().
   template <class Wait>
-  void take_lines(std::byte* into, std::size_t bytes, awaited const& m, Wait wait) {
+  void take_lines(std::byte* into, std::size_t bytes, awaited const& m, Wait const& wait) {
     while (!has_line(m)) wait();
     std::uint32_t number = taken_;
     std::uint32_t const end = number + lines_for(bytes);

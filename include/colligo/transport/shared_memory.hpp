@@ -76,10 +76,15 @@ class shared_steps final : private listener {
     if (traffic_.in.capacity() == 0) [[unlikely]] make_first_room();
   }
   /// To which call they belong.
-  void enter(call_identity const& its) {
-    its_ = its;
-    tag_ = its.tag();
-    host_.my_record().enter(its);
+  void enter(call const& its, text const& what, std::uint32_t number) {
+    its_.number = number;   // member by member: see select/call.hpp
+    its_.what = its.what;
+    its_.root = its.root;
+    its_.n = its.vector.whole.size();
+    its_.element_size = its.of->size;
+    its_.algorithm = what.short_name;
+    tag_ = its_.tag();
+    host_.my_record().enter(its_);
   }
   /// Between two polls of whoever waits otherwise. Throws if this call can not be completed any more: mismatch_error,
   /// failed_elsewhere, rank_lost.

@@ -100,7 +100,7 @@ struct over_threads {
    private:
     void perform(working_vector& data, call const& its, text_run const& run, transport over) override {
       steps each(*this, data, shared_for(its, over), *memory_);
-      each.enter(identity_of(its, run.what, run.number));
+      each.enter(its, run.what, run.number);
       try {
         this->run_on(each, its, run);
       } catch (...) {
@@ -140,9 +140,9 @@ struct over_threads {
 
     bool shares_memory_with(int) const override { return here_.has_value(); }
 
-    void enter(call_identity const& its) override {
-      number_ = its.number;
-      if (here_) here_->enter(its);
+    void enter(call const& its, text const& what, std::uint32_t number) override {
+      number_ = number;
+      if (here_) here_->enter(its, what, number);
     }
     void begin(std::span<operand const> operands, list_kind kind) override {
       if (here_) return here_->begin(operands, kind == list_kind::published);

@@ -24,19 +24,17 @@ class written_ranges {
  public:
   explicit written_ranges(range first = {}) { add(first); }
 
-  bool contain(range r) const {
+  bool contain(range const& r) const {
     // Nearly every run has one piece: that case stays inline, without loops.
-    return contains(parts_[0], r) ||
-           (count_ > 1 && std::any_of(begin() + 1, end(), [r](range part) { return contains(part, r); }));
+    return contains(parts_[0], r) || (count_ > 1 && another(contains, r.first, r.last));
   }
-  bool touch(range r) const {
-    return overlap(parts_[0], r) ||
-           (count_ > 1 && std::any_of(begin() + 1, end(), [r](range part) { return overlap(part, r); }));
+  bool touch(range const& r) const {
+    return overlap(parts_[0], r) || (count_ > 1 && another(overlap, r.first, r.last));
   }
   /// False where there are too many pieces to remember.
-  bool add(range r) {
+  bool add(range const& r) {
     if (contains(parts_[0], r)) return true;
-    if (count_ != 0) return add_another(r);
+    if (count_ != 0) return add_another(r.first, r.last);
     parts_[0] = r;
     count_ = 1;
     return true;
@@ -46,7 +44,12 @@ class written_ranges {
   range const* end() const { return parts_.data() + count_; }
 
  private:
-  [[gnu::noinline]] bool add_another(range r) {
+  // Given a range as two numbers, for otherwise the case without loops writes it to memory, and reads it at once.
+  [[gnu::noinline]] bool another(bool does(range part, range r), std::size_t first, std::size_t last) const {
+    return std::any_of(begin() + 1, end(), [=](range part) { return does(part, {first, last}); });
+  }
+  [[gnu::noinline]] bool add_another(std::size_t first, std::size_t last) {
+    range r{first, last};
     auto const keep = std::remove_if(parts_.begin(), parts_.begin() + count_, [&r](range part) {
       bool const adjacent = part.first <= r.last && r.first <= part.last;
       if (adjacent) r = joined(part, r);
@@ -72,23 +75,26 @@ struct contribution {
 
 /// Behind all that there is.
 inline constexpr range behind_all{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
+inline constexpr values<std::byte> nothing_beyond{nullptr, behind_all};
 
 /// A rank's input, and the memory for what it receives and combines. Which of the two holds a range matters only where
 /// the input has it.
 class working_vector {
  public:
-  /// Where input and output are the same memory the work is in place. `beyond`: what the text keeps behind the vector,
-  /// if that is not part of `out`.
-  working_vector(element const& of, void* op, values<std::byte const> in, values<std::byte> out, scratch& memory,
-                 values<std::byte> beyond = {nullptr, behind_all})
-      : of_(of), op_(op), in_(in), out_(out), beyond_(beyond), memory_(memory),
+  /// On the user's input and output.
+  working_vector(call const& its, scratch& memory) : working_vector(its, its.in, its.out, nothing_beyond, memory) {}
+  /// On these. Where input and output are the same memory the work is in place. `beyond`: what the text keeps behind
+  /// the vector, if that is not part of `out`. Nothing is copied, for it has just been written: all outlive this.
+  working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,
+                 values<std::byte> const& beyond, scratch& memory)
+      : its_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
         written_(in.data == out.data ? out.covers : range{}) {}
 
-  element const& of() const { return of_; }
+  element const& of() const { return *its_.of; }
   scratch& memory() const { return memory_; }
 
   /// The current values of a range.
-  std::byte const* read(range r) {
+  std::byte const* read(range const& r) {
     range const own = common(r, in_.covers);
     if (written_.contain(own)) return out_at(r);
     if (own == r && !written_.touch(r)) return at(in_, r);
@@ -97,7 +103,7 @@ class working_vector {
   }
 
   /// The rank's own values as an operand means them; a combination is made in `free`.
-  std::byte const* read(range r, own which, std::byte* free) {
+  std::byte const* read(range const& r, own which, std::byte* free) {
     if (which == own::result) return read(r);
     if (which == own::input || !written_.touch(r)) return at(in_, r);
     combine(read(r), at(in_, r), free, r.size());
@@ -105,13 +111,13 @@ class working_vector {
   }
 
   /// Where the values of a range are to be put; they count as written from now on.
-  std::byte* write(range r) {
+  std::byte* write(range const& r) {
     if (!written_.add(common(r, in_.covers))) copy_rest();
     return out_at(r);
   }
 
   /// Combines what came from a lower or a higher rank into a range.
-  void combine(range r, std::byte const* received, bool from_lower, own with) {
+  void combine(range const& r, std::byte const* received, bool from_lower, own with) {
     std::byte const* const mine = read(r, with, out_at(r));
     std::byte* const into = write(r);
     combine(from_lower ? received : mine, from_lower ? mine : received, into, r.size());
@@ -120,9 +126,9 @@ class working_vector {
   /// Combines what came from several ranks, with the rank's own values at their place among them: the same grouping,
   /// and so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
   template <class From>
-  void combine_in_order(range r, int me, std::size_t n, From from) {
+  void combine_in_order(range const& r, int me, std::size_t n, From from) {
     std::size_t const stretch =
-        of_.bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of_.size);
+        of().bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of().size);
     for (std::size_t first = r.first; first < r.last; first += std::min(stretch, r.last - first)) {
       range const part{first, std::min(r.last, first + stretch)};
       std::byte const* const own = read(part);
@@ -136,8 +142,8 @@ class working_vector {
       bool const late = own == into && n > 1 && contribution(from(1)).rank < me;   // overwritten before its turn
       room kept;
       try {
-        kept.make(memory_.kept, of_, late ? part.size() : 0);
-        if (late) of_.copy(own, part.size(), kept.data());
+        kept.make(memory_.kept, of(), late ? part.size() : 0);
+        if (late) of().copy(own, part.size(), kept.data());
       } catch (...) {
         return fail(std::current_exception());
       }
@@ -148,7 +154,7 @@ class working_vector {
           take(late ? kept.data() : own);
           own_taken = true;
         }
-        take(theirs.values + of_.bytes(first - r.first));
+        take(theirs.values + of().bytes(first - r.first));
       }
       if (!own_taken) take(late ? kept.data() : own);
     }
@@ -161,14 +167,14 @@ class working_vector {
     if (failed_) [[unlikely]] return;
     std::byte const* const source = read(from);
     try {
-      of_.copy(source, from.size(), write(into));
+      of().copy(source, from.size(), write(into));
     } catch (...) {   // of an element that is no bytes
       fail(std::current_exception());
     }
   }
 
   /// Where the values of a range would be written.
-  std::byte* place(range r) const { return out_at(r); }
+  std::byte* place(range const& r) const { return out_at(r); }
 
   /// What a functor throws, or the reading of a serialised element, has to wait until the text is at its end: the other
   /// ranks rely on its messages. From then on nothing is combined, so this call's results are good for nothing.
@@ -196,18 +202,18 @@ class working_vector {
   void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
     if (failed_) [[unlikely]] return;
     try {
-      of_.combine(op_, left, right, out, n);
+      of().combine(its_.op, left, right, out, n);
     } catch (...) {
       failed_ = std::current_exception();
     }
   }
 
   template <class Byte>
-  Byte* at(values<Byte> const& v, range r) const {
-    return r.empty() ? v.data : v.data + (r.first - v.covers.first) * of_.size;
+  Byte* at(values<Byte> const& v, range const& r) const {
+    return r.empty() ? v.data : v.data + (r.first - v.covers.first) * of().size;
   }
 
-  std::byte* out_at(range r) const { return at(r.first < beyond_.covers.first ? out_ : beyond_, r); }
+  std::byte* out_at(range const& r) const { return at(r.first < beyond_.covers.first ? out_ : beyond_, r); }
 
   [[gnu::noinline]] void copy_rest() {
     range const both = common(in_.covers, out_.covers);
@@ -217,7 +223,7 @@ class working_vector {
         if (first < part.last && part.first < next.first) next = part;
       try {
         if (first < next.first)
-          of_.copy(at(in_, {first, next.first}), next.first - first, out_at({first, next.first}));
+          of().copy(at(in_, {first, next.first}), next.first - first, out_at({first, next.first}));
       } catch (...) {   // of an element that is no bytes
         fail(std::current_exception());
       }
@@ -226,10 +232,9 @@ class working_vector {
     written_ = written_ranges(both);
   }
 
-  element const& of_;
-  void* op_;
-  values<std::byte const> in_;
-  values<std::byte> out_, beyond_;
+  call const& its_;
+  values<std::byte const> const& in_;
+  values<std::byte> const &out_, &beyond_;
   scratch& memory_;
   written_ranges written_;
   std::exception_ptr failed_;
