@@ -75,6 +75,15 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
       return spare = latest{};
     }
   }
+  /// What automatic took for the latest call, if this one is the same; null otherwise.
+  static decision const* same(port_base& port, call const& its) {
+    if (!port.selection) [[unlikely]] return nullptr;
+    latest const* const kept =
+        static_cast<kept_decisions&>(*port.selection).of_collective[static_cast<std::size_t>(its.what)].get();
+    bool const is_same = kept && kept->automatic && kept->of == its.of && kept->wire == its.wire &&
+                         kept->n == its.vector.whole.size();
+    return is_same ? &kept->by : nullptr;
+  }
 };
 
 constexpr bool walks_up(collective c) { return c == collective::reduce || c == collective::all_reduce; }
@@ -340,8 +349,10 @@ template <class Lazy>
 void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, texts_of_collective texts) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]] return run_after_by_rules(port, its, texts);
-  run_checked(port, its,
-              told_if_refused(port, its, [&]() -> decision const& { return latest_by_rules(port, its, texts); }));
+  decision const* by = kept_decisions::same(port, its);
+  if (!by)
+    by = &told_if_refused(port, its, [&]() -> decision const& { return latest_by_rules(port, its, texts); });
+  run_checked(port, its, *by);
 }
 
 template <class Lazy>

@@ -71,8 +71,9 @@ struct call_identity {
 
   /// What the tags of its messages carry.
   message_tag tag() const {
-    std::uint64_t mixed = (n * 31 + element_size) * 31 + static_cast<std::uint64_t>(root);
-    mixed = mixed * 31 + static_cast<std::uint64_t>(what);
+    // Products that do not wait for each other.
+    std::uint64_t const mixed = n * 29791 + element_size * 961 + static_cast<std::uint64_t>(root) * 31 +
+                                static_cast<std::uint64_t>(what);
     return {number, (mixed ^ algorithm[0]) * 0x9e3779b97f4a7c15u ^ algorithm[1]};
   }
 };
