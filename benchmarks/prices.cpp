@@ -4,7 +4,9 @@
 //
 //   prices --collective all_reduce|all_gatherv --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1 --algorithms a,b
 //          [--distribution NAME]
+//   prices --of formulas --collective NAME --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1
 //
+// --of formulas: what the cards' closed formulas say, of all algorithms that have one for the collective.
 // --machine: alpha in us, beta and gamma in ns per byte, and alpha of further messages of a step over alpha, 1 if left
 // out. all_gatherv's --bytes is the base count of the distribution.
 #include <colligo/algorithm/catalogue.hpp>
@@ -19,6 +21,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../test/distributions.hpp"
@@ -87,9 +90,38 @@ schedule of_all_gatherv(std::string const& name, std::vector<std::size_t> const&
   return record(with_block, all_gatherv, p, counts);
 }
 
+using formula = std::function<double(machine const& m, int p, std::size_t n)>;
+
+template <collective C>
+void add_formulas(std::map<std::string, formula>& all) {
+  for_each_algorithm([&]<class Tag>(Tag tag) {
+    if constexpr (requires(policy_t<C, Tag, double, std::plus<>> policy) { policy.cost(typical, 1, std::size_t{1}); })
+      all.emplace(Tag::name, [tag](machine const& m, int p, std::size_t n) {
+        return make_policy<C, Tag, double, std::plus<>>(tag).cost(m, p, n);
+      });
+  });
+}
+
+std::map<std::string, formula> formulas_of(collective c) {
+  std::map<std::string, formula> all;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ((c == collectives[I] ? add_formulas<collectives[I]>(all) : void()), ...);
+  }(std::make_index_sequence<collectives.size()>{});
+  return all;
+}
+
+void print_row(std::string_view what, std::string_view name, std::string_view type, int p, std::size_t bytes, double us,
+               std::string_view distribution) {
+  std::cout << what << ',' << name << ',' << type << ',' << p << ',' << bytes << ",1," << us << ',' << us << ',' << us
+            << ',' << distribution << ",priced,blocking\n"
+            << std::flush;
+}
+
 int run(int argc, char** argv) {
-  std::map<std::string, std::string, std::less<>> o{{"--collective", "all_reduce"}, {"--ranks", "2"}, {"--bytes", "8"},
-                                       {"--machine", "1,0.1,0.1"}, {"--algorithms", ""}, {"--distribution", "regular"}};
+  std::map<std::string, std::string, std::less<>> o{
+      {"--of", "schedules"},      {"--collective", "all_reduce"}, {"--ranks", "2"},
+      {"--bytes", "8"},           {"--machine", "1,0.1,0.1"},     {"--algorithms", ""},
+      {"--distribution", "regular"}};
   for (int i = 1; i < argc; i += 2) {
     if (!o.contains(std::string_view(argv[i])) || i + 1 == argc)
       throw std::runtime_error("prices: " + std::string(argv[i]) + " is no option, or has no value");
@@ -98,6 +130,20 @@ int run(int argc, char** argv) {
   auto const costs = numbers<double>(o["--machine"]);
   if (costs.size() != 3 && costs.size() != 4) throw std::runtime_error("prices: --machine ALPHA,BETA,GAMMA[,FURTHER]");
   machine const m{costs[0] * 1e-6, costs[1] * 1e-9, costs[2] * 1e-9, 1, 1, costs.size() == 4 ? costs[3] : 1};
+  if (o["--of"] == "formulas") {
+    auto const what = std::ranges::find(collectives, o["--collective"], [](collective c) { return name_of(c); });
+    if (what == collectives.end()) throw std::runtime_error("prices: no collective is named " + o["--collective"]);
+    std::cout << bench::csv_header << '\n';
+    std::cout.precision(17);
+    for (auto const& [name, cost] : formulas_of(*what))
+      for (int const p : numbers<int>(o["--ranks"]))
+        for (std::size_t const bytes : numbers<std::size_t>(o["--bytes"])) {
+          std::size_t const n = (bytes + 7) / 8 * (has_blocks(*what) ? static_cast<std::size_t>(p) : 1);
+          print_row(name_of(*what), name, "double,sum", p, bytes, cost(m, p, n) * 1e6, "regular");
+        }
+    return 0;
+  }
+  if (o["--of"] != "schedules") throw std::runtime_error("prices: --of schedules or formulas");
   bool const gathers = o["--collective"] == "all_gatherv";
   if (!gathers && o["--collective"] != "all_reduce") throw std::runtime_error("prices: all_reduce or all_gatherv");
   auto known = all_reduces<binary_tree, recursive_doubling, halving_doubling, binary_blocks, ring, rotating_ring,
@@ -124,9 +170,7 @@ int run(int argc, char** argv) {
             us = make_policy<collective::all_reduce, ring, double, std::plus<>>(ring{}).cost(m, p, n) * 1e6;
           else us = price(found->second(p, n), m, sizeof(double)) * 1e6;
         }
-        std::cout << o["--collective"] << ',' << name << (gathers ? ",byte,," : ",double,sum,") << p << ',' << bytes
-                  << ",1," << us << ',' << us << ',' << us << ',' << o["--distribution"] << ",priced,blocking\n"
-                  << std::flush;
+        print_row(o["--collective"], name, gathers ? "byte," : "double,sum", p, bytes, us, o["--distribution"]);
       }
   return 0;
 }

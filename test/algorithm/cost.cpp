@@ -4,6 +4,7 @@
 
 #include <colligo/plan/association.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -194,6 +195,8 @@ TEST_CASE("k-nomial trees: rounds of k - 1 messages, and what they cost; k = 2 i
     CHECK(std::ranges::equal(record(knomial_tree{2}, c, 13, 4, 5).messages_in_order(),
                              record(binary_tree{}, c, 13, 4, 5).messages_in_order(), is_same));
   CHECK(record(knomial_tree{3}, collective::broadcast, 9, 4).rounds() == 2);
+  auto const from_root = record(knomial_tree{4}, collective::broadcast, 33, 4).messages_in_order();
+  CHECK(std::ranges::count(from_root, 0, &message::from) == 2 + 2 + 3);   // 3 x 3 x 4, not 4 x 4 x 3
 }
 
 TEST_CASE("halving and doubling after fewer halvings: what it costs, and the bits of recursive doubling") {

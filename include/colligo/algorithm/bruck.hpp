@@ -67,7 +67,7 @@ struct bruck {
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
-      int const p = step.size(), me = step.rank(), base = radix_for(knob, p);
+      int const p = step.size(), me = step.rank(), base = detail::radix_for(p, knob.radix);
       std::size_t const longest = in.longest(), kept = out.whole.last;
       std::size_t const packed = kept + rooms(p, longest), came = packed + rooms(p, longest);
       auto const rank_at = [p, me](int distance) { return (me + distance % p + p) % p; };
@@ -112,7 +112,7 @@ struct bruck {
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       double const block = static_cast<double>(n * sizeof(T)) / p;
-      int const base = radix_for(knob, p);
+      int const base = detail::radix_for(p, knob.radix);
       double all = 0;
       for (int weight = 1; weight < p && n != 0; weight = weight > p / base ? p : weight * base) {
         detail::bruck_digits const digit{p, base, weight};
@@ -124,9 +124,6 @@ struct bruck {
    private:
     static constexpr std::size_t rooms(int count, std::size_t longest) {
       return static_cast<std::size_t>(count) * longest;
-    }
-    static constexpr int radix_for(bruck const& knob, int p) {
-      return static_cast<int>(std::clamp<std::size_t>(knob.radix, 2, static_cast<std::size_t>(std::max(2, p))));
     }
   };
 };

@@ -23,7 +23,6 @@
 ///          Systems, 1997
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -110,9 +109,7 @@ struct circulant {
   };
 
  private:
-  constexpr int for_ranks(int p) const {
-    return static_cast<int>(std::clamp<std::size_t>(radix, 2, static_cast<std::size_t>(std::max(2, p))));
-  }
+  constexpr int for_ranks(int p) const { return detail::radix_for(p, radix); }
 };
 
 }  // namespace colligo

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// K-nomial tree: a binomial tree in which groups of k^i ranks merge k at a time: k - 1 whole vectors in one step of a
-/// rank.
+/// K-nomial tree: a binomial tree in which up to k groups merge at a time: k - 1 whole vectors in one step of a rank.
 /// Picture  p = 9, radix 3, root 0   round 1: 1,2->0 4,5->3 7,8->6   round 2: 3,6->0     broadcast: back
-/// Cost     with q = ceil(log p / log k): broadcast  q (f_alpha (alpha + (k-2) alpha_further) + (k-1) n beta_uni)
+/// Cost     in q = ceil(log p / log k) rounds of k_i <= k groups each:
+///          broadcast  sum over rounds of f_alpha (alpha + (k_i - 2) alpha_further) + (k_i - 1) n beta_uni
 ///          reduce  the same with beta_uni + gamma
-///          equal to the recorded schedule where p is a power of k or not above k; otherwise the first round from the
-///          root merges fewer groups, and this is a bound
+///          equal to the recorded schedule where p is the product of the k_i, a bound otherwise
 /// Needs    any p, any root, any associative functor
 /// Order    kept for every root
 /// Prefer   short vectors where the start-ups of messages to several ranks overlap, alpha_further far below alpha;
@@ -16,7 +15,6 @@
 ///          E. E. Santos, K. E. Schauser, Optimal Broadcast and Summation in the LogP Model, 1993
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -29,7 +27,7 @@ namespace colligo::inline COLLIGO_MODE {
 struct knomial_tree {
   static constexpr std::string_view name = "knomial_tree";
 
-  std::size_t radix = 4;   ///< at least 2
+  std::size_t radix = 4;   ///< groups that merge at most; at least 2
 
   static constexpr std::array knobs{knob<knomial_tree>{"radix", &knomial_tree::radix}};
 
@@ -72,12 +70,12 @@ struct knomial_tree {
 
  private:
   constexpr knomial_groups over(int p, int root) const {
-    return {p, static_cast<int>(std::clamp<std::size_t>(radix, 2, static_cast<std::size_t>(std::max(2, p)))), root};
+    return {p, detail::radix_for(p, radix), root};
   }
   constexpr double rounds(machine const& m, int p, double bytes, double per_byte) const {
     double all = 0;
     auto const tree = over(p, 0);
-    for (int i = 0; tree.group(i) < p; ++i)
+    for (int i = 0; i < tree.rounds(); ++i)
       all += m.f_alpha * m.startups(tree.others(i)) + tree.others(i) * bytes * (m.beta_uni() + per_byte);
     return bytes == 0 ? 0 : all;
   }

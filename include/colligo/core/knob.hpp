@@ -5,6 +5,7 @@
 
 #include "mode.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -18,4 +19,12 @@ struct knob {
   std::size_t Tag::*member;
 };
 
+namespace detail {
+
+/// A knob that says how many groups of p ranks merge, or are cut, at a time.
+constexpr int radix_for(int p, std::size_t knob) {
+  return static_cast<int>(std::clamp<std::size_t>(knob, 2, static_cast<std::size_t>(std::max(2, p))));
+}
+
+}  // namespace detail
 }  // namespace colligo

@@ -26,13 +26,10 @@ inline auto key_of(measured_row const& row) {
 
 class table_parser {
  public:
-  explicit table_parser(std::string const& where) : where_(where) { any_.fill(&known_); }
+  table_parser(std::string_view text, std::string const& where) : lines_{text}, where_(where) { any_.fill(&known_); }
 
-  measured_table parse(std::string_view text) {
-    for (text_lines lines{text}; lines.next();) {
-      line_ = lines.number;
-      read(lines.line);
-    }
+  measured_table parse() {
+    while (lines_.next()) read(lines_.line);
     return std::move(made_);
   }
 
@@ -40,7 +37,7 @@ class table_parser {
   static constexpr std::size_t most_rows = 10000;
 
   [[noreturn, gnu::cold]] void refuse(std::string const& reason) const {
-    throw argument_error(where_ + ':' + std::to_string(line_) + ": " + reason);
+    throw argument_error(where_ + ':' + std::to_string(lines_.number) + ": " + reason);
   }
 
   [[gnu::cold]] void read(std::string_view line) {
@@ -62,7 +59,7 @@ class table_parser {
     auto const bytes = number_in(words[4]);
     if (!bytes) refuse(in_quotes(words[4]) + " is no number of bytes: 8, 64k, 1M");
     made_.rows.push_back({collective_in(words[0]), words[1] == "any" ? std::string() : std::string(words[1]),
-                          functor_in(words[2]), hosts, p, *bytes, algorithm_in(words[5]), line_});
+                          functor_in(words[2]), hosts, p, *bytes, algorithm_in(words[5]), lines_.number});
     // To its place, which is the last one as a rule.
     auto& rows = made_.rows;
     for (std::size_t at = rows.size() - 1; at > 0 && !(key_of(rows[at - 1]) < key_of(rows[at])); --at) {
@@ -109,15 +106,15 @@ class table_parser {
     }
   }
 
+  text_lines lines_;
   std::string const& where_;
   text known_{};
   text_table any_{};   // all names, whatever they have forms for
   measured_table made_;
-  std::size_t line_ = 0;
 };
 
 [[gnu::cold]] COLLIGO_BODY measured_table measured_table::parse(std::string_view text, std::string const& where) {
-  return table_parser(where).parse(text);
+  return table_parser(text, where).parse();
 }
 
 [[gnu::cold]] COLLIGO_BODY std::shared_ptr<measured_table const> measured_table::of(file_setting const& setting) {

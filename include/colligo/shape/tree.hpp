@@ -6,6 +6,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "../core/renumbered.hpp"
@@ -49,34 +51,55 @@ struct binomial_tree {
   constexpr int head(int r, int d) const { return detail::head_of_group(r, d, root); }
 };
 
-/// The same with groups of radix^i ranks, radix of which merge at a time. Precondition: radix >= 2.
-///   p = 9, radix 3, root 0:  0 <- 1,2  3,6    3 <- 4,5    6 <- 7,8
-struct knomial_groups {
-  int p, radix;
-  int root = 0;
-
-  /// Ranks in a group after i rounds.
-  constexpr int group(int i) const {
+/// The same with up to `radix` groups merging at a time. Of all ways to do that in so few rounds it is an even one: 33
+/// ranks in three rounds are 3 x 3 x 4, not 4 x 4 x 3. Precondition: radix >= 2.
+///   p = 9, radix 3 or 4, root 0:  0 <- 1,2  3,6    3 <- 4,5    6 <- 7,8
+class knomial_groups {
+ public:
+  constexpr knomial_groups(int p, int radix, int root = 0) : p_(p), root_(root) {
+    while (power(radix, rounds_) < p) ++rounds_;
+    std::array<int, 32> merging{};
+    for (int left = rounds_, ranks = p; left > 0; --left) {   // from the root
+      int its = 2;
+      while (power(its, left) < ranks) ++its;
+      ranks = (ranks - 1) / its + 1;
+      merging[static_cast<std::size_t>(left - 1)] = its;
+    }
     std::int64_t ranks = 1;
-    for (; i > 0 && ranks < p; --i) ranks *= radix;
-    return static_cast<int>(std::min<std::int64_t>(ranks, p));
+    for (std::size_t i = 0; i < group_.size(); ++i) {
+      group_[i] = static_cast<int>(std::min<std::int64_t>(ranks, p));
+      if (i < merging.size()) ranks = group_[i] * std::int64_t{std::max(1, merging[i])};
+    }
   }
+
+  constexpr int rounds() const { return rounds_; }
+  /// Ranks in a group after i rounds.
+  constexpr int group(int i) const { return group_[static_cast<std::size_t>(i)]; }
   /// Rounds after which r reports to its parent; the root after all.
   constexpr int level(int r) const {
     int i = 0;
-    while (group(i) < p && head(r, group(i + 1)) == r) ++i;
+    while (i < rounds_ && head(r, i + 1) == r) ++i;
     return i;
   }
-  constexpr int parent(int r) const { return r == root ? nobody : head(r, group(level(r) + 1)); }
+  constexpr int parent(int r) const { return r == root_ ? nobody : head(r, level(r) + 1); }
   /// Groups that merge with r's in round i, at most; and who speaks for the k-th of them, in the order of ranks.
-  constexpr int others(int i) const { return std::min(radix, (p + group(i) - 1) / group(i)) - 1; }
+  constexpr int others(int i) const { return (group(i + 1) - 1) / group(i); }
   constexpr int other(int r, int i, int k) const {
-    int const d = group(i), mine = r / d, first = mine / radix * radix, its = first + k + (k >= mine - first ? 1 : 0);
-    return its * static_cast<std::int64_t>(d) < p ? head(its * d, d) : nobody;
+    int const d = group(i), mine = r / d, first = r / group(i + 1) * group(i + 1) / d;
+    std::int64_t const its = (first + k + (k >= mine - first ? 1 : 0)) * static_cast<std::int64_t>(d);
+    return its < p_ ? head(static_cast<int>(its), i) : nobody;
   }
 
  private:
-  constexpr int head(int r, int d) const { return detail::head_of_group(r, d, root); }
+  static constexpr std::int64_t power(std::int64_t base, int exponent) {
+    std::int64_t all = 1;
+    while (exponent-- > 0) all *= base;
+    return all;
+  }
+  constexpr int head(int r, int i) const { return detail::head_of_group(r, group(i), root_); }
+
+  int p_, root_, rounds_ = 0;
+  std::array<int, 33> group_{};
 };
 
 /// The coursework's tree: the latter half of the ranks reports to the former, until one is left (any p: the former half

@@ -40,20 +40,17 @@ namespace detail {
 
 class tree_parser {
  public:
-  tree_parser(int p, std::string const& where)
-      : p_(p), where_(where), children_(static_cast<std::size_t>(p)), line_of_(children_.size()) {}
+  tree_parser(std::string_view text, int p, std::string const& where)
+      : lines_{text}, p_(p), where_(where), children_(static_cast<std::size_t>(p)), line_of_(children_.size()) {}
 
-  tree parse(std::string_view text) {
+  tree parse() {
     // A tree has p - 1 children: with more, the fault is in what has been read.
-    for (text_lines lines{text}; named_ < children_.size() && lines.next();) {
-      line_ = lines.number;
-      read(lines.line);
-    }
+    while (named_ < children_.size() && lines_.next()) read(lines_.line);
     bool const said_nothing = p_ == 1 && line_of_[0] == 0;
     auto const fault = said_nothing ? tree_fault{tree_fault::kind::absent, 0} : fault_of(children_);
     if (fault.what == tree_fault::kind::none) return tree::of_children(children_);
     std::size_t const line = line_of_[static_cast<std::size_t>(fault.rank)];
-    refuse(line != 0 ? line : std::max<std::size_t>(1, line_), fault.reason());
+    refuse(line != 0 ? line : std::max<std::size_t>(1, lines_.number), fault.reason());
   }
 
  private:
@@ -65,15 +62,16 @@ class tree_parser {
     if (auto words = line; next_word(words).empty()) return;
     auto const colon = line.find(':');
     if (colon == line.npos)
-      refuse(line_, "a line is \"rank: child child ...\", this one has no colon: " + in_quotes(line));
+      refuse(lines_.number, "a line is \"rank: child child ...\", this one has no colon: " + in_quotes(line));
     auto before = line.substr(0, colon);
     line.remove_prefix(colon + 1);
     auto const parent = static_cast<std::size_t>(rank_in(next_word(before)));
     if (auto const rest = next_word(before); !rest.empty())
-      refuse(line_, "one rank is expected before the colon, there is another: " + in_quotes(rest));
+      refuse(lines_.number, "one rank is expected before the colon, there is another: " + in_quotes(rest));
     if (line_of_[parent] != 0)
-      refuse(line_, "rank " + std::to_string(parent) + " has a line already, line " + std::to_string(line_of_[parent]));
-    line_of_[parent] = line_;
+      refuse(lines_.number,
+             "rank " + std::to_string(parent) + " has a line already, line " + std::to_string(line_of_[parent]));
+    line_of_[parent] = lines_.number;
     for (auto word = next_word(line); !word.empty() && named_ < children_.size(); word = next_word(line), ++named_)
       children_[parent].push_back(rank_in(word));
   }
@@ -82,17 +80,18 @@ class tree_parser {
     int rank = nobody;
     auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
     if (error == std::errc::invalid_argument || end != word.data() + word.size())
-      refuse(line_, in_quotes(word) + " is not a rank");
+      refuse(lines_.number, in_quotes(word) + " is not a rank");
     if (error != std::errc{} || rank < 0 || rank >= p_)
-      refuse(line_, in_quotes(word) + " is out of range: ranks are 0 to " + std::to_string(p_ - 1));
+      refuse(lines_.number, in_quotes(word) + " is out of range: ranks are 0 to " + std::to_string(p_ - 1));
     return rank;
   }
 
+  text_lines lines_;
   int p_;
   std::string const& where_;
   std::vector<std::vector<int>> children_;
   std::vector<std::size_t> line_of_;   // 0: none
-  std::size_t line_ = 0, named_ = 0;
+  std::size_t named_ = 0;
 };
 
 }  // namespace detail
@@ -100,7 +99,7 @@ class tree_parser {
 inline tree parse_tree(std::string_view text, int p, std::string const& where) {
   if (p < 1)
     throw argument_error(where + ":1: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
-  return detail::tree_parser(p, where).parse(text);
+  return detail::tree_parser(text, p, where).parse();
 }
 
 }  // namespace colligo
