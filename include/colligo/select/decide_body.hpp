@@ -42,6 +42,9 @@ struct deciding<Lazy>::latest {
   element const* measured_of = nullptr;
   std::unique_ptr<kept_with_port> measured;
   std::size_t measured_line = 0;   ///< of the row that was taken last
+
+  /// By automatic, and for such a call of any length.
+  bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
 };
 template <class Lazy>
 struct deciding<Lazy>::kept_decisions final : kept_with_port {
@@ -80,9 +83,7 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
     if (!port.selection) [[unlikely]] return nullptr;
     latest const* const kept =
         static_cast<kept_decisions&>(*port.selection).of_collective[static_cast<std::size_t>(its.what)].get();
-    bool const is_same = kept && kept->automatic && kept->of == its.of && kept->wire == its.wire &&
-                         kept->n == its.vector.whole.size();
-    return is_same ? &kept->by : nullptr;
+    return kept && kept->is_like(its) && kept->n == its.vector.whole.size() ? &kept->by : nullptr;
   }
 };
 
@@ -235,7 +236,7 @@ template <class Lazy>
 decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its, texts_of_collective texts) {
   auto& kept = kept_decisions::of(port, its.what);
   std::size_t const n = its.vector.whole.size();
-  if (kept.automatic && kept.of == its.of && kept.wire == its.wire) [[likely]] {
+  if (kept.is_like(its)) [[likely]] {
     if (kept.n != n) choose_again(port, its, texts, kept);
   } else {
     kept.automatic = false;   // as long as it may throw

@@ -92,8 +92,8 @@ class observer {
 class moving_step {
  public:
   virtual ~moving_step() = default;
-  /// Before each start: tells these messages from those of other calls.
-  virtual void enter(call const&, text const&, std::uint32_t number) { static_cast<void>(number); }
+  /// Before each start, with the call's number: tells these messages from those of other calls.
+  virtual void enter(call const&, text const&, std::uint32_t) {}
   /// So that no such step allocates.
   virtual void make_room(std::span<operand const>, list_kind) {}
   /// Begins a step; several follow each other.
