@@ -50,7 +50,8 @@ class handle {
 
 }  // namespace detail
 
-/// A collective that has been started. Move-only; whoever drops it waits for it.
+/// A collective that has been started. Move-only; whoever drops it waits for it. So does an assignment to it, once what
+/// is assigned has been started: that must not use the memory of the one before.
 class request : public detail::handle {
  public:
   request() = default;
@@ -64,7 +65,7 @@ class persistent : public detail::handle {
   persistent() = default;
   explicit persistent(detail::owned_running its);   ///< for the front doors
 
-  /// Throws error if it is under way, or empty. Collective.
+  /// Throws error if it is active, or empty. Collective.
   void start();
 };
 

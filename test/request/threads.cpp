@@ -201,25 +201,29 @@ TEST_CASE("in place, started or made ready to be, gives what the blocking call g
     });
 }
 
-TEST_CASE("to start what is under way is an error, which changes nothing") {
-  with_ranks(2, [](auto& comm) {
-    int in = 1, out = 0;
-    persistent sum = all_reduce_init(comm, std::span(&in, 1), std::span(&out, 1), std::plus<>{});
-    if (comm.rank() == 0) {
-      sum.start();
-      bool refused = false;
-      try {
+TEST_CASE("to start what is under way, or has not been waited for, is an error, which changes nothing") {
+  for (int const p : {1, 2})
+    for (bool const complete : {false, true})
+      with_ranks(p, [&](auto& comm) {
+        int in = 1, out = 0;
+        persistent sum = all_reduce_init(comm, std::span(&in, 1), std::span(&out, 1), std::plus<>{});
         sum.start();
-      } catch (error const&) {
-        refused = true;
-      }
-      expect(refused, "a second start is refused");
-    } else {
-      sum.start();
-    }
-    sum.wait();
-    expect(out == 2, "sum");
-  });
+        while (complete && !sum.complete()) std::this_thread::yield();
+        bool refused = false;
+        try {
+          sum.start();
+        } catch (error const&) {
+          refused = true;
+        }
+        expect(refused, "a second start is refused");
+        expect(sum.active(), "it is active still");
+        sum.wait();
+        expect(out == p, "sum");
+        in = 2;
+        sum.start();
+        sum.wait();
+        expect(out == 2 * p, "sum of the next start");
+      });
 }
 
 TEST_CASE("what a functor throws comes out of wait, once, and later calls are right") {
@@ -277,11 +281,12 @@ TEST_CASE("a request that is dropped or overwritten is completed") {
     std::vector<int> in(50, 1), out(50);
     { auto const dropped = iall_reduce(comm, in, out, std::plus<>{}); }
     expect(out == std::vector<int>(50, 3), "dropped");
-    std::vector<int> other(50);
-    request r = iall_reduce(comm, in, out, std::plus<>{});
-    r = iall_reduce(comm, out, other, std::plus<>{});   // the first one is complete by then
+    std::vector<int> first(50), second(50);
+    request r = iall_reduce(comm, in, first, std::plus<>{});
+    r = iall_reduce(comm, in, second, std::plus<>{});   // both are under way until the first is overwritten
+    expect(first == out, "overwritten");
     r.wait();
-    expect(other.size() == 50, "overwritten");
+    expect(second == out, "what it was overwritten by");
   });
 }
 

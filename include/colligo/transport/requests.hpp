@@ -30,7 +30,7 @@ class running final : public kept_with_port {
   running(running const&) = delete;
   running& operator=(running const&) = delete;
 
-  /// Precondition: not under way.
+  /// Throws error if it is active.
   void start();
   /// True if it is complete; then its exception, if there was one, comes out, once.
   bool test();

@@ -114,7 +114,7 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, text 
 }
 
 COLLIGO_BODY void running::end_silently() noexcept try {
-  while (under_way()) wait();
+  while (active_) wait();
 } catch (...) {   // nobody is left to be told
 }
 
@@ -136,14 +136,13 @@ COLLIGO_BODY running::~running() {
 }
 
 COLLIGO_BODY void running::start() {
-  if (under_way()) throw error(where(port_, its_.what) + "this request is under way already");
+  if (active_) throw error(where(port_, its_.what) + "this request is under way already, or has not been waited for");
   port_.requests().add(*this, ++port_.calls);
 }
 
 COLLIGO_BODY void running::begin(std::uint32_t number) {
   traced_ = port_.trace ? port_.trace->begin(its_, what_.name) : 0;
   failed_ = nullptr;
-  active_ = true;
   at_ = 0;
   begun_ = false;
   if (data_) {
@@ -153,6 +152,7 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
     data_->begin_again();
   }
   number_ = number;
+  active_ = true;
   under_way_.store(true, std::memory_order_release);
 }
 
