@@ -148,13 +148,15 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   }
 }
 
-// Every rank's value on every rank.
+// Every rank's value on every rank, in two messages a rank: as MPI_Iallgather it can be one from each rank to each.
 template <class Value>
 void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
+  auto const bytes = static_cast<int>(sizeof mine);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm, &request),
-            "MPI_Iallgather");
-  complete(request, "MPI_Iallgather");
+  check_mpi(MPI_Igather(&mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, comm, &request), "MPI_Igather");
+  complete(request, "MPI_Igather");
+  check_mpi(MPI_Ibcast(all.data(), static_cast<int>(all.size_bytes()), MPI_BYTE, 0, comm, &request), "MPI_Ibcast");
+  complete(request, "MPI_Ibcast");
 }
 
 // Throws on all ranks if one of them is in trouble.
@@ -162,8 +164,10 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value
   int const mine = trouble ? 0 : 1;
   int all = mine;
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
-  complete(request, "MPI_Iallreduce");
+  check_mpi(MPI_Ireduce(&mine, &all, 1, MPI_INT, MPI_MIN, 0, comm, &request), "MPI_Ireduce");
+  complete(request, "MPI_Ireduce");
+  check_mpi(MPI_Ibcast(&all, 1, MPI_INT, 0, comm, &request), "MPI_Ibcast");
+  complete(request, "MPI_Ibcast");
   if (trouble) std::rethrow_exception(trouble);
   if (!all) throw_no_memory();
 }
