@@ -37,6 +37,13 @@ TEST_CASE("halving and doubling after fewer halvings combines each rank's word e
     }));
 }
 
+TEST_CASE("grouped doubling that combines early combines each rank's word exactly once, in order") {
+  for (int p = 1; p <= 33; ++p)
+    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
+      for (std::size_t const n : {1u, 7u}) laws::words(comm, colligo::grouped_doubling{.early = 1}, n, p);
+    }));
+}
+
 TEST_CASE("automatic and named algorithms keep words in order") {
   for (int const p : {1, 2, 3, 4, 6, 7, 8, 13})
     REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {

@@ -217,6 +217,26 @@ TEST_CASE("halving and doubling after fewer halvings: what it costs, and the bit
   CHECK(record(halving_doubling{.halvings = 2}, collective::all_reduce, 64, 64).rounds() == 6 + 2);
 }
 
+TEST_CASE("grouped doubling that combines early: at most what its formula says, the same bits on all ranks") {
+  grouped_doubling const early{.early = 1};
+  for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
+    INFO("p = " << p);
+    auto const s = record(early, collective::all_reduce, p, 3);
+    CHECK_NOTHROW(s.verify());
+    CHECK(s.rounds() == ceil_lg(p) - (3 * floor_power_of_two(p / 3) == p ? 1 : 0));   // threes take one
+    CHECK(association(s).same_on_all_ranks());
+    for (machine const& m : machines) {
+      auto const its = both<collective::all_reduce>(early, m, p, 3);
+      CHECK(its.recorded <= its.formula * (1 + 1e-12));
+    }
+  }
+  // 16 vectors, where collecting takes 32; of a group of 25 15, and 2 doublings.
+  machine const counts_bytes{0, 1, 0};
+  CHECK(both<collective::all_reduce>(early, counts_bytes, 33, 1).recorded == 16 * 8);
+  CHECK(both<collective::all_reduce>(early, counts_bytes, 100, 1).recorded == 17 * 8);
+  CHECK(association(record(early, collective::all_reduce, 7, 4)).text(3, 2) == "((((0 1) (2 3)) (4 5)) 6)");
+}
+
 TEST_CASE("direct: one round of short vectors, two for each window of long ones") {
   for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
     auto const others = static_cast<std::size_t>(p - 1), n = static_cast<std::size_t>(100 * p);

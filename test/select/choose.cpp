@@ -43,6 +43,12 @@ TEST_CASE("all_reduce: doubling while start-ups count, halvings or the circulant
   CHECK((0 < halvings(4096) && halvings(4096) < halvings(16384) && halvings(16384) < 6));
   for (int const p : {2, 8, 64, 512}) CHECK(choice(all_reduce, p, 8 << 20) == "halving_doubling");
   for (int const p : {3, 7, 15, 33, 96}) CHECK(choice(all_reduce, p, 1 << 20) == "circulant");
+  auto const combines_early = [](int p, std::size_t bytes) {
+    auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, p}, .element_size = 1}).algorithm;
+    return std::holds_alternative<grouped_doubling>(its) && std::get<grouped_doubling>(its).early != 0;
+  };
+  for (int const p : {17, 33, 100}) CHECK(combines_early(p, 128));
+  for (int const p : {5, 7, 64}) CHECK(!combines_early(p, 128));
   CHECK(choice(all_reduce, 7, 8, true, true) == "census");
   CHECK(choice(all_reduce, 8, 8, true, true) == "recursive_doubling");
   CHECK(choice(all_reduce, 7, 1 << 20, true, true) == "circulant");
@@ -57,6 +63,7 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
   };
   for (collective const c : {all_reduce, reduce_scatter, all_gather, all_gatherv})
     for (int const p : {33, 64, 100, 540}) CHECK(radix(c, p, 1 << 18) > 2);
+  CHECK(radix(all_reduce, 33, 1 << 24) == 2);
   for (collective const c : {reduce, broadcast})
     for (int const p : {16, 33, 540}) CHECK(choice(c, p, 8, true, false, overlapping) == "knomial_tree");
   CHECK(choice(gather, 16, 8, true, false, overlapping) == "linear");

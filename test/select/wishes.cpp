@@ -71,8 +71,8 @@ TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type and size 
   // What std::plus<> is called is the compiler's to say.
   for (std::size_t at; (at = said.find("plus<void>")) != std::string::npos;) said.replace(at, 10, "plus<>");
   CHECK(std::ranges::count(said, '\n') == 5);
-  CHECK_THAT(said, StartsWith("colligo: all_reduce of 9 int (36 bytes), grouped_doubling, std::plus<>: over messages, "
-                              "chosen by the papers' rules\n"));
+  CHECK_THAT(said, StartsWith("colligo: all_reduce of 9 int (36 bytes), grouped_doubling:early=0, std::plus<>: over "
+                              "messages, chosen by the papers' rules\n"));
   CHECK_THAT(said, Contains("all_reduce of 16 int (64 bytes), ring@shared_memory, std::plus<>: over shared memory, "
                             "pinned by the program\n"));
   CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<>: over messages, named by the program\n"));

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Grouped doubling: where p is m times a power of two, m odd, everybody in groups of m neighbours collects what all of
-/// them have and combines it; then every rank swaps what it has with the one at its place in the group d away, d = 1,
-/// 2, 4 ... With m = 1 it is recursive doubling.
+/// them have and combines it, at the end or, with early = 1, two halves of an interval as soon as they are there; then
+/// every rank swaps what it has with the one at its place in the group d away, d = 1, 2, 4 ... With m = 1 it is
+/// recursive doubling.
 /// Picture  p = 10   0 .. 4 and 5 .. 9 gather all of theirs   then 0-5 1-6 2-7 3-8 4-9
 ///          p = 6   0, 1, 2 and 3, 4, 5 all with all   then 0-3 1-4 2-5
 /// Cost     (ceil(lg m) + lg p/m) alpha + (m - 1 + lg p/m) n (beta + gamma), equal to the recorded schedule; threes
 ///          send to two at a time, so that one alpha is alpha_further
-/// Needs    any p; memory for m vectors, but where m is 1 or 3
-/// Order    kept, any associative functor; same bits on all ranks, for p odd those of a sequential combination
+///          early: at most (1 + 2 + 3 + 5 + 7 ... + lg p/m) n, a term for each round of the group, and one fold more
+/// Needs    any p; memory for m vectors, early for 4 lg m, but where m is 1 or 3
+/// Order    kept, any associative functor; same bits on all ranks, for p odd those of a sequential combination unless
+///          early
 /// Prefer   short vectors where p is no power of two: one round less than with spare ranks.
 ///          Avoid: long vectors, above all where m is large
 /// Source   found by simulation for this library; collecting and then combining is folklore, groups of an odd number
@@ -17,25 +20,35 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string_view>
 
+#include "../core/knob.hpp"
 #include "../core/renumbered.hpp"
 #include "../shape/circulant_rounds.hpp"
+#include "../shape/dyadic_pieces.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 struct grouped_doubling {
   static constexpr std::string_view name = "grouped_doubling";
 
+  std::size_t early = 0;   ///< other than 0: neighbours are combined before they are passed on
+
+  static constexpr std::array knobs{knob<grouped_doubling>{"early", &grouped_doubling::early}};
+
   template <class T, class Op>
   struct all_reduce {
+    grouped_doubling const& knob;
     static constexpr bool ordered = true;
     static constexpr bool same_bits = true;
 
     /// Elements beyond the vector: one for each rank of a group.
-    static constexpr std::size_t scratch(blocks const& vector, std::size_t) {
+    constexpr std::size_t scratch(blocks const& vector, std::size_t) const {
       int const m = group_of(vector.parts);
-      return m > 3 ? static_cast<std::size_t>(m) * vector.whole.size() : 0;
+      std::size_t const vectors = knob.early ? detail::most_slots(m) : static_cast<std::size_t>(m);
+      return m > 3 ? vectors * vector.whole.size() : 0;
     }
 
     template <steps Step>
@@ -45,12 +58,9 @@ struct grouped_doubling {
         int const next = first + (place + 1) % 3, after = first + (place + 2) % 3;
         step(send{next, all}, send{after, all}, fold{std::min(next, after), all}, fold{std::max(next, after), all});
       } else if (m > 3) {
-        blocks const of_rank{{all.last, all.last + static_cast<std::size_t>(m) * all.size()}, m};
         renumbered in_group(step, place, m, [first](int v) { return first + v; });
-        step(copy{all, of_rank[place]});
-        detail::all_gather_on_circulant(in_group, of_rank);
-        step(copy{of_rank[0], all});
-        for (int i = 1; i < m; ++i) step(merge{of_rank[i], all, merge::side::right});
+        if (knob.early) combine_early(in_group, all);
+        else collect_and_combine(in_group, all);
       }
       for (int d = 1; d < step.size() / m; d *= 2) {
         int const peer = (group ^ d) * m + place;
@@ -58,15 +68,34 @@ struct grouped_doubling {
       }
     }
 
-    static constexpr double cost(machine const& m, int p, std::size_t n) {
-      int const group = group_of(p), rounds = ceil_lg(p / group);
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      int const group = group_of(p), doublings = ceil_lg(p / group);
+      bool const early = knob.early != 0 && group > 3;
+      int const vectors = (early ? detail::most_received(group) : group - 1) + doublings;
       double const startups = group == 3 ? m.startups(2) : detail::startups_on_circulant(m, group);
       double const bytes = static_cast<double>(n * sizeof(T));
-      return n == 0 ? 0 : startups + rounds * m.alpha + (group - 1 + rounds) * bytes * (m.beta + m.gamma);
+      if (n == 0) return 0;
+      return startups + doublings * m.alpha + bytes * (vectors * m.beta + (vectors + early) * m.gamma);
     }
 
    private:
     static constexpr int group_of(int p) { return p / (p & -p); }
+
+    template <steps Step>
+    static constexpr void collect_and_combine(Step& step, range all) {
+      int const m = step.size();
+      blocks const of_rank{{all.last, all.last + static_cast<std::size_t>(m) * all.size()}, m};
+      step(copy{all, of_rank[step.rank()]});
+      detail::all_gather_on_circulant(step, of_rank);
+      step(copy{of_rank[0], all});
+      for (int i = 1; i < m; ++i) step(merge{of_rank[i], all, merge::side::right});
+    }
+    template <steps Step>
+    static constexpr void combine_early(Step& step, range all) {
+      detail::dyadic_pieces known(step, all);
+      for (int places = 1; places < step.size(); places *= 2) known.exchange(places);
+      known.finish();
+    }
   };
 };
 

@@ -43,6 +43,8 @@ struct costs {
 };
 
 constexpr int few_for_direct = 64;   // more ranks had better not all send to one at a time
+/// Several messages at a time have to be worth something: long ones share links, which seldom comes out even.
+constexpr double sharing_links = 1.02;
 
 // The cheapest of those considered by their closed formulas, the first of equals.
 template <collective C>
@@ -51,10 +53,10 @@ class cheapest {
   explicit cheapest(costs const& of) : of_(of) {}
 
   template <class Tag>
-  cheapest& among(Tag const& tag, bool possible = true) {
+  cheapest& among(Tag const& tag, bool possible = true, double handicap = 1) {
     if (!possible) return *this;
     auto const bytes = static_cast<std::size_t>(of_.bytes);
-    return at(make_policy<C, Tag, std::byte, any_functor>(tag).cost(of_.m, of_.p, bytes), tag);
+    return at(handicap * make_policy<C, Tag, std::byte, any_functor>(tag).cost(of_.m, of_.p, bytes), tag);
   }
   template <class Tag>
   cheapest& at(double price, Tag const& tag, bool possible = true) {
@@ -70,7 +72,8 @@ class cheapest {
   /// The circulant in its radices: above 2 where messages of one step overlap.
   cheapest& among_circulants(bool possible = true) {
     among(circulant{}, possible);
-    for (std::size_t const radix : {3u, 4u, 8u, 16u}) among(circulant{.radix = radix}, possible && of_.overlaps());
+    for (std::size_t const radix : {3u, 4u, 8u, 16u})
+      among(circulant{.radix = radix}, possible && of_.overlaps(), sharing_links);
     return *this;
   }
   /// K-nomial trees, up to the flat one, where messages of one step overlap.
@@ -93,11 +96,12 @@ inline any_algorithm choose_all_reduce(situation const& s) {
   return cheapest<collective::all_reduce>(of)
       .among(recursive_doubling{})
       .among(grouped_doubling{})
+      .among(grouped_doubling{.early = 1}, !even)
       .among(census{}, s.exact && !even)
       .among_halvings()
       .among_circulants(s.commutes && (!even || of.overlaps()))
       .among(chained_halving{}, !s.commutes && !even)
-      .among(direct{}, ((!s.commutes && !even) || of.overlaps()) && of.p <= few_for_direct);
+      .among(direct{}, ((!s.commutes && !even) || of.overlaps()) && of.p <= few_for_direct, sharing_links);
 }
 
 inline any_algorithm choose_reduce(situation const& s) {
