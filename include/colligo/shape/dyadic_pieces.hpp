@@ -50,7 +50,7 @@ constexpr int most_received(int m) {
 template <steps Step>
 class dyadic_pieces {
  public:
-  constexpr dyadic_pieces(Step& step, range all) : step_(step), all_(all), known_{{step.rank(), 1}} {
+  constexpr dyadic_pieces(Step& step, range all) : step_(step), all_(all), known_{{{step.rank(), 1}}} {
     step_(copy{all, slot(0)});
   }
 
