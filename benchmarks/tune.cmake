@@ -44,12 +44,12 @@ endif()
 expect(0 "automatic -> ring@messages" ${CMAKE_COMMAND} -E env COLLIGO_TABLE=colligo.table COLLIGO_STRICT=1 ${RUN} 2
   ${COMPARE} --type double --op sum --bytes 8 --repeats 1 --sample-us 0 --algorithms mpi,automatic)
 
-# Nothing is slower than a thousand times itself; everything is slower than a thousandth.
+# Nothing takes so many times as long as anything else, however busy the machine; everything takes longer than nothing.
 set(guidelines ${PYTHON} ${PROGRAMS}/guidelines ${short} --ranks 2,3 --bytes 8,64 --algorithms mpi,automatic,direct
   --collectives all_reduce,all_gather,reduce_scatter_block --svg map.svg)
 expect(0 "0 of 34 comparisons are violated" ${guidelines} --tolerance 1e7)
-expect(1 "all_reduce, p = 3, 24 bytes: [0-9.]+ us > reduce_scatter_block \\+ all_gather [0-9.]+ us, by -[0-9]+ %"
-  ${guidelines} --tolerance -0.999)
+expect(1 "all_reduce, p = 3, 24 bytes: [0-9.]+ us > reduce_scatter_block \\+ all_gather [0-9.]+ us, by -?[0-9]+ %"
+  ${guidelines} --tolerance -1)
 file(READ ${OUT}/map.svg map)
 if(NOT map MATCHES "<title>all_gather, p = 3, 192 bytes: direct [0-9.]+ us, automatic [0-9.]+</title>")
   message(FATAL_ERROR "no such box in\n${map}")
