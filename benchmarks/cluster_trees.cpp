@@ -39,7 +39,8 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   CLI::App app(
       "Times all_reduce of a few ints on several hosts: LAM-MPI's trees, trees made for the hosts, "
       "hierarchical, and MPI's own.\n"
-      "Every result is checked. Calls are timed in loops, contenders take turns; the slowest rank counts.",
+      "Every result is checked. Calls are timed in loops, contenders take turns, in an order of its own in each round; "
+      "the slowest rank counts.",
       "cluster_trees");
   app.add_option("--placement", o.placements,
                  "of ranks on hosts: in-order (one host after the other), cyclic (as LAM-MPI deals them out), shuffled")
@@ -179,11 +180,14 @@ std::vector<contender> contenders_on(placement const& where, int elements) {
 
 /// The slowest rank of each loop, of each contender.
 void time_all(std::vector<scene>& scenes, options const& o, int rank) {
+  std::vector<turns> orders;
+  for (auto const& s : scenes) orders.emplace_back(s.contenders.size());
   for (int round = 0; round < o.rounds; ++round) {
     if (rank == 0 && o.progress) fmt::print(stderr, "round {} of {}\n", round + 1, o.rounds);
-    for (auto& s : scenes)
-      for (std::size_t turn = 0; turn < s.contenders.size(); ++turn) {
-        auto& c = s.contenders[(static_cast<std::size_t>(round) + turn) % s.contenders.size()];
+    for (std::size_t i = 0; i < scenes.size(); ++i)
+      for (std::size_t const which : orders[i].next_round()) {
+        scene& s = scenes[i];
+        auto& c = s.contenders[which];
         // A rank that has no part in it waits for the others at the end.
         c.us.push_back(s.where.comm == MPI_COMM_NULL
                            ? 0

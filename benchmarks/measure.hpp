@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The timing loop, which knows nothing of collectives: contenders side by side in one run, on fresh input in every
-/// repetition, each in an order of its own, so that none always comes after the same one; the slowest rank counts.
+/// repetition, each in an order of its own; the slowest rank counts.
 #pragma once
 
 #include <mpi.h>
@@ -11,8 +11,6 @@
 #include <colligo/core/error.hpp>
 #include <cstddef>
 #include <limits>
-#include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -158,11 +156,9 @@ std::vector<outcome> measure(contest& c, std::size_t elements, plan const& how, 
 
   auto const repeats = static_cast<std::size_t>(how.repeats);
   std::vector<double> samples(names.size() * repeats), slowest(samples.size());
-  std::vector<std::size_t> order(names.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::minstd_rand random;   // the same on all ranks
-  for (std::size_t repeat = 0; repeat < repeats; ++repeat, std::shuffle(order.begin(), order.end(), random))
-    for (std::size_t const i : order) {
+  turns order(names.size());
+  for (std::size_t repeat = 0; repeat < repeats; ++repeat)
+    for (std::size_t const i : order.next_round()) {
       progress(names[i]);
       if (results[i].skipped.empty())
         samples[i * repeats + repeat] =

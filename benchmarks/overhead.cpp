@@ -77,7 +77,7 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   return read_options(app, argc, argv, rank);
 }
 
-/// The samples of each way, the slowest rank of each; the order turns from batch to batch.
+/// The samples of each way, the slowest rank of each; each batch in an order of its own.
 template <class... Ways>
 std::vector<std::vector<double>> interleave(options const& o, Ways const&... ways) {
   constexpr std::size_t count = sizeof...(Ways);
@@ -90,11 +90,9 @@ std::vector<std::vector<double>> interleave(options const& o, Ways const&... way
     return slowest;
   };
   for (std::size_t i = 0; i < count; ++i) time_one(i, o.calls);   // warm
-  for (std::size_t batch = 0; batch < static_cast<std::size_t>(o.batches); ++batch)
-    for (std::size_t turn = 0; turn < count; ++turn) {
-      std::size_t const which = (batch + turn) % count;
-      samples[which].push_back(time_one(which, o.calls));
-    }
+  turns order(count);
+  for (int batch = 0; batch < o.batches; ++batch)
+    for (std::size_t const which : order.next_round()) samples[which].push_back(time_one(which, o.calls));
   return samples;
 }
 

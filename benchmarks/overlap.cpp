@@ -14,6 +14,7 @@
 #include "compare/sizes.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "statistics.hpp"
 
 namespace bench {
 namespace {
@@ -262,10 +263,11 @@ int overlap(int argc, char** argv) {
     stopwatch watch(n, work, o.test_every_us, seats.crowded);
     tell("how long it takes", true);
     for (way* const w : ways) prepare(*w, watch, sample_us);
+    turns order(std::size(ways));
     for (int repeat = 0; repeat < o.repeats; ++repeat) {
       tell(fmt::format("{} of {}", repeat + 1, o.repeats), false);
-      for (int turn = 0; turn < 2; ++turn) {
-        way& w = *ways[(repeat + turn) % 2];
+      for (std::size_t const which : order.next_round()) {
+        way& w = *ways[which];
         w.alone.push_back(watch.alone(w));
         w.computing.push_back(watch.computing(w));
         w.together.push_back(watch.together(w));

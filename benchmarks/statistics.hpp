@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What is told of a set of samples.
+/// What is told of a set of samples, and in which order they are taken.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
+#include <random>
 #include <vector>
 
 namespace bench {
@@ -20,5 +22,23 @@ inline statistics statistics_of(std::vector<double> samples) {
   double const median = samples.size() % 2 == 1 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
   return {samples.front(), median, samples.back()};
 }
+
+/// Which contender takes which turn: another order in every round, so that none always comes after the same one and
+/// meets what that has left in the caches. The same on all ranks.
+class turns {
+ public:
+  explicit turns(std::size_t contenders) : order_(contenders) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+  }
+
+  std::vector<std::size_t> const& next_round() {
+    std::shuffle(order_.begin(), order_.end(), random_);
+    return order_;
+  }
+
+ private:
+  std::vector<std::size_t> order_;
+  std::minstd_rand random_;
+};
 
 }  // namespace bench

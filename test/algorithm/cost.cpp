@@ -70,7 +70,7 @@ template <class Tag>
 bool formula_is_a_bound(int p) {
   if (std::is_same_v<Tag, knomial_tree>) return p > 4 && (p != floor_power_of_two(p) || floor_lg(p) % 2 != 0);
   return p != floor_power_of_two(p) && (std::is_same_v<Tag, binary_blocks> || std::is_same_v<Tag, chained_halving> ||
-                                        std::is_same_v<Tag, halving_scan>);
+                                        std::is_same_v<Tag, sorted_halving> || std::is_same_v<Tag, halving_scan>);
 }
 
 template <collective C, class Check>
@@ -282,7 +282,17 @@ TEST_CASE("chained halving: the formulas hold where one-way messages cost as muc
       // The last message to an owner may leave while others still combine.
       CHECK(scattered.recorded <= scattered.formula * (1 + 1e-12));
       CHECK(scattered.recorded >= scattered.formula - m.exchange(static_cast<double>(n) / p * sizeof(double)) - 1e-3);
+      // Who owns what it is left with sends nothing to itself.
+      auto const sorted = both<collective::reduce_scatter>(sorted_halving{}, m, p, n);
+      if (p > 1 && chained_ring{p}.segments == p) CHECK(sorted.recorded == Approx(sorted.formula).epsilon(1e-12));
+      CHECK(sorted.recorded <= sorted.formula * (1 + 1e-12));
     }
+  for (int p = 2; p <= 2 * COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
+    auto const sorted = record(sorted_halving{}, collective::reduce_scatter, p, divisible(p));
+    chained_ring const ring{p};
+    INFO("p = " << p);
+    CHECK(sorted.rounds() == ceil_lg(p) - ring.thirds + (ring.segments != p));   // thirds: two messages in one
+  }
   auto const v = [](int p) { return chained_ring{p}.moved_by_reduce_scatter(chained_ring{p}.segments); };
   CHECK(v(5) == 1.25);
   CHECK(v(7) == 1.25);

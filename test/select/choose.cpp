@@ -124,7 +124,7 @@ TEST_CASE("blocks: few start-ups, nothing twice; pipelines and stars only where 
   CHECK(choice(reduce_scatter, {0, 0, 0, 8 << 20, 0, 0, 0}) == "pipelined_circulant");
   CHECK(choice(reduce_scatter, {0, 0, 0, 800, 0, 0, 0}) == "circulant");
   CHECK(choice(reduce_scatter_block, 8, 100) == "recursive_halving");
-  CHECK(choice(reduce_scatter, 7, 100, false) == "chained_halving");
+  CHECK(choice(reduce_scatter, 7, 100, false) == "sorted_halving");
   CHECK(choice(reduce_scatter, 7, 8 << 20, false) == "direct");
   CHECK(choice(reduce_scatter, 100, 8 << 20, false) == "chained_halving");
 }

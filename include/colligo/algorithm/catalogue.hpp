@@ -38,6 +38,7 @@
 #include "ring.hpp"
 #include "rotating_ring.hpp"
 #include "scatter_all_gather.hpp"
+#include "sorted_halving.hpp"
 #include "vendor.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -54,6 +55,7 @@ using catalogue_of_tags = list_of_tags<   //
     halving_doubling,                 //
     binary_blocks,                    //
     chained_halving,                  //
+    sorted_halving,                   //
     ring,                             //
     rotating_ring,                    //
     halving_tree,                     //

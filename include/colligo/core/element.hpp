@@ -65,23 +65,24 @@ struct no_functor {
 template <class Op, class T>
 constexpr bool may_reorder() { return commutative<Op, T> || std::is_same_v<Op, no_functor>; }
 
-/// out[i] = op(left[i], right[i]). out may be left or right.
+/// out[i] = op(out[i], from[i]...).
+template <class T, class Op, class... From>
+void combine_each(T* __restrict out, std::size_t n, Op const& op, From const* __restrict... from) {
+  std::size_t i = 0;
+  // Compilers vectorise loops of a constant length over memory known to be apart even at -O2. 32 and not 16, for
+  // g++ -O3 unrolls 16 completely before it vectorises, and then does not vectorise maximum any more.
+  if constexpr (travels_as_bytes<T>)
+    for (constexpr std::size_t width = 32; i + width <= n; i += width)
+      for (std::size_t j = 0; j < width; ++j) out[i + j] = static_cast<T>(op(out[i + j], from[i + j]...));
+  for (; i < n; ++i) out[i] = static_cast<T>(op(out[i], from[i]...));
+}
+
+/// out[i] = op(left[i], right[i]). out may be left or right; otherwise they do not overlap.
 template <class T, class Op>
 void combine(T const* left, T const* right, T* out, std::size_t n, Op& op) {
-  std::size_t i = 0;
-  if constexpr (std::is_arithmetic_v<T>) {
-    // Compilers vectorise loops of a constant length into a local even at -O2; for structs that would cost
-    // (benchmarks/combine).
-    // 32 and not 16, for g++ -O3 unrolls 16 completely before it vectorises, and then does not vectorise maximum any
-    // more.
-    constexpr std::size_t width = 32;
-    for (; i + width <= n; i += width) {
-      std::array<T, width> block;
-      for (std::size_t j = 0; j < width; ++j) block[j] = static_cast<T>(op(left[i + j], right[i + j]));
-      std::copy_n(block.data(), width, out + i);
-    }
-  }
-  for (; i < n; ++i) out[i] = static_cast<T>(op(left[i], right[i]));
+  if (out == left) combine_each(out, n, [&](T const& l, T const& r) { return op(l, r); }, right);
+  else if (out == right) combine_each(out, n, [&](T const& r, T const& l) { return op(l, r); }, left);
+  else combine_each(out, n, [&](T const&, T const& l, T const& r) { return op(l, r); }, left, right);
 }
 
 /// For elements that are not bytes.

@@ -53,10 +53,10 @@ class cheapest {
   explicit cheapest(costs const& of) : of_(of) {}
 
   template <class Tag>
-  cheapest& among(Tag const& tag, bool possible = true, double handicap = 1) {
+  cheapest& among(Tag const& tag, bool possible = true, double handicap = 1, double beside = 0) {
     if (!possible) return *this;
     auto const bytes = static_cast<std::size_t>(of_.bytes);
-    return at(handicap * make_policy<C, Tag, std::byte, any_functor>(tag).cost(of_.m, of_.p, bytes), tag);
+    return at(handicap * make_policy<C, Tag, std::byte, any_functor>(tag).cost(of_.m, of_.p, bytes) + beside, tag);
   }
   template <class Tag>
   cheapest& at(double price, Tag const& tag, bool possible = true) {
@@ -158,7 +158,11 @@ inline any_algorithm choose_reduce_scatter(situation const& s) {
   if (s.commutes && is_uneven(s, of)) return choose_pieces(s, of.m.beta + of.m.gamma);
   if (s.commutes && s.power_of_two() && !of.overlaps()) return recursive_halving{};
   if (s.commutes) return cheapest<collective::reduce_scatter>(of).among_circulants();
-  return cheapest<collective::reduce_scatter>(of).among(chained_halving{}).among(direct{}, of.p <= few_for_direct);
+  // To copy an element takes about as long as to combine it.
+  return cheapest<collective::reduce_scatter>(of)
+      .among(chained_halving{})
+      .among(sorted_halving{}, true, 1, of.bytes * of.m.gamma)
+      .among(direct{}, of.p <= few_for_direct);
 }
 
 // A tree takes the longest block through lg p ranks, which matters where that is most of all.

@@ -25,7 +25,7 @@ struct chained_ring {
   constexpr int rank_at(int place) const {
     int const segment = scaled(place, segments, p);
     if (scaled(place + 1, segments, p) != segment) return holder(segment);
-    return halving_group{0, p}.rank_of({false, place - segment});
+    return without_segment(place - segment);
   }
   constexpr int place_of(int rank) const {
     auto const [holds, number] = standing_of(rank);
@@ -39,6 +39,11 @@ struct chained_ring {
   /// Where a segment is one or two of p blocks: its first block, and the segment that a block belongs to.
   constexpr int first_block(int segment) const { return scaled(segment, p, segments); }
   constexpr int segment_with(int block) const { return last_before(block, segments, p); }
+  /// Owners such that the first block of a segment is its holder's and the second one, if any, of a rank without one.
+  constexpr int owner(int block) const {
+    int const segment = segment_with(block);
+    return block == first_block(segment) ? holder(segment) : without_segment(block - segment - 1);
+  }
 
   /// What moves on the longest way, as parts of the vector; in reduce_scatter of one in so many parts, which segments
   /// group.
@@ -58,6 +63,7 @@ struct chained_ring {
   }
 
  private:
+  constexpr int without_segment(int number) const { return halving_group{0, p}.rank_of({false, number}); }
   // The longest stretch of `count` of the groups of `parts` parts, as part of them all.
   static constexpr double longest(int count, int groups, int parts) {
     return static_cast<double>((static_cast<long long>(count) * parts + groups - 1) / groups) / parts;

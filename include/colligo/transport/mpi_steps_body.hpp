@@ -95,7 +95,7 @@ COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands, list_k
   prepare(operands);
   if (!here_) return;
   here_->make_room(operands);
-  bool const published = kind == list_kind::published && whole_;
+  bool const published = host_->publishes(kind == list_kind::published && whole_);
   for_each_piece(operands, [&](piece const& p) {
     if (!host_->has(p.peer)) return;
     std::size_t const bytes = p.elements.size() * element_size();

@@ -101,11 +101,9 @@ class shared_host {
   /// Whether a message of so many bytes goes in lines.
   bool in_lines(std::size_t bytes) const { return bytes <= std::min(lines_.longest(), limits_.lines); }
 
-  /// Elements in a chunk of a message of so many bytes. At least one; see fits().
-  std::size_t chunk_of(std::size_t element_size, std::size_t bytes) const {
-    std::size_t const longest = std::min(largest_chunk_, limits_.chunks);
-    std::size_t const wanted = bytes <= 16 * 1024 ? std::min<std::size_t>(longest, 8 * 1024) : longest;
-    return std::max<std::size_t>(1, wanted / element_size);
+  /// Elements in a chunk. At least one; see fits().
+  std::size_t chunk_of(std::size_t element_size) const {
+    return std::max<std::size_t>(1, std::min(largest_chunk_, limits_.chunks) / element_size);
   }
   /// Whether elements of this size go through the rings: with a chunk's header up to 64 KiB on hosts of at most 3
   /// ranks, 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of at most 33, 2 KiB of more.
@@ -150,6 +148,8 @@ class shared_host {
   /// The latest call that this rank gave up; 0: none.
   std::uint32_t given_up() const { return given_up_; }
   std::span<rank_record* const> records() const { return records_; }
+  /// Whether what goes to all others goes once: to one other it is a message like any.
+  bool publishes(bool published) const { return published && records_.size() > 2; }
   rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
   /// The rank of the communicator at a place.
   int rank_at(std::size_t its_place) const {

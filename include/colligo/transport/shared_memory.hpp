@@ -165,8 +165,8 @@ class shared_steps final : private listener {
   std::byte const* fetch(incoming& i, std::size_t n, std::size_t beginning);
   std::size_t part_size() const;
   std::size_t part_of(incoming const& first, std::size_t n) const;
-  std::size_t chunk_of(std::size_t bytes) const { return host_.chunk_of(size_, bytes) * size_; }
-  std::size_t read_of(std::size_t bytes) const;
+  std::size_t chunk_size() const { return host_.chunk_of(size_) * size_; }   // bytes
+  std::size_t read_size() const;
   void release(incoming& i, std::size_t n);
   bool hears_announcement(incoming& i);
   void use(incoming* first, std::size_t n);

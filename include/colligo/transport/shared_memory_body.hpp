@@ -61,7 +61,18 @@ COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece con
   run();
 }
 
+// A message and one that comes, of one range each.
+inline bool is_exchange(std::span<operand const> list) {
+  if (list.size() != 2 || !list[0].sends() || list[0].which == own::both || list[1].sends()) return false;
+  return std::ranges::none_of(list, [](operand const& o) { return o.vanishes() || !o.elements.tail.empty(); });
+}
+
 COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, bool published) {
+  published = host_.publishes(published);
+  if (!published && is_exchange(list)) {
+    operand const &out = list[0], &in = list[1];
+    return exchange(out.elements.head, out.peer, out.which, {in.what, in.peer, in.elements.head, in.which});
+  }
   if (send_all(list, published)) return take_all_short(list, published);
   receive_all(list, published);
   run();
@@ -87,13 +98,14 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list) {
     std::size_t const bytes = p.elements.size() * size_;
     if (!p.folds()) return;
     if (way_of(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
-    if (way_of(bytes) == way::announced) slots += read_of(bytes);
+    if (way_of(bytes) == way::announced) slots += read_size();
   });
   if (order_matters(list)) slots = std::max(slots, scratch_sizes(list).received * size_);
   data_->memory().received.of_size(slots);
 }
 
 COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, bool published) {
+  published = host_.publishes(published);
   is_short_ = send_all(list, published);
   short_ = list, published_ = published;
   if (is_short_) return;

@@ -45,7 +45,7 @@ COLLIGO_BODY void shared_steps::give_slots() {
   auto const space = [&](incoming const& i) {
     if (!i.what.folds()) return std::size_t{0};
     return i.by == way::lines       ? std::size_t{lines_for(i.bytes)} * cache_line
-           : i.by == way::announced ? read_of(i.bytes)
+           : i.by == way::announced ? read_size()
                                     : 0;
   };
   std::size_t all = 0;
@@ -73,7 +73,7 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
     return true;
   }
   if (o.by == way::memory) return o.to->all_read() && send_again(o);
-  std::size_t const n = std::min(o.bytes - o.done, chunk_of(o.bytes));
+  std::size_t const n = std::min(o.bytes - o.done, chunk_size());
   std::byte* const place = o.to->room_for(n, sent_tag(o.bytes));
   if (!place) return false;
   // With nothing to receive, a chunk is told of in parts, so that its reader works while it is copied.
@@ -110,7 +110,7 @@ COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
 COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
   if (i.by == way::ring) {
     for (std::size_t chunk; i.known != 0; i.known -= chunk) {
-      chunk = std::min(i.known, chunk_of(i.bytes));
+      chunk = std::min(i.known, chunk_size());
       if (!i.from->chunk(chunk, message(i))) return nullptr;
       i.from->release(chunk);
     }
@@ -145,8 +145,8 @@ COLLIGO_BODY std::size_t shared_steps::part_of(incoming const& first, std::size_
   return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_size()) : n;
 }
 // At once from another rank's memory: whole chunks, for those that are to come may come through a ring.
-COLLIGO_BODY std::size_t shared_steps::read_of(std::size_t bytes) const {
-  std::size_t const chunk = chunk_of(bytes);
+COLLIGO_BODY std::size_t shared_steps::read_size() const {
+  std::size_t const chunk = chunk_size();
   return std::max<std::size_t>(1, longest_read / chunk) * chunk;
 }
 COLLIGO_BODY void shared_steps::release(incoming& i, std::size_t n) {
@@ -172,8 +172,7 @@ COLLIGO_BODY bool shared_steps::advance(incoming* first) {
   }
   if (!all_heard) return false;
   std::size_t longest = first->bytes;
-  if (first->by != way::lines)
-    longest = in_ring ? chunk_of(first->bytes) : first->what.folds() ? read_of(first->bytes) : longest;
+  if (first->by != way::lines) longest = in_ring ? chunk_size() : first->what.folds() ? read_size() : longest;
   std::size_t const n = std::min(first->bytes - first->done, longest);
   if (blocked(*first, n)) return false;
   for (incoming* i = first; i != last; ++i)

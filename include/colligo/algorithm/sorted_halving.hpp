@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Sorted halving: reduce_scatter on any number of ranks, order kept, in ceil(lg p) rounds or one more. Each rank
+/// copies its blocks into the order in which chained halving leaves them with ranks.
+/// Picture  p = 4, blocks 0123   copied: 0213   round 1: 0-1 2-3 swap halves   round 2: 0-2 1-3 swap quarters
+///          0: 0   2: 2   1: 1   3: 3
+/// Cost     with q = ceil(lg p) and V of chained_halving in whole blocks: for p = 2^k and 3 2^k, where every rank is
+///          left with its own block, q alpha + V n (beta + gamma), else with one message more, to those that are left
+///          with none: at most alpha_uni + n/p beta_uni; and n elements copied on each rank
+/// Needs    any p, any counts, any associative functor, and room for another vector
+/// Order    kept
+/// Prefer   functors that do not commute, vectors so short that a start-up takes longer than to copy them.   Avoid:
+///          long ones
+/// Source   chained_halving's; for p = 2^k: copying into the order of bits reversed, folklore
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "../shape/chained_halving.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+struct sorted_halving {
+  static constexpr std::string_view name = "sorted_halving";
+
+  template <class T, class Op>
+  struct reduce_scatter {
+    static constexpr bool ordered = true;
+
+    /// Elements beyond the vector: its blocks in another order.
+    constexpr std::size_t scratch(blocks const& vector, std::size_t) const { return vector.whole.size(); }
+
+    template <steps Step>
+    constexpr void operator()(Step& step, blocks const& block) const {
+      chained_ring const ring{step.size()};
+      int const me = step.rank();
+      int mine = 0;   // where this rank's block is in their new order
+      std::vector<std::size_t> begin{block.whole.last};
+      begin.reserve(static_cast<std::size_t>(ring.p) + 1);
+      for (int i = 0; i < ring.p; ++i) {
+        int const owner = ring.owner(i);
+        if (owner == me) mine = i;
+        begin.push_back(begin.back() + block[owner].size());
+      }
+      blocks const sorted{{begin.front(), begin.back()}, ring.p, begin.data()};
+      for (int i = 0; i < ring.p; ++i) step(copy{block[ring.owner(i)], sorted[i]});
+
+      reduce_scatter_on(ring, step, sorted);
+
+      int const segment = ring.segment_with(mine);
+      int const first = ring.first_block(segment), last = ring.first_block(segment + 1) - 1;
+      if (mine != first) return step(recv{ring.owner(first), block[me]});
+      step(copy{sorted[mine], block[me]});
+      if (last != first) step(send{ring.owner(last), sorted[last]});
+    }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      chained_ring const ring{p};
+      double const bytes = static_cast<double>(n * sizeof(T));
+      if (n == 0) return 0;
+      return ceil_lg(p) * m.alpha + ring.moved_by_reduce_scatter(p) * bytes * (m.beta + m.gamma) +
+             (ring.segments == p ? 0 : m.alpha_uni() + bytes / p * m.beta_uni());
+    }
+  };
+};
+
+}  // namespace colligo
