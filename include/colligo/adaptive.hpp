@@ -38,12 +38,12 @@ struct adapting {
 
 /// Stands as the last argument of a collective. Which rank tries what, when, follows from the number of the call on its
 /// communicator, which all ranks share, never from a clock: some calls in a row take one candidate, then others
-/// another. Times are compared by an all_reduce of the rows' medians, the largest of any rank counts, and what
+/// another. Times are compared by an all_reduce of the rows' lower quartiles, the largest of any rank counts, and what
 /// `automatic` takes is left only for what is 3 % quicker. Candidates, seven at most, are what `automatic` takes, the
 /// MPI library's own, and those that are predicted to be quickest and give all ranks the same bits, one of those that
 /// are predicted to take the same; with COLLIGO_BITS=stable that class alone.
-/// Requests take what blocking calls have decided; in checked mode nothing is tried. Cost: about 500 calls of a class
-/// up to 64 KiB, 150 of a longer one, some by slow algorithms, and a dozen small all_reduces; then looking it up.
+/// Requests take what blocking calls have decided; in checked mode nothing is tried. Cost: about 600 calls of a class
+/// up to 64 KiB, 300 of a longer one, some by slow algorithms, and a dozen small all_reduces; then looking it up.
 /// Allocates nothing once it has decided.
 struct adaptive {
   static constexpr std::string_view name = "adaptive";

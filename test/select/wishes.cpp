@@ -498,6 +498,18 @@ TEST_CASE("adaptive: all ranks try, agree and stay together, whatever their time
   }
 }
 
+TEST_CASE("adaptive: it decides where each call stands alone among others") {
+  run_threads(2, [](thread_communicator& comm) {
+    std::vector<float> other(3);
+    for (int i = 0; i < 400; ++i) {
+      if (colligo::all_reduce(comm, 1.0, std::plus<>{}, adaptive{}) != 2) throw std::runtime_error("wrong sum");
+      for (int k = 0; k < 8; ++k) colligo::all_reduce(comm, in_place(other), std::plus<>{});
+    }
+    if (choice_of_all(comm, 1).find("chosen by measurement") == std::string::npos)
+      throw std::runtime_error("nothing was decided in 400 calls");
+  });
+}
+
 TEST_CASE("adaptive: a call that a rank refuses leaves the ranks together") {
   run_threads(3, [](thread_communicator& comm) {
     for (int i = 0; i < 600; ++i) {

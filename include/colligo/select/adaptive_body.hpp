@@ -31,14 +31,18 @@ template <class Lazy>
 struct adapting<Lazy>::size_class {
   static constexpr std::size_t most = 7;              // candidates
   static constexpr std::uint32_t calls_to_meet = 16;   // the ranks compare times in one call of so many
+  static constexpr std::size_t enough = 5;             // rows of each candidate, beside the first
 
   /// Calls one after the other with one candidate. What a call takes depends on the one before, so that the first
-  /// does not count.
+  /// does not count, unless it is alone: where calls of many classes alternate.
   struct row {
     std::uint32_t number = ~0u;
     std::size_t candidate = 0;
-    int timed = -1;
-    double seconds = 0;
+    int calls = 0;
+    double first = 0, others = 0;   ///< seconds
+
+    void add(double seconds) { (calls++ == 0 ? first : others) += seconds; }
+    double seconds() const { return calls > 1 ? others / (calls - 1) : first; }   ///< a call
   };
 
   // Which.
@@ -47,7 +51,6 @@ struct adapting<Lazy>::size_class {
   int size;   ///< bit width of the bytes of the vector
   // What was tried.
   std::uint32_t calls_in_row;
-  std::size_t enough;   ///< rows of each candidate
   std::vector<chosen_algorithm> candidates{};
   std::vector<std::vector<double>> tried{};   ///< of each: seconds of a call, by rows
   row now{};
@@ -67,18 +70,20 @@ struct adapting<Lazy>::size_class {
     std::size_t const n = size == 0 ? 0 : std::max<std::size_t>(1, (std::size_t{1} << (size - 1)) / its.of->size);
     return {{0, n}, its.vector.parts};
   }
-  /// The median, and infinity as long as it is none.
-  double seconds(std::vector<double>& its) const {
-    if (its.size() < enough) return std::numeric_limits<double>::infinity();
-    auto const middle = its.begin() + static_cast<std::ptrdiff_t>(its.size() / 2);
-    std::nth_element(its.begin(), middle, its.end());
-    return *middle;
+  /// The lower quartile, for what disturbs only adds; infinity as long as there are too few. The first row, of memory
+  /// not used before, does not count.
+  static double seconds(std::vector<double> const& its) {
+    if (its.size() <= enough) return std::numeric_limits<double>::infinity();
+    std::vector<double> rows(its.begin() + 1, its.end());
+    auto const quarter = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 4);
+    std::ranges::nth_element(rows, quarter);
+    return *quarter;
   }
   /// Which candidate the call with this number tries.
   std::size_t candidate_for(std::uint32_t number) {
     if (number / calls_in_row == now.number) return now.candidate;
     auto& before = tried[now.candidate];
-    if (now.timed > 0 && before.size() < before.capacity()) before.push_back(now.seconds / now.timed);
+    if (now.calls > 0 && before.size() < before.capacity()) before.push_back(now.seconds());
     now = {number / calls_in_row, mixed(number / calls_in_row, 2) % candidates.size()};
     return now.candidate;
   }
@@ -104,8 +109,7 @@ auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::text
   for (all.latest = 0; all.latest < all.classes.size(); ++all.latest)
     if (all.classes[all.latest]->is_for(its)) return *all.classes[all.latest];
   int const size = size_class::size_of(its);
-  auto made = std::make_unique<size_class>(
-      size_class{its.what, its.of, size, size <= 17 ? 8u : size <= 22 ? 4u : 3u, size <= 17 ? 5u : 3u});
+  auto made = std::make_unique<size_class>(size_class{its.what, its.of, size, size <= 17 ? 8u : size <= 22 ? 4u : 3u});
   call rule = its;
   rule.vector = size_class::typical_vector(its);
   situation const s = deciding<>::situation_of(port, rule);
@@ -133,7 +137,7 @@ auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::text
   }
   for (auto& tried = made->tried; tried.size() < made->candidates.size();) {
     tried.emplace_back();
-    tried.back().reserve(4 * made->enough);
+    tried.back().reserve(4 * size_class::enough);
   }
   if (made->candidates.size() == 1) {
     made->decided = true;
@@ -179,7 +183,7 @@ void adapting<Lazy>::run(endpoint& at, call const& its, deciding<>::texts_of_col
   auto const began = clock::now();
   deciding<>::run(at, its, decision_for(all.candidates[which], texts(), decided_by::tried));
   std::chrono::duration<double> const took = clock::now() - began;
-  if (++all.now.timed > 0) all.now.seconds += took.count();
+  all.now.add(took.count());
 }
 
 template <class Lazy>
