@@ -52,15 +52,13 @@ class outlet {
 
   /// A message of 1 byte, or as many as go in lines. Precondition: there is room.
   void put_lines(std::byte const* from, std::size_t bytes, std::uint64_t tag) {
-    channel_front& front = *front_;
-    std::uint32_t const last = last_;
     std::uint32_t number = put_;
     for (; bytes > line_payload; from += line_payload, bytes -= line_payload) {
-      stamped_line& line = front.line(number & last);
+      stamped_line& line = front_->line(number & last_);
       std::memcpy(line.payload, from, line_payload);
       line.stamp.store(stamp(tag, ++number), std::memory_order_release);
     }
-    stamped_line& line = front.line(number & last);
+    stamped_line& line = front_->line(number & last_);
     std::memcpy(line.payload, from, bytes);
     line.stamp.store(stamp(tag, ++number) | acknowledgement(), std::memory_order_release);
     put_ = number;
@@ -165,14 +163,13 @@ class inlet {
   template <class Wait>
   void take_lines(std::byte* into, std::size_t bytes, awaited const& m, Wait const& wait) {
     while (!has_line(m)) wait();
-    channel_front const& front = *front_;   // bytes that are written could be members, as far as the compiler knows
-    std::uint32_t const last = last_, end = taken_ + lines_for(bytes);
-    for (std::uint32_t number = taken_;;) {
-      std::memcpy(into, front.line(number & last).payload, line_payload);
+    std::uint32_t number = taken_;
+    std::uint32_t const end = number + lines_for(bytes);
+    for (;;) {
+      std::memcpy(into, front_->line(number & last_).payload, line_payload);
       into += line_payload;
       if (++number == end) break;
-      stamped_line const& line = front.line(number & last);
-      while ((line.stamp.load(std::memory_order_acquire) >> 8 & 0xff) != ((number + 1) & 0xff)) wait();
+      while ((stamp_of(number) >> 8 & 0xff) != ((number + 1) & 0xff)) wait();
     }
     took(end - taken_);
   }
