@@ -43,9 +43,9 @@ struct sorted_halving {
         int const owner = ring.owner(i);
         if (owner == me) mine = i;
         begin.push_back(begin.back() + block[owner].size());
+        step(copy{block[owner], range{begin.end()[-2], begin.back()}});
       }
       blocks const sorted{{begin.front(), begin.back()}, ring.p, begin.data()};
-      for (int i = 0; i < ring.p; ++i) step(copy{block[ring.owner(i)], sorted[i]});
 
       reduce_scatter_on(ring, step, sorted);
 
