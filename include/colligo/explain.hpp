@@ -70,7 +70,7 @@ std::string explain(Comm const& comm, collective what, std::size_t n, Op const& 
   detail::endpoint& at = port_of<Comm>::open(comm);
   std::size_t const blocks_of_n = has_blocks(what) ? static_cast<std::size_t>(at.size()) : 1;
   std::size_t const all = what == collective::barrier ? 2 : n * blocks_of_n;
-  detail::call its{what, &detail::element_of<T, Op const>, port_of<Comm>::template wire<T, Op const>(), nullptr,
+  detail::call its{what, &detail::element_of<T, Op const>, port_of<Comm>::template wire<T, Op const, true>(), nullptr,
                    blocks{{0, all}, at.size()}, {}, {}};
   its.op = const_cast<Op*>(&op);
   auto const texts = detail::for_collective(

@@ -89,7 +89,8 @@ std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n
                                 machine const& m = typical) {
   auto& at = port_of<Comm>::open(comm);
   std::size_t const all = what == collective::barrier ? 2 : n * (has_blocks(what) ? std::size_t(at.size()) : 1);
-  detail::call const its{what, &detail::element_of<T, Op const>, port_of<Comm>::template wire<T, Op const>(), nullptr,
+  void const* const wire = port_of<Comm>::template wire<T, Op const, true>();
+  detail::call const its{what, &detail::element_of<T, Op const>, wire, nullptr,
                          blocks{{0, all}, at.size()}, {}, {}};
   return detail::predicting<>::predict(at, its, detail::texts_of(what), m);
 }

@@ -75,7 +75,7 @@ TEST_CASE("all_to_all: blocks of other sizes for other ranks, and other sizes fr
 
 TEST_CASE("what uneven blocks touch, no other rank needs memory for") {
   auto const holds = [](auto tag, int rank) {
-    std::vector<operand> memory;
+    detail::row<operand> memory;
     extent e(rank, 8, sizeof(int), memory);
     apply<collective::gatherv>(make_policy<collective::gatherv, decltype(tag), int, int>(tag), e, blocks{{0, 80}, 8},
                                0);

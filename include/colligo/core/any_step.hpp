@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
-#include <vector>
 
+#include "row.hpp"
 #include "step.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -66,7 +66,7 @@ class any_step {
 
  protected:
   /// `operands`: memory for lists that are made while they are read.
-  any_step(int rank, int size, std::size_t element_size, std::vector<operand>& operands)
+  any_step(int rank, int size, std::size_t element_size, detail::row<operand>& operands)
       : rank_(rank), size_(size), element_size_(element_size), operands_(operands) {}
   any_step(any_step const&) = delete;
   any_step& operator=(any_step const&) = delete;
@@ -99,7 +99,7 @@ class any_step {
 
   int rank_, size_;
   std::size_t element_size_;
-  std::vector<operand>& operands_;
+  detail::row<operand>& operands_;
 };
 
 static_assert(steps<any_step>);

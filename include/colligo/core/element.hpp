@@ -100,13 +100,14 @@ inline constexpr object_operations objects_of{
       std::copy_n(reinterpret_cast<T const*>(from), n, reinterpret_cast<T*>(to));
     }};
 
+/// What T is in "... [with T = double; ...]".
+consteval std::string_view type_in(std::string_view function) {
+  auto const first = function.find("T = ") + 4;
+  return function.substr(first, function.find_first_of(";]", first) - first);
+}
 /// A type's name, as the compiler writes it.
 template <class T>
-constexpr std::string_view name_of_type() {
-  std::string_view const text = __PRETTY_FUNCTION__;
-  auto const first = text.find("T = ") + 4;
-  return text.substr(first, text.find_first_of(";]", first) - first);
-}
+constexpr std::string_view name_of_type() { return type_in(__PRETTY_FUNCTION__); }
 
 struct element {
   std::size_t size, alignment;          ///< bytes
@@ -128,6 +129,15 @@ struct element {
 };
 
 template <class T, class Op>
+void combine_bytes(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
+  combine(reinterpret_cast<T const*>(left), reinterpret_cast<T const*>(right), reinterpret_cast<T*>(out), n,
+          *static_cast<Op*>(op));
+}
+
+/// Barriers fold signals, which say nothing.
+inline void combine_nothing(void*, std::byte const*, std::byte const*, std::byte*, std::size_t) {}
+
+template <class T, class Op>
 inline constexpr element element_of{
     sizeof(T), alignof(T), may_reorder<std::remove_cv_t<Op>, T>(), exact<std::remove_cv_t<Op>, T>,
     [] {
@@ -135,10 +145,10 @@ inline constexpr element element_of{
       else return &objects_of<T>;
     }(),
     &name_of_type<T>, &name_of_type<std::remove_cv_t<Op>>,
-    [](void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
-      detail::combine(reinterpret_cast<T const*>(left), reinterpret_cast<T const*>(right), reinterpret_cast<T*>(out), n,
-                      *static_cast<Op*>(op));
-    }};
+    [] {
+      if constexpr (std::is_same_v<Op, no_functor>) return &combine_nothing;
+      else return &combine_bytes<T, Op>;
+    }()};
 
 /// What the texts of the library are compiled for, once.
 struct any_element { std::byte nothing; };

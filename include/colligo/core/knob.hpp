@@ -21,6 +21,20 @@ struct knob {
 
 namespace detail {
 
+/// Its knobs one after the other: a name, and where in a tag the value is; null: there are no more.
+using knob_reader = std::size_t const* (*)(void const* tag, std::size_t which, std::string_view& name);
+/// Null for a tag without any.
+template <class Tag>
+constexpr knob_reader knob_reader_of() {
+  if constexpr (requires { Tag::knobs; })
+    return [](void const* tag, std::size_t which, std::string_view& name) -> std::size_t const* {
+      if (which >= Tag::knobs.size()) return nullptr;
+      name = Tag::knobs[which].name;
+      return &(static_cast<Tag const*>(tag)->*Tag::knobs[which].member);
+    };
+  else return nullptr;
+}
+
 /// A knob that says how many groups of p ranks merge, or are cut, at a time.
 constexpr int radix_for(int p, std::size_t knob) {
   return static_cast<int>(std::clamp<std::size_t>(knob, 2, static_cast<std::size_t>(std::max(2, p))));

@@ -14,6 +14,7 @@
 
 #include "any_step.hpp"
 #include "element.hpp"
+#include "knob.hpp"
 #include "policy.hpp"
 #include "transport.hpp"
 
@@ -61,10 +62,20 @@ struct text {
   std::size_t (*scratch)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, known_ranks const& known, int p) = nullptr;
-  /// Tells of every knob, and of the trees that the tag names; null: there are none.
-  void (*knobs)(void const* tag, void* into, void (*tell)(void* into, std::string_view knob, std::size_t value)) =
-      nullptr;
+  knob_reader knob = nullptr;   ///< null: its tags have none
+  /// Of the trees that the tag names, 0: it names none; null: it never does.
+  std::size_t (*trees)(void const* tag) = nullptr;
 };
+
+/// f(name, value) for every knob, and for the trees that the tag names.
+template <class F>
+void for_each_knob(text const& what, void const* tag, F f) {
+  std::string_view name;
+  std::size_t i = 0;
+  if (what.knob)
+    while (std::size_t const* const value = what.knob(tag, i++, name)) f(name, *value);
+  if (std::size_t const trees = what.trees ? what.trees(tag) : 0) f("trees", trees);
+}
 
 /// The tag takes trees from its communicator: `Other completed(known_ranks const&) const`.
 template <class Tag>
@@ -111,7 +122,8 @@ constexpr text make_text() {
             .over = over_of<Tag>(),
             .asks_for_trees = completed_by_trees<Tag>,
             .is_vendor = std::is_base_of_v<vendor, Tag>,
-            .tag_bytes = tag_bytes_of<Tag>()};
+            .tag_bytes = tag_bytes_of<Tag>(),
+            .knob = knob_reader_of<Tag>()};
   using policy = policy_t<C, Tag, T, Op>;
   made.ordered = keeps_order<policy>();
   made.same_bits = gives_same_bits<policy>();
@@ -135,14 +147,8 @@ constexpr text make_text() {
     made.scratch = [](void const* address, blocks const& vector, std::size_t element_size) {
       return make_policy<C, Tag, T, Op>(*static_cast<Tag const*>(address)).scratch(vector, element_size);
     };
-  if constexpr (requires { Tag::knobs; } || requires(Tag const& tag) { tag.fingerprint(); })
-    made.knobs = [](void const* address, void* into, void (*tell)(void*, std::string_view, std::size_t)) {
-      auto const& tag = *static_cast<Tag const*>(address);
-      if constexpr (requires { Tag::knobs; })
-        for (auto const& k : Tag::knobs) tell(into, k.name, tag.*k.member);
-      if constexpr (requires { tag.fingerprint(); })
-        if (std::size_t const trees = tag.fingerprint()) tell(into, "trees", trees);
-    };
+  if constexpr (requires(Tag const& tag) { tag.fingerprint(); })
+    made.trees = [](void const* address) -> std::size_t { return static_cast<Tag const*>(address)->fingerprint(); };
   return made;
 }
 

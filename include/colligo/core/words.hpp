@@ -5,11 +5,15 @@
 
 #include "mode.hpp"
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -28,8 +32,26 @@ char const* wish_of_environment(char const* variable);
 /// A warning on stderr; none is told twice in a process.
 void tell_once(std::string const& text);
 
+/// A part of a sentence.
+struct word {
+  char const* text;   ///< null: a number
+  std::size_t letters = 0;
+  std::uint64_t number = 0;
+  bool is_negative = false;
+
+  word(char const* its) : text(its), letters(std::string_view::npos) {}
+  word(std::string_view its) : text(its.data() ? its.data() : ""), letters(its.size()) {}
+  word(std::string const& its) : text(its.data()), letters(its.size()) {}
+  template <std::integral N>
+    requires(sizeof(N) >= sizeof(int))   // no letters
+  word(N its) : text(nullptr), number(static_cast<std::uint64_t>(its)), is_negative(std::cmp_less(its, 0)) {}
+};
+/// The words one after the other: errors are put together out of line, for every unit in header-only mode compiles all
+/// that may go wrong.
+std::string sentence(std::initializer_list<word> words);
+
 /// "COLLIGO_TRACE: this program includes no <colligo/trace.hpp>".
-std::string not_included(std::string const& asked_by, std::string_view header);
+std::string not_included(std::string_view asked_by, std::string_view header);
 
 }  // namespace colligo
 

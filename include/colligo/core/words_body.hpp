@@ -8,10 +8,12 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <mutex>
 #include <vector>
 
+#include "row.hpp"
 #include "words.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -42,7 +44,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 // Levenshtein's distance.
 [[gnu::cold]] COLLIGO_BODY std::size_t letters_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> line(b.size() + 1);
+  row<std::size_t> line(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) line[j] = j;
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::size_t across = line[0];
@@ -76,8 +78,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
   std::fprintf(stderr, "colligo: %s\n", text.c_str());
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string not_included(std::string const& asked_by, std::string_view header) {
-  return asked_by + ": this program includes no <colligo/" + std::string(header) + '>';
+[[gnu::cold]] COLLIGO_BODY std::string sentence(std::initializer_list<word> words) {
+  std::string all;
+  for (word const& w : words) {
+    if (!w.text) all += w.is_negative ? std::to_string(static_cast<std::int64_t>(w.number)) : std::to_string(w.number);
+    else all.append(w.text, w.letters != std::string_view::npos ? w.letters : std::strlen(w.text));
+  }
+  return all;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string not_included(std::string_view asked_by, std::string_view header) {
+  return sentence({asked_by, ": this program includes no <colligo/", header, ">"});
 }
 
 }  // namespace colligo

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "../core/any_step.hpp"
 
@@ -16,7 +15,7 @@ namespace colligo::inline COLLIGO_MODE {
 /// other elements.
 class extent final : public any_step {
  public:
-  extent(int rank, int size, std::size_t element_size, std::vector<operand>& memory)
+  extent(int rank, int size, std::size_t element_size, detail::row<operand>& memory)
       : any_step(rank, size, element_size, memory) {}
 
   void exchange(range out, range in, pair_of peers, pair_kind) override {

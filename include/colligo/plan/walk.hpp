@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "../core/any_step.hpp"
 
@@ -19,8 +18,8 @@ struct rank_plan {
     std::size_t first, count;   ///< operands
     list_kind kind;
   };
-  std::vector<operand> operands;
-  std::vector<step> steps;
+  row<operand> operands;
+  row<step> steps;
 
   std::span<operand const> operands_of(step const& s) const { return std::span(operands).subspan(s.first, s.count); }
   void clear() {
@@ -32,7 +31,7 @@ struct rank_plan {
 /// Keeps what a text says. Operands that vanish are left out.
 class planner final : public any_step {
  public:
-  planner(int rank, int size, std::size_t element_size, rank_plan& plan, std::vector<operand>& memory)
+  planner(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory)
       : any_step(rank, size, element_size, memory), plan_(plan) {}
 
   void exchange(range out, range in, pair_of peers, pair_kind kind) override {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/row.hpp"
 #include "../core/error.hpp"
 #include "agree.hpp"
 #include "decide.hpp"
@@ -120,16 +121,13 @@ constexpr bool has_counts(collective c) {
 // "pipelined_chain:block=512@shared_memory"
 [[gnu::cold]] COLLIGO_BODY void describe_algorithm(decision const& by, description& words) {
   words.add(by.what->name);
-  if (by.what->knobs) {
-    struct list { description& words; char const* before; } knobs{words, ":"};
-    by.what->knobs(by.tag, &knobs, [](void* into, std::string_view knob, std::size_t value) {
-      auto& to = *static_cast<list*>(into);
-      to.words.add(std::exchange(to.before, ","));
-      to.words.add(knob);
-      to.words.add("=");
-      to.words.add(value);
-    });
-  }
+  char const* before = ":";
+  for_each_knob(*by.what, by.tag, [&](std::string_view knob, std::size_t value) {
+    words.add(std::exchange(before, ","));
+    words.add(knob);
+    words.add("=");
+    words.add(value);
+  });
   if (by.over == transport::best || by.over == by.what->over) return;
   words.add("@");
   words.add(name_of(by.over));
@@ -160,48 +158,51 @@ constexpr bool has_counts(collective c) {
 }
 
 // "rank 3", "ranks 0-2, 4"
-[[gnu::cold]] COLLIGO_BODY std::string ranks_in_words(std::vector<int> const& ranks) {
+[[gnu::cold]] COLLIGO_BODY std::string ranks_in_words(row<int> const& ranks) {
   constexpr std::size_t most = 16;   // stretches
   std::string words = ranks.size() == 1 ? "rank " : "ranks ";
   std::size_t stretches = 0;
   for (std::size_t i = 0, next; i < ranks.size(); i = next) {
     for (next = i + 1; next < ranks.size() && ranks[next] == ranks[next - 1] + 1;) ++next;
     if (i != 0) words += ", ";
-    if (++stretches > most) return words + "... (" + std::to_string(ranks.size()) + " ranks)";
-    words += std::to_string(ranks[i]);
-    if (next > i + 1) words += (next == i + 2 ? ", " : "-") + std::to_string(ranks[next - 1]);
+    if (++stretches > most) return sentence({words, "... (", ranks.size(), " ranks)"});
+    words += sentence({ranks[i]});
+    if (next > i + 1) words += sentence({next == i + 2 ? ", " : "-", ranks[next - 1]});
   }
   return words;
 }
 
 // The fewer ranks make a call, the earlier it is told.
-[[gnu::cold]] COLLIGO_BODY std::string difference_in_words(std::vector<description> const& all) {
+[[gnu::cold]] COLLIGO_BODY std::string difference_in_words(std::span<description const> all) {
   constexpr std::size_t most = 8;   // calls
-  struct group {
-    description const* its;
-    std::vector<int> ranks;
-
-    bool has(description const& d) const { return its->hash() == d.hash() && its->is_refusal == d.is_refusal; }
+  auto const is_same = [](description const& a, description const& b) {
+    return a.hash() == b.hash() && a.is_refusal == b.is_refusal;
   };
-  std::vector<group> groups;
+  auto const ranks_that_call = [&](description const& its) {
+    row<int> ranks;
+    for (std::size_t r = 0; r < all.size(); ++r)
+      if (is_same(all[r], its)) ranks.push_back(static_cast<int>(r));
+    return ranks;
+  };
+  row<std::size_t> calls, frequent;   // by the lowest ranks that make them; how many do
   for (std::size_t r = 0; r < all.size(); ++r) {
-    auto found = std::find_if(groups.begin(), groups.end(), [&](group const& g) { return g.has(all[r]); });
-    if (found == groups.end()) found = groups.insert(found, {&all[r], {}});
-    found->ranks.push_back(static_cast<int>(r));
+    std::size_t call = 0;
+    while (call < calls.size() && !is_same(all[calls[call]], all[r])) ++call;
+    if (call == calls.size()) calls.push_back(r), frequent.push_back(0);
+    ++frequent[call];
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](group const& a, group const& b) { return a.ranks.size() < b.ranks.size(); });
   std::string words = "colligo: ranks make different calls: ";
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    group const& g = groups[i];
-    if (i != 0) words += "; ";
-    if (i == most) return words + "and " + std::to_string(groups.size() - most) + " more";
-    words += ranks_in_words(g.ranks) + (g.its->is_refusal ? " refuse" : " call") + (g.ranks.size() == 1 ? "s" : "");
-    words += (g.its->is_refusal ? ": " : " ") + std::string(g.its->text());
-    bool const shown = std::none_of(groups.begin(), groups.end(), [&g](group const& other) {
-      return &other != &g && other.its->text() == g.its->text();
+  for (std::size_t told = 0; told < calls.size(); ++told) {
+    if (told == most) return sentence({words, "; and ", calls.size() - most, " more"});
+    auto const next = std::min_element(frequent.begin(), frequent.end());
+    description const& its = all[calls[static_cast<std::size_t>(next - frequent.begin())]];
+    bool const one = std::exchange(*next, all.size() + 1) == 1;
+    words += sentence({told == 0 ? "" : "; ", ranks_in_words(ranks_that_call(its)),
+                       its.is_refusal ? " refuse" : " call", one ? "s" : "", its.is_refusal ? ": " : " ", its.text()});
+    bool const is_clear = std::ranges::none_of(all, [&](description const& other) {
+      return other.text() == its.text() && !is_same(other, its);
     });
-    if (!shown) words += " [" + std::to_string(g.its->hash()) + "]";   // they differ in what is not shown
+    if (!is_clear) words += sentence({" [", its.hash(), "]"});   // they differ in what is not shown
   }
   return words;
 }
@@ -214,10 +215,10 @@ constexpr bool has_counts(collective c) {
   verdict all{mine.is_refusal ? 0 : mine.hash(), 0};
   exchange_among_ranks<collective::all_reduce, recursive_doubling>(port, compare_calls{}, one, &all, one.whole, &all);
   if (all.differ == 0) return;
-  std::vector<description> theirs(static_cast<std::size_t>(port.size()));
+  row<description> theirs(static_cast<std::size_t>(port.size()));
   blocks const each{{0, theirs.size()}, port.size()};
-  exchange_among_ranks<collective::all_gather, circulant>(port, no_functor{}, each, &mine, each[port.rank()],
-                                                          theirs.data());
+  exchange_among_ranks<collective::all_gather, ring>(port, no_functor{}, each, &mine, each[port.rank()],
+                                                     theirs.data());
   if (!mine.is_refusal) throw mismatch_error(difference_in_words(theirs));
 }
 

@@ -138,7 +138,7 @@ class accepted {
       auto* pointer = &op;
       run(pointer, algorithm);
     } else {
-      set_functor(op);
+      set_functor<Algorithm>(op);
       if constexpr (std::is_same_v<Algorithm, automatic>) deciding<>::run_by_rules(port, its, &texts<C>);
       else if constexpr (requires { algorithm.run(port, its, &texts<C>); }) algorithm.run(port, its, &texts<C>);
       else deciding<>::run(port, its, decide<Op>(algorithm));
@@ -177,12 +177,12 @@ class accepted {
   }
 
  private:
-  template <class Op>
+  template <class Algorithm, class Op>
   void set_functor(Op& op) {
     static_assert(!travels_as_bytes<T> || alignof(T) <= cache_line,
                   "colligo: element types may ask for the alignment of a cache line at most");
     its.of = &element_of<T, Op>;
-    its.wire = port_of<Comm>::template wire<T, Op>();
+    its.wire = port_of<Comm>::template wire<T, Op, may_be_vendor<Algorithm>>();
     its.op = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
   }
 
@@ -206,7 +206,7 @@ class accepted {
 
   template <class Op, class Owned, class Algorithm>
   auto prepare(std::unique_ptr<Owned> owned, Algorithm const& algorithm, bool persists) {
-    set_functor(owned->op);
+    set_functor<Algorithm>(owned->op);
     return deciding<>::prepare(port, its, decide<Op>(algorithm), std::move(owned), persists);
   }
 };

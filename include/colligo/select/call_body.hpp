@@ -3,14 +3,15 @@
 /// The bodies of call.hpp: refusals.
 #pragma once
 
+#include "../core/words.hpp"
 #include "../transport/port.hpp"
 #include "agree.hpp"
 #include "call.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string const& why) {
-  std::string const text = where(its.port, its.what) + why;
+[[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string_view why) {
+  std::string const text = sentence({where(its.port, its.what), why});
   if (its.checked) agree_on_nothing(port_at(its.port), text);
   else port_at(its.port).refuse(text);   // those who make this call wait for this rank
   throw argument_error(text);
@@ -18,18 +19,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& its, std::size_t is, std::size_t wanted,
                                             char const* which) {
-  refuse_because(
-      its, std::string(which) + " has " + std::to_string(is) + " elements, expected " + std::to_string(wanted));
+  refuse_because(its, sentence({which, " has ", is, " elements, expected ", wanted}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& its, int root) {
-  refuse_because(its, "root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
-                          std::to_string(its.port.size() - 1));
+  refuse_because(its, sentence({"root ", root, " is not a rank, ranks are 0 to ", its.port.size() - 1}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& its) {
   refuse_because(its, "input and output overlap; in_place(range) is for one range that is both");
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
-  refuse_because(its, "a count is negative: " + count);
+  refuse_because(its, sentence({"a count is negative: ", count}));
 }
 
 [[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& its) {

@@ -150,6 +150,13 @@ struct deciding {
 template <class Tag>
 concept decides_itself = requires { requires Tag::decides_itself; };
 
+/// What runs is the vendor's collective, or is not known when the call is compiled.
+template <class Tag>
+inline constexpr bool may_be_vendor = !in_catalogue<Tag> || std::is_same_v<Tag, vendor>;
+template <class Tag>
+  requires requires { typename Tag::way_of; }
+inline constexpr bool may_be_vendor<Tag> = may_be_vendor<typename Tag::way_of>;
+
 /// The text of a tag that is known when the call is compiled; the library's own are compiled for any element.
 template <collective C, class Tag, class T, class Op>
 decision decide_pinned(Tag const& tag) {

@@ -97,8 +97,8 @@ template <class Lazy>
   if (!setting.is_set() && port.hosts.empty()) return nullptr;
   if (kept.size() == 0) {
     if (!make_tree)
-      throw argument_error(where(port, c) +
-                           not_included(setting.is_set() ? setting.where : "trees::by_host", "trees.hpp"));
+      throw argument_error(sentence(
+          {where(port, c), not_included(setting.is_set() ? setting.where : "trees::by_host", "trees.hpp")}));
     kept = make_tree(port, c, setting);
   }
   return &kept;
@@ -106,7 +106,7 @@ template <class Lazy>
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse(port_base const& port, collective c, std::string_view name,
                                                           std::string const& why) {
-  throw algorithm_error(where(port, c) + std::string(name) + why);
+  throw algorithm_error(sentence({where(port, c), name, why}));
 }
 
 template <class Lazy>
@@ -125,7 +125,7 @@ auto deciding<Lazy>::why_not(port_base& port, call const& its, decision const& b
   }
   if (by.over == transport::shared_memory)
     if (std::string const why = port.why_no_memory(*its.of); !why.empty())
-      return {" is asked to go over shared memory, which can not be used: " + why};
+      return {sentence({" is asked to go over shared memory, which can not be used: ", why})};
   if (what.asks_for_trees) {
     auto& kept = kept_decisions::of(port);
     if (walks_up(its.what))
@@ -138,9 +138,7 @@ auto deciding<Lazy>::why_not(port_base& port, call const& its, decision const& b
     fitness const its_fitness = what.fits(by.tag, known, port.size());
     in_order = its_fitness.in_order;
     if (its_fitness.made_for != port.size())
-      return {" is made for " + std::to_string(its_fitness.made_for) + " ranks, the communicator has " +
-                  std::to_string(port.size()),
-              true};
+      return {sentence({" is made for ", its_fitness.made_for, " ranks, the communicator has ", port.size()}), true};
   }
   if (in_order || its.of->commutes) return {};
   return {" reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
@@ -153,7 +151,7 @@ known_ranks deciding<Lazy>::checked(port_base& port, call const& its, decision c
   refusal const refused = why_not(port, its, by, known);
   if (refused.why.empty()) return known;
   if (refused.is_of_arguments)
-    throw argument_error(where(port, its.what) + std::string(by.what->name) + refused.why);
+    throw argument_error(sentence({where(port, its.what), by.what->name, refused.why}));
   refuse(port, its.what, by.what->name, refused.why);
 }
 

@@ -14,31 +14,23 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// What a knob of this name sets, null if the tag has none: then `known` lists those that it has.
-template <class Tag>
-std::size_t* knob_of(any_algorithm& algorithm, std::string_view name, std::string& known) {
-  if constexpr (requires { Tag::knobs; })
-    for (auto const& k : Tag::knobs) {
-      if (k.name == name) return &(std::get_if<Tag>(&algorithm)->*k.member);
-      (known += known.empty() ? "" : ", ") += k.name;
-    }
-  return nullptr;
-}
-
-/// Sets one knob from "name=value". Returns what is wrong, or nothing.
-[[gnu::cold]] inline std::string turn_knob(std::string_view setting, auto find) {
+/// Sets one knob of a tag from "name=value". Returns what is wrong, or nothing.
+[[gnu::cold]] inline std::string turn_knob(knob_reader knob_of, void* tag, std::string_view setting) {
   auto const equals = setting.find('=');
   std::string const name(setting.substr(0, equals));
   std::string known;
-  std::size_t* const knob = find(name, known);
+  std::size_t const* knob = nullptr;
+  std::string_view its;
+  for (std::size_t i = 0; knob_of && (knob = knob_of(tag, i, its)) != nullptr && its != name; ++i)
+    (known += known.empty() ? "" : ", ") += its;
   if (knob == nullptr)
-    return " has no knob \"" + name + "\", " + (known.empty() ? "it has none" : "its knobs are " + known);
-  if (equals == setting.npos) return ": the knob " + name + " has no value: " + name + "=number";
+    return sentence({" has no knob \"", name, "\", ", known.empty() ? "it has none" : "its knobs are ", known});
+  if (equals == setting.npos) return sentence({": the knob ", name, " has no value: ", name, "=number"});
   std::string_view const value = setting.substr(equals + 1);
   auto const number = number_in(value);
   if (!number)
-    return ": \"" + std::string(value) + "\" is no value of " + name + ", which takes a number: 65536, 64k, 1M";
-  *knob = *number;
+    return sentence({": \"", value, "\" is no value of ", name, ", which takes a number: 65536, 64k, 1M"});
+  *const_cast<std::size_t*>(knob) = *number;   // in the caller's tag
   return {};
 }
 
@@ -46,13 +38,13 @@ template <class Lazy>
 struct deciding<Lazy>::catalogue_entry {
   std::string_view name;
   any_algorithm algorithm;
-  std::size_t* (*knob)(any_algorithm&, std::string_view name, std::string& known);
+  knob_reader knob;
 };
 template <class Lazy>
 [[gnu::cold]] chosen_algorithm deciding<Lazy>::parse(text_table const& texts, std::string_view whole,
                                                      std::string const& where) {
   static constexpr auto catalogue = []<class... Tags>(list_of_tags<Tags...>) {
-    return std::array{catalogue_entry{Tags::name, Tags{}, &knob_of<Tags>}...};
+    return std::array{catalogue_entry{Tags::name, Tags{}, knob_reader_of<Tags>()}...};
   }(catalogue_of_tags{});
   auto const at = whole.find('@');
   auto const text = whole.substr(0, at), way = at == whole.npos ? std::string_view() : whole.substr(at + 1);
@@ -60,7 +52,7 @@ template <class Lazy>
   if (at != whole.npos) {
     if (way == name_of(transport::messages)) over = transport::messages;
     else if (way == name_of(transport::shared_memory)) over = transport::shared_memory;
-    else throw algorithm_error(where + "algorithms run @messages or @shared_memory, not @" + std::string(way));
+    else throw algorithm_error(sentence({where, "algorithms run @messages or @shared_memory, not @", way}));
   }
   auto const colon = text.find(':');
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -69,9 +61,9 @@ template <class Lazy>
     any_algorithm found = entry.algorithm;
     for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
       auto const comma = rest.find(',');
-      auto const find = [&](std::string_view knob, std::string& known) { return entry.knob(found, knob, known); };
-      if (std::string const trouble = turn_knob(rest.substr(0, comma), find); !trouble.empty())
-        throw algorithm_error(where + std::string(entry.name) + trouble);
+      void* const tag = const_cast<void*>(address_of_tag(found));
+      if (std::string const trouble = turn_knob(entry.knob, tag, rest.substr(0, comma)); !trouble.empty())
+        throw algorithm_error(sentence({where, entry.name, trouble}));
       rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
     }
     return {found, over};
@@ -79,7 +71,7 @@ template <class Lazy>
   std::string known;
   for (std::size_t i = 0; i < texts.size(); ++i)
     if (texts[i]) (known += known.empty() ? "" : ", ") += catalogue[i].name;
-  throw algorithm_error(where + "no algorithm is named \"" + std::string(text) + "\"; known are " + known);
+  throw algorithm_error(sentence({where, "no algorithm is named \"", text, "\"; known are ", known}));
 }
 
 }  // namespace colligo

@@ -14,7 +14,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// A recorder for texts that are compiled.
 class any_recorder final : public any_step {
  public:
-  any_recorder(int rank, int size, std::size_t element_size, std::vector<operand>& memory)
+  any_recorder(int rank, int size, std::size_t element_size, row<operand>& memory)
       : any_step(rank, size, element_size, memory), said_(rank, size) {}
 
   void exchange(range out, range in, pair_of peers, pair_kind kind) override {
@@ -46,7 +46,7 @@ class any_recorder final : public any_step {
   if (what.run == nullptr || its.what == collective::all_to_all_v) return std::nullopt;
   int const p = its.vector.parts;
   std::vector<saying> ranks;
-  std::vector<operand> memory;
+  row<operand> memory;
   std::size_t operands = 0;
   bool by_arrival = false;
   for (int r = 0; r < p; ++r) {
@@ -70,7 +70,7 @@ class any_recorder final : public any_step {
   auto const name = name_of(algorithm.algorithm);
   require_form(by.what != nullptr, by.what != nullptr && by.what->run != nullptr, what, name);
   if (by.what->fits) require_ranks(by.what->fits(by.tag, {}, p).made_for, p, what, name);
-  std::vector<operand> memory;
+  row<operand> memory;
   any_recorder step(rank, p, element_size, memory);
   by.what->run(by.tag, {}, step, vector, root);
   saying said = std::move(step).take();

@@ -19,12 +19,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline knob_values knobs_of(decision const& by) {
   knob_values its;
-  if (by.what->knobs)
-    by.what->knobs(by.tag, &its, [](void* into, std::string_view, std::size_t value) {
-      auto& to = *static_cast<knob_values*>(into);
-      if (to.count < to.values.size()) to.values[to.count] = value;
-      ++to.count;
-    });
+  for_each_knob(*by.what, by.tag, [&its](std::string_view, std::size_t value) {
+    if (its.count < its.values.size()) its.values[its.count] = value;
+    ++its.count;
+  });
   return its;
 }
 

@@ -114,7 +114,7 @@ struct host_map {
   }
 };
 
-inline host_tables::host_tables(std::span<int const> hosts) : host(hosts.size()), place(hosts.size()) {
+[[gnu::cold]] inline host_tables::host_tables(std::span<int const> hosts) : host(hosts.size()), place(hosts.size()) {
   std::vector<std::pair<int, int>> numbers;   // of hosts, and which they are
   std::vector<int> ranks;
   for (std::size_t r = 0; r < hosts.size(); ++r) {

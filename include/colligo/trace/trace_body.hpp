@@ -73,7 +73,7 @@ class tracer::traced final : public any_step {
   any_step& step_;
   tracer& to_;
   std::uint32_t steps_ = 0;
-  std::vector<operand> operands_;
+  detail::row<operand> operands_;
   std::vector<trace_event> said_;
 };
 

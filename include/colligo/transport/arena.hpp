@@ -9,11 +9,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "../core/row.hpp"
 #include "../core/element.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -35,6 +35,7 @@ class arena {
   };
   /// Another process's file.
   struct peer {
+    std::uint64_t cookie;
     std::byte* begin;
     bool readable;   ///< the rest of its memory too, by process_vm_readv
   };
@@ -53,7 +54,7 @@ class arena {
   std::uint64_t allocate(std::size_t bytes);
   void free(part which);
   /// To be freed as soon as `left`, which stands in one of them, says `ranks`: others may be looking there.
-  void free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks, std::vector<part> parts);
+  void free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks, row<part> parts);
 
   /// The file at this address, mapped the first time; none where that is not possible.
   std::optional<peer> map(arena_address const& at);
@@ -66,7 +67,7 @@ class arena {
   struct retired {
     std::atomic<std::uint32_t> const* left;
     std::uint32_t ranks;
-    std::vector<part> parts;
+    row<part> parts;
   };
   // Bytes that are reserved or punched out at once; a few hundred of them cost no time worth mentioning.
   static constexpr std::size_t granule = 64 * 1024;
@@ -85,12 +86,12 @@ class arena {
   std::byte* begin_;
   std::uint64_t cookie_;
   std::mutex mutable mutex_;
-  std::map<std::uint64_t, std::size_t> free_;   // parts by their begin, none next to another
-  std::vector<bool> reserved_;                  // granules
+  row<part> free_;               // in order, none next to another
+  row<char> reserved_;           // granules: 1, or 0
   std::size_t used_ = 0, reserved_bytes_ = 0;
   std::vector<retired> retired_;
-  std::size_t looked_at_ = 0;                   // of retired_
-  std::map<std::uint64_t, peer> peers_;         // by cookie; mapped until the process ends
+  std::size_t looked_at_ = 0;    // of retired_
+  row<peer> peers_;              // by cookie; mapped until the process ends
 };
 
 }  // namespace colligo

@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -69,12 +70,13 @@ inline int trouble = 0;   // the latest; written once
 }
 
 [[gnu::cold]] COLLIGO_BODY arena::arena(int file, std::byte* begin, std::size_t size, std::uint64_t cookie)
-    : file_(file), begin_(begin), cookie_(cookie), free_{{cache_line, size - cache_line}}, reserved_{true},
-      used_(cache_line), reserved_bytes_(granule) {
+    : file_(file), begin_(begin), cookie_(cookie), used_(cache_line), reserved_bytes_(granule) {
+  free_.push_back({cache_line, size - cache_line});
+  reserved_.push_back(1);
   *reinterpret_cast<std::uint64_t*>(begin) = cookie;
 }
 
-COLLIGO_BODY arena_address arena::address() const {
+[[gnu::cold]] COLLIGO_BODY arena_address arena::address() const {
   return {cookie_, reinterpret_cast<std::uintptr_t>(begin_), static_cast<std::int32_t>(getpid()), file_};
 }
 
@@ -88,22 +90,22 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
   std::lock_guard const lock(mutex_);
   collect();
   bytes = arenas::whole_lines(bytes);
-  auto const first = std::find_if(free_.begin(), free_.end(), [&](auto const& f) { return f.second >= bytes; });
-  if (first == free_.end() || !reserve({first->first, bytes})) return 0;
-  auto const [at, size] = *first;
-  if (size > bytes) free_.emplace(at + bytes, size - bytes);   // may throw: before anything is taken
-  free_.erase(first);
+  auto const first = std::find_if(free_.begin(), free_.end(), [&](part const& f) { return f.bytes >= bytes; });
+  if (first == free_.end() || !reserve({first->at, bytes})) return 0;
+  std::uint64_t const at = first->at;
+  first->at += bytes, first->bytes -= bytes;
+  if (first->bytes == 0) free_.erase(first);
   used_ += bytes;
   return at;
 }
 
-COLLIGO_BODY void arena::free(part which) {
+[[gnu::cold]] COLLIGO_BODY void arena::free(part which) {
   std::lock_guard const lock(mutex_);
   release(which);
 }
 
-COLLIGO_BODY void arena::free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks,
-                                    std::vector<part> parts) try {
+[[gnu::cold]] COLLIGO_BODY void arena::free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks,
+                                                  row<part> parts) try {
   std::lock_guard const lock(mutex_);
   retired_.push_back({&left, ranks, std::move(parts)});
   collect();
@@ -111,7 +113,7 @@ COLLIGO_BODY void arena::free_after(std::atomic<std::uint32_t> const& left, std:
 }
 
 // A few at a time: there may be many that wait for one late process.
-COLLIGO_BODY void arena::collect() {
+[[gnu::cold]] COLLIGO_BODY void arena::collect() {
   for (std::size_t n = std::min<std::size_t>(16, retired_.size()); n > 0; --n) {
     if (looked_at_ >= retired_.size()) looked_at_ = 0;
     retired& r = retired_[looked_at_];
@@ -125,14 +127,14 @@ COLLIGO_BODY void arena::collect() {
   }
 }
 
-COLLIGO_BODY void arena::mark(std::size_t begin, std::size_t end, bool reserved) {
-  for (std::size_t g = begin; g < end; ++g) reserved_[g] = reserved;
+[[gnu::cold]] COLLIGO_BODY void arena::mark(std::size_t begin, std::size_t end, bool reserved) {
+  std::fill_n(reserved_.data() + begin, end - begin, reserved);
   std::size_t const bytes = (end - begin) * granule;
   reserved_bytes_ += reserved ? bytes : std::size_t{0} - bytes;
 }
 
 // Memory that is not there would end the program when it is touched.
-COLLIGO_BODY bool arena::reserve(part which) {
+[[gnu::cold]] COLLIGO_BODY bool arena::reserve(part which) {
   std::size_t const begin = which.at / granule, end = (which.at + which.bytes - 1) / granule + 1;
   if (reserved_.size() < end) reserved_.resize(end);
   for (std::size_t g = begin, after; g < end; g = after) {
@@ -148,25 +150,26 @@ COLLIGO_BODY bool arena::reserve(part which) {
   return true;
 }
 
-COLLIGO_BODY void arena::release(part which) try {
-  std::size_t const bytes = arenas::whole_lines(which.bytes);
-  auto here = free_.emplace(which.at, bytes).first;
-  used_ -= bytes;
-  if (auto const next = std::next(here); next != free_.end() && next->first == here->first + here->second) {
-    here->second += next->second;
-    free_.erase(next);
+[[gnu::cold]] COLLIGO_BODY void arena::release(part which) try {
+  which.bytes = arenas::whole_lines(which.bytes);
+  auto const next = std::find_if(free_.begin(), free_.end(), [&](part const& f) { return f.at > which.at; });
+  auto here = next;
+  if (next != free_.begin() && std::prev(next)->at + std::prev(next)->bytes == which.at) {
+    --here;
+    here->bytes += which.bytes;
+  } else {
+    here = free_.insert(next, which);
   }
-  if (here != free_.begin())
-    if (auto const before = std::prev(here); before->first + before->second == here->first) {
-      before->second += here->second;
-      free_.erase(here);
-      here = before;
-    }
-  if (reserved_bytes_ - used_ > idle) punch(here->first, here->second);
+  used_ -= which.bytes;
+  if (auto const after = std::next(here); after != free_.end() && here->at + here->bytes == after->at) {
+    here->bytes += after->bytes;
+    free_.erase(after);
+  }
+  if (reserved_bytes_ - used_ > idle) punch(here->at, here->bytes);
 } catch (std::bad_alloc const&) {   // of the list of free parts: this one is lost to it
 }
 
-COLLIGO_BODY void arena::punch(std::uint64_t at, std::size_t bytes) {
+[[gnu::cold]] COLLIGO_BODY void arena::punch(std::uint64_t at, std::size_t bytes) {
   std::size_t const begin = (at + granule - 1) / granule, end = std::min(reserved_.size(), (at + bytes) / granule);
   for (std::size_t g = begin, after; g < end; g = after) {
     after = g + 1;
@@ -183,9 +186,11 @@ COLLIGO_BODY void arena::punch(std::uint64_t at, std::size_t bytes) {
 // ours, and the cookie right.
 [[gnu::cold]] COLLIGO_BODY std::optional<arena::peer> arena::map(arena_address const& at) {
   if (at.file < 0) return std::nullopt;
-  if (at.cookie == cookie_) return peer{begin_, true};
+  if (at.cookie == cookie_) return peer{cookie_, begin_, true};
   std::lock_guard const lock(mutex_);
-  if (auto const known = peers_.find(at.cookie); known != peers_.end()) return known->second;
+  auto const known = std::lower_bound(peers_.begin(), peers_.end(), at.cookie,
+                                      [](peer const& p, std::uint64_t cookie) { return p.cookie < cookie; });
+  if (known != peers_.end() && known->cookie == at.cookie) return *known;
   std::array<char, 64> path{}, target{};
   std::snprintf(path.data(), path.size(), "/proc/%ld/fd/%ld", static_cast<long>(at.process),
                 static_cast<long>(at.file));
@@ -212,14 +217,14 @@ COLLIGO_BODY void arena::punch(std::uint64_t at, std::size_t bytes) {
   iovec const here{&seen, sizeof seen}, there{reinterpret_cast<void*>(at.begin), sizeof seen};
   bool const readable =
       process_vm_readv(static_cast<pid_t>(at.process), &here, 1, &there, 1, 0) == sizeof seen && seen == at.cookie;
-  return peers_.emplace(at.cookie, peer{static_cast<std::byte*>(begin), readable}).first->second;
+  return *peers_.insert(known, {at.cookie, static_cast<std::byte*>(begin), readable});
 }
 
-COLLIGO_BODY std::size_t arena::used() const {
+[[gnu::cold]] COLLIGO_BODY std::size_t arena::used() const {
   std::lock_guard const lock(mutex_);
   return used_;
 }
-COLLIGO_BODY std::size_t arena::reserved() const {
+[[gnu::cold]] COLLIGO_BODY std::size_t arena::reserved() const {
   std::lock_guard const lock(mutex_);
   return reserved_bytes_;
 }

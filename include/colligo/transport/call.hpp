@@ -8,15 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
+#include "../core/row.hpp"
 #include "../core/element.hpp"
 #include "../core/policy.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 /// Specialised by transports: `static detail::endpoint& open(Comm const&)`; `has_vendor<T>`, whether the MPI library's
-/// own collectives can take such elements; `wire<T, Op>()`, what the transport itself has to know of them, or null.
+/// own collectives can take such elements; `wire<T, Op, MayBeVendor>()`, what the transport itself has to know of them,
+/// or null.
 /// `checks_calls`, if there is such a member: all calls are checked.
 template <class Comm>
 struct port_of {};
@@ -45,7 +46,7 @@ class endpoint {
   /// Before every call.
   std::uint8_t before() const { return before_; }
 
-  std::vector<std::size_t> offsets;   ///< of the blocks of a v-collective
+  row<std::size_t> offsets;   ///< of the blocks of a v-collective
 
  protected:
   endpoint() = default;

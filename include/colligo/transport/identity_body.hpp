@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "../core/words.hpp"
 #include "identity.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -15,8 +16,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   packed_name const letters = its.algorithm;
   std::array<char, sizeof letters> name;
   std::memcpy(name.data(), letters.data(), name.size());
-  return std::string(name_of(its.what)) + " of " + std::to_string(its.n) + " elements of " +
-         std::to_string(its.element_size) + " bytes with root " + std::to_string(its.root) + ", " + name.data();
+  return sentence({name_of(its.what), " of ", its.n, " elements of ", its.element_size, " bytes with root ", its.root,
+                   ", ", name.data()});
 }
 
 [[gnu::cold]] COLLIGO_BODY bool rank_record::knows(call_identity& its) const {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
-#include <vector>
 
+#include "../core/row.hpp"
 #include "../core/element.hpp"
 #include "../core/step.hpp"
 
@@ -99,9 +99,9 @@ struct scratch {
   buffer result;     ///< the working vector where the user gives none
   buffer input;      ///< the input where an in-place run needs it to the end
   buffer kept;       ///< own values that are overwritten before their turn comes
-  std::vector<operand> operands;             ///< of a list that is made while it is read
-  std::vector<std::byte const*> sources;     ///< where the messages of a step begin
-  std::vector<piece> pieces;                 ///< what is folded in order of arrival
+  row<operand> operands;            ///< of a list that is made while it is read
+  row<std::byte const*> sources;    ///< where the messages of a step begin
+  row<piece> pieces;                ///< what is folded in order of arrival
 };
 
 }  // namespace colligo

@@ -39,8 +39,8 @@ namespace detail {
 struct over_mpi {
   template <class T>
   static constexpr bool has_vendor = vendor_takes<T>;
-  template <class T, class Op>
-  static void const* wire() { return &mpi_element_of<T, Op>; }
+  template <class T, class Op, bool MayBeVendor>
+  static void const* wire() { return &mpi_element_of<T, Op, MayBeVendor>; }
 };
 
 }  // namespace detail

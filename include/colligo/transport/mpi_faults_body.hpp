@@ -18,7 +18,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 // Whether a rank goes on to the end of the text after what has just been thrown: without memory that it needs, or
 // without the ranks of its host. Those of other hosts wait for its messages, or until it takes theirs.
-COLLIGO_BODY bool mpi_steps::goes_on() {
+[[gnu::cold]] COLLIGO_BODY bool mpi_steps::goes_on() {
   try {
     throw;
   } catch (failed_elsewhere const&) {   // by a rank of this host
@@ -32,7 +32,7 @@ COLLIGO_BODY bool mpi_steps::goes_on() {
   return true;
 }
 
-COLLIGO_BODY void mpi_steps::leave_host() {
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::leave_host() {
   if (!host_ || std::exchange(left_host_, true)) return;
   try {
     std::rethrow_exception(data_->failure());
@@ -48,7 +48,7 @@ COLLIGO_BODY void mpi_steps::leave_host() {
 // The step of a rank that has failed: messages of no bytes out, what comes in goes nowhere. Not into less room than it
 // needs: Open MPI 4.1 writes what it reads from another process's memory past the end. Ranks of its host look at what
 // it has given up.
-COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
   leave_host();
   auto const each = [&](piece const& p, auto f) {
     if (shares_memory_with(p.peer)) return;
@@ -81,8 +81,8 @@ COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::tell_left(int peer) {
   port_.hears_of_farewells();
   data_->rethrow();
-  throw failed_elsewhere("colligo: rank " + std::to_string(rank()) + " in call number " + std::to_string(number_) +
-                         " on this communicator: rank " + std::to_string(peer) + " has given the call up");
+  throw failed_elsewhere(sentence({"colligo: rank ", rank(), " in call number ", number_,
+                                   " on this communicator: rank ", peer, " has given the call up"}));
 }
 
 // A message that is not as long as it has to be, or might be a farewell.
@@ -91,21 +91,20 @@ COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
   if (message && mpi_port::is_farewell(message, bytes, wanted)) tell_left(from);
   if (bytes == wanted || data_->has_failed()) return;
   try {
-    std::string const said = "colligo: rank " + std::to_string(rank()) + " in call number " + std::to_string(number_) +
-                             " on this communicator: ";
-    std::string const peer = "rank " + std::to_string(from);
+    std::string const said =
+        sentence({"colligo: rank ", rank(), " in call number ", number_, " on this communicator: "});
     if (bytes == 0)
-      return data_->fail(std::make_exception_ptr(
-          failed_elsewhere(said + peer + " has failed in this call, so that this rank's result is good for nothing")));
+      return data_->fail(std::make_exception_ptr(failed_elsewhere(sentence(
+          {said, "rank ", from, " has failed in this call, so that this rank's result is good for nothing"}))));
     data_->fail(std::make_exception_ptr(mismatch_error(
-        said + "ranks make different calls: " + std::to_string(wanted) + " bytes are expected of " + peer +
-        ", it sends " + (bytes > wanted ? "more" : std::to_string(bytes)))));
+        sentence({said, "ranks make different calls: ", wanted, " bytes are expected of rank ", from, ", it sends ",
+                  bytes > wanted ? word("more") : word(bytes)}))));
   } catch (std::bad_alloc const&) {   // of the words
     data_->fail(std::current_exception());
   }
 }
 
-COLLIGO_BODY void mpi_steps::leave() noexcept {
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::leave() noexcept {
   leave_memory();
   int code = MPI_SUCCESS;
   for (int done = memory_.requests.empty(); !done && code == MPI_SUCCESS; sched_yield()) {
@@ -119,7 +118,7 @@ COLLIGO_BODY void mpi_steps::leave() noexcept {
 
 // A message whose length is known has to be received. A rank that has no room for it has failed, and needs nothing else
 // that it holds.
-COLLIGO_BODY void mpi_steps::make_taken(std::size_t bytes) {
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::make_taken(std::size_t bytes) {
   try {
     memory_.taken.resize(bytes);
   } catch (std::bad_alloc const&) {

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "../core/row.hpp"
 #include "mpi_endpoint.hpp"
 #include "mpi_error.hpp"
 #include "mpi_vendor.hpp"
@@ -145,9 +146,9 @@ class mpi_port final : public port_base {
     int others = 0;             // that have left it too: if all have, nothing else comes
   };
   std::array<left_call, 16> left_{};   // the latest
-  settings environment_;                 // this rank's, until all ranks have met
-  std::vector<mpi_whereabouts> ranks_;   // until memory is asked for
-  std::vector<mpi_segment> segments_;    // the same
+  std::shared_ptr<settings> environment_;   // this rank's, until all ranks have met
+  row<mpi_whereabouts> ranks_;              // until memory is asked for
+  row<mpi_segment> segments_;               // the same
   std::unique_ptr<mpi_shared> shared_;
   shared_host* host_ = nullptr;          // of shared_
   std::unique_ptr<missing_memory> missing_;

@@ -64,7 +64,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (rank_ == 0) environment_ = settings_of_environment();
   if (size_ == 1) return;
   ranks_.resize(static_cast<std::size_t>(size_));
-  ranks_[static_cast<std::size_t>(rank_)] = mpi_whereabouts_of_this_process(rank_, environment_);
+  ranks_[static_cast<std::size_t>(rank_)] = mpi_whereabouts_of_this_process(environment_.get());
   segments_.resize(ranks_.size());
   hosts.reserve(ranks_.size());
   missing_ = std::make_unique<missing_memory>(rank_);
@@ -120,7 +120,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 
 [[gnu::cold]] COLLIGO_BODY void mpi_port::learn_what_is_asked(std::size_t settings, bool trace_too) {
   if (settings != 0) take_settings(settings);
-  take(std::exchange(environment_, {}));
+  take(std::exchange(environment_, nullptr));
   if (!trace_too) return;
   if (follow_mpi) trace = follow_mpi(comm_, hosts);
   else if (rank_ == 0) tell_that_nothing_is_traced();
@@ -177,20 +177,21 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value
 [[gnu::cold]] COLLIGO_BODY void mpi_port::take_settings(std::size_t bytes) {
   std::string texts;
   texts.reserve(bytes);
+  if (!environment_) environment_ = std::make_shared<settings>();
   if (rank_ == 0)
-    environment_.for_each_text([&](std::string const& text) {
-      auto const length = static_cast<std::uint32_t>(text.size());
-      texts.append(reinterpret_cast<char const*>(&length), sizeof length).append(text);
-    });
+    for (std::string const* const text : environment_->texts()) {
+      auto const length = static_cast<std::uint32_t>(text->size());
+      texts.append(reinterpret_cast<char const*>(&length), sizeof length).append(*text);
+    }
   texts.resize(bytes);
   check_mpi(MPI_Bcast(texts.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm_), "MPI_Bcast");
   std::size_t at = 0;
-  environment_.for_each_text([&](std::string& text) {
+  for (std::string* const text : environment_->texts()) {
     std::uint32_t length = 0;
     std::memcpy(&length, texts.data() + at, sizeof length);
-    text.assign(texts, at + sizeof length, length);
+    text->assign(texts, at + sizeof length, length);
     at += sizeof length + length;
-  });
+  }
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_port::free_own() {
@@ -273,8 +274,8 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
     shared_->open(segments_, limits());
     host_ = shared_->host();
   }
-  std::vector<mpi_whereabouts>().swap(ranks_);
-  std::vector<mpi_segment>().swap(segments_);
+  ranks_ = {};
+  segments_ = {};
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* mpi_port::no_memory() const { return missing_ ? missing_->none() : nullptr; }
@@ -295,8 +296,12 @@ COLLIGO_BODY std::string mpi_port::why_no_memory(element const& of) {
   return host->whole() && !host->fits(of.size) ? too_large_for_memory(of.size) : std::string();
 }
 
-COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor; }
-COLLIGO_BODY void const* mpi_port::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor>; }
+COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor != nullptr; }
+COLLIGO_BODY void mpi_port::run_vendor(call const& its) { mpi::element_of(its).vendor->run(*this, its); }
+COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
+  return mpi::element_of(its).vendor->request(*this, its, persistent);
+}
+COLLIGO_BODY void const* mpi_port::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor, false>; }
 
 COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_run const& run, transport over) {
   shared_host* const host = over == transport::messages ? nullptr : shared_for(*its.of);
@@ -381,7 +386,7 @@ COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::si
       check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag_of(number), comm_, &there, &status), "MPI_Iprobe");
       if (!there) break;
       check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-      std::vector<std::byte> nowhere(static_cast<std::size_t>(bytes));
+      row<std::byte> nowhere(static_cast<std::size_t>(bytes));
       check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
                          MPI_STATUS_IGNORE),
                 "MPI_Recv");

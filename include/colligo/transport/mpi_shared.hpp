@@ -12,12 +12,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "../core/row.hpp"
+#include "../core/words.hpp"
 #include "arena.hpp"
 #include "port.hpp"
 #include "shared_host.hpp"
@@ -32,15 +35,15 @@ struct mpi_whereabouts {
   std::uint32_t asks;            ///< that its environment does, as bits: trace, explanation
   std::uint32_t wish;            ///< missing_memory::flag
   std::int32_t trouble;          ///< why it has no file, as errno says
-  std::int32_t rank;
+  std::int32_t lowest;           ///< rank of its host: find_hosts() says it
   std::uint32_t has_no_port;     ///< for lack of memory; nothing else is said then
 
   static constexpr std::uint32_t trace = 1, explanation = 2;
 };
-mpi_whereabouts mpi_whereabouts_of_this_process(int rank, settings& environment);
+mpi_whereabouts mpi_whereabouts_of_this_process(settings* environment);
 
-/// The host of each rank, as the lowest rank there; empty where all are on one. `ranks` are in their order, before and
-/// after. Takes no memory if `hosts` has room for all.
+/// The host of each rank, as the lowest rank there; empty where all are on one. Takes no memory if `hosts` has room for
+/// all.
 void find_hosts(std::span<mpi_whereabouts> ranks, std::vector<int>& hosts);
 
 /// What a rank says when the communicator's memory is first asked for.
@@ -71,8 +74,7 @@ class missing_memory {
   bool has_neighbours() const { return has_neighbours_; }
 
  private:
-  template <class Words>
-  void tell(Words why, bool to_user);
+  void tell(std::initializer_list<word> why, bool to_user);
 
   int rank_;
   std::uint32_t flags_ = 0;       // of any rank
@@ -134,8 +136,8 @@ class mpi_shared final : public host_memory {
   MPI_Comm comm_;
   arena& arena_;
   std::size_t me_ = 0;                  // of the host's
-  std::vector<neighbour> neighbours_;   // the ranks of the host, this one too
-  std::vector<arena::part> parts_;      // this rank's: the segment, then what channels have asked for
+  row<neighbour> neighbours_;   // the ranks of the host, this one too
+  row<arena::part> parts_;      // this rank's: the segment, then what channels have asked for
   bool reads_ = true, is_open_ = false;
   unsigned waits_ = 0;
   std::unique_ptr<shared_host> host_;

@@ -22,6 +22,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <new>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,12 +36,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace mpi {
 
-// Once in a program, so that calls allocate no text. Reason: gives it.
+// Once in a program, so that calls allocate no text.
 inline std::atomic<bool> is_told_of_missing_memory = false;
-template <class Reason>
-[[gnu::cold]] void tell_that_memory_is_missing(Reason reason) {
+[[gnu::cold]] COLLIGO_BODY void tell_that_memory_is_missing(std::initializer_list<word> why) {
   if (!is_told_of_missing_memory.exchange(true))
-    std::fprintf(stderr, "colligo: shared memory is not used between the ranks of a host: %s\n", reason().c_str());
+    std::fprintf(stderr, "colligo: shared memory is not used between the ranks of a host: %s\n", sentence(why).c_str());
 }
 
 // FNV-1a.
@@ -76,48 +76,62 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return 0;
 }
 
-// The least that this process's control group, or one that it is in, allows; whole cores, at least one.
+// The numbers that a file begins with; the others stay as they are.
+[[gnu::cold]] COLLIGO_BODY void read_numbers(std::string const& path, std::initializer_list<double*> numbers) {
+  std::FILE* const file = std::fopen(path.c_str(), "r");
+  if (!file) return;
+  for (double* const number : numbers)
+    if (std::fscanf(file, "%lf", number) != 1) break;   // "max"
+  std::fclose(file);
+}
+
+// The least that a control group, or one that it is in, allows; cores.
+[[gnu::cold]] COLLIGO_BODY double cores_of_groups(char const* folder, std::string path, bool second_version) {
+  double least = INT_MAX;
+  for (;; path.resize(path.rfind('/'))) {
+    std::string const here = sentence({folder, path});
+    double quota = 0, period = 0;   // -1: no limit
+    if (second_version) read_numbers(here + "/cpu.max", {&quota, &period});
+    else {
+      read_numbers(here + "/cpu.cfs_quota_us", {&quota});
+      read_numbers(here + "/cpu.cfs_period_us", {&period});
+    }
+    if (period > 0 && quota > 0) least = std::min(least, quota / period);
+    if (path.rfind('/') == path.npos) return least;
+  }
+}
+
+// What this process's control groups allow: whole cores, at least one.
 [[gnu::cold]] COLLIGO_BODY int cores_of_control_group() {
   double least = INT_MAX;
-  auto const look = [&](std::string folder, std::string path, bool second) {
-    for (;; path.resize(path.rfind('/'))) {
-      std::string quota;
-      double period = 0;
-      if (second) std::ifstream(folder + path + "/cpu.max") >> quota >> period;
-      else {
-        std::ifstream(folder + path + "/cpu.cfs_quota_us") >> quota;
-        std::ifstream(folder + path + "/cpu.cfs_period_us") >> period;
-      }
-      double const microseconds = std::atof(quota.c_str());   // "max" and -1: no limit
-      if (period > 0 && microseconds > 0) least = std::min(least, microseconds / period);
-      if (path.rfind('/') == path.npos) return;
-    }
-  };
   std::ifstream groups("/proc/self/cgroup");   // number:controllers:path
   for (std::string line; std::getline(groups, line);) {
     auto const first = line.find(':'), second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos) continue;
-    std::string const controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
-    std::string const path = line.substr(second + 1) == "/" ? "" : line.substr(second + 1);
-    if (controllers == ",,") look("/sys/fs/cgroup", path, true);
-    if (controllers.find(",cpu,") != controllers.npos) look("/sys/fs/cgroup/cpu", path, false);
+    line[first] = line[second] = ',';
+    auto const controllers = std::string_view(line).substr(first, second - first + 1);
+    std::string const path = line.substr(second + 1), below = path == "/" ? "" : path;
+    if (controllers == ",,") least = std::min(least, cores_of_groups("/sys/fs/cgroup", below, true));
+    if (controllers.find(",cpu,") != controllers.npos)
+      least = std::min(least, cores_of_groups("/sys/fs/cgroup/cpu", below, false));
   }
   return std::max(1, static_cast<int>(least));
 }
 
 }  // namespace mpi
 
-[[gnu::cold]] COLLIGO_BODY mpi_whereabouts mpi_whereabouts_of_this_process(int rank, settings& environment) {
+[[gnu::cold]] COLLIGO_BODY mpi_whereabouts mpi_whereabouts_of_this_process(settings* environment) {
   static std::uint64_t const host = mpi::hash_of_host();
   std::uint32_t const wish = missing_memory::wish();
   arena* const memory = (wish & (missing_memory::off | missing_memory::strict)) == 0 ? arena::of_process() : nullptr;
-  std::size_t bytes = 0, texts = 0;
-  environment.for_each_text([&](std::string const& text) { bytes += text.size(), ++texts; });
-  if (bytes != 0) bytes += texts * sizeof(std::uint32_t);
+  std::size_t bytes = 0;
+  if (environment)
+    for (std::string const* const text : environment->texts()) bytes += text->size();
+  if (bytes != 0) bytes += settings::count * sizeof(std::uint32_t);
   std::uint32_t const asks = (wish_of_environment("COLLIGO_TRACE") ? mpi_whereabouts::trace : 0u) |
-                             (environment.explains ? mpi_whereabouts::explanation : 0u);
+                             (environment && environment->explains ? mpi_whereabouts::explanation : 0u);
   return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(bytes), asks, wish,
-          memory ? 0 : arena::trouble(), rank, 0};
+          memory ? 0 : arena::trouble(), 0, 0};
 }
 
 [[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::wish() {
@@ -130,12 +144,11 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 // The words are this rank's alone: without memory for them it goes on as the others do.
-template <class Words>
-void missing_memory::tell(Words why, bool to_user) {
+[[gnu::cold]] COLLIGO_BODY void missing_memory::tell(std::initializer_list<word> why, bool to_user) {
   why_ = "no memory";   // as short as strings are without any
   try {
-    why_ = why();
-    if (to_user && rank_ == 0 && flags_ == 0) mpi::tell_that_memory_is_missing([this] { return why_; });
+    why_ = sentence(why);
+    if (to_user && rank_ == 0 && flags_ == 0) mpi::tell_that_memory_is_missing(why);
   } catch (std::bad_alloc const&) {
   }
 }
@@ -148,7 +161,6 @@ void missing_memory::tell(Words why, bool to_user) {
   has_neighbours_ = hosts.empty();
   for (std::size_t r = 0; r < hosts.size(); ++r) has_neighbours_ |= hosts[r] != static_cast<int>(r);
   auto const first = [&](auto is) { return std::find_if(ranks.begin(), ranks.end(), is) - ranks.begin(); };
-  auto const on_rank = [](std::ptrdiff_t r) { return " on rank " + std::to_string(r); };
   if (wishes & unknown) {
     std::uint32_t const which = wishes & strict ? strict : unknown;
     auto const who = first([which](mpi_whereabouts const& r) { return (r.wish & which) != 0; });
@@ -156,49 +168,48 @@ void missing_memory::tell(Words why, bool to_user) {
     if (rank_ == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
     check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, static_cast<int>(who), comm),
               "MPI_Bcast");
-    auto const trouble = [&] {
-      return "COLLIGO_SHARED_MEMORY=" + std::string(value.data()) + on_rank(who) +
-             ": known values are on, off, required";
-    };
+    tell({"COLLIGO_SHARED_MEMORY=", value.data(), " on rank ", who, ": known values are on, off, required"}, false);
     if (which == strict) {
       flags_ = strict;
-      return tell(trouble, false);
+      return;
     }
     try {
-      if (rank_ == 0) tell_once(trouble() + "; it is taken to be on");
+      if (rank_ == 0) tell_once(sentence({why_, "; it is taken to be on"}));
     } catch (std::bad_alloc const&) {
     }
+    why_.clear();
   }
   if (flags_ & off) {
     auto const who = first([](mpi_whereabouts const& r) { return (r.wish & off) != 0; });
-    tell([&] { return "COLLIGO_SHARED_MEMORY=off" + on_rank(who); }, false);
+    tell({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
   } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
     auto const who = first([](mpi_whereabouts const& r) { return r.memory.file < 0; });
     int const trouble = ranks[static_cast<std::size_t>(who)].trouble;
-    tell([&] { return "a file in memory" + on_rank(who) + ": " + std::strerror(trouble); }, true);
+    tell({"a file in memory on rank ", who, ": ", std::strerror(trouble)}, true);
   }
 }
 
 [[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(std::span<mpi_segment const> all) {
   auto const who = std::find_if(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; }) - all.begin();
   if (!has_neighbours_) return;
-  tell([&] { return "rank " + std::to_string(who) + " has no room in its file, or can not map those of others"; },
-       true);
+  tell({"rank ", who, " has no room in its file, or can not map those of others"}, true);
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {
-  if (flags_ & strict) throw argument_error("colligo: " + why_);
+  if (flags_ & strict) throw argument_error(sentence({"colligo: ", why_}));
   if ((flags_ & required) && !why_.empty())
-    throw error("colligo: COLLIGO_SHARED_MEMORY=required, and shared memory can not be used between the ranks of a "
-                "host: " + why_);
+    throw error(sentence({"colligo: COLLIGO_SHARED_MEMORY=required, and shared memory can not be used between the "
+                          "ranks of a host: ", why_}));
   return nullptr;
 }
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none_for(std::size_t element_size, bool whole) const {
   if (!has_neighbours_) return nullptr;
   // Ranks of other hosts may find room for them, and would wait for this one.
   if ((flags_ & required) && whole)
-    throw argument_error("colligo: COLLIGO_SHARED_MEMORY=required, and " + too_large_for_memory(element_size));
-  if (rank_ == 0) mpi::tell_that_memory_is_missing([=] { return too_large_for_memory(element_size); });
+    throw argument_error(
+        sentence({"colligo: COLLIGO_SHARED_MEMORY=required, and ", too_large_for_memory(element_size)}));
+  if (rank_ == 0 && !mpi::is_told_of_missing_memory)   // this is asked in every call, and words take memory
+    mpi::tell_that_memory_is_missing({too_large_for_memory(element_size)});
   return nullptr;
 }
 [[gnu::cold]] COLLIGO_BODY std::string missing_memory::why() const {
@@ -206,20 +217,22 @@ void missing_memory::tell(Words why, bool to_user) {
 }
 
 [[gnu::cold]] COLLIGO_BODY void find_hosts(std::span<mpi_whereabouts> ranks, std::vector<int>& hosts) {
-  using one = mpi_whereabouts const&;
-  std::sort(ranks.begin(), ranks.end(),
-            [](one a, one b) { return a.host != b.host ? a.host < b.host : a.rank < b.rank; });
-  hosts.assign(ranks.size(), 0);
-  mpi_whereabouts const* lowest = ranks.data();
-  for (mpi_whereabouts const& r : ranks) {
-    if (r.host != lowest->host) lowest = &r;
-    hosts[static_cast<std::size_t>(r.rank)] = lowest->rank;
+  auto const its = [&](int rank) -> mpi_whereabouts& { return ranks[static_cast<std::size_t>(rank)]; };
+  hosts.resize(ranks.size());   // at first: the ranks, host by host
+  std::iota(hosts.begin(), hosts.end(), 0);
+  std::sort(hosts.begin(), hosts.end(),
+            [&](int a, int b) { return its(a).host != its(b).host ? its(a).host < its(b).host : a < b; });
+  int lowest = hosts.front();
+  bool one_host = true;
+  for (int const r : hosts) {
+    if (its(r).host != its(lowest).host) lowest = r, one_host = false;
+    its(r).lowest = lowest;
   }
-  if (lowest == ranks.data()) hosts.clear();
-  std::sort(ranks.begin(), ranks.end(), [](one a, one b) { return a.rank < b.rank; });
+  for (std::size_t r = 0; r < hosts.size(); ++r) hosts[r] = ranks[r].lowest;
+  if (one_host) hosts.clear();
 }
 
-COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
+[[gnu::cold]] COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
   return std::all_of(ranks.begin(), ranks.end(), [](mpi_whereabouts const& r) { return r.memory.file >= 0; });
 }
 
@@ -297,7 +310,7 @@ COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
   return neighbours_[static_cast<std::size_t>(place)].memory + offset;
 }
 
-COLLIGO_BODY void mpi_shared::describe(head& mine) const {
+[[gnu::cold]] COLLIGO_BODY void mpi_shared::describe(head& mine) const {
   static int const job_ranks = mpi::ranks_of_job(), most_cores = mpi::cores_of_control_group();
   static std::atomic<int> most_seen = 0;   // together, where the launcher does not say
   int const here = static_cast<int>(neighbours_.size());
@@ -310,7 +323,7 @@ COLLIGO_BODY void mpi_shared::describe(head& mine) const {
 
 // Whether the cores that the communicator's ranks on this host may use are as many as they, or as the job's: others
 // than this communicator's need them too. The same on all ranks of the host.
-COLLIGO_BODY bool mpi_shared::has_cores(bool for_job) const {
+[[gnu::cold]] COLLIGO_BODY bool mpi_shared::has_cores(bool for_job) const {
   int ranks = static_cast<int>(neighbours_.size()), quota = INT_MAX;
   cpu_set_t all;
   CPU_ZERO(&all);
@@ -342,7 +355,7 @@ COLLIGO_BODY bool mpi_shared::read(void* self, int from, std::byte* into, std::b
 }
 
 // Whether a rank's process has ended. A handle stays with the process, whose number may be used again.
-COLLIGO_BODY bool mpi_shared::gone(void* self, int place) {
+[[gnu::cold]] COLLIGO_BODY bool mpi_shared::gone(void* self, int place) {
   neighbour& its = static_cast<mpi_shared*>(self)->neighbours_[static_cast<std::size_t>(place)];
   if (its.handle == not_opened) its.handle = static_cast<int>(syscall(SYS_pidfd_open, its.process, 0));
   if (its.handle < 0) return kill(its.process, 0) != 0 && errno == ESRCH;

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "../core/row.hpp"
 #include "mpi_port.hpp"
 #include "shared_memory.hpp"
 
@@ -23,9 +24,9 @@ struct mpi_steps_memory {
     std::size_t bytes;
     std::byte const* into;  ///< null: it is sent
   };
-  std::vector<MPI_Request> requests;
-  std::vector<posted> messages;             ///< of the requests
-  std::vector<MPI_Status> statuses;
+  row<MPI_Request> requests;
+  row<posted> messages;             ///< of the requests
+  row<MPI_Status> statuses;
   std::vector<std::vector<char>> encoded;   ///< what is under way of elements that are not bytes
   std::vector<char> taken;
   shared_traffic traffic;

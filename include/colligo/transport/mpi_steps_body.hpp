@@ -93,15 +93,7 @@ COLLIGO_BODY bool mpi_steps::shares_memory_with(int peer) const { return host_ &
 
 COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands, list_kind kind) {
   prepare(operands);
-  if (!here_) return;
-  here_->make_room(operands);
-  bool const published = host_->publishes(kind == list_kind::published && whole_);
-  for_each_piece(operands, [&](piece const& p) {
-    if (!host_->has(p.peer)) return;
-    std::size_t const bytes = p.elements.size() * element_size();
-    if (p.sends()) host_->make_ready(published ? host_->to_all() : host_->to(p.peer), bytes);
-    else (void)(published ? host_->from_all(p.peer) : host_->from(p.peer));
-  });
+  if (here_) here_->make_room(operands, kind == list_kind::published && whole_);
 }
 
 COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind kind) {
@@ -203,7 +195,7 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
   std::byte* free = received.data();
   auto& sources = data_->memory().sources;
   sources.clear();
-  std::vector<piece>& arriving = data_->memory().pieces;
+  row<piece>& arriving = data_->memory().pieces;
   arriving.clear();
   for_each_piece(operands, [&](piece const& p) {
     arriving.push_back(p);
@@ -243,7 +235,7 @@ COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, 
     std::size_t const now = data_->has_failed() ? 0 : std::min(bytes - at, longest_piece);
     memory_.messages.push_back({nobody, now, nullptr});
     check_mpi(MPI_Isend(out + at, static_cast<int>(now), MPI_BYTE, to, tag_, port_.comm(),
-                        &memory_.requests.emplace_back(MPI_REQUEST_NULL)),
+                        &memory_.requests.push_back(MPI_REQUEST_NULL)),
               "MPI_Isend");
   }
 }
@@ -252,7 +244,7 @@ COLLIGO_BODY void mpi_steps::post_recv(std::byte* in, std::size_t bytes, int fro
     std::size_t const now = std::min(bytes - at, longest_piece);
     memory_.messages.push_back({from, now, in + at});
     check_mpi(MPI_Irecv(in + at, static_cast<int>(now), MPI_BYTE, from, tag_, port_.comm(),
-                        &memory_.requests.emplace_back(MPI_REQUEST_NULL)),
+                        &memory_.requests.push_back(MPI_REQUEST_NULL)),
               "MPI_Irecv");
   }
 }

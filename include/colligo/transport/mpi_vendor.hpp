@@ -8,6 +8,7 @@
 #include <complex>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -16,11 +17,24 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// What the transport over MPI knows of an element type and a functor.
-struct mpi_element {
-  bool vendor;                     ///< MPI's own collectives can take them
+struct call;
+class moving_step;
+class mpi_port;
+
+/// The vendor's collective, blocking and as a request, with a type and an operation of its own. Reached through what is
+/// known of elements alone, so that units that never call it do not compile it.
+struct vendor_operations {
   MPI_Datatype (*type)();          ///< MPI's own, MPI_DATATYPE_NULL where it has none
   MPI_Op (*operation)();           ///< MPI's own, MPI_OP_NULL where it has none
+  void (*run)(mpi_port& port, call const& its);
+  std::unique_ptr<moving_step> (*request)(mpi_port& port, call const& its, bool persistent);
+};
+void run_vendor_call(mpi_port& port, call const& its);
+std::unique_ptr<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent);
+
+/// What the transport over MPI knows of an element type and a functor.
+struct mpi_element {
+  vendor_operations const* vendor;   ///< null: MPI's own collectives can not take them, or never do
   void (*encode)(std::byte const* first, std::size_t n, std::vector<char>& into);   ///< null: bytes
   void (*decode)(std::vector<char>& from, std::byte* into, std::size_t n);
 };
@@ -81,15 +95,20 @@ template <class T>
 struct serialised;
 
 template <class T, class Op>
+inline constexpr vendor_operations vendor_operations_of{&builtin_type<T>, &builtin_op<std::remove_cv_t<Op>, T>,
+                                                        &run_vendor_call, &vendor_request};
+
+template <class T, class Op, bool MayBeVendor>
 constexpr mpi_element make_mpi_element() {
-  mpi_element made{vendor_takes<T>, &builtin_type<T>, &builtin_op<std::remove_cv_t<Op>, T>, nullptr, nullptr};
+  mpi_element made{nullptr, nullptr, nullptr};
+  if constexpr (MayBeVendor && vendor_takes<T>) made.vendor = &vendor_operations_of<T, Op>;
   if constexpr (!travels_as_bytes<T>) {
     made.encode = &serialised<T>::encode;
     made.decode = &serialised<T>::decode;
   }
   return made;
 }
-template <class T, class Op>
-inline constexpr mpi_element mpi_element_of = make_mpi_element<T, Op>();
+template <class T, class Op, bool MayBeVendor>
+inline constexpr mpi_element mpi_element_of = make_mpi_element<T, Op, MayBeVendor>();
 
 }  // namespace colligo

@@ -10,8 +10,8 @@
 #include <climits>
 #include <exception>
 #include <string>
-#include <vector>
 
+#include "../core/row.hpp"
 #include "../core/error.hpp"
 #include "mpi_port.hpp"
 #include "mpi_vendor.hpp"
@@ -27,10 +27,10 @@ inline int count_of(std::size_t n) {
 
 /// Counts and displacements as MPI wants them.
 struct int_blocks {
-  std::vector<int> counts, first;
+  row<int> counts, first;
 
   int_blocks() = default;
-  explicit int_blocks(blocks const& block) {
+  [[gnu::cold]] explicit int_blocks(blocks const& block) {
     for (int i = 0; i < block.parts; ++i)
       counts.push_back(count_of(block[i].size())), first.push_back(count_of(block[i].first - block.whole.first));
   }
@@ -69,19 +69,20 @@ class vendor_call : public moving_step {
   mpi_port& port_;
   call const& its_;
   manner how_;
-  mpi_element const& wire_;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Op op_ = MPI_OP_NULL;
   bool made_type_ = false, made_op_ = false;
   int_blocks ints_, out_ints_;   ///< the latter of a collective that has two vectors
-  std::vector<MPI_Request> requests_;
+  row<MPI_Request> requests_;
   std::exception_ptr thrown_;
 };
 
-COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner how)
-    : port_(port), its_(its), how_(how), wire_(*static_cast<mpi_element const*>(its.wire)), type_(wire_.type()) {
+[[gnu::cold]] COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner how)
+    : port_(port), its_(its), how_(how) {
+  vendor_operations const& known = *static_cast<mpi_element const*>(its.wire)->vendor;
+  type_ = known.type();
   bool const reduces = combines(its.what);
-  if (reduces && type_ != MPI_DATATYPE_NULL) op_ = wire_.operation();
+  if (reduces && type_ != MPI_DATATYPE_NULL) op_ = known.operation();
   bool const own = type_ == MPI_DATATYPE_NULL || (reduces && op_ == MPI_OP_NULL);
   if (own) {
     check_mpi(MPI_Type_contiguous(static_cast<int>(its.of->size), MPI_BYTE, &type_), "MPI_Type_contiguous");
@@ -99,7 +100,7 @@ COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner ho
   }
 }
 
-COLLIGO_BODY vendor_call::~vendor_call() {
+[[gnu::cold]] COLLIGO_BODY vendor_call::~vendor_call() {
   int finalised = 0;
   MPI_Finalized(&finalised);
   if (finalised) return;
@@ -109,7 +110,7 @@ COLLIGO_BODY vendor_call::~vendor_call() {
   if (made_type_) MPI_Type_free(&type_);
 }
 
-COLLIGO_BODY int vendor_call::key() {
+[[gnu::cold]] COLLIGO_BODY int vendor_call::key() {
   static int const made = [] {
     int k = MPI_KEYVAL_INVALID;
     check_mpi(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &k, nullptr), "MPI_Type_create_keyval");
@@ -118,7 +119,7 @@ COLLIGO_BODY int vendor_call::key() {
   return made;
 }
 
-COLLIGO_BODY void vendor_call::make_operation() {
+[[gnu::cold]] COLLIGO_BODY void vendor_call::make_operation() {
   check_mpi(MPI_Type_set_attr(type_, key(), this), "MPI_Type_set_attr");
   check_mpi(MPI_Op_create(&combine, its_.of->commutes, &op_), "MPI_Op_create");
   made_op_ = true;
@@ -143,7 +144,7 @@ template <class Blocking, class Started, class Persistent, class... Arguments>
 void vendor_call::make(char const* name, Blocking blocking, Started started, Persistent persistent,
                        Arguments... arguments) {
   if (how_ == manner::blocking) return check_mpi(blocking(arguments...), name);
-  MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+  MPI_Request& request = requests_.push_back(MPI_REQUEST_NULL);
   if constexpr (!std::is_null_pointer_v<Persistent>)
     if (how_ == manner::persistent) return check_mpi(persistent(arguments..., MPI_INFO_NULL, &request), name);
   check_mpi(started(arguments..., &request), name);
@@ -170,7 +171,7 @@ void vendor_call::in_pieces(Run run) const {
   } while (at < n);
 }
 
-COLLIGO_BODY void vendor_call::call_reduction() {
+[[gnu::cold]] COLLIGO_BODY void vendor_call::call_reduction() {
   using enum collective;
   MPI_Comm const comm = port_.comm();
   bool const at_root = port_.rank() == its_.root,
@@ -192,7 +193,7 @@ COLLIGO_BODY void vendor_call::call_reduction() {
   });
 }
 
-COLLIGO_BODY void vendor_call::call_gathering() {
+[[gnu::cold]] COLLIGO_BODY void vendor_call::call_gathering() {
   using enum collective;
   MPI_Comm const comm = port_.comm();
   std::byte const* const in = its_.in.data;
@@ -226,7 +227,7 @@ COLLIGO_BODY void vendor_call::call_gathering() {
   }
 }
 
-COLLIGO_BODY void vendor_call::call_all_to_all() {
+[[gnu::cold]] COLLIGO_BODY void vendor_call::call_all_to_all() {
   bool const same = its_.in.data == its_.out.data;
   void const* const in = same ? MPI_IN_PLACE : its_.in.data;
   if (its_.what == collective::all_to_all) {
@@ -237,7 +238,7 @@ COLLIGO_BODY void vendor_call::call_all_to_all() {
        out_ints_.counts.data(), out_ints_.first.data(), type_, port_.comm());
 }
 
-COLLIGO_BODY void vendor_call::rethrow() {
+[[gnu::cold]] COLLIGO_BODY void vendor_call::rethrow() {
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
 }
 
@@ -264,13 +265,13 @@ COLLIGO_BODY bool vendor_call::advance() {
 
 #undef COLLIGO_MPI
 
-COLLIGO_BODY void mpi_port::run_vendor(call const& its) {
-  vendor_call(*this, its, vendor_call::manner::blocking).run();
+COLLIGO_BODY void run_vendor_call(mpi_port& port, call const& its) {
+  vendor_call(port, its, vendor_call::manner::blocking).run();
 }
 
-COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
+COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent) {
   using manner = vendor_call::manner;
-  return std::make_unique<vendor_call>(*this, its, persistent ? manner::persistent : manner::started);
+  return std::make_unique<vendor_call>(port, its, persistent ? manner::persistent : manner::started);
 }
 
 }  // namespace colligo

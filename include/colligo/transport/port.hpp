@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -125,10 +124,14 @@ struct settings {
   file_setting table;         ///< COLLIGO_TABLE
   bool explains = false;   ///< COLLIGO_EXPLAIN: a matter of rank 0 alone, not handed on
 
+  static constexpr std::size_t count = collectives.size() + 8 + 3 * 3;
   /// All of it, for those who hand it on.
-  void for_each_text(std::function<void(std::string&)> const& f);
+  std::array<std::string*, count> texts();
 };
-settings settings_of_environment();
+/// Null: nothing is set.
+std::shared_ptr<settings> settings_of_environment();
+/// What an environment asks that sets nothing.
+settings const& nothing_set();
 file_setting file_of(std::string where, char const* path);
 /// The table of the program, for communicators that are used later.
 void set_table_of_program(file_setting its);
@@ -155,10 +158,10 @@ struct kept_with_port {
 /// What every port keeps.
 class port_base : public endpoint {
  public:
-  std::string const& setting(collective c) const { return settings_.algorithm[static_cast<std::size_t>(c)]; }
-  file_setting const& reduce_tree_setting() const { return settings_.reduce_tree; }
-  file_setting const& broadcast_tree_setting() const { return settings_.broadcast_tree; }
-  file_setting const& table_setting() const { return settings_.table; }
+  std::string const& setting(collective c) const { return asked().algorithm[static_cast<std::size_t>(c)]; }
+  file_setting const& reduce_tree_setting() const { return asked().reduce_tree; }
+  file_setting const& broadcast_tree_setting() const { return asked().broadcast_tree; }
+  file_setting const& table_setting() const { return asked().table; }
   /// What messages cost, which the rules beyond one host count with.
   machine const& network() const { return network_; }
   /// What the environment wishes and can not have is an error.
@@ -232,16 +235,18 @@ class port_base : public endpoint {
     else run(step);
   }
 
-  /// The same settings on all ranks. Rank 0 tells of values that are unknown; where the environment is strict, all
-  /// throw argument_error.
-  void take(settings all);
+  /// The same settings on all ranks, null: none. Rank 0 tells of values that are unknown; where the environment is
+  /// strict, all throw argument_error.
+  void take(std::shared_ptr<settings const> all);
 
  private:
   bool switched(char const* variable, std::string const& value) const;
   void set_bytes(char const* variable, std::string const& value, char const* what, std::size_t& bytes) const;
   void refuse_setting(std::string const& trouble, char const* otherwise) const;
 
-  settings settings_;
+  settings const& asked() const { return settings_ ? *settings_ : nothing_set(); }
+
+  std::shared_ptr<settings const> settings_;   // large, and as a rule there are none
   bool strict_ = false, stable_bits_ = false;
   machine network_ = typical;
   memory_limits limits_;

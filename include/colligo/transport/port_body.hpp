@@ -25,12 +25,11 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY std::string where(endpoint const& port, collective what) {
-  return std::string(name_of(what)) + " on rank " + std::to_string(port.rank()) + " of " + std::to_string(port.size()) +
-         ": ";
+  return sentence({name_of(what), " on rank ", port.rank(), " of ", port.size(), ": "});
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string too_large_for_memory(std::size_t element_size) {
-  return "elements of " + std::to_string(element_size) + " bytes are too large for it";
+  return sentence({"elements of ", element_size, " bytes are too large for it"});
 }
 
 [[gnu::cold]] COLLIGO_BODY void tell_that_nothing_is_traced() {
@@ -69,11 +68,15 @@ inline constexpr std::array variable_settings{
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void settings::for_each_text(std::function<void(std::string&)> const& f) {
-  for (std::string& value : algorithm) f(value);
-  for (variable_setting const& its : variable_settings) f(this->*its.value);
+[[gnu::cold]] COLLIGO_BODY std::array<std::string*, settings::count> settings::texts() {
+  static_assert(count == collectives.size() + variable_settings.size() + 3 * 3);
+  std::array<std::string*, count> all;
+  auto next = all.begin();
+  for (std::string& value : algorithm) *next++ = &value;
+  for (variable_setting const& its : variable_settings) *next++ = &(this->*its.value);
   for (file_setting* t : {&reduce_tree, &broadcast_tree, &table})
-    for (std::string* text : {&t->where, &t->text, &t->trouble}) f(*text);
+    for (std::string* text : {&t->where, &t->text, &t->trouble}) *next++ = text;
+  return all;
 }
 
 [[gnu::cold]] COLLIGO_BODY file_setting file_of(std::string where, char const* path) {
@@ -89,7 +92,7 @@ inline constexpr std::array variable_settings{
     t.text.append(part.data(), static_cast<std::size_t>(file.gcount()));
   if (file.bad()) t.trouble = "cannot be read";
   if (t.text.size() > longest) {
-    t.trouble = "is too long, more than " + std::to_string(longest) + " bytes";
+    t.trouble = sentence({"is too long, more than ", longest, " bytes"});
     t.text.clear();
   }
   return t;
@@ -99,7 +102,7 @@ inline constexpr std::array variable_settings{
 [[gnu::cold]] COLLIGO_BODY file_setting file_of_environment(std::initializer_list<char const*> variables) {
   for (char const* const variable : variables)
     if (char const* const path = wish_of_environment(variable))
-      return file_of(std::string(variable) + '=' + path, path);
+      return file_of(sentence({variable, "=", path}), path);
   return {};
 }
 
@@ -124,9 +127,10 @@ struct table_of_program {
   return one.its;
 }
 
-[[gnu::cold]] COLLIGO_BODY settings settings_of_environment() {
+[[gnu::cold]] COLLIGO_BODY std::shared_ptr<settings> settings_of_environment() {
   using namespace std::string_view_literals;
-  settings all;
+  auto const made = std::make_shared<settings>();
+  settings& all = *made;
   for (collective const c : collectives)
     if (char const* value = wish_of_environment(environment_variable(c).c_str()); value && value != "automatic"sv)
       all.algorithm[static_cast<std::size_t>(c)] = value;
@@ -137,7 +141,14 @@ struct table_of_program {
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
   take_rows_that_set(all.table.text, all);
-  return all;
+  bool any = all.explains;
+  for (std::string const* const text : all.texts()) any |= !text->empty();
+  return any ? made : nullptr;
+}
+
+[[gnu::cold]] COLLIGO_BODY settings const& nothing_set() {
+  static auto const& none = *new settings;   // ports may outlive static objects
+  return none;
 }
 
 [[gnu::cold]] COLLIGO_BODY void tell_of_unknown_variables() {
@@ -147,21 +158,22 @@ struct table_of_program {
     std::string_view const its(*each, std::strcspn(*each, "="));
     if (!its.starts_with(ours) || its.starts_with(of_tests)) continue;
     if (known.empty()) {
-      known = {"COLLIGO_TREE",    "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
-               "COLLIGO_EXPLAIN", "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"};
+      for (char const* const one : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
+                                    "COLLIGO_EXPLAIN", "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"})
+        known.emplace_back(one);
       for (variable_setting const& one : variable_settings) known.push_back(one.variable);
       for (collective const c : collectives) known.push_back(environment_variable(c));
     }
     if (std::ranges::find(known, its) != known.end()) continue;
-    tell_once(std::string(its) + " is no variable of this library and is ignored; the nearest is " +
-              std::string(nearest_to(its, known)));
+    tell_once(sentence(
+        {its, " is no variable of this library and is ignored; the nearest is ", nearest_to(its, known)}));
   }
 }
 
 [[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
-  refuse_setting(std::string(variable) + '=' + value + ": known values are 0 and 1, off and on, no and yes",
+  refuse_setting(sentence({variable, "=", value, ": known values are 0 and 1, off and on, no and yes"}),
                  "; it is taken to be off");
   return false;
 }
@@ -170,12 +182,12 @@ struct table_of_program {
                                                      std::size_t& bytes) const {
   if (value.empty()) return;
   if (auto const its = number_in(value)) bytes = *its;
-  else refuse_setting(std::string(variable) + '=' + value + ": " + what, "; it is ignored");
+  else refuse_setting(sentence({variable, "=", value, ": ", what}), "; it is ignored");
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::refuse_setting(std::string const& trouble, char const* otherwise) const {
-  if (strict_) throw argument_error("colligo: " + trouble);
-  if (rank() == 0) tell_once(trouble + otherwise);
+  if (strict_) throw argument_error(sentence({"colligo: ", trouble}));
+  if (rank() == 0) tell_once(sentence({trouble, otherwise}));
 }
 
 // "30us,1.25GB/s": what a message costs, and a byte; ",4GB/s": and a byte that is combined; ",5us": and a message that
@@ -198,27 +210,29 @@ struct table_of_program {
   return its;
 }
 
-[[gnu::cold]] COLLIGO_BODY void port_base::take(settings all) {
+[[gnu::cold]] COLLIGO_BODY void port_base::take(std::shared_ptr<settings const> all) {
+  if (!all) return;
+  settings const& its = *all;
   settings_ = std::move(all);
-  strict_ = switched("COLLIGO_STRICT", settings_.strict);
-  if (!settings_.network.empty()) {
-    if (auto const its = network_in(settings_.network)) network_ = *its;
-    else refuse_setting("COLLIGO_NETWORK=" + settings_.network + ": a message's latency and bandwidth are expected, as "
-                        "30us,1.25GB/s, then the bandwidth of combining and the latency of further messages of a step, "
-                        "as 30us,1.25GB/s,4GB/s,5us", "; it is ignored");
+  strict_ = switched("COLLIGO_STRICT", its.strict);
+  if (!its.network.empty()) {
+    if (auto const network = network_in(its.network)) network_ = *network;
+    else refuse_setting(
+        sentence({"COLLIGO_NETWORK=", its.network, ": a message's latency and bandwidth are expected, as "
+                  "30us,1.25GB/s, then the bandwidth of combining and the latency of further messages of a step, as "
+                  "30us,1.25GB/s,4GB/s,5us"}), "; it is ignored");
   }
-  set_bytes("COLLIGO_LINES", settings_.lines, "the most bytes of a message in lines are expected, as 1k",
-            limits_.lines);
-  set_bytes("COLLIGO_CHUNKS", settings_.chunks, "the bytes of a chunk are expected, as 16k", limits_.chunks);
-  set_bytes("COLLIGO_READ_MEMORY", settings_.read_memory, "the least bytes of a message are expected, as 768k, or off",
+  set_bytes("COLLIGO_LINES", its.lines, "the most bytes of a message in lines are expected, as 1k", limits_.lines);
+  set_bytes("COLLIGO_CHUNKS", its.chunks, "the bytes of a chunk are expected, as 16k", limits_.chunks);
+  set_bytes("COLLIGO_READ_MEMORY", its.read_memory, "the least bytes of a message are expected, as 768k, or off",
             limits_.read_from);
-  before_ = switched("COLLIGO_CHECK", settings_.check) ? agreement : 0;
-  stable_bits_ = settings_.bits == "stable";
-  if (!stable_bits_ && !settings_.bits.empty())
-    refuse_setting("COLLIGO_BITS=" + settings_.bits + ": the known value is stable", "; bits may differ");
-  if (switched("COLLIGO_ADAPTIVE", settings_.adaptive)) before_ |= adaptation;
-  if (settings_.explains && rank() == 0) before_ |= explanation;
-  if (settings_.explains && rank() == 0 && !explain_call) tell_once(not_included("COLLIGO_EXPLAIN", "explain.hpp"));
+  before_ = switched("COLLIGO_CHECK", its.check) ? agreement : 0;
+  stable_bits_ = its.bits == "stable";
+  if (!stable_bits_ && !its.bits.empty())
+    refuse_setting(sentence({"COLLIGO_BITS=", its.bits, ": the known value is stable"}), "; bits may differ");
+  if (switched("COLLIGO_ADAPTIVE", its.adaptive)) before_ |= adaptation;
+  if (its.explains && rank() == 0) before_ |= explanation;
+  if (its.explains && rank() == 0 && !explain_call) tell_once(not_included("COLLIGO_EXPLAIN", "explain.hpp"));
 }
 
 inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known,

@@ -12,8 +12,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
+#include "../core/row.hpp"
 #include "../plan/walk.hpp"
 #include "port.hpp"
 
@@ -69,7 +69,7 @@ class running final : public kept_with_port {
   std::array<std::byte, 32> tag_{};   // of a tag that is nothing but knobs
   std::weak_ptr<char> port_lives_;
   std::uint32_t number_ = 0;
-  std::vector<std::size_t> offsets_;
+  row<std::size_t> offsets_;
   std::unique_ptr<owned_by_request> owned_;
   scratch memory_;
   rank_plan plan_;
@@ -95,7 +95,10 @@ class requests_of_rank {
   void share() { shared_ = true; }
 
   /// One round for all that are under way. True if one has been completed.
-  bool progress();
+  bool progress() {
+    auto const advance = advance_all.load(std::memory_order_relaxed);
+    return advance != nullptr && advance(*this);
+  }
   void add(running& r, std::uint32_t number);
   /// Several threads may make and drop requests.
   std::unique_lock<std::recursive_mutex> lock() {
@@ -103,19 +106,23 @@ class requests_of_rank {
   }
   /// So that add() does not allocate for one more.
   void make_room(int one_more_or_less);
-  /// A blocking call while requests are under way: all of them go on meanwhile. Set by the first request, so that units
-  /// without any do not compile it.
+  // Set by the first request, so that units without any compile neither.
+  /// A blocking call while requests are under way: all of them go on meanwhile.
   using blocking_call = void (*)(port_base& port, call const& its, text const& what, void const* tag,
                                  known_ranks const& known, transport over, std::uint32_t number);
   blocking_call run_among = nullptr;
+  std::atomic<bool (*)(requests_of_rank& its)> advance_all = nullptr;
 
  private:
+  friend class running;
+  bool advance();
+
   std::recursive_mutex mutex_;
   std::atomic<bool> shared_ = false;
   std::atomic<int> count_ = 0;
   std::size_t made_ = 0;
   bool walking_ = false;             // a functor may make calls of its own
-  std::vector<running*> under_way_;  // in the order of their starts
+  row<running*> under_way_;  // in the order of their starts
 };
 
 }  // namespace colligo

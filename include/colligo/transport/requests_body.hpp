@@ -21,8 +21,9 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
     : port_(port), all_(port.requests()), its_(its), what_(what), over_(over), owned_(std::move(owned)) {
   all_.make_room(1);
   all_.run_among = &run_among;
+  all_.advance_all = [](requests_of_rank& all) { return all.advance(); };
   if (its.vector.offsets) {
-    offsets_.assign(its.vector.offsets, its.vector.offsets + offsets_of(its.what, its.vector.parts));
+    offsets_.append(its.vector.offsets, its.vector.offsets + offsets_of(its.what, its.vector.parts));
     its_.vector.offsets = offsets_.data();
   }
   if (what.is_vendor) {
@@ -232,7 +233,7 @@ COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
   if (made_ > under_way_.capacity()) under_way_.reserve(2 * made_);
 }
 
-COLLIGO_BODY bool requests_of_rank::progress() {
+COLLIGO_BODY bool requests_of_rank::advance() {
   auto const turn = lock();
   if (walking_) return false;
   walking_ = true;
@@ -249,7 +250,8 @@ COLLIGO_BODY bool requests_of_rank::progress() {
     under_way_[k] = nullptr;
     r->under_way_.store(false, std::memory_order_release);   // from here on it may be gone
   }
-  std::erase(under_way_, nullptr);
+  under_way_.resize(static_cast<std::size_t>(
+      std::remove(under_way_.begin(), under_way_.end(), nullptr) - under_way_.begin()));
   count_.store(static_cast<int>(under_way_.size()), std::memory_order_relaxed);
   walking_ = false;
   return under_way_.size() < before;

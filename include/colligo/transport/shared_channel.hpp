@@ -26,7 +26,6 @@
 #include <cstring>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "shared_layout.hpp"
 
@@ -38,7 +37,7 @@ class shared_host;
 /// The writing end.
 class outlet {
  public:
-  outlet(shared_host& host, line_numbers lines, std::size_t capacity, std::size_t readers)
+  outlet(shared_host& host, line_numbers lines, std::size_t capacity, std::span<channel_back const*> readers)
       : host_(&host), last_(lines.all - 1), capacity_(capacity), backs_(readers) {}
 
   bool has_room_for(std::uint32_t lines) {
@@ -133,7 +132,7 @@ class outlet {
   std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
   std::uint32_t told_ = 0;                         // of it
   std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
-  std::vector<channel_back const*> backs_;   // of all readers; host_ sets them
+  std::span<channel_back const*> backs_;   // of all readers; host_ sets them
   friend class inlet;
 };
 

@@ -24,7 +24,7 @@ COLLIGO_BODY void shared_steps::abandon() {
   listed_ = {};
 }
 
-COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {
+[[gnu::cold]] COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {
   if ((tag ^ expected) == message_tag::failed) {
     if (!data_->has_failed()) hear_of_failure(from);
     return true;
@@ -36,53 +36,51 @@ COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uin
   tell_mismatch(from, number);
 }
 
-COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {
+[[gnu::cold]] COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {
   data_->fail(std::make_exception_ptr(failed_elsewhere(
-      "colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " + std::to_string(peer) +
-      " has failed in this call, so that this rank's result is good for nothing")));
+      sentence({"colligo: ", in_words(its_), " on rank ", rank_, ": rank ", peer,
+                " has failed in this call, so that this rank's result is good for nothing"}))));
 } catch (std::bad_alloc const&) {   // of the words
   data_->fail(std::current_exception());
 }
 
-COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {
+[[gnu::cold]] COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {
   std::string const why = host_.record_of(peer).gave_up(its_.number);
   if (why.empty()) return;
   if (int const rank = gone_rank(); rank != nobody) tell_lost(rank);   // that may be why
-  throw failed_elsewhere("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) +
-                         std::string(given_up_by) + why);
+  throw failed_elsewhere(sentence({"colligo: ", in_words(its_), " on rank ", rank_, given_up_by, why}));
 }
 
 // A rank that is gone, nobody if there is none. Where ranks may leave, one that has nothing left to do is none.
-COLLIGO_BODY int shared_steps::gone_rank() const {
+[[gnu::cold]] COLLIGO_BODY int shared_steps::gone_rank() const {
   for (std::size_t place = 0; place < host_.records().size() && !host_.ranks_may_leave(); ++place)
     if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(rank)) return rank;
   return nobody;
 }
-COLLIGO_BODY void shared_steps::tell_lost(int rank) const {
-  throw rank_lost("colligo: " + in_words(its_) + " on rank " + std::to_string(rank_) + ": rank " +
-                      std::to_string(rank) + " is gone",
-                  rank);
+[[gnu::cold]] COLLIGO_BODY void shared_steps::tell_lost(int rank) const {
+  throw rank_lost(sentence({"colligo: ", in_words(its_), " on rank ", rank_, ": rank ", rank, " is gone"}), rank);
 }
 
-COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) const {
+[[gnu::cold]] COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) const {
   auto const called = [](rank_record const& its, std::uint32_t call) {
     call_identity known{.number = call};
-    return "number " + std::to_string(call) + (its.knows(known) ? ", " + in_words(known) : "");
+    bool const is_known = its.knows(known);
+    return sentence({"number ", call, is_known ? ", " : "", is_known ? in_words(known) : ""});
   };
   if (static_cast<std::int32_t>(number - its_.number) > 0) number = its_.number;   // the peer is ahead
   tell_if_given_up(peer);
   rank_record const& theirs = host_.record_of(peer);
-  std::string said = "colligo: ranks make different calls on this communicator: rank " + std::to_string(rank_) +
-                     " made call " + called(host_.my_record(), number) + "; rank " + std::to_string(peer) + " call " +
-                     called(theirs, number);
-  if (theirs.latest() != number) said += ", and then " + called(theirs, theirs.latest());
-  throw mismatch_error(said);
+  std::string const said =
+      sentence({"colligo: ranks make different calls on this communicator: rank ", rank_, " made call ",
+                called(host_.my_record(), number), "; rank ", peer, " call ", called(theirs, number)});
+  std::uint32_t const latest = theirs.latest();
+  throw mismatch_error(latest == number ? said : sentence({said, ", and then ", called(theirs, latest)}));
 }
 
 // Every rank of the host is asked whether it makes the same call, and whether it has given it up. `alone`: the one
 // message that is waited for; null:
 // those of the step.
-COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
+[[gnu::cold]] COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
   auto const records = host_.records();
   for (std::size_t place = 0; place < records.size(); ++place) {
     int const rank = host_.rank_at(place);
@@ -103,7 +101,7 @@ COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
 
 // The peer is gone or has gone on to a later call, or what has come from it is no such message. Says who it is. Whether
 // a message has passed is looked at last: whoever has gone on has sent and read all that it had to.
-COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
+[[gnu::cold]] COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
   auto const has_left = [&](int peer) {
     hopeless_ = peer;
     return static_cast<std::int32_t>(host_.record_of(peer).latest() - its_.number) > 0 ||
@@ -127,7 +125,7 @@ COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
   return hopeless_ != nobody;
 }
 // The next part of a message, or it does not come through a channel any more.
-COLLIGO_BODY bool shared_steps::has_come(incoming& i) {
+[[gnu::cold]] COLLIGO_BODY bool shared_steps::has_come(incoming& i) {
   switch (i.by) {
     case way::memory: return true;
     case way::ring: return i.from->chunk(1, message(i)) != nullptr;

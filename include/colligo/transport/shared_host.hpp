@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "../core/row.hpp"
 #include "../core/transport.hpp"
+#include "../core/words.hpp"
 #include "shared_channel.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -47,25 +49,25 @@ class shared_host {
  public:
   /// Takes all the memory that it needs of its process. `places`: for each rank of the communicator its place on this
   /// host or nobody; empty where the host has all of them.
-  shared_host(int me, std::size_t ranks, host_memory& memory, std::vector<int> places)
+  [[gnu::cold]] shared_host(int me, std::size_t ranks, host_memory& memory, std::vector<int> places)
       : me_(static_cast<std::size_t>(me)), segments_(ranks), memory_(memory), places_(std::move(places)),
-        lines_(lines_of_host(ranks)), records_(ranks) {
+        lines_(lines_of_host(ranks)), records_(ranks), backs_(ranks + std::max<std::size_t>(1, ranks - 1)) {
     segment_layout const layout(static_cast<int>(ranks));
     out_.reserve(ranks + 1), in_.reserve(ranks), in_all_.reserve(ranks);   // pointers into them are kept
     for (std::size_t r = 0; r < ranks; ++r) {
-      out_.emplace_back(*this, lines_, layout.capacity(r), 1);
-      in_.emplace_back(*this, lines_, layout.capacity(me_));
-      in_all_.emplace_back(*this, lines_, layout.capacity(ranks));
+      out_.push_back({*this, lines_, layout.capacity(r), std::span(backs_).subspan(r, 1)});
+      in_.push_back({*this, lines_, layout.capacity(me_)});
+      in_all_.push_back({*this, lines_, layout.capacity(ranks)});
       out_[r].reverse_taken_ = &in_[r].taken_;
       in_[r].reverse_ = &out_[r];
     }
-    out_.emplace_back(*this, lines_, layout.capacity(ranks), std::max<std::size_t>(1, ranks - 1));
+    out_.push_back({*this, lines_, layout.capacity(ranks), std::span(backs_).subspan(ranks)});
     largest_chunk_ = std::min<std::size_t>(32 * 1024, layout.capacity(0) / 4);
   }
   /// Before all else. `segment_of(place)`: that of each rank, of segment_layout(ranks).bytes() zero bytes. Takes no
   /// memory.
   template <class SegmentOf>
-  void open(SegmentOf segment_of, surroundings around) {
+  [[gnu::cold]] void open(SegmentOf segment_of, surroundings around) {
     around_ = around;
     patience_ = around.spin ? many_polls : around.polls_first ? brief_polls : 1;
     std::size_t const q = segments_.size();
@@ -133,14 +135,13 @@ class shared_host {
 
   /// The records of this host's ranks, by place.
   rank_record& my_record() { return *records_[me_]; }
-  void give_up(std::uint32_t number, std::string_view why) noexcept {
+  [[gnu::cold]] void give_up(std::uint32_t number, std::string_view why) noexcept {
     given_up_ = number;
     // A rank that gives up because another one has hands its reason on.
     if (auto const at = why.find(given_up_by); at != why.npos)
       return my_record().give_up(number, why.substr(at + given_up_by.size()));
     try {
-      std::string const me = "rank " + std::to_string(rank_at(me_));
-      my_record().give_up(number, me + ": " + std::string(why));
+      my_record().give_up(number, sentence({"rank ", rank_at(me_), ": ", why}));
     } catch (std::bad_alloc const&) {
       my_record().give_up(number, why);
     }
@@ -235,14 +236,15 @@ class shared_host {
 
   surroundings around_;
   std::size_t me_;
-  std::vector<std::byte*> segments_;
+  row<std::byte*> segments_;
   host_memory& memory_;
   std::vector<int> places_;
   line_numbers lines_;
   std::uint32_t given_up_ = 0;
-  std::vector<rank_record*> records_;
-  std::vector<outlet> out_;
-  std::vector<inlet> in_, in_all_;
+  row<rank_record*> records_;
+  row<channel_back const*> backs_;   // of outlets, for which readers say how far they are
+  row<outlet> out_;
+  row<inlet> in_, in_all_;
   std::size_t largest_chunk_ = 0;
   memory_limits limits_;
   unsigned mutable patience_ = 1, fruitless_ = 0, quiet_ = 0;

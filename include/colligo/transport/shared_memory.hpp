@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "../core/row.hpp"
 #include "shared_host.hpp"
 #include "working_vector.hpp"
 
@@ -49,9 +50,9 @@ struct shared_traffic {
 
     bool is_complete() const { return done == bytes; }
   };
-  std::vector<outgoing> out;
-  std::vector<incoming> in;
-  std::vector<std::vector<std::byte>> copies;
+  row<outgoing> out;
+  row<incoming> in;
+  std::vector<row<std::byte>> copies;
 
   void clear() {
     out.clear();
@@ -98,8 +99,8 @@ class shared_steps final : private listener {
   /// A list of operands. `published`: what a rank sends is one range and goes to all others. Waits.
   void perform(std::span<operand const> list, bool published);
 
-  /// So that no such step allocates.
-  void make_room(std::span<operand const> list);
+  /// So that no such step allocates. Peers of other hosts may be among them.
+  void make_room(std::span<operand const> list, bool published);
   /// The same without waiting: begin, then advance() until it is done.
   void begin(std::span<operand const> list, bool published);
 
@@ -122,6 +123,7 @@ class shared_steps final : private listener {
   using outgoing = shared_traffic::outgoing;
   using incoming = shared_traffic::incoming;
 
+  outlet& channel_to(int peer, bool published) { return published ? host_.to_all() : host_.to(peer); }
   inlet& channel_from(int peer, bool published) { return published ? host_.from_all(peer) : host_.from(peer); }
   bool send_all(std::span<operand const> list, bool published);
   void receive_all(std::span<operand const> list, bool published);

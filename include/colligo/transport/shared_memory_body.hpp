@@ -90,12 +90,16 @@ COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, bool publ
   data_->fail(std::current_exception());
 }
 
-COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list) {
+COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, bool published) {
+  published = host_.publishes(published);
   traffic_.out.reserve(2 * list.size());
   traffic_.in.reserve(2 * list.size());
   std::size_t slots = 0;
   for_each_piece(list, [&](piece const& p) {
+    if (!host_.has(p.peer)) return;
     std::size_t const bytes = p.elements.size() * size_;
+    if (p.sends()) host_.make_ready(channel_to(p.peer, published), bytes);
+    else channel_from(p.peer, published);
     if (!p.folds()) return;
     if (way_of(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
     if (way_of(bytes) == way::announced) slots += read_size();
@@ -122,7 +126,7 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
     all_short &= host_.in_lines(bytes);
     if (!p.sends() || (published && std::exchange(sent, true))) return;
     if (p.combines_first() && !free) free = data_->memory().combined.of_size(scratch_sizes(list).combined * size_);
-    outlet& to = published ? host_.to_all() : host_.to(p.peer);
+    outlet& to = channel_to(p.peer, published);
     std::byte const* const from = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += bytes;
     if (host_.in_lines(bytes) && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
@@ -147,7 +151,7 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool 
 }
 
 COLLIGO_BODY void shared_steps::add_out(int peer, bool published, std::byte const* from, std::size_t bytes) {
-  outlet& to = published ? host_.to_all() : host_.to(peer);
+  outlet& to = channel_to(peer, published);
   auto const same = [&](outgoing const& o) { return o.to == &to; };
   traffic_.out.push_back(
       {&to, published ? nobody : peer, from, bytes, 0, way_of(bytes), latest_message(traffic_.out, same)});

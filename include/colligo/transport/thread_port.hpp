@@ -47,7 +47,7 @@ struct over_threads {
 
   class port final : public port_base {
    public:
-    port(group& all, int rank, int size, settings const& environment)
+    port(group& all, int rank, int size, std::shared_ptr<settings const> const& environment)
         : port_base(own_requests_), ranks(all), memory_(std::make_unique<steps_memory>()) {
       rank_ = rank;
       size_ = size;

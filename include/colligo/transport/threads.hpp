@@ -29,7 +29,7 @@ struct port_of<thread_communicator> {
   static detail::endpoint& open(thread_communicator const& comm) { return comm.port_; }
   template <class T>
   static constexpr bool has_vendor = false;
-  template <class T, class Op>
+  template <class T, class Op, bool MayBeVendor>
   static void const* wire() { return nullptr; }
 };
 

@@ -73,6 +73,19 @@ struct contribution {
   std::byte const* values;
 };
 
+/// Gives the k-th of several by a function that outlives this: its kind is no matter for those who combine.
+class contributions {
+ public:
+  template <class F>
+  contributions(F const& f)
+      : f_(&f), call_([](void const* its, std::size_t k) { return (*static_cast<F const*>(its))(k); }) {}
+  contribution operator()(std::size_t k) const { return call_(f_, k); }
+
+ private:
+  void const* f_;
+  contribution (*call_)(void const* f, std::size_t k);
+};
+
 /// Behind all that there is.
 inline constexpr range behind_all{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
 inline constexpr values<std::byte> nothing_beyond{nullptr, behind_all};
@@ -125,8 +138,7 @@ class working_vector {
 
   /// Combines what came from several ranks, with the rank's own values at their place among them: the same grouping,
   /// and so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
-  template <class From>
-  void combine_in_order(range const& r, int me, std::size_t n, From from) {
+  [[gnu::noinline]] void combine_in_order(range const& r, int me, std::size_t n, contributions const& from) {
     std::size_t const stretch =
         of().bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of().size);
     for (std::size_t first = r.first; first < r.last; first += std::min(stretch, r.last - first)) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What the engine keeps in rows: growing arrays of values that are no more than their bytes. std::vector would do, but
+/// of each of two dozen types a header-only unit compiles some sixty functions of it. One function grows all rows.
+#pragma once
+
+#include "mode.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Memory for `wanted` elements of `size` bytes or more, at least twice as many as before, that begins with those of
+/// `old`, which is freed. Sets how many there are.
+[[gnu::cold, gnu::noinline]] inline void* grown(void* old, std::size_t& elements, std::size_t wanted,
+                                                std::size_t size) {
+  std::size_t const more = std::max(wanted, 2 * elements);
+  void* const fresh = ::operator new(more * size);
+  if (elements != 0) std::memcpy(fresh, old, elements * size);
+  ::operator delete(old);
+  elements = more;
+  return fresh;
+}
+
+/// As std::vector, which has the same names. Only T's that could be copied by memcpy.
+template <class T>
+class row {
+ public:
+  using value_type = T;
+
+  row() = default;
+  explicit row(std::size_t n) { resize(n); }
+  row(T const* first, T const* last) { append(first, last); }
+  row(row&& other) noexcept { swap(other); }
+  row& operator=(row&& other) noexcept {
+    row(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~row() { ::operator delete(first_); }
+
+  T* data() { return first_; }
+  T const* data() const { return first_; }
+  T* begin() { return first_; }
+  T const* begin() const { return first_; }
+  T* end() { return first_ + size_; }
+  T const* end() const { return first_ + size_; }
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](std::size_t i) { return first_[i]; }
+  T const& operator[](std::size_t i) const { return first_[i]; }
+  T& front() { return *first_; }
+  T& back() { return first_[size_ - 1]; }
+  T const& back() const { return first_[size_ - 1]; }
+
+  void reserve(std::size_t n) {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignof(std::max_align_t));
+    if (n > capacity_) [[unlikely]] first_ = static_cast<T*>(grown(first_, capacity_, n, sizeof(T)));
+  }
+  void resize(std::size_t n) {
+    reserve(n);
+    for (; size_ < n; ++size_) ::new (first_ + size_) T();
+    size_ = n;
+  }
+  void clear() { size_ = 0; }
+  T& push_back(T const& value) {
+    if (size_ == capacity()) [[unlikely]] {
+      T const its = value;   // may be one of these
+      reserve(size_ + 1);
+      return *::new (first_ + size_++) T(its);
+    }
+    return *::new (first_ + size_++) T(value);
+  }
+  void pop_back() { --size_; }
+  void append(T const* first, T const* last) {
+    reserve(size_ + static_cast<std::size_t>(last - first));
+    std::copy(first, last, end());
+    size_ += static_cast<std::size_t>(last - first);
+  }
+  T* insert(T* before, T const& value) {
+    std::size_t const at = static_cast<std::size_t>(before - first_);
+    push_back(value);
+    std::rotate(begin() + at, end() - 1, end());
+    return begin() + at;
+  }
+  void erase(T* its) {
+    std::copy(its + 1, end(), its);
+    --size_;
+  }
+
+ private:
+  void swap(row& other) noexcept {
+    std::swap(first_, other.first_), std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
+  }
+
+  T* first_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace colligo
