@@ -56,10 +56,7 @@ namespace detail {
 inline constexpr std::size_t cache_line = 64;
 
 /// What collectives that combine nothing pass as functor.
-struct no_functor {
-  template <class T>
-  T operator()(T const& a, T const&) const { return a; }
-};
+struct no_functor {};
 
 /// Whether an algorithm may change the order of operands.
 template <class Op, class T>
@@ -146,7 +143,7 @@ inline constexpr element element_of{
     }(),
     &name_of_type<T>, &name_of_type<std::remove_cv_t<Op>>,
     [] {
-      if constexpr (std::is_same_v<Op, no_functor>) return &combine_nothing;
+      if constexpr (std::is_same_v<std::remove_cv_t<Op>, no_functor>) return &combine_nothing;
       else return &combine_bytes<T, Op>;
     }()};
 

@@ -34,14 +34,16 @@ struct tree_fault {
   kind what{};
   int rank = nobody, other = nobody, third = nobody;
 
+  template <class Lazy = void>
   std::string reason() const;
 };
+template <class Lazy = void>
 constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children);
 
 }  // namespace detail
 
 /// A tree over ranks 0 .. size() - 1, any of which may be its root. A default one is over no
-/// ranks at all: there is none.
+/// ranks at all: there is none. What makes one is a template on nothing, for most units that see this make none.
 class tree {
  public:
   constexpr tree() = default;
@@ -52,10 +54,14 @@ class tree {
 
   /// By the children of each rank, in the order in which they report. Throws argument_error where that is no tree over
   /// all these ranks.
-  static constexpr tree of_children(std::vector<std::vector<int>> const& children) { return tree(children); }
+  template <class Lazy = void>
+  static constexpr tree of_children(std::vector<std::vector<int>> const& children) {
+    return tree(children);
+  }
 
   /// By the parent of each rank, the root's is `nobody`. Children report nearest rank first, which is in order wherever
   /// any order is.
+  template <class Lazy = void>
   static constexpr tree of_parents(std::span<int const> parents) {
     int const p = static_cast<int>(parents.size());
     std::vector<std::vector<int>> children(parents.size());
@@ -85,6 +91,7 @@ class tree {
   /// Combining children as they report joins neighbouring intervals of ranks only: any associative functor will do.
   constexpr bool in_order() const { return in_order_; }
   /// All ranks, each after its parent.
+  template <class Lazy = void>
   constexpr std::vector<int> from_the_root() const;
 
   friend constexpr bool operator==(tree const& a, tree const& b) { return a.first_ == b.first_ && a.list_ == b.list_; }
@@ -101,7 +108,8 @@ class tree {
     return children;
   }
 
-  constexpr explicit tree(std::vector<std::vector<int>> const& children)
+  template <std::same_as<std::vector<std::vector<int>>> Children>
+  constexpr explicit tree(Children const& children)
       : parents_(children.size(), nobody), first_{0} {
     if (auto const fault = detail::fault_of(children); fault.what != detail::tree_fault::kind::none)
       throw argument_error("tree: " + fault.reason());
@@ -116,6 +124,7 @@ class tree {
     see_depth_and_order();
   }
 
+  template <class Lazy = void>
   constexpr void see_depth_and_order() {
     auto ranks = from_the_root();
     std::vector<int> level(ranks.size(), 0), lowest = level, highest = level;
@@ -135,6 +144,7 @@ class tree {
   bool in_order_ = true;
 };
 
+template <class Lazy>
 constexpr std::vector<int> tree::from_the_root() const {
   std::vector<int> ranks;
   if (size() > 0) ranks.push_back(root_);
@@ -171,6 +181,7 @@ struct rerooted {
 
 namespace detail {
 
+template <class Lazy>
 constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children) {
   using enum tree_fault::kind;
   int const p = static_cast<int>(children.size());
@@ -205,7 +216,8 @@ constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children) {
   return {cycle, lost};
 }
 
-inline std::string tree_fault::reason() const {
+template <class Lazy>
+std::string tree_fault::reason() const {
   auto const number = [](int r) { return std::to_string(r); };
   switch (what) {
     case kind::none: break;
