@@ -31,8 +31,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
 template <class T>
 class row {
  public:
-  using value_type = T;
-
   row() = default;
   explicit row(std::size_t n) { resize(n); }
   row(T const* first, T const* last) { append(first, last); }

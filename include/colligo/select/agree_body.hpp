@@ -196,9 +196,10 @@ constexpr bool has_counts(collective c) {
     if (told == most) return sentence({words, "; and ", calls.size() - most, " more"});
     auto const next = std::min_element(frequent.begin(), frequent.end());
     description const& its = all[calls[static_cast<std::size_t>(next - frequent.begin())]];
-    bool const one = std::exchange(*next, all.size() + 1) == 1;
-    words += sentence({told == 0 ? "" : "; ", ranks_in_words(ranks_that_call(its)),
-                       its.is_refusal ? " refuse" : " call", one ? "s" : "", its.is_refusal ? ": " : " ", its.text()});
+    *next = all.size() + 1;   // told
+    row<int> const ranks = ranks_that_call(its);
+    words += sentence({told == 0 ? "" : "; ", ranks_in_words(ranks), its.is_refusal ? " refuse" : " call",
+                       ranks.size() == 1 ? "s" : "", its.is_refusal ? ": " : " ", its.text()});
     bool const is_clear = std::ranges::none_of(all, [&](description const& other) {
       return other.text() == its.text() && !is_same(other, its);
     });

@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
-#include "../core/row.hpp"
 #include "../core/element.hpp"
+#include "../core/row.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "../core/row.hpp"
 #include "../core/element.hpp"
 #include "../core/policy.hpp"
+#include "../core/row.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -8,8 +8,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "../core/row.hpp"
 #include "../core/element.hpp"
+#include "../core/row.hpp"
 #include "../core/step.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

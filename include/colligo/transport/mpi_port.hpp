@@ -26,6 +26,12 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
+namespace mpi {
+
+inline mpi_element const& element_of(call const& its) { return *static_cast<mpi_element const*>(its.wire); }
+
+}  // namespace mpi
+
 class mpi_shared;
 struct mpi_whereabouts;
 struct mpi_segment;

@@ -33,8 +33,6 @@ struct mpi_port::steps_memory : mpi_steps_memory {
 
 namespace mpi {
 
-inline mpi_element const& element_of(call const& its) { return *static_cast<mpi_element const*>(its.wire); }
-
 // Steps that bring along all that they need.
 struct request_steps final : private mpi_steps_memory, public mpi_steps {
   request_steps(mpi_port& port, working_vector& data, call const& its, shared_host* host)
@@ -296,11 +294,6 @@ COLLIGO_BODY std::string mpi_port::why_no_memory(element const& of) {
   return host->whole() && !host->fits(of.size) ? too_large_for_memory(of.size) : std::string();
 }
 
-COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor != nullptr; }
-COLLIGO_BODY void mpi_port::run_vendor(call const& its) { mpi::element_of(its).vendor->run(*this, its); }
-COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
-  return mpi::element_of(its).vendor->request(*this, its, persistent);
-}
 COLLIGO_BODY void const* mpi_port::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor, false>; }
 
 COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_run const& run, transport over) {

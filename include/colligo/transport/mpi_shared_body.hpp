@@ -89,7 +89,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 [[gnu::cold]] COLLIGO_BODY double cores_of_groups(char const* folder, std::string path, bool second_version) {
   double least = INT_MAX;
   for (;; path.resize(path.rfind('/'))) {
-    std::string const here = sentence({folder, path});
+    std::string const here = folder + path;
     double quota = 0, period = 0;   // -1: no limit
     if (second_version) read_numbers(here + "/cpu.max", {&quota, &period});
     else {

@@ -79,7 +79,7 @@ class vendor_call : public moving_step {
 
 [[gnu::cold]] COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner how)
     : port_(port), its_(its), how_(how) {
-  vendor_operations const& known = *static_cast<mpi_element const*>(its.wire)->vendor;
+  vendor_operations const& known = *mpi::element_of(its).vendor;
   type_ = known.type();
   bool const reduces = combines(its.what);
   if (reduces && type_ != MPI_DATATYPE_NULL) op_ = known.operation();
@@ -272,6 +272,12 @@ COLLIGO_BODY void run_vendor_call(mpi_port& port, call const& its) {
 COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent) {
   using manner = vendor_call::manner;
   return std::make_unique<vendor_call>(port, its, persistent ? manner::persistent : manner::started);
+}
+
+COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor != nullptr; }
+COLLIGO_BODY void mpi_port::run_vendor(call const& its) { mpi::element_of(its).vendor->run(*this, its); }
+COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
+  return mpi::element_of(its).vendor->request(*this, its, persistent);
 }
 
 }  // namespace colligo
