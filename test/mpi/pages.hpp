@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the blocks of README.md and reference.md may use without saying so. pages.cmake makes a program of them.
+// What the blocks of the README and the guide may use without saying so. pages.cmake makes a program of them.
 #pragma once
 
 #define BOOST_TEST_NO_MAIN

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// The lines of include/colligo/porting.md, each beside Boost.MPI's own: what they leave in memory is the same.
+// The lines of examples/guide/porting-from-boost.md beside those of Boost.MPI: what they leave in memory is the same.
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 
