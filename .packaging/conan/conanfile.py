@@ -48,8 +48,6 @@ class Colligo(ConanFile):
     def generate(self):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
-        for off in ("COLLIGO_EXAMPLES", "COLLIGO_BENCHMARKS", "COLLIGO_TESTS"):
-            toolchain.cache_variables[off] = False
         toolchain.cache_variables["COLLIGO_BOOST_MPI"] = bool(self.options.boost_mpi)
         toolchain.generate()
 

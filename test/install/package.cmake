@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # Makes the Debian package of the project built in BUILD and unpacks it into ./root.
+cmake_minimum_required(VERSION 3.20)
 file(REMOVE_RECURSE package root)
 file(MAKE_DIRECTORY package)
 execute_process(COMMAND ${CPACK} -G DEB --config ${BUILD}/CPackConfig.cmake -B ${CMAKE_CURRENT_BINARY_DIR}/package
@@ -22,3 +23,13 @@ execute_process(COMMAND ${DPKG_DEB} --extract ${package} root RESULT_VARIABLE re
 if(NOT result EQUAL 0 OR NOT EXISTS ${CMAKE_CURRENT_BINARY_DIR}/root/usr/include/colligo/version.hpp)
   message(FATAL_ERROR "${package} was not unpacked")
 endif()
+execute_process(COMMAND ${DPKG_DEB} --field ${package} Maintainer OUTPUT_VARIABLE maintainer)
+if(maintainer STREQUAL "" OR maintainer MATCHES "example|localhost")
+  message(FATAL_ERROR "nobody is \"${maintainer}\"")
+endif()
+file(STRINGS root/usr/share/doc/libcolligo-dev/copyright copyright)
+foreach(line "Copyright: The authors of Colligo" "License: BSL-1.0" " Boost Software License - Version 1.0 - August 17th, 2003" " .")
+  if(NOT line IN_LIST copyright)
+    message(FATAL_ERROR "the package's copyright has no line \"${line}\"")
+  endif()
+endforeach()

@@ -22,5 +22,4 @@ class Colligo(CMakePackage):
     conflicts("%clang@:13", msg="C++20 is needed")
 
     def cmake_args(self):
-        off = ["COLLIGO_EXAMPLES", "COLLIGO_BENCHMARKS", "COLLIGO_TESTS"]
-        return [self.define_from_variant("COLLIGO_BOOST_MPI", "boost_mpi")] + [self.define(it, False) for it in off]
+        return [self.define_from_variant("COLLIGO_BOOST_MPI", "boost_mpi")]
