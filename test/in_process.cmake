@@ -3,6 +3,13 @@
 add_executable(test_threads transport/threads.cpp transport/shared_memory.cpp transport/checked.cpp trace/trace.cpp
                request/threads.cpp)
 target_link_libraries(test_threads PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
+# Numbers with commas, as in many countries. localedef warns of what a locale has not.
+set(locales ${CMAKE_CURRENT_BINARY_DIR}/locales)
+find_program(COLLIGO_LOCALEDEF localedef REQUIRED)
+file(MAKE_DIRECTORY ${locales})
+execute_process(COMMAND ${COLLIGO_LOCALEDEF} -c --no-archive -i ${CMAKE_CURRENT_SOURCE_DIR}/commas.locale
+                -f ANSI_X3.4-1968 ${locales}/commas OUTPUT_QUIET ERROR_QUIET)
+target_compile_definitions(test_threads PRIVATE COLLIGO_TEST_LOCALES="${locales}")
 colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
 add_test(NAME threads COMMAND test_threads)
 

@@ -161,6 +161,11 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_rank_is_refused_by_all_where_that_i
   if (comm.size() == 1) return;
   expect_sum(other);
   BOOST_CHECK_EQUAL(colligo::all_reduce(other, 1, std::plus<>{}, colligo::shared_memory{}), other.size());
+  {
+    communicator const third = fresh();
+    variable const neither("COLLIGO_STRICT", "maybe", comm.rank() == comm.size() - 1);   // counts as not set
+    expect_sum(third);
+  }
   variable const strict("COLLIGO_STRICT", "1", comm.rank() == comm.size() - 1);
   for (int i = 0; i < 2; ++i)
     all_throw<colligo::argument_error>(comm, [&] { expect_sum(comm); },

@@ -16,6 +16,8 @@
 #include <colligo/core/words.hpp>
 #include <colligo/select/measured.hpp>
 
+#include "../locales.hpp"
+
 using namespace colligo;
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
@@ -77,6 +79,22 @@ TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type and size 
                             "pinned by the program\n"));
   CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<>: over messages, named by the program\n"));
   CHECK_THAT(said, Contains("barrier, dissemination: over messages, chosen by the papers' rules\n"));
+}
+
+TEST_CASE("a switch that is neither on nor off is told of once, and counts as not set") {
+  auto const calls = [] {
+    for (int again = 0; again < 2; ++again)
+      run_threads(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}); });
+  };
+  for (char const* const name : {"COLLIGO_STRICT", "COLLIGO_CHECK", "COLLIGO_ADAPTIVE", "COLLIGO_EXPLAIN"}) {
+    variable const its(name, "maybe");
+    std::string const trouble =
+        std::string(name) + "=maybe: known values are 0 and 1, off and on, no and yes";
+    CHECK(on_stderr(calls) == "colligo: " + trouble + "; it is ignored\n");
+    if (name == std::string_view("COLLIGO_STRICT")) continue;
+    variable const strict("COLLIGO_STRICT", "yes");
+    CHECK_THROWS_WITH(calls(), Contains(trouble));
+  }
 }
 
 TEST_CASE("variables that are none are told of once, with the nearest one that is") {
@@ -443,6 +461,11 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
   use_table("set COLLIGO_CHUNKS many", "mine");
   CHECK_THAT(on_stderr(call), Contains("COLLIGO_CHUNKS=many: the bytes of a chunk"));
   use_table("");
+  {   // 0 us, and then a comma, where decimals have one
+    variable const slow("COLLIGO_NETWORK", "2000.5us,10.25GB/s,0.00001GB/s");
+    other_locales const here;
+    CHECK(on_stderr([&] { CHECK(takes() == "halving_doubling@messages"); }) == "");
+  }
   variable const overlapping("COLLIGO_NETWORK", "1us,10GB/s,10GB/s,0us");
   CHECK(takes() == "circulant@messages");
 }

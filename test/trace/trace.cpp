@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "../locales.hpp"
 #include "../trace_check.hpp"
 #include "../well_formed.hpp"
 
@@ -201,4 +202,26 @@ TEST_CASE("COLLIGO_TRACE: a file for every group of threads, as the name says, a
   ::unsetenv("COLLIGO_TRACE");
   CHECK_NOTHROW(run());
   CHECK_FALSE(std::ifstream("threads_trace.5.json"));
+}
+
+TEST_CASE("what is written for others to read is the same in every locale") {
+  auto logs = traced_all_reduce(12, 4000, ring{});
+  logs[0].shift(-1'000'000'000);   // a fold, whose length is a decimal
+  auto const all = [&] {
+    std::ostringstream texts;   // of the global locale
+    write_chrome_trace(texts, logs);
+    write_timeline(texts, logs);
+    auto const schedule = record(ring{}, collective::all_reduce, 12, 4000);
+    auto const chain = trees::chain(12);
+    texts << schedule << draw(schedule) << chain << draw(chain);
+    run_threads(12, [&](thread_communicator& comm) {
+      auto const mine = explain<double>(comm, collective::all_reduce, 4000, std::plus<>{});
+      if (comm.rank() == 0) texts << mine;
+    });
+    return std::move(texts).str();
+  };
+  std::string const before = all();
+  CHECK(occurrences(before, ">idle ") == 1);
+  other_locales const here;
+  CHECK(all() == before);
 }

@@ -20,8 +20,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// "1", "on", "yes", "true" or "0", "off", "no", "false", in letters of any size.
 std::optional<bool> switch_in(std::string_view word);
 
+/// A variable of the environment that is a switch. Off where it is not set, or is another word than those: that counts
+/// as not set, and the ports tell of it.
+bool switch_of_environment(char const* variable);
+
 /// "65536", "64k", "1M", "2G": k is 1024. None: no such number, or too large.
 std::optional<std::size_t> number_in(std::string_view word);
+
+/// "1.25", whatever the locale.
+std::optional<double> decimal_in(std::string_view word);
+/// As printf("%.*g", digits, value) writes it, whatever the locale.
+std::string in_digits(double value, int digits);
 
 /// The known word that takes the fewest letters changed, added or left out.
 std::string_view nearest_to(std::string_view word, std::span<std::string const> known);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -20,12 +20,18 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY std::optional<bool> switch_in(std::string_view word) {
   std::string its(word);
-  for (char& c : its) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : its)
+    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');   // of every locale
   for (char const* const yes : {"1", "on", "yes", "true"})
     if (its == yes) return true;
   for (char const* const no : {"0", "off", "no", "false"})
     if (its == no) return false;
   return std::nullopt;
+}
+
+[[gnu::cold]] COLLIGO_BODY bool switch_of_environment(char const* variable) {
+  char const* const value = std::getenv(variable);
+  return switch_in(value ? value : "").value_or(false);
 }
 
 [[gnu::cold]] COLLIGO_BODY std::optional<std::size_t> number_in(std::string_view word) {
@@ -40,6 +46,19 @@ namespace colligo::inline COLLIGO_MODE::detail {
   auto const bits = 10 * (which / 2 + 1);
   if (number > std::numeric_limits<std::size_t>::max() >> bits) return std::nullopt;
   return number << bits;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::optional<double> decimal_in(std::string_view word) {
+  double number = 0;
+  auto const end = word.data() + word.size();
+  auto const read = std::from_chars(word.data(), end, number);
+  return read.ec == std::errc{} && read.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string in_digits(double value, int digits) {
+  std::array<char, 32> text;
+  auto const written = std::to_chars(text.begin(), text.end(), value, std::chars_format::general, digits);
+  return {text.begin(), written.ptr};
 }
 
 // Levenshtein's distance.

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <map>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,12 +73,6 @@ class host_rows {
   std::vector<std::vector<int>> ranks_;
   std::vector<std::string> names_;
 };
-
-inline std::string text_of(cyclic_range const& r) {
-  std::string text = std::to_string(r.head.first) + ".." + std::to_string(r.head.last);
-  if (!r.tail.empty()) text += ',' + std::to_string(r.tail.first) + ".." + std::to_string(r.tail.last);
-  return text;
-}
 
 template <drawable_tree Tree>
 std::vector<int> children_of(Tree const& t, int rank) {
@@ -169,11 +162,11 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
   for (auto const& its : columns)
     for (auto const& [_, messages] : its.sent) longest = std::max(longest, label(its, messages).size());
 
-  std::ostringstream caption;
-  if (!name.empty()) caption << name << ": ";
-  caption << name_of(s.what()) << ", p = " << s.size() << ", n = " << s.elements() << ": " << s.rounds() << " rounds, "
-          << all.size() << " messages";
-  if (map.known()) caption << ", " << between_hosts(s, hosts) << " of them between " << map.count() << " hosts";
+  std::string caption = detail::sentence({name, name.empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
+                                          ", n = ", s.elements(), ": ", s.rounds(), " rounds, ", all.size(),
+                                          " messages"});
+  if (map.known())
+    caption += detail::sentence({", ", between_hosts(s, hosts), " of them between ", map.count(), " hosts"});
   double const count = static_cast<double>(columns.size());
   double const row = s.size() <= 16 ? 40 : 28, top = 76, left = map.known() ? 150 : 80;
   double const stub = .85 * detail::width_of(longest) + 10;
@@ -182,10 +175,10 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
   double const column =
       std::max(stub + std::clamp(6.0 * s.size(), 60.0, 130.0) + 24, detail::width_of(title) + 16);
   double const width =
-      std::max({left + column * count + 30, detail::width_of(caption.str().size()) * 1.25 + 20, 560.0});
+      std::max({left + column * count + 30, detail::width_of(caption.size()) * 1.25 + 20, 560.0});
   double const bottom = top + row * s.size() + 20, height = bottom + 26;
   svg picture(width, height);
-  picture.text(16, 24, caption.str(), "class='title'");
+  picture.text(16, 24, caption, "class='title'");
 
   // Ranks of a host are neighbours.
   std::vector<double> y_of(static_cast<std::size_t>(s.size()));
@@ -277,12 +270,10 @@ std::string draw(Tree const& t, std::span<int const> hosts = {}, std::string_vie
   if (root != nobody) place(place, root, 0);
   auto const at = [&](int rank) { return nodes[static_cast<std::size_t>(rank)]; };
 
-  std::ostringstream caption;
-  if (!name.empty()) caption << name << ": ";
-  caption << p << " ranks, depth " << depth;
+  std::string caption = detail::sentence({name, name.empty() ? "" : ": ", p, " ranks, depth ", depth});
   if (map.known())
-    caption << " on " << map.count() << " hosts: " << between_hosts(t, hosts) << " of " << std::max(0, p - 1)
-            << " edges between hosts";
+    caption += detail::sentence({" on ", map.count(), " hosts: ", between_hosts(t, hosts), " of ", std::max(0, p - 1),
+                                 " edges between hosts"});
   // A swatch per host, as many in a line as fit.
   std::size_t longest = 0;
   auto const members = [&](int h) {
@@ -293,11 +284,11 @@ std::string draw(Tree const& t, std::span<int const> hosts = {}, std::string_vie
   for (int h = 0; h < map.count(); ++h) longest = std::max(longest, members(h).size());
   double const swatch = detail::width_of(longest) + 36, bottom = top + level_height * depth + radius + 24;
   double const width =
-      std::max({2 * left + slot * (leaves - 1), detail::width_of(caption.str().size()) * 1.25 + 20, swatch + 20});
+      std::max({2 * left + slot * (leaves - 1), detail::width_of(caption.size()) * 1.25 + 20, swatch + 20});
   int const in_line = std::max(1, static_cast<int>((width - 20) / swatch));
   int const lines = (map.count() + in_line - 1) / in_line;
   svg picture(width, bottom + 22 * lines + 10);
-  picture.text(16, 24, caption.str(), "class='title'");
+  picture.text(16, 24, caption, "class='title'");
   for (int r = 0; r < p; ++r)
     if (int const parent = t.parent(r); parent != nobody)
       picture.curve(at(parent).x, at(parent).y, at(r).x, at(r).y, map.stroke(r, parent, "#444"),

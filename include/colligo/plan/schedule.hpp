@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <ostream>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "../core/words.hpp"
 #include "verify.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -28,6 +30,13 @@ constexpr std::size_t most_of_any_rank(recorded const& all, Count count) {
     most = std::max(most, sum);
   }
   return most;
+}
+
+/// "0..4,8..10"
+inline std::string text_of(cyclic_range const& r) {
+  auto const& [head, tail] = r;
+  if (tail.empty()) return sentence({head.first, "..", head.last});
+  return sentence({head.first, "..", head.last, ",", tail.first, "..", tail.last});
 }
 
 }  // namespace detail
@@ -110,15 +119,14 @@ class schedule {
   friend std::ostream& operator<<(std::ostream& out, schedule const& s) {
     auto all = s.messages_in_order();
     std::ranges::stable_sort(all, {}, [](message const& m) { return std::pair(m.round, m.from); });
-    out << name_of(s.what()) << ", p = " << s.size() << ", n = " << s.elements() << ": " << s.rounds()
-        << " rounds, at most " << s.messages() << " messages, " << s.elements_sent() << " elements sent and "
-        << s.elements_folded() << " combined by any rank\n";
+    using detail::sentence;   // numbers as no locale writes them
+    out << sentence({name_of(s.what()), ", p = ", s.size(), ", n = ", s.elements(), ": ", s.rounds(),
+                     " rounds, at most ", s.messages(), " messages, ", s.elements_sent(), " elements sent and ",
+                     s.elements_folded(), " combined by any rank\n"});
     for (int round = 0; message const& m : all) {
-      if (m.round != round) out << (round == 0 ? "" : "\n") << "  round " << m.round << ':';
+      if (m.round != round) out << sentence({round == 0 ? "" : "\n", "  round ", m.round, ":"});
       round = m.round;
-      auto const& [head, tail] = m.sent.elements;
-      out << "  " << m.from << (m.received.folds() ? "->+" : "->") << m.to << ' ' << head.first << ".." << head.last;
-      if (!tail.empty()) out << ',' << tail.first << ".." << tail.last;
+      out << sentence({"  ", m.from, m.received.folds() ? "->+" : "->", m.to, " ", detail::text_of(m.sent.elements)});
     }
     return out << (all.empty() ? "" : "\n");
   }

@@ -31,9 +31,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string microseconds(double seconds) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g us", seconds * 1e6);
-  return text.data();
+  return in_digits(seconds * 1e6, 4) + " us";
 }
 
 // "over shared memory"

@@ -26,8 +26,8 @@ namespace colligo::inline COLLIGO_MODE {
 inline std::ostream& operator<<(std::ostream& out, tree const& t) {
   for (int const r : t.from_the_root()) {
     if (t.child_count(r) == 0 && t.size() > 1) continue;
-    out << r << ':';
-    for (int const c : t.children(r)) out << ' ' << c;
+    out << std::to_string(r) << ':';   // as no locale writes it
+    for (int const c : t.children(r)) out << ' ' << std::to_string(c);
     out << '\n';
   }
   return out;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/words.hpp"
 #include "../plan/svg.hpp"
 #include "trace_file.hpp"
 
@@ -89,35 +90,37 @@ inline std::string quoted(std::string_view text) {
 }  // namespace detail
 
 COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log const> logs) {
+  using detail::quoted, detail::sentence;   // numbers as no locale writes them
   detail::trace_span const times(logs);
-  out << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_events\":" << times.dropped << "},\"traceEvents\":[\n"
-      << R"({"ph":"M","pid":0,"tid":0,"name":"process_name","args":{"name":"colligo"}})";
+  out << sentence({R"({"displayTimeUnit":"ns","otherData":{"dropped_events":)", times.dropped,
+                   "},\"traceEvents\":[\n", R"({"ph":"M","pid":0,"tid":0,"name":"process_name",)",
+                   R"("args":{"name":"colligo"}})"});
   for (trace_log const& log : logs) {
     int const row = log.row();
-    auto const in_row = [&](char const* phase) -> std::ostream& {
-      return out << ",\n{\"ph\":\"" << phase << "\",\"pid\":0,\"tid\":" << row;
+    auto const in_row = [row](char const* phase) {
+      return sentence({",\n{\"ph\":\"", phase, "\",\"pid\":0,\"tid\":", row});
     };
-    in_row("M") << R"(,"name":"thread_name","args":{"name":"rank )" << row << "\"}}";
-    in_row("M") << R"(,"name":"thread_sort_index","args":{"sort_index":)" << row << "}}";
+    out << in_row("M") << sentence({R"(,"name":"thread_name","args":{"name":"rank )", row, "\"}}"})
+        << in_row("M") << sentence({R"(,"name":"thread_sort_index","args":{"sort_index":)", row, "}}"});
     for (std::size_t i = 0; i < log.events().size(); ++i) {
       trace_event const& e = log.events()[i];
       if (e.is_operand()) continue;
       bool const call = e.what == trace_event::kind::call;
-      in_row("X") << ",\"cat\":\"" << detail::name_of(e.what) << "\",\"ts\":" << times.us(e.begin)
-                  << ",\"dur\":" << times.duration(e.end - e.begin)
-                  << ",\"name\":" << detail::quoted(call ? detail::title_of(e) : detail::title_of_step(log.events(), i))
-                  << ",\"args\":{\"number\":" << e.number << ",\"communicator\":" << e.communicator;
+      std::string const title = call ? detail::title_of(e) : detail::title_of_step(log.events(), i);
+      out << in_row("X")
+          << sentence({R"(,"cat":")", detail::name_of(e.what), R"(","ts":)", times.us(e.begin), R"(,"dur":)",
+                       times.duration(e.end - e.begin), R"(,"name":)", quoted(title), R"(,"args":{"number":)",
+                       e.number, R"(,"communicator":)", e.communicator});
       if (call) {
-        out << ",\"collective\":" << detail::quoted(name_of(e.call_of))
-            << ",\"algorithm\":" << detail::quoted(e.algorithm_name()) << ",\"elements\":" << e.elements
-            << ",\"bytes\":" << e.bytes;
+        out << sentence({R"(,"collective":)", quoted(name_of(e.call_of)), R"(,"algorithm":)",
+                         quoted(e.algorithm_name()), R"(,"elements":)", e.elements, R"(,"bytes":)", e.bytes});
       } else {
-        out << ",\"operands\":[";
+        out << R"(,"operands":[)";
         for (std::size_t k = i + 1; k < log.events().size() && log.events()[k].is_operand(); ++k) {
           trace_event const& o = log.events()[k];
-          out << (k == i + 1 ? "" : ",") << "{\"kind\":\"" << detail::name_of(o.what) << "\",\"peer\":" << o.peer
-              << ",\"elements\":" << o.elements << ",\"bytes\":" << o.bytes
-              << (o.shared_memory ? ",\"through\":\"shared memory\"}" : ",\"through\":\"messages\"}");
+          out << sentence({k == i + 1 ? "" : ",", R"({"kind":")", detail::name_of(o.what), R"(","peer":)", o.peer,
+                           R"(,"elements":)", o.elements, R"(,"bytes":)", o.bytes, R"(,"through":")",
+                           o.shared_memory ? "shared memory" : "messages", "\"}"});
         }
         out << ']';
       }
@@ -128,10 +131,9 @@ COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log cons
     // An arrow is tied to the box around its time, so it has to end before the box does.
     std::int64_t const end = std::max(m.received.begin, m.received.end - 1);
     for (bool const start : {true, false})
-      out << ",\n{\"ph\":\"" << (start ? "s" : "f\",\"bp\":\"e")
-          << "\",\"cat\":\"message\",\"name\":\"message\",\"pid\":0,\"id\":" << id
-          << ",\"tid\":" << (start ? m.from : m.to) << ",\"ts\":" << times.us(start ? m.sent.begin : end)
-          << ",\"args\":{\"bytes\":" << m.sent.bytes << "}}";
+      out << sentence({",\n{\"ph\":\"", start ? "s" : "f\",\"bp\":\"e",
+                       R"(","cat":"message","name":"message","pid":0,"id":)", id, R"(,"tid":)", start ? m.from : m.to,
+                       R"(,"ts":)", times.us(start ? m.sent.begin : end), R"(,"args":{"bytes":)", m.sent.bytes, "}}"});
     ++id;
   }
   out << "\n]}\n";
@@ -227,11 +229,9 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   for (auto const& its : x.stretches)
     if (its.folded) {
       picture.box(its.x, top - 6, x.fold, bottom - top + 6, "fill='#f1f1f1'");
-      std::ostringstream lasts;
-      lasts.precision(3);
       double const ms = static_cast<double>(its.end - its.begin) * 1e-6;
-      lasts << "idle " << (ms >= 1 ? ms : 1000 * ms) << (ms >= 1 ? " ms" : " us");
-      picture.text(its.x + x.fold / 2, bottom - 4, lasts.str(), "text-anchor='middle' class='small'");
+      std::string const lasts = detail::in_digits(ms >= 1 ? ms : 1000 * ms, 3) + (ms >= 1 ? " ms" : " us");
+      picture.text(its.x + x.fold / 2, bottom - 4, "idle " + lasts, "text-anchor='middle' class='small'");
     }
   // Ticks at 1, 2 or 5 times a power of ten, some 100 pixels apart.
   double const wanted = 100 / x.scale, power = std::pow(10, std::floor(std::log10(wanted)));

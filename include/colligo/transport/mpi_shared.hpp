@@ -32,13 +32,13 @@ struct mpi_whereabouts {
   std::uint64_t host;            ///< a hash: equal for those that can share memory
   arena_address memory;          ///< no file: this rank can not or does not want to
   std::uint32_t settings;        ///< bytes of what its environment sets
-  std::uint32_t asks;            ///< that its environment does, as bits: trace, explanation
+  std::uint32_t asks;            ///< that its environment does, as bits: trace
   std::uint32_t wish;            ///< missing_memory::flag
   std::int32_t trouble;          ///< why it has no file, as errno says
   std::int32_t lowest;           ///< rank of its host: find_hosts() says it
   std::uint32_t has_no_port;     ///< for lack of memory; nothing else is said then
 
-  static constexpr std::uint32_t trace = 1, explanation = 2;
+  static constexpr std::uint32_t trace = 1;
 };
 mpi_whereabouts mpi_whereabouts_of_this_process(settings* environment);
 

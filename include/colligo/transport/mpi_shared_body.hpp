@@ -128,8 +128,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   if (environment)
     for (std::string const* const text : environment->texts()) bytes += text->size();
   if (bytes != 0) bytes += settings::count * sizeof(std::uint32_t);
-  std::uint32_t const asks = (wish_of_environment("COLLIGO_TRACE") ? mpi_whereabouts::trace : 0u) |
-                             (environment && environment->explains ? mpi_whereabouts::explanation : 0u);
+  std::uint32_t const asks = wish_of_environment("COLLIGO_TRACE") ? mpi_whereabouts::trace : 0u;
   return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(bytes), asks, wish,
           memory ? 0 : arena::trouble(), 0, 0};
 }
@@ -140,7 +139,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   if (its.empty()) return 0;
   if (its == "required") return required;
   if (auto const wanted = switch_in(its)) return *wanted ? 0u : off;
-  return unknown | (wish_of_environment("COLLIGO_STRICT") ? strict : 0u);
+  return unknown | (switch_of_environment("COLLIGO_STRICT") ? strict : 0u);
 }
 
 // The words are this rank's alone: without memory for them it goes on as the others do.
@@ -174,7 +173,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
       return;
     }
     try {
-      if (rank_ == 0) tell_once(sentence({why_, "; it is taken to be on"}));
+      if (rank_ == 0) tell_once(sentence({why_, "; it is ignored"}));
     } catch (std::bad_alloc const&) {
     }
     why_.clear();

@@ -118,13 +118,13 @@ struct settings {
   std::string strict;   ///< COLLIGO_STRICT
   std::string bits;           ///< COLLIGO_BITS
   std::string adaptive;       ///< COLLIGO_ADAPTIVE
+  std::string explain;        ///< COLLIGO_EXPLAIN
   std::string network;        ///< COLLIGO_NETWORK
   std::string lines, chunks, read_memory;   ///< COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_READ_MEMORY
   file_setting reduce_tree, broadcast_tree;
   file_setting table;         ///< COLLIGO_TABLE
-  bool explains = false;   ///< COLLIGO_EXPLAIN: a matter of rank 0 alone, not handed on
 
-  static constexpr std::size_t count = collectives.size() + 8 + 3 * 3;
+  static constexpr std::size_t count = collectives.size() + 9 + 3 * 3;
   /// All of it, for those who hand it on.
   std::array<std::string*, count> texts();
 };

@@ -46,6 +46,7 @@ inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_STRICT", &settings::strict},
     variable_setting{"COLLIGO_BITS", &settings::bits},
     variable_setting{"COLLIGO_ADAPTIVE", &settings::adaptive},
+    variable_setting{"COLLIGO_EXPLAIN", &settings::explain},
     variable_setting{"COLLIGO_NETWORK", &settings::network, true},
     variable_setting{"COLLIGO_LINES", &settings::lines, true},
     variable_setting{"COLLIGO_CHUNKS", &settings::chunks, true},
@@ -136,12 +137,11 @@ struct table_of_program {
       all.algorithm[static_cast<std::size_t>(c)] = value;
   for (variable_setting const& its : variable_settings)
     if (char const* value = wish_of_environment(its.variable)) all.*its.value = value;
-  if (char const* value = wish_of_environment("COLLIGO_EXPLAIN")) all.explains = switch_in(value).value_or(true);
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
   take_rows_that_set(all.table.text, all);
-  bool any = all.explains;
+  bool any = false;
   for (std::string const* const text : all.texts()) any |= !text->empty();
   return any ? made : nullptr;
 }
@@ -159,7 +159,7 @@ struct table_of_program {
     if (!its.starts_with(ours) || its.starts_with(of_tests)) continue;
     if (known.empty()) {
       for (char const* const one : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
-                                    "COLLIGO_EXPLAIN", "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"})
+                                    "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"})
         known.emplace_back(one);
       for (variable_setting const& one : variable_settings) known.push_back(one.variable);
       for (collective const c : collectives) known.push_back(environment_variable(c));
@@ -174,7 +174,7 @@ struct table_of_program {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
   refuse_setting(sentence({variable, "=", value, ": known values are 0 and 1, off and on, no and yes"}),
-                 "; it is taken to be off");
+                 "; it is ignored");
   return false;
 }
 
@@ -192,13 +192,24 @@ struct table_of_program {
 
 // "30us,1.25GB/s": what a message costs, and a byte; ",4GB/s": and a byte that is combined; ",5us": and a message that
 // is not the first of its step.
-[[gnu::cold]] COLLIGO_BODY std::optional<machine> network_in(std::string const& words) {
-  double latency = 0, bandwidth = 0, combining = 1e-9 / typical.gamma, further = 0;
-  std::array<int, 3> ends{};
-  int const numbers = std::sscanf(words.c_str(), "%lfus,%lfGB/s%n,%lfGB/s%n,%lfus%n", &latency, &bandwidth, &ends[0],
-                                  &combining, &ends[1], &further, &ends[2]);
-  if (numbers < 2 || ends[static_cast<std::size_t>(numbers - 2)] != static_cast<int>(words.size())) return std::nullopt;
-  if (numbers < 4) further = latency;
+[[gnu::cold]] COLLIGO_BODY std::optional<machine> network_in(std::string_view words) {
+  constexpr std::array<std::string_view, 4> units{"us", "GB/s", "GB/s", "us"};
+  std::array<double, units.size()> its_numbers{};
+  std::size_t count = 0;
+  for (bool more = true; more; ++count) {
+    auto const comma = words.find(',');
+    auto its_word = words.substr(0, comma);
+    if (count == units.size() || !its_word.ends_with(units[count])) return std::nullopt;
+    its_word.remove_suffix(units[count].size());
+    auto const number = decimal_in(its_word);
+    if (!number) return std::nullopt;
+    its_numbers[count] = *number;
+    more = comma != words.npos;
+    if (more) words.remove_prefix(comma + 1);
+  }
+  if (count < 2) return std::nullopt;
+  auto const [latency, bandwidth, third, fourth] = its_numbers;
+  double const combining = count > 2 ? third : 1e-9 / typical.gamma, further = count > 3 ? fourth : latency;
   auto const positive = [](double x) { return x > 0 && x < 1e9; };
   if (!positive(latency) || !positive(bandwidth) || !positive(combining) || !(further >= 0 && further <= latency))
     return std::nullopt;
@@ -231,8 +242,10 @@ struct table_of_program {
   if (!stable_bits_ && !its.bits.empty())
     refuse_setting(sentence({"COLLIGO_BITS=", its.bits, ": the known value is stable"}), "; bits may differ");
   if (switched("COLLIGO_ADAPTIVE", its.adaptive)) before_ |= adaptation;
-  if (its.explains && rank() == 0) before_ |= explanation;
-  if (its.explains && rank() == 0 && !explain_call) tell_once(not_included("COLLIGO_EXPLAIN", "explain.hpp"));
+  if (switched("COLLIGO_EXPLAIN", its.explain) && rank() == 0) {
+    before_ |= explanation;
+    if (!explain_call) tell_once(not_included("COLLIGO_EXPLAIN", "explain.hpp"));
+  }
 }
 
 inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known,
