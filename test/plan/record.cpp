@@ -246,3 +246,22 @@ TEST_CASE("schedules of values, names and tags are those of compile time, knobs 
   CHECK_THROWS_WITH(record(named("rings"), collective::scan, 2, 1),
                     Contains("\"rings\"") && Contains("known are recursive_doubling"));
 }
+
+TEST_CASE("no value of a knob is too large, or too small") {
+  for_each_text([]<class Tag>(Tag tag) {
+    if constexpr (requires { Tag::knobs; })
+      for (auto const& knob : Tag::knobs)
+        for (std::size_t const value : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 31, ~std::size_t{0}})
+          for (collective const what : collectives)
+            for (int const p : {1, 2, 5, 8}) {
+              tag.*knob.member = value;
+              INFO(Tag::name << ':' << knob.name << '=' << value << ", " << name_of(what) << ", p = " << p);
+              try {
+                record(tag, what, p, 7).verify();
+              } catch (broken_law const& e) {
+                FAIL_CHECK(e.what());
+              } catch (algorithm_error const&) {   // it has no form for this collective
+              }
+            }
+  });
+}
