@@ -4,6 +4,7 @@
 #pragma once
 
 #include "all_gather.hpp"
+#include "select/displacements.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -115,6 +116,42 @@ template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::r
 void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts,
                  Algorithm const& algorithm = {}) {
   colligo::all_gatherv(comm, std::span(&value, 1), out, counts, algorithm);
+}
+
+/// Each block where its displacement says, in elements from `out` on; displacements may differ from rank to rank. An
+/// empty container is made as long as they ask for.
+template <communicator Comm, elements In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
+          std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& counts, Displs const& displs,
+                 Algorithm const& algorithm = {}) {
+  using T = std::ranges::range_value_t<In>;
+  detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
+  detail::gather_apart(out, counts, displs,
+                       [&](std::span<T> to) { colligo::all_gatherv(comm, in, to, counts, algorithm); });
+}
+template <communicator Comm, elements In, detail::elements_like<In> Out, std::ranges::sized_range Counts,
+          std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Displs const& displs,
+                 Algorithm const& algorithm = {}) {
+  detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
+  auto const where = detail::extent_of(counts, displs);
+  if (where.last > 0) detail::fill_empty(out, static_cast<std::size_t>(where.last));
+  detail::require_room<collective::all_gatherv>(comm, out, where, "the output");
+  colligo::all_gatherv(comm, in, std::ranges::data(out), counts, displs, algorithm);
+}
+template <communicator Comm, class T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
+          std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Displs const& displs,
+                 Algorithm const& algorithm = {}) {
+  detail::door<collective::all_gatherv, Comm> const its(comm);
+  std::size_t const mine = its.blocks_of(counts)[its.rank()].size();
+  colligo::all_gatherv(comm, std::span(in, mine), out, counts, displs, algorithm);
+}
+template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
+          std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts, Displs const& displs,
+                 Algorithm const& algorithm = {}) {
+  colligo::all_gatherv(comm, std::span(&value, 1), out, counts, displs, algorithm);
 }
 
 /// For calls that can not be meant: says what to write.

@@ -26,4 +26,5 @@
 #include "trees.hpp"
 #if __has_include(<mpi.h>)
 #include "progress.hpp"
+#include "skeleton.hpp"
 #endif

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "all_gather.hpp"
+#include "select/displacements.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -219,6 +220,27 @@ template <communicator Comm, class T, std::integral N, detail::pointer_to<T> Out
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
   colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, root, algorithm);
+}
+
+/// The same with each block where its displacement says, in elements from `out` on; read at the root alone too.
+template <communicator Comm, elements In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
+          std::ranges::sized_range Sizes, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, Displs const& displs, int root,
+             Algorithm const& algorithm = {}) {
+  using T = std::ranges::range_value_t<In>;
+  bool const at_root = detail::door<collective::gatherv, Comm>(comm).at(root);
+  if (at_root) detail::require_displacements<collective::gatherv>(comm, sizes, displs);
+  auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
+  detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
+  auto const gather = [&](std::span<T> to) { colligo::gatherv(comm, in, to, counts, root, algorithm); };
+  if (!at_root) return gather({});
+  detail::gather_apart(out, counts, displs, gather);
+}
+template <communicator Comm, class T, std::integral N, detail::pointer_to<T> Out, std::ranges::sized_range Sizes,
+          std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, Displs const& displs,
+             int root, Algorithm const& algorithm = {}) {
+  colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, displs, root, algorithm);
 }
 
 /// For calls that can not be meant: says what to write.

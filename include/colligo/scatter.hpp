@@ -4,6 +4,7 @@
 #pragma once
 
 #include "all_gather.hpp"
+#include "select/displacements.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -218,6 +219,42 @@ void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Out const& out,
   detail::scatter_to_pointer(comm, sizes, out, root, [&](auto const& counts, auto to) {
     colligo::scatterv(comm, std::span(in, detail::sum_of(counts)), counts, to, root, algorithm);
   });
+}
+
+/// The same where an input is named that is none, for this rank is not the root.
+template <communicator Comm, elements In, std::integral N, algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, In const&, std::ranges::range_value_t<In>* out, N n, int root,
+              Algorithm const& algorithm = {}) {
+  colligo::scatterv(comm, out, n, root, algorithm);
+}
+template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, T const*, T* out, N n, int root, Algorithm const& algorithm = {}) {
+  colligo::scatterv(comm, out, n, root, algorithm);
+}
+/// With an input each of whose blocks begins where its displacement says, in elements; these, sizes and input are read
+/// at the root alone.
+template <communicator Comm, class T, std::ranges::sized_range Sizes, std::ranges::sized_range Displs,
+          std::integral N, algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Displs const& displs, T* out, N n, int root,
+              Algorithm const& algorithm = {}) {
+  auto const to = detail::counted<collective::scatterv>(comm, out, n);
+  bool const at_root = detail::door<collective::scatterv, Comm>(comm).at(root);
+  if (at_root) detail::require_displacements<collective::scatterv>(comm, sizes, displs);
+  auto const counts = detail::counts_of_ranks(comm, to.size());
+  detail::require_counts<collective::scatterv>(comm, sizes, counts, root);
+  auto const scatter = [&](std::span<T const> from) { colligo::scatterv(comm, from, counts, to, root, algorithm); };
+  if (!at_root) return scatter({});
+  detail::scatter_apart(in, counts, displs, scatter);
+}
+template <communicator Comm, elements In, std::ranges::sized_range Sizes, std::ranges::sized_range Displs,
+          std::integral N, algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& displs,
+              std::ranges::range_value_t<In>* out, N n, int root, Algorithm const& algorithm = {}) {
+  if (detail::door<collective::scatterv, Comm>(comm).at(root)) {
+    detail::require_displacements<collective::scatterv>(comm, sizes, displs);
+    detail::require_room<collective::scatterv>(comm, in, detail::extent_of(sizes, displs), "the input");
+  }
+  colligo::scatterv(comm, std::ranges::data(in), sizes, displs, out, n, root, algorithm);
 }
 
 /// For calls that can not be meant: says what to write.

@@ -29,12 +29,19 @@ struct names {
   std::vector<double> const in{value, value};
   std::vector<double> out = in, all = of(2 * p), each = of(p), list = of(mine), joined = of(p * (p + 1) / 2);
   std::vector<double> values = of(100), sums = values, out_all = all, out_each = each;
-  std::vector<int> const counts = up_to(p), ones = std::vector<int>(counts.size(), 1);
+  std::vector<double> spaced = of(2 * p * p);   // each block with a gap behind it
+  std::vector<int> const counts = up_to(p), ones = std::vector<int>(counts.size(), 1),
+                         displs = multiples(2 * p);
 
   static void something_else() {}
 
  private:
   std::vector<double> of(int count) const { return std::vector<double>(static_cast<std::size_t>(count), value); }
+  std::vector<int> multiples(int of) const {
+    std::vector<int> numbers;
+    for (int r = 0; r < p; ++r) numbers.push_back(of * r);
+    return numbers;
+  }
   static std::vector<int> up_to(int last) {
     std::vector<int> numbers(static_cast<std::size_t>(last));
     std::iota(numbers.begin(), numbers.end(), 1);

@@ -21,6 +21,7 @@ namespace {
 namespace mpi = boost::mpi;
 
 double made(double, int i) { return 3 * i + 1; }
+int made(int, int i) { return 3 * i + 1; }
 std::string made(std::string const&, int i) { return "<" + std::to_string(i) + ">"; }
 
 struct plus {
@@ -54,6 +55,7 @@ struct memory {
   std::vector<std::vector<T>> lists;  ///< at the root: p of different lengths
   std::vector<T> for_each, from_each; ///< p elements
   std::vector<T> wide;                ///< p n
+  std::vector<T> spaced;              ///< all lists' elements and p * p more
   friend bool operator==(memory const&, memory const&) = default;
 };
 
@@ -63,6 +65,11 @@ class porting {
   explicit porting(int its_root) : root(its_root) {
     sizes.resize(static_cast<std::size_t>(p));
     std::iota(sizes.begin(), sizes.end(), 1);
+    for (int r = 0; r < p; ++r) {
+      starts.push_back(r * (r + 1) / 2);
+      displs.push_back(starts.back() + r * p);
+      shuffled.push_back(p * (p + 1) / 2 - starts.back() - sizes[static_cast<std::size_t>(r)]);
+    }
   }
 
   memory<T> fresh() const {
@@ -74,7 +81,7 @@ class porting {
     memory<T> m{some(1)[0], T{}, some(n), std::vector<T>(static_cast<std::size_t>(n)), {},
                 std::vector<T>(static_cast<std::size_t>(p * n)),
                 some(mine), std::vector<T>(static_cast<std::size_t>(mine)), {}, {}, {}, some(p),
-                std::vector<T>(static_cast<std::size_t>(p)), some(p * n)};
+                std::vector<T>(static_cast<std::size_t>(p)), some(p * n), some(p * (3 * p + 1) / 2)};
     if (at_root) {
       m.one_each = some(p), m.joined = some(p * (p + 1) / 2);
       for (int r = 0; r < p; ++r) m.lists.push_back(some(r));
@@ -89,13 +96,14 @@ class porting {
   int const p = world.size(), root, n = 4, mine = world.rank() + 1;
   bool const at_root = world.rank() == root;
   plus const op{};
-  std::vector<int> sizes;
+  std::vector<int> sizes, starts;        // of all lists, one after the other
+  std::vector<int> displs, shuffled;     // with gaps; the last rank's first
   std::vector<int> const ones = std::vector<int>(static_cast<std::size_t>(p), 1);
 };
 
 // Boost.MPI's line, and this library's.
 #define COLLIGO_MEMBERS                                                                                   \
-  value, out, values, results, all, room, list, into, one_each, joined, lists, for_each, from_each, wide
+  value, out, values, results, all, room, list, into, one_each, joined, lists, for_each, from_each, wide, spaced
 #define BESIDE(boosts, ours)                       \
   do {                                             \
     memory<T> expected = fresh(), got = expected;  \
@@ -141,6 +149,12 @@ void porting<T>::run() const {
   BESIDE_ITSELF(broadcast(world, values.data(), n, root));
   BESIDE(mpi::broadcast(world, list, root), colligo::broadcast(world, colligo::resized(list), root));
   BESIDE(mpi::broadcast(world, all, root), colligo::broadcast(world, all, root));   // empty everywhere
+  BESIDE(mpi::broadcast(world, mpi::skeleton(lists), root); out = made(T{}, static_cast<int>(lists.size())),
+         colligo::broadcast(world, mpi::skeleton(lists), root); out = made(T{}, static_cast<int>(lists.size())));
+  if constexpr (std::is_arithmetic_v<T>)
+    BESIDE(mpi::broadcast(world, mpi::skeleton(list), root); mpi::broadcast(world, mpi::get_content(list), root),
+           colligo::broadcast(world, mpi::skeleton(list), root);
+           colligo::broadcast(world, mpi::get_content(list), root));
 
   BESIDE_ITSELF(all_gather(world, value, all));
   BESIDE_ITSELF(all_gather(world, value, room.data()));
@@ -150,6 +164,12 @@ void porting<T>::run() const {
   BESIDE_ITSELF(all_gatherv(world, list, all, sizes));
   BESIDE_ITSELF(all_gatherv(world, list.data(), room.data(), sizes));
   BESIDE_ITSELF(all_gatherv(world, value, room.data(), ones));
+  if constexpr (std::is_arithmetic_v<T>) {   // what Boost's serialises goes elsewhere than displacements say
+    BESIDE_ITSELF(all_gatherv(world, list.data(), spaced.data(), sizes, displs));
+    BESIDE(mpi::all_gatherv(world, &value, spaced.data(), ones, displs),   // Boost's does not compile for a value
+           colligo::all_gatherv(world, value, spaced.data(), ones, displs));
+    BESIDE_ITSELF(all_gatherv(world, list, all, sizes, shuffled));
+  }
   BESIDE(mpi::all_gatherv(world, list, all, sizes), all = colligo::all_gatherv(world, list).data);
 
   BESIDE_ITSELF(gather(world, value, all, root));
@@ -164,6 +184,11 @@ void porting<T>::run() const {
   BESIDE_AT_ROOT(gatherv(world, list, room.data(), sizes, root), gatherv(world, list, root));
   BESIDE_AT_ROOT(gatherv(world, list.data(), mine, room.data(), sizes, root),
                  gatherv(world, list.data(), mine, root));
+  BESIDE_ITSELF(gatherv(world, list, room.data(), sizes, starts, root));
+  if constexpr (std::is_arithmetic_v<T>) {
+    BESIDE_AT_ROOT(gatherv(world, list, spaced.data(), sizes, displs, root), gatherv(world, list, root));
+    BESIDE_ITSELF(gatherv(world, list.data(), mine, spaced.data(), sizes, displs, root));
+  }
 
   BESIDE_ITSELF(scatter(world, one_each, out, root));
   BESIDE_ITSELF(scatter(world, std::as_const(one_each).data(), out, root));
@@ -174,6 +199,17 @@ void porting<T>::run() const {
   BESIDE_ITSELF(scatter(world, lists, list, root));
   BESIDE_AT_ROOT(scatterv(world, joined, sizes, into.data(), root), scatterv(world, into.data(), mine, root));
   BESIDE_AT_ROOT(scatterv(world, joined.data(), sizes, into.data(), root), scatterv(world, into.data(), mine, root));
+  BESIDE_AT_ROOT(scatterv(world, joined, sizes, into.data(), root), scatterv(world, all, into.data(), mine, root));
+  BESIDE_AT_ROOT(scatterv(world, joined.data(), sizes, into.data(), root),
+                 scatterv(world, std::as_const(all).data(), into.data(), mine, root));
+  BESIDE_AT_ROOT(scatterv(world, joined, sizes, starts, into.data(), mine, root),
+                 scatterv(world, into.data(), mine, root));
+  if constexpr (std::is_arithmetic_v<T>) {
+    BESIDE_AT_ROOT(scatterv(world, spaced, sizes, displs, into.data(), mine, root),
+                   scatterv(world, into.data(), mine, root));
+    BESIDE_AT_ROOT(scatterv(world, std::as_const(spaced).data(), sizes, shuffled, into.data(), mine, root),
+                   scatterv(world, into.data(), mine, root));
+  }
 
   BESIDE(out = mpi::scan(world, value, op), out = colligo::scan(world, value, op));
   BESIDE_ITSELF(scan(world, value, out, op));
@@ -224,6 +260,37 @@ BOOST_AUTO_TEST_CASE(counts_that_nobody_knows_are_found) {
   BOOST_CHECK_EQUAL(std::string(everywhere.data.begin(), everywhere.data.end()), all);
   for (std::size_t r = 0; r < at_root.counts.size(); ++r)
     BOOST_CHECK(at_root.counts[r] == r && everywhere.counts[r] == r);
+}
+
+/// Blocks with gaps between them, the last rank's first: where they come to, and back again.
+template <class T>
+void run_displaced() {
+  mpi::communicator const world;
+  int const p = world.size(), me = world.rank(), root = p - 1;
+  auto const n_of = [](int rank) { return static_cast<std::size_t>(rank % 3); };   // rank 0 has none
+  std::vector<T> const mine(n_of(me), made(T{}, me)), before(static_cast<std::size_t>(3 * p), made(T{}, -1));
+  std::vector<int> sizes, displs;
+  auto expected = before;
+  for (int r = 0; r < p; ++r) {
+    sizes.push_back(static_cast<int>(n_of(r)));
+    displs.push_back(3 * (p - 1 - r));
+    std::fill_n(expected.begin() + displs.back(), n_of(r), made(T{}, r));
+  }
+  auto got = before;
+  colligo::all_gatherv(world, mine, got, sizes, displs);
+  BOOST_CHECK(got == expected);
+  got = before;
+  colligo::gatherv(world, mine, got.data(), sizes, displs, root, colligo::binary_tree{});
+  BOOST_CHECK(got == (me == root ? expected : before));
+  std::vector<T> back(n_of(me));
+  if (me != root) got.clear(), sizes.clear(), displs.clear();   // nobody else needs them
+  colligo::scatterv(world, got, sizes, displs, back.data(), back.size(), root, colligo::binary_tree{});
+  BOOST_CHECK(back == mine);
+}
+
+BOOST_AUTO_TEST_CASE(blocks_go_where_displacements_say) {
+  run_displaced<int>();
+  run_displaced<std::string>();
 }
 
 /// By these algorithms: for all_gather, for the rooted ones, for scan.
@@ -318,6 +385,11 @@ BOOST_AUTO_TEST_CASE(sizes_that_are_wrong_are_refused) {
   BOOST_CHECK_THROW(colligo::reduce(alone, in, 2, std::plus<>{}, 0), colligo::argument_error);
   BOOST_CHECK_THROW(colligo::gather(alone, 1.0, 0), colligo::argument_error);
   BOOST_CHECK_THROW(colligo::scatter(alone, out[0], 0), colligo::argument_error);
+  std::vector<int> const one{1}, far{2}, before{-1}, all{0, 0};
+  BOOST_CHECK_THROW(colligo::gatherv(alone, in, 1, &out[0], one, all, 0), colligo::argument_error);
+  BOOST_CHECK_THROW(colligo::scatterv(alone, std::vector<double>(2), one, far, &out[0], 1, 0), colligo::argument_error);
+  BOOST_CHECK_THROW(colligo::scatterv(alone, std::span(in), one, before, &out[0], 1, 0), colligo::argument_error);
+  BOOST_CHECK_THROW(colligo::all_gatherv(alone, std::span(in, 1), out, one, far), colligo::argument_error);
   BOOST_CHECK_EQUAL(out[0], 0);
 }
 

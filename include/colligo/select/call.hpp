@@ -239,6 +239,17 @@ class door {
     if (!apart) [[unlikely]] refuse_overlap(its_refused());
   }
 
+  /// What f throws the other ranks hear of, who make the call and wait for this one.
+  template <class F>
+  void attempt(F f) const {
+    try {
+      f();
+    } catch (...) {
+      refuse_request(its_refused());
+      throw;
+    }
+  }
+
   /// Checks the counts of a v-collective and says where its blocks lie.
   template <std::ranges::sized_range Counts>
   blocks blocks_of(Counts const& counts) const {

@@ -13,7 +13,13 @@
 // Known by name alone, so that this header needs no Boost.
 namespace boost::mpi {
 class communicator;
+class content;
+class packed_iarchive;
+class packed_oarchive;
+class packed_skeleton_iarchive;
+class packed_skeleton_oarchive;
 template <class T> struct inplace_t;
+template <class T> struct skeleton_proxy;
 }
 
 namespace colligo::inline COLLIGO_MODE {
@@ -61,9 +67,22 @@ template <class Op, class T>
 concept functor_on_elements_alone = elements<T> && functor_on_elements<Op, T> && !functor_on<Op, T> &&
                                     std::is_empty_v<Op>;
 
+/// What Boost.MPI has beside values: an archive that has been written, or is to be read; an object's shape, or values.
+template <class T>
+concept written_archive = std::is_same_v<std::remove_const_t<T>, boost::mpi::packed_oarchive> ||
+                          std::is_same_v<std::remove_const_t<T>, boost::mpi::packed_skeleton_oarchive>;
+template <class T>
+concept read_archive = std::is_same_v<std::remove_const_t<T>, boost::mpi::packed_iarchive> ||
+                       std::is_same_v<std::remove_const_t<T>, boost::mpi::packed_skeleton_iarchive>;
+template <class T>
+inline constexpr bool is_part = std::is_same_v<T, boost::mpi::content>;
+template <class T>
+inline constexpr bool is_part<boost::mpi::skeleton_proxy<T>> = true;
+
 /// What may be sent as one value: no address, and nothing that says how to send something else.
 template <class T>
-concept single = !holds_addresses<T> && !stands_in_place<T>;
+concept single = !holds_addresses<T> && !stands_in_place<T> && !written_archive<T> && !read_archive<T> &&
+                 !is_part<std::remove_const_t<T>>;
 
 /// A range of what In consists of.
 template <class R, class In>

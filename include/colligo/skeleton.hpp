@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// broadcast of Boost.MPI's skeletons, contents and packed archives, for programs that include its
+/// skeleton_and_content.hpp. Their bytes go through the library's algorithms.
+#pragma once
+
+#include <mpi.h>
+
+#include <type_traits>
+#include <vector>
+
+#include "broadcast.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// That of a skeleton, or the archive itself.
+template <class Archive>
+auto& bytes_in(Archive& archive) {
+  if constexpr (requires { archive.get_skeleton(); }) return archive.get_skeleton();
+  else return archive;
+}
+
+// Names of classes that need not be complete until T is known.
+template <class T>
+struct skeletons_of {
+  using written = boost::mpi::packed_skeleton_oarchive;
+  using read = boost::mpi::packed_skeleton_iarchive;
+};
+
+}  // namespace detail
+
+/// What the root has written, where the others read: their archives take its length. At the root either kind will do.
+template <communicator Comm, class Archive, algorithm Algorithm = automatic>
+  requires(detail::written_archive<Archive> || detail::read_archive<Archive>)
+void broadcast(Comm const& comm, Archive& archive, int root, Algorithm const& algorithm = {}) {
+  detail::door<collective::broadcast, Comm> const its(comm);
+  auto& bytes = detail::bytes_in(archive);
+  auto const length = [&] { return static_cast<std::size_t>(bytes.size()); };
+  std::size_t n = its.at(root) ? length() : 0;
+  colligo::broadcast(comm, n, root);
+  if constexpr (detail::read_archive<Archive>) {
+    if (!its.at(root)) bytes.resize(n);
+  }
+  its.require_size(length(), n, "what this rank, which is not the root, has written");
+  // The root's are not written to.
+  if (n != 0)
+    colligo::broadcast(comm, static_cast<char*>(const_cast<void*>(static_cast<void const*>(bytes.address()))), n,
+                       root, algorithm);
+}
+
+/// The shape of the root's object, which those of the others take.
+template <communicator Comm, class T, algorithm Algorithm = automatic>
+void broadcast(Comm const& comm, boost::mpi::skeleton_proxy<T> const& shape, int root,
+               Algorithm const& algorithm = {}) {
+  detail::door<collective::broadcast, Comm> const its(comm);
+  if (its.at(root)) {
+    typename detail::skeletons_of<T>::written archive(MPI_COMM_SELF);
+    its.attempt([&] { archive << shape.object; });
+    colligo::broadcast(comm, archive, root, algorithm);
+  } else {
+    typename detail::skeletons_of<T>::read archive(MPI_COMM_SELF);
+    colligo::broadcast(comm, archive, root, algorithm);
+    archive >> shape.object;
+  }
+}
+
+/// The root's values, into those of objects that have its shape.
+template <communicator Comm, class Content, algorithm Algorithm = automatic>
+  requires std::is_same_v<Content, boost::mpi::content>
+void broadcast(Comm const& comm, Content const& values, int root, Algorithm const& algorithm = {}) {
+  detail::door<collective::broadcast, Comm> const its(comm);
+  MPI_Datatype const type = values.get_mpi_datatype();
+  int n = 0, at = 0;
+  detail::check_mpi(MPI_Pack_size(1, type, MPI_COMM_SELF, &n), "MPI_Pack_size");
+  its.require_count(n);   // MPI's are int
+  std::vector<char> packed(static_cast<std::size_t>(n));
+  if (its.at(root))
+    detail::check_mpi(MPI_Pack(MPI_BOTTOM, 1, type, packed.data(), n, &at, MPI_COMM_SELF), "MPI_Pack");
+  colligo::broadcast(comm, packed, root, algorithm);
+  if (!its.at(root))
+    detail::check_mpi(MPI_Unpack(packed.data(), n, &at, MPI_BOTTOM, 1, type, MPI_COMM_SELF), "MPI_Unpack");
+}
+
+}  // namespace colligo
