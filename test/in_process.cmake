@@ -36,8 +36,9 @@ endif()
 # thread sanitizer has nothing to see.
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")
   add_executable(test_without_mpi core/functor.cpp core/range.cpp shape/trees.cpp shape/tree_file.cpp
-                 algorithm/all_gatherv.cpp plan/draw.cpp plan/record.cpp select/choose.cpp)
-  target_compile_definitions(test_without_mpi PRIVATE COLLIGO_TEST_TREES="${CMAKE_CURRENT_SOURCE_DIR}/trees")
+                 algorithm/all_gatherv.cpp algorithm/calls_page.cpp plan/draw.cpp plan/record.cpp select/choose.cpp)
+  target_compile_definitions(test_without_mpi PRIVATE COLLIGO_TEST_TREES="${CMAKE_CURRENT_SOURCE_DIR}/trees"
+                             COLLIGO_TEST_GUIDE="${PROJECT_SOURCE_DIR}/examples/guide")
   target_include_directories(test_without_mpi PRIVATE ${COLLIGO_PAGES})
   target_link_libraries(test_without_mpi PRIVATE colligo_schedules colligo_catch_main)
   target_compile_options(test_without_mpi PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)

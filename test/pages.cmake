@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # With FOLDER: makes FOLDER/pages.cpp, a program of all blocks of C++ on PAGES. A block that has a main is a namespace;
-# any other is a function that sees the names of mpi/pages.hpp, and so is every call in a table, `name(world, ...)`; lines
-# of #include come first. Blocks of schedules, which include record.hpp, go to FOLDER/schedules.inc: they need no MPI.
+# any other is a function that sees the names of mpi/pages.hpp, and so is every call in a table, `name(world, ...)`, which
+# is compared with the call of MPI in its row, if there is one; lines of #include come first. Blocks of schedules, which
+# include record.hpp, go to FOLDER/schedules.inc: they need no MPI.
 # With REFERENCE: every function that a front door below HEADERS defines for its users stands in it as a comment, and a
 # line behind it calls it.
 cmake_minimum_required(VERSION 3.20)
@@ -31,6 +32,7 @@ if(FOLDER)
   set(calls "")
   set(number 0)
   set(cells 0)
+  set(pairs 0)
   foreach(page IN LISTS PAGES)
     read_lines(${page} lines)
     set(inside NO)
@@ -58,19 +60,32 @@ if(FOLDER)
       elseif(inside)
         string(APPEND block "${line}\n")
       elseif(line MATCHES "^[|]")
+        string(REGEX REPLACE "[|] `(MPI_[A-Z]+)` [|] `([^`]+)` [|]"   # two operations: two calls
+          "`MPI_Allreduce(numbers.data(), out_numbers.data(), n, MPI_INT, \\1, world)` `all_reduce(world, numbers, out_numbers, \\2)`"
+          line "${line}")
+        string(REGEX MATCH "`MPI_[A-Z][a-z_]+\\([^`]*`" theirs "${line}")
         string(REGEX MATCHALL "`[a-z_]+\\(world[^`]*`" found "${line}")
         foreach(call IN LISTS found)
           string(REPLACE "`" "" call "${call}")
           math(EXPR cells "${cells} + 1")
           string(APPEND functions "struct cell_${cells} : names {\n"
-                                  "void run() { colligo::${call}${semicolon} }\n}${semicolon}\n")
-          string(APPEND calls "  cell_${cells}().run()${semicolon}\n")
+                                  "void run() { colligo::${call}${semicolon} }\n")
+          if(theirs)   # beside a call of MPI: both leave the same
+            math(EXPR pairs "${pairs} + 1")
+            string(REPLACE "`" "" theirs "${theirs}")
+            string(APPEND functions "void run_mpi() { ${theirs}${semicolon} }\n")
+            string(APPEND calls "  compare<cell_${cells}>(\"${theirs}\")${semicolon}\n")
+            set(theirs "")   # what else stands in the line is another way to write it
+          else()
+            string(APPEND calls "  cell_${cells}().run()${semicolon}\n")
+          endif()
+          string(APPEND functions "}${semicolon}\n")
         endforeach()
       endif()
     endforeach()
   endforeach()
-  if(number LESS 18 OR cells LESS 30)
-    message(FATAL_ERROR "only ${number} blocks and ${cells} calls in tables were found")
+  if(number LESS 18 OR cells LESS 60 OR pairs LESS 30)
+    message(FATAL_ERROR "only ${number} blocks, ${cells} calls in tables, ${pairs} of them beside MPI's, were found")
   endif()
   string(CONCAT program "#include \"pages.hpp\"\n${includes}namespace {\n"
     "using colligo::in_place, colligo::resized${semicolon}\n${functions}}\nBOOST_AUTO_TEST_CASE(blocks_of_the_pages) {\n  int argc = 0${semicolon}\n"

@@ -10,9 +10,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <iostream>
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,21 +32,44 @@ struct names {
   std::vector<double> out = in, all = of(2 * p), each = of(p), list = of(mine), joined = of(p * (p + 1) / 2);
   std::vector<double> values = of(100), sums = values, out_all = all, out_each = each;
   std::vector<double> spaced = of(2 * p * p);   // each block with a gap behind it
-  std::vector<int> const counts = up_to(p), ones = std::vector<int>(counts.size(), 1),
-                         displs = multiples(2 * p);
+  std::vector<double> zeros = std::vector<double>(in.size());
+  std::vector<int> const counts = from(1), ones = std::vector<int>(counts.size(), 1), places = from(0);
+  std::vector<int> const displs = multiples(2 * p);
+  std::vector<int> const offsets = before(counts), numbers{rank + 1, rank + 2};
+  std::vector<int> out_numbers = numbers;
+  MPI_Request request = MPI_REQUEST_NULL;
 
   static void something_else() {}
+
+  auto written() const {
+    return std::tie(result, text, out, all, each, list, joined, values, sums, out_all, out_each, spaced, zeros,
+                    out_numbers);
+  }
 
  private:
   std::vector<double> of(int count) const { return std::vector<double>(static_cast<std::size_t>(count), value); }
   std::vector<int> multiples(int of) const {
-    std::vector<int> numbers;
-    for (int r = 0; r < p; ++r) numbers.push_back(of * r);
-    return numbers;
+    std::vector<int> ranks;
+    for (int r = 0; r < p; ++r) ranks.push_back(of * r);
+    return ranks;
   }
-  static std::vector<int> up_to(int last) {
-    std::vector<int> numbers(static_cast<std::size_t>(last));
-    std::iota(numbers.begin(), numbers.end(), 1);
-    return numbers;
+  std::vector<int> from(int first) const {   // p of them
+    std::vector<int> ranks(static_cast<std::size_t>(p));
+    std::iota(ranks.begin(), ranks.end(), first);
+    return ranks;
+  }
+  static std::vector<int> before(std::vector<int> const& lengths) {
+    std::vector<int> sums_before(lengths.size());
+    std::exclusive_scan(lengths.begin(), lengths.end(), sums_before.begin(), 0);
+    return sums_before;
   }
 };
+
+/// The library's call of a row and MPI's leave the same in memory.
+template <class Row>
+void compare(char const* call) {
+  Row ours, theirs;
+  ours.run();
+  theirs.run_mpi();
+  BOOST_TEST_CONTEXT(call) BOOST_TEST((ours.written() == theirs.written()));
+}

@@ -3,6 +3,7 @@
 // without MPI on the include path.
 #include <catch2/catch.hpp>
 
+#include <colligo/plan/association.hpp>
 #include <colligo/plan/draw.hpp>
 #include <colligo/record.hpp>
 #include <colligo/plan/price.hpp>
