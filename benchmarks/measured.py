@@ -91,6 +91,9 @@ class Launches:
 
     def ask(self, question, launch, sizes, algorithms):
         o = self.options
+        if not os.access(o.compare, os.X_OK):
+            raise Refused(f"{o.compare} is not there: it is built by\n  cmake --preset gcc && "
+                          "cmake --build build/gcc --target compare\nor --compare names another one")
         first = launch == FIRST_LOOK
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "one.csv")

@@ -12,7 +12,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,8 +37,11 @@ inline std::optional<double> ratio_to(std::vector<outcome> const& results, std::
 
 class table {
  public:
-  explicit table(std::vector<std::string> const& names) : lines_(names.size()) {
-    for (auto const& name : names) width_ = std::max(width_, name.size());
+  table(std::vector<std::string> const& names, bool by_speed) : by_speed_(by_speed), lines_(names.size()) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      lines_[i].name = names[i];
+      width_ = std::max(width_, names[i].size());
+    }
   }
 
   void print_size(std::size_t bytes, std::size_t elements, std::vector<outcome> const& results) {
@@ -44,9 +49,11 @@ class table {
     for (auto const& r : results) width_ = std::max(width_, r.label().size());
     fmt::print("  {:<{}} {:>12} {:>12} {:>12} {:>8} {:>8}\n", "algorithm", width_, "min us", "median us", "max us",
                "GB/s", "x mpi");
-    for (std::size_t i = 0; i < results.size(); ++i) {
+    // What was skipped has no time, and comes last.
+    for (std::size_t const i : in_order([&](std::size_t n) {
+           return results[n].skipped.empty() ? results[n].us.median : std::numeric_limits<double>::infinity();
+         })) {
       auto const& r = results[i];
-      lines_[i].name = r.name;
       if (!r.skipped.empty()) {
         fmt::print("  {:<{}} skipped: {}\n", r.name, width_, r.skipped);
         continue;
@@ -63,7 +70,8 @@ class table {
   void print_summary() const {
     fmt::print("\nmedian(mpi) / median(algorithm) over all sizes, above 1 is faster than mpi\n");
     fmt::print("  {:<{}} {:>12} {:>12}\n", "algorithm", width_, "geo mean", "min");
-    for (auto const& l : lines_) fmt::print("  {:<{}} {:>12} {:>12}\n", l.name, width_, text(l.mean()), text(l.least));
+    for (std::size_t const i : in_order([&](std::size_t n) { return -lines_[n].mean().value_or(0); }))
+      fmt::print("  {:<{}} {:>12} {:>12}\n", lines_[i].name, width_, text(lines_[i].mean()), text(lines_[i].least));
     if (some_noisy_) fmt::print("noisy: the median is more than 1.5 times the minimum; do not trust these rows\n");
     std::fflush(stdout);
   }
@@ -85,10 +93,19 @@ class table {
     }
   };
 
+  /// The rows, the least cost(row) first if that was asked for.
+  template <class Cost>
+  std::vector<std::size_t> in_order(Cost cost) const {
+    std::vector<std::size_t> rows(lines_.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    if (by_speed_) std::ranges::stable_sort(rows, {}, cost);
+    return rows;
+  }
+
   static std::string text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
 
   std::size_t width_ = std::string_view("algorithm").size();
-  bool some_noisy_ = false;
+  bool by_speed_, some_noisy_ = false;
   std::vector<line> lines_;
 };
 

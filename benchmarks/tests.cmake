@@ -25,6 +25,13 @@ set_tests_properties(benchmark_all_reduce_split PROPERTIES PASS_REGULAR_EXPRESSI
 add_benchmark_test(all_reduce_both_ways 2 $<TARGET_FILE:compare> --type int --op max ${short})
 set_tests_properties(benchmark_all_reduce_both_ways PROPERTIES PASS_REGULAR_EXPRESSION
   " GB/s +x mpi\n([^\n]+\n)*  automatic -> direct@shared_memory [^\n]+\n([^\n]+\n)*  ring@messages [^\n]+\n  ring@shared_memory ")
+# The quickest first: medians ascend in the rows of each size.
+add_test(NAME benchmark_sorted COMMAND sh -c
+  [["$@" | awk '/ median us /{last = 0; rows = 1; next} !NF {rows = 0} 
+                rows && $2 != "skipped:" {us = $(NF - ($NF == "noisy") - 3); if (us < last) bad = 1; last = us; ++n}
+                END {print n " rows"; exit bad || n < 16}']] sh
+  ${COLLIGO_MPIRUN} 2 $<TARGET_FILE:compare> --sort speed --collective all_gather ${shortest})
+set_tests_properties(benchmark_sorted PROPERTIES LABELS benchmark PROCESSORS 2)
 foreach(collective broadcast all_gather gather scatter reduce_scatter_block scan exclusive_scan all_to_all barrier)
   foreach(ranks 2 3)
     add_benchmark_test(${collective}_p${ranks} ${ranks} $<TARGET_FILE:compare> --collective ${collective} ${short})
@@ -70,6 +77,9 @@ set_tests_properties(benchmark_prices_refuses PROPERTIES LABELS benchmark
   PASS_REGULAR_EXPRESSION "prices: no all_reduce is named circle")
 # Simulated times against the closed formulas, and the papers' figures in small. Both run the build, so one at a time.
 set(builds LABELS benchmark RESOURCE_LOCK build PROCESSORS 2 TIMEOUT 900 ENVIRONMENT "COLLIGO_BUILD=${CMAKE_BINARY_DIR}")
+add_test(NAME benchmark_simulate_help COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/simulate --ranks 2 --help)   # builds nothing
+set_tests_properties(benchmark_simulate_help PROPERTIES LABELS benchmark
+  ENVIRONMENT "COLLIGO_BUILD=/dev/null" PASS_REGULAR_EXPRESSION "\n  benchmarks/simulate .--platform.*--keep-eager leaves")
 if(TARGET compare_smpi)
   add_test(NAME benchmark_simulate_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/simulate --check 16)
   set_tests_properties(benchmark_simulate_check PROPERTIES ${builds} FIXTURES_SETUP benchmark_smpi)

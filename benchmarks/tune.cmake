@@ -28,6 +28,7 @@ expect(0 "2 rows, 0 s, 4 launches were in tune.csv" ${tune})
 expect(2 "time is up after 0 of 4 launches\nnothing was measured" ${tune} --seconds 0 --csv other.csv)
 expect(2 "ends with 1:\n--algorithms: no algorithm is named" ${tune} --csv third.csv --algorithms rings)
 expect(2 "--ranks: \"two\"" ${tune} --ranks two)
+expect(2 "no_such_program is not there: it is built by\n  cmake --preset gcc" ${tune} --csv fourth.csv --compare no_such_program)
 # A first look at all, then what came near.
 set(look ${PYTHON} ${PROGRAMS}/tune ${short} --collective broadcast --bytes 8 --ranks 2 --inputs fresh --csv look.csv
   --out look.table)

@@ -16,7 +16,7 @@ namespace {
 
 struct options {
   std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv;
-  std::string distribution = "regular", mode = "blocking", inputs = "fresh";
+  std::string distribution = "regular", mode = "blocking", inputs = "fresh", sort = "given";
   std::size_t factor = 4;
   std::optional<double> sample_us;
   plan how;
@@ -77,6 +77,9 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
                  "groups of so many consecutive ranks make the same call at the same time, each on a communicator of\n"
                  "its own: ranks that a call does not know of need the cores too")
       ->check(CLI::PositiveNumber);
+  app.add_option("--sort", o.sort, "rows as the algorithms are listed, or the quickest first: given, speed")
+      ->check(CLI::IsMember({"given", "speed"}))
+      ->capture_default_str();
   app.add_option("--csv", o.csv, fmt::format("write {} to this file", csv_header));
   app.add_flag("--no-pin", o.no_pin, "leave the ranks where the launcher has put them");
   app.add_flag("--progress", o.progress, "tell on stderr what is being done, even if that is no terminal");
@@ -173,7 +176,7 @@ int compare(int argc, char** argv) {
     if (asked.how != mode::blocking) fmt::print("{}\n", describe(asked.how));
     if (has_root(what)) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
   }
-  table report(contest->names());
+  table report(contest->names(), o.sort == "speed");
   progress_line progress(o.progress);
   int const steps = static_cast<int>(sizes.size()) * steps_per_size(*contest, o.how);
   int done = 0;

@@ -3,11 +3,15 @@
 // need MPI's progress, a soak.
 #include <boost/test/unit_test.hpp>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <colligo/colligo.hpp>
 #include <colligo/transport/mpi_port.hpp>
 #include <colligo/transport/shared_host.hpp>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -230,6 +234,30 @@ BOOST_AUTO_TEST_CASE(soak) {
     }
   }
   BOOST_TEST(wrong == 0, wrong << " wrong elements in " << calls << " calls");
+}
+
+BOOST_AUTO_TEST_CASE(the_page_shows_what_explain_prints) {
+  boost::mpi::communicator const world({}, boost::mpi::comm_duplicate);
+  if (world.size() != 4) return;
+  auto const words_of = [](std::istream&& text) {
+    std::string words;
+    for (std::string one; text >> one;) words += one + ' ';
+    return words;
+  };
+  char const* const name = "explained_on_stderr";
+  if (world.rank() == 0) setenv("COLLIGO_EXPLAIN", "1", 1);
+  std::fflush(stderr);
+  int const before = dup(2);
+  if (world.rank() == 0) BOOST_REQUIRE(std::freopen(name, "w", stderr));
+  colligo::all_reduce(world, 1.0, std::plus<>{});
+  std::fflush(stderr);
+  dup2(before, 2), close(before);
+  unsetenv("COLLIGO_EXPLAIN");
+  if (world.rank() != 0) return;
+  std::string const said = words_of(std::ifstream(name)), page = words_of(std::ifstream(COLLIGO_PAGE));
+  std::remove(name);
+  BOOST_TEST(said.starts_with("colligo: all_reduce of 1 double"));
+  BOOST_TEST(page.find(said) != page.npos, "choosing.md does not have: " << said);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
