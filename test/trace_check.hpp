@@ -43,13 +43,15 @@ struct checked_trace {
       auto const& [s, f] = arrow;
       require(!s.is_null() && !f.is_null(), "an arrow with one end", s.is_null() ? f : s);
       require(s.at("ts") <= f.at("ts"), "an arrow that goes back in time", s);
-      require(count_around(steps, s, s.at("ts"), "send", f.at("tid")) > 0, "an arrow that leaves from no send", s);
-      require(count_around(steps, f, f.at("ts"), "", s.at("tid")) > 0, "an arrow that ends in no receive", f);
+      require(count_around(steps, s, s.at("ts"), "send", row_of(f)) > 0, "an arrow that leaves from no send", s);
+      require(count_around(steps, f, f.at("ts"), "", row_of(s)) > 0, "an arrow that ends in no receive", f);
     }
     arrows = ends.size();
   }
 
  private:
+  // Calls of a rank that overlap have tracks of their own.
+  static int row_of(nlohmann::json const& e) { return e.at("tid").get<int>() % 1000000; }
   static double end_of(nlohmann::json const& box) { return box.at("ts").get<double>() + box.at("dur").get<double>(); }
   static void require(bool good, std::string const& what, nlohmann::json const& where) {
     if (!good) throw std::runtime_error(what + ": " + where.dump());

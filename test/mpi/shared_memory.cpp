@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(soak) {
 }
 
 BOOST_AUTO_TEST_CASE(the_page_shows_what_explain_prints) {
-  boost::mpi::communicator const world({}, boost::mpi::comm_duplicate);
+  boost::mpi::communicator const world(boost::mpi::communicator(), boost::mpi::comm_duplicate);
   if (world.size() != 4) return;
   auto const words_of = [](std::istream&& text) {
     std::string words;

@@ -4,11 +4,15 @@
 
 #include <colligo/colligo.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
+#include <tuple>
 
 #include "../locales.hpp"
 #include "../trace_check.hpp"
@@ -133,7 +137,8 @@ TEST_CASE("what goes through shared memory is marked") {
 TEST_CASE("a timeline folds long stretches without a call, and its words do not overlap") {
   std::vector<trace_event> events;
   for (std::int64_t const begin : {0, 300, 50'000'000, 50'000'200}) {   // the latter two are requests that overlap
-    trace_event e{.what = trace_event::kind::call, .call_of = collective::barrier, .begin = begin, .end = begin + 250};
+    trace_event e{.what = trace_event::kind::call, .call_of = collective::barrier,
+                  .call = static_cast<std::uint32_t>(begin), .begin = begin, .end = begin + 250};
     e.algorithm[0] = 'd';
     events.push_back(e);
   }
@@ -153,7 +158,86 @@ TEST_CASE("a timeline folds long stretches without a call, and its words do not 
   std::ostringstream again;
   write_timeline(again, logs);
   CHECK(occurrences(again.str(), ">barrier dissemination<") == 1);
-  CHECK(occurrences(again.str(), ">barrier d<") == 2);   // the fourth begins where the third's name is
+  CHECK(occurrences(again.str(), ">barrier d<") == 3);   // the fourth has a lane of its own
+}
+
+TEST_CASE("requests have their steps and arrows, each in a lane of its own while they overlap") {
+  constexpr int p = 4;
+  std::vector<trace_log> logs;
+  logs.reserve(p);
+  for (int r = 0; r < p; ++r) logs.emplace_back(r, 1000);
+  std::atomic<int> started = 0;
+  run_threads(p, [&](thread_communicator& comm) {
+    tracing const here(comm, logs[static_cast<std::size_t>(comm.rank())]);
+    std::vector<int> const in(40, comm.rank());
+    std::vector<int> one(40), other(40);
+    auto first = iall_reduce(comm, in, one, std::plus<>{}, ring{});
+    auto second = iall_reduce(comm, in, other, std::plus<>{}, over_shared_memory{halving_doubling{}});
+    for (++started; started < p;) std::this_thread::yield();   // both of everybody
+    second.wait(), first.wait();
+    if (one != other || one != std::vector(40, 6)) throw std::runtime_error("the sum of a traced request is wrong");
+  });
+  auto const count = [](auto const& tag) { return record(tag, collective::all_reduce, p, 40).total_messages(); };
+  std::size_t const messages = count(ring{}) + count(halving_doubling{});
+  auto const trace = read_back(logs);
+  CHECK(trace.calls.size() == 2 * p);
+  CHECK(trace.sends == messages);
+  CHECK(trace.arrows == messages);
+  CHECK(trace.rows.size() > p);
+  CHECK(trace.rows.at(1'000'000) == "rank 0, at the same time");
+  std::ostringstream picture;
+  write_timeline(picture, logs);
+  CHECK(fault_in_xml(picture.str()) == "");
+  CHECK(occurrences(picture.str(), "<title>rank ") == messages);
+  CHECK(occurrences(picture.str(), ", through shared memory<") == count(halving_doubling{}));
+}
+
+TEST_CASE("a trace tells how much of a step is combining") {
+  static constexpr std::int64_t slow = 200'000;   // nanoseconds at least
+  auto const sum = as_commutative([](int a, int b) {
+    auto const until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(slow);
+    while (std::chrono::steady_clock::now() < until) {}
+    return a + b;
+  });
+  std::vector<trace_log> logs;
+  logs.reserve(2);
+  logs.emplace_back(0, 100), logs.emplace_back(1, 100);
+  run_threads(2, [&](thread_communicator& comm) {
+    tracing const here(comm, logs[static_cast<std::size_t>(comm.rank())]);
+    std::vector<int> const in(4, 1);
+    std::vector<int> out(4);
+    colligo::all_reduce(comm, in, out, sum, ring{});
+    colligo::iall_reduce(comm, in, out, sum, ring{}).wait();
+    if (out != std::vector(4, 2)) throw std::runtime_error("a traced sum is wrong");
+  });
+  for (trace_log const& log : logs) {
+    REQUIRE(log.events().size() == 2 * 7);   // the call, a step that folds, one that receives, two operands each
+    for (std::size_t i = 0; i < log.events().size(); i += 7) {
+      auto const& [call, folds, receives] = std::tie(log.events()[i], log.events()[i + 1], log.events()[i + 4]);
+      CHECK(folds.combining >= 2 * slow);
+      CHECK(folds.combining <= folds.end - folds.begin);
+      CHECK(receives.combining == 0);
+      CHECK(call.combining == folds.combining);
+    }
+  }
+  std::ostringstream picture;
+  write_timeline(picture, logs);
+  CHECK(occurrences(picture.str(), " us, else waiting and moving") == 3 * 2 * 2);   // call, step, its share
+}
+
+TEST_CASE("a timeline says what is not in it") {
+  auto const whole = traced_all_reduce(4, 40, ring{});
+  std::vector<trace_log> logs;
+  for (trace_log const& log : whole) {
+    auto const first = log.events().begin();   // of rank 0 the call and a step
+    logs.emplace_back(log.row(), std::vector(first, log.row() == 0 ? first + 4 : log.events().end()),
+                      log.row() == 0 ? 12 : 0);
+  }
+  std::ostringstream picture;
+  write_timeline(picture, logs);
+  CHECK(occurrences(picture.str(), ", 12 later events dropped, 10 messages of which one end is missing<") == 1);
+  CHECK(occurrences(picture.str(), ">12 dropped<") == 1);
+  CHECK(occurrences(picture.str(), "<title>from here on this rank's events were dropped<") == 1);
 }
 
 TEST_CASE("a call that throws is in the trace, with the step in which it threw") {

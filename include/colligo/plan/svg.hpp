@@ -20,8 +20,9 @@ class svg {
     out_ << "<svg xmlns='http://www.w3.org/2000/svg' width='" << width << "' height='" << height << "' viewBox='0 0 "
          << width << " " << height
          << "' font-family='DejaVu Sans, Verdana, sans-serif' font-size='12' fill='#222'>\n"
-            "<style>.title{font-size:14px;font-weight:bold} .small{font-size:10px} .light{fill:#fff} "
-            "[stroke]:hover{stroke-width:3}</style>\n"
+            "<style>.title{font-size:14px;font-weight:bold} .small{font-size:10px} "
+            ".over{paint-order:stroke;stroke:#fff;stroke-opacity:.7;stroke-width:2px} "
+            "path[stroke]:hover{stroke-width:3}</style>\n"
             "<rect width='100%' height='100%' fill='#fff'/>\n";
   }
   std::string str() && {

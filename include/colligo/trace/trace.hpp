@@ -2,7 +2,7 @@
 /// @file
 /// Logs what a rank does, over any transport: each call, each step with its operands, and when. trace_file.hpp writes
 /// the logs as a picture. COLLIGO_TRACE=file.json or file.svg traces a whole program; untraced, a call pays for looking
-/// at a null pointer. Of a request the log has the call, from its start to its end.
+/// at a null pointer.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +29,13 @@ struct trace_event {
   collective call_of{};
   bool shared_memory = false;          ///< an operand that goes through it
   int peer = nobody;                   ///< of an operand, as a row of the trace
-  std::uint32_t number = 0;            ///< of the call on this rank; of a step within its call
-  std::uint64_t communicator = 0;      ///< messages match within one
+  std::uint32_t number = 0;            ///< of a call on this rank; of a step within its call
+  std::uint32_t call = 0;              ///< of the call on its communicator, the same on all ranks
+  std::uint64_t communicator = 0;      ///< messages match within a call of one
   std::uint64_t elements = 0, bytes = 0;
   /// Nanoseconds of the steady clock; an operand has its step's, for nobody has measured more.
   std::int64_t begin = 0, end = 0;
+  std::int64_t combining = 0;          ///< of a call or a step: nanoseconds in which operands were combined
   std::array<char, 32> algorithm{};    ///< of a call; cut if it is longer
 
   bool is_operand() const { return what > kind::step; }
@@ -46,7 +48,7 @@ struct trace_event {
 /// has no gaps.
 class trace_log {
  public:
-  /// Precondition: the row is this rank's number among all that are traced together. Cost: 96 bytes an event, at once.
+  /// Precondition: the row is this rank's number among all that are traced together. Cost: 104 bytes an event, at once.
   explicit trace_log(int row, std::size_t most) : row_(row), most_(most) { events_.reserve(most); }
   trace_log(int row, std::vector<trace_event> events, std::uint64_t dropped)
       : row_(row), most_(events.size()), dropped_(dropped), events_(std::move(events)) {}
@@ -75,9 +77,9 @@ class trace_log {
     e.begin = e.end = now();
     return add(1) ? (events_.push_back(e), events_.size() - 1) : npos;
   }
-  void end_call(std::size_t which) {
+  void end_call(std::size_t which, std::int64_t combining) {
     std::lock_guard const lock(mutex_);
-    if (which != npos) events_[which].end = now();
+    if (which != npos) events_[which].end = now(), events_[which].combining = combining;
   }
   /// A step, then its operands.
   void add_step(std::vector<trace_event> const& step) {
@@ -107,13 +109,21 @@ class tracer final : public detail::observer {
   explicit tracer(trace_log& log, std::uint64_t communicator = 0, std::vector<int> rows = {})
       : log_(log), communicator_(communicator), rows_(std::move(rows)) {}
 
-  COLLIGO_BODY void watch(detail::call const& its, detail::text_run const& run, any_step& step) override;
-  COLLIGO_BODY std::size_t begin(detail::call const& its, std::string_view algorithm) override;
-  void end(std::size_t began) override { log_.end_call(began); }
+  COLLIGO_BODY void watch(detail::call const& its, detail::text_run const& run, any_step& step,
+                          detail::working_vector& data) override;
+  COLLIGO_BODY std::size_t begin(detail::call const& its, std::string_view algorithm, std::uint32_t number) override;
+  void end(std::size_t began, std::int64_t combining) override { log_.end_call(began, combining); }
+  std::int64_t now() const override { return trace_log::now(); }
+  COLLIGO_BODY void step(detail::call const& its, std::uint32_t number_of_call, std::size_t number,
+                         std::span<operand const> operands, detail::moving_step const& over, std::int64_t began,
+                         std::int64_t combining) override;
 
  private:
   struct ending;
   class traced;
+  template <class Over>
+  bool log_step(trace_event its, std::span<operand const> operands, std::size_t element_size, Over const& over,
+                std::vector<trace_event>& room);
 
   trace_log& log_;
   std::uint64_t communicator_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Writes the logs of trace.hpp for people: Chrome's trace event format, which https://ui.perfetto.dev opens, or a
-/// timeline as SVG, which any browser shows. One row per rank; boxes for calls and, in them, steps; an arrow for each
-/// message.
+/// timeline as SVG, which any browser shows. One row per rank, with a lane for each call of those that overlap; boxes
+/// for calls and, in them, steps; an arrow for each message.
 #pragma once
 
 #include <iosfwd>
@@ -19,7 +19,7 @@ struct traced_message {
   trace_event sent, received;
 };
 
-/// Within a communicator, the k-th send between two ranks meets the k-th receive (law 5). Messages of which one end was
+/// Within a call, the k-th send between two ranks meets the k-th receive (law 5). Messages of which one end was
 /// dropped are not among them.
 std::vector<traced_message> messages_of(std::span<trace_log const> logs);
 

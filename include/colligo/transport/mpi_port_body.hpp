@@ -303,7 +303,7 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_
   kept->work_on(data, mpi::element_of(its));
   kept->enter(its, run.what, run.number);
   try {
-    run_on(*kept, its, run);
+    run_on(*kept, data, its, run);
   } catch (...) {
     kept->leave_memory();
     throw;

@@ -75,15 +75,23 @@ struct working_place {
   }
 };
 
+class moving_step;
+
 /// Somebody who looks on (trace/).
 class observer {
  public:
   virtual ~observer() = default;
   /// Runs the text on the step, or on one that tells of it.
-  virtual void watch(call const& its, text_run const& run, any_step& step) = 0;
-  /// A call that is no text, or a request, from begin to end: `began` is handed back.
-  virtual std::size_t begin(call const& its, std::string_view algorithm) = 0;
-  virtual void end(std::size_t began) = 0;
+  virtual void watch(call const& its, text_run const& run, any_step& step, working_vector& data) = 0;
+  /// A call that is no text, or a request, from begin to end: `began` is handed back. Nanoseconds that went into
+  /// combining.
+  virtual std::size_t begin(call const& its, std::string_view algorithm, std::uint32_t number) = 0;
+  virtual void end(std::size_t began, std::int64_t combining) = 0;
+  virtual std::int64_t now() const = 0;
+  /// The number-th step of a request, complete by now.
+  virtual void step(call const& its, std::uint32_t number_of_call, std::size_t number,
+                    std::span<operand const> operands, moving_step const& over, std::int64_t began,
+                    std::int64_t combining) = 0;
 };
 
 /// Steps that are performed without waiting. Between begin() and the advance() that says true, operands and the vector
@@ -101,6 +109,8 @@ class moving_step {
   virtual bool advance() = 0;
   /// For a step that will not be completed, since the transport has failed.
   virtual void abandon() {}
+  /// As of any_step.
+  virtual bool shares_memory_with(int) const { return false; }
 };
 
 /// A file that the environment names: who named it, what it holds or why it can not be read. Not set: all empty.
@@ -230,8 +240,8 @@ class port_base : public endpoint {
   virtual bool goes_on_without_memory(call const&, transport) { return false; }
   virtual void run_vendor(call const& its) = 0;
   /// For perform(): the text on these steps, told to whoever looks on.
-  void run_on(any_step& step, call const& its, text_run const& run) {
-    if (trace) [[unlikely]] trace->watch(its, run, step);
+  void run_on(any_step& step, working_vector& data, call const& its, text_run const& run) {
+    if (trace) [[unlikely]] trace->watch(its, run, step, data);
     else run(step);
   }
 

@@ -280,9 +280,9 @@ COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what
                                                known_ranks const& known, transport over,
                                                std::uint32_t number) {
   if (what.is_vendor) {   // makes no progress for requests: MPI does not let it meet a non-blocking one
-    std::size_t const began = trace ? trace->begin(its, what.name) : 0;
+    std::size_t const began = trace ? trace->begin(its, what.name, number) : 0;
     run_vendor(its);
-    if (trace) trace->end(began);
+    if (trace) trace->end(began, 0);
     return;
   }
   // They go on while this call waits.

@@ -58,6 +58,8 @@ class running final : public kept_with_port {
   bool does(call const& its, text const& what, void const* tag, transport over) const;
   void begin(std::uint32_t number);
   bool advance();
+  void begin_step(std::span<operand const> operands, list_kind kind);
+  bool end_step();
   void finish();
   void rethrow();
 
@@ -80,7 +82,8 @@ class running final : public kept_with_port {
   values<std::byte> out_, beyond_;
   std::optional<working_vector> data_;   // of these three
   std::unique_ptr<moving_step> steps_;
-  std::size_t at_ = 0, traced_ = 0;
+  std::size_t at_ = 0;
+  struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
   bool begun_ = false, active_ = false;
   std::atomic<bool> under_way_ = false;
   std::exception_ptr failed_;

@@ -142,7 +142,10 @@ COLLIGO_BODY void running::start() {
 }
 
 COLLIGO_BODY void running::begin(std::uint32_t number) {
-  traced_ = port_.trace ? port_.trace->begin(its_, what_.name) : 0;
+  if (port_.trace) {
+    traced_ = {port_.trace->begin(its_, what_.name, number), 0, 0, 0};
+    if (data_) data_->watch_combining(&traced_.combining);
+  }
   failed_ = nullptr;
   at_ = 0;
   begun_ = false;
@@ -162,7 +165,7 @@ COLLIGO_BODY bool running::advance() {
   try {
     for (;;) {
       if (begun_) {
-        if (!steps_->advance()) return false;
+        if (!end_step()) return false;
         begun_ = false;
         ++at_;
       }
@@ -171,7 +174,7 @@ COLLIGO_BODY bool running::advance() {
       begun_ = next.kind != list_kind::moves;
       if (at_ == 0) steps_->enter(its_, what_, number_);   // those before are through
       if (begun_) {
-        steps_->begin(plan_.operands_of(next), next.kind);
+        begin_step(plan_.operands_of(next), next.kind);
       } else {
         for (operand const& o : plan_.operands_of(next)) data_->move(o);
         ++at_;
@@ -184,7 +187,19 @@ COLLIGO_BODY bool running::advance() {
     begun_ = reusable_ = false;
     failed_ = std::current_exception();
   }
-  if (port_.trace) port_.trace->end(traced_);
+  if (port_.trace) port_.trace->end(traced_.call, traced_.combining);
+  return true;
+}
+
+COLLIGO_BODY void running::begin_step(std::span<operand const> operands, list_kind kind) {
+  if (port_.trace) traced_.began = port_.trace->now(), traced_.combined_before = traced_.combining;
+  steps_->begin(operands, kind);
+}
+COLLIGO_BODY bool running::end_step() {
+  if (!steps_->advance()) return false;
+  if (port_.trace && !what_.is_vendor)
+    port_.trace->step(its_, number_, at_, plan_.operands_of(plan_.steps[at_]), *steps_, traced_.began,
+                      traced_.combining - traced_.combined_before);
   return true;
 }
 

@@ -102,7 +102,7 @@ struct over_threads {
       steps each(*this, data, shared_for(its, over), *memory_);
       each.enter(its, run.what, run.number);
       try {
-        this->run_on(each, its, run);
+        this->run_on(each, data, its, run);
       } catch (...) {
         each.abandon();
         throw;

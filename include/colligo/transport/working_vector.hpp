@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <iterator>
 #include <span>
@@ -192,6 +194,12 @@ class working_vector {
   /// ranks rely on its messages. From then on nothing is combined, so this call's results are good for nothing.
   void fail(std::exception_ptr why) {
     if (!failed_) failed_ = std::move(why);
+    combines_at_once_ = false;
+  }
+  /// From now on the nanoseconds that go into combining are added there; null: nobody looks on.
+  void watch_combining(std::int64_t* nanoseconds) {
+    watched_ = nanoseconds;
+    combines_at_once_ = !watched_ && !failed_;
   }
   bool has_failed() const { return failed_ != nullptr; }
   std::exception_ptr const& failure() const { return failed_; }
@@ -208,16 +216,29 @@ class working_vector {
   void begin_again() {
     written_ = written_ranges(in_.data == out_.data ? out_.covers : range{});
     failed_ = nullptr;
+    combines_at_once_ = watched_ == nullptr;
   }
 
  private:
   void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
-    if (failed_) [[unlikely]] return;
+    if (!combines_at_once_) [[unlikely]] return combine_otherwise(left, right, out, n);
     try {
       of().combine(its_.op, left, right, out, n);
     } catch (...) {
-      failed_ = std::current_exception();
+      fail(std::current_exception());
     }
+  }
+  [[gnu::noinline]] void combine_otherwise(std::byte const* left, std::byte const* right, std::byte* out,
+                                           std::size_t n) {
+    if (failed_) return;
+    auto const now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
+    auto const began = now();
+    try {
+      of().combine(its_.op, left, right, out, n);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    if (watched_) *watched_ += std::chrono::duration_cast<std::chrono::nanoseconds>(now() - began).count();
   }
 
   template <class Byte>
@@ -250,6 +271,8 @@ class working_vector {
   scratch& memory_;
   written_ranges written_;
   std::exception_ptr failed_;
+  std::int64_t* watched_ = nullptr;
+  bool combines_at_once_ = true;   // as nearly always: nothing has failed, nobody looks on
 };
 
 /// Calls f for every piece of a step's operands in the order listed; those that vanish have none.
