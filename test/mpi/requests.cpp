@@ -15,6 +15,15 @@ using namespace colligo;
 
 boost::mpi::communicator duplicate() { return {boost::mpi::communicator(), boost::mpi::comm_duplicate}; }
 
+/// A communicator whose calls go as the environment says, which it reads when it is first used.
+boost::mpi::communicator with_variable(char const* variable, char const* value) {
+  ::setenv(variable, value, 1);
+  auto const comm = duplicate();
+  colligo::barrier(comm);
+  ::unsetenv(variable);
+  return comm;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(requests)
@@ -55,6 +64,103 @@ BOOST_AUTO_TEST_CASE(a_blocking_call_elsewhere_makes_progress) {
     r.wait();
     BOOST_TEST((out == std::vector<int>(in.size(), first.size())), name);
   }
+}
+
+// Rank 0 makes its blocking call before it waits for the request, the others after that.
+BOOST_AUTO_TEST_CASE(a_blocking_call_of_the_vendors_makes_progress) {
+  if (boost::mpi::communicator().size() > 4) return;
+  auto const first_waits_late = [](boost::mpi::communicator const& comm, auto const& algorithm) {
+    for (int round = 0; round < 30; ++round) {
+      std::vector<double> sent(100000, comm.rank() + 1.0), out(10);
+      request r = ibroadcast(comm, sent, 0, binary_tree{});
+      if (comm.rank() != 0) r.wait();
+      colligo::all_reduce(comm, std::vector<double>(10, 1.0), out, std::plus<>{}, algorithm);
+      r.wait();
+      BOOST_TEST_REQUIRE((sent == std::vector<double>(100000, 1.0) && out == std::vector<double>(10, comm.size())));
+    }
+  };
+  first_waits_late(with_variable("COLLIGO_ALL_REDUCE", "vendor"), automatic{});
+  first_waits_late(with_variable("COLLIGO_ADAPTIVE", "1"), automatic{});
+  first_waits_late(duplicate(), adaptive{});
+  first_waits_late(duplicate(), named("vendor"));
+  use_table("all_reduce any any " + std::to_string(duplicate().size()) + " 80 vendor");
+  first_waits_late(duplicate(), automatic{});
+  use_table("");
+}
+
+BOOST_AUTO_TEST_CASE(a_functor_makes_calls_of_its_own) {
+  auto const comm = duplicate(), other = duplicate();
+  boost::mpi::communicator const alone(MPI_COMM_SELF, boost::mpi::comm_attach);
+  std::vector<int> const in(100, 1);
+  std::vector<int> out(in.size()), pending(in.size()), in_functor(in.size());
+  auto const sums = [&](auto const& f) {
+    return as_commutative([&f](int a, int b) {
+      f();
+      return a + b;
+    });
+  };
+  for (std::string const way : {"@messages", "@shared_memory"}) {
+    named const algorithm("recursive_doubling" + way);
+    auto const calls_alone = sums([&] {
+      colligo::all_reduce(alone, in, in_functor, std::plus<>{});
+      iall_reduce(alone, in, in_functor, std::plus<>{}).wait();
+    });
+    iall_reduce(comm, in, out, calls_alone, algorithm).wait();
+    BOOST_TEST((out == std::vector<int>(in.size(), comm.size())));
+    request r = iall_reduce(other, in, pending, std::plus<>{}, algorithm);
+    out.assign(out.size(), 0);
+    colligo::all_reduce(comm, in, out, calls_alone, algorithm);   // is a request: one is under way
+    r.wait();
+    BOOST_TEST((out == std::vector<int>(in.size(), comm.size())));
+    BOOST_TEST((out == pending));
+  }
+}
+
+// Every rank makes it in its functor, once: another request has to go on meanwhile.
+BOOST_AUTO_TEST_CASE(a_functor_makes_calls_among_the_same_ranks) {
+  auto const comm = duplicate(), other = duplicate();
+  if (comm.size() != 2) return;   // of more ranks some combine later, and not as often
+  for (char const* name : {"recursive_doubling@messages", "recursive_doubling@shared_memory"}) {
+    int sum = 0, of_functor = 0, before = 0, mine = 1;
+    auto const span = [](int& value) { return std::span(&value, 1); };
+    auto const calls = [&](int a, int b) {
+      of_functor = colligo::all_reduce(other, comm.rank() + 1, std::plus<>{}, named(name));
+      return a + b;
+    };
+    request earlier = iall_reduce(other, span(mine), span(before), std::plus<>{}, named(name));
+    request r = iall_reduce(comm, span(mine), span(sum), calls, named(name));
+    r.wait();
+    BOOST_TEST((sum == 2 && of_functor == 3));
+    earlier.wait();
+    BOOST_TEST(before == 2);
+  }
+}
+
+// No other rank need make it: a sentence, and later calls are right.
+BOOST_AUTO_TEST_CASE(a_functor_makes_a_call_on_its_own_communicator) {
+  auto const comm = duplicate();
+  std::vector<int> const in(100, 1);
+  std::vector<int> out(in.size()), in_functor(in.size());
+  for (std::string const way : {"@messages", "@shared_memory"})
+    for (bool const starts : {false, true}) {
+      int thrown = 0;
+      auto const calls = as_commutative([&](int a, int b) {
+        if (starts) iall_reduce(comm, in, in_functor, std::plus<>{}).wait();
+        else colligo::all_reduce(comm, in, in_functor, std::plus<>{});
+        return a + b;
+      });
+      request r = iall_reduce(comm, in, out, calls, named("recursive_doubling" + way));
+      try {
+        r.wait();
+      } catch (colligo::error const& e) {
+        thrown = 1;
+        std::string const said = e.what();
+        BOOST_TEST((said.find("is in a functor of a call on this communicator") != said.npos ||
+                    dynamic_cast<failed_elsewhere const*>(&e)), said);
+      }
+      BOOST_TEST(thrown == (comm.size() > 1));
+      BOOST_TEST(colligo::all_reduce(comm, 1, std::plus<>{}, named("recursive_doubling" + way)) == comm.size());
+    }
 }
 
 BOOST_AUTO_TEST_CASE(beside_a_programs_own_messages) {

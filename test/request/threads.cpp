@@ -2,6 +2,8 @@
 // Non-blocking and persistent collectives among threads.
 #include <catch2/catch.hpp>
 
+#include <colligo/transport/thread_port.hpp>
+
 #include <list>
 #include <numeric>
 #include <thread>
@@ -288,6 +290,30 @@ TEST_CASE("a request that is dropped or overwritten is completed") {
     r.wait();
     expect(second == out, "what it was overwritten by");
   });
+}
+
+// For the thread sanitizer: the call uses what the thread has left in the channels.
+TEST_CASE("who sees that nothing is under way sees what a thread that made progress has done") {
+  for (char const* name : {"direct@shared_memory", "recursive_doubling"})
+    with_ranks(3, [name](auto& comm) {
+      auto& all = detail::port_at(port_of<thread_communicator>::open(comm)).requests();
+      all.share();
+      std::jthread const looks([&all](std::stop_token end) {
+        while (!end.stop_requested()) {
+          if (all.busy()) all.progress();
+          std::this_thread::yield();
+        }
+      });
+      std::vector<int> const in(50, 1);
+      std::vector<int> out(50);
+      for (int round = 0; round < 20; ++round) {
+        request r = iall_reduce(comm, in, out, std::plus<>{}, named(name));
+        while (all.busy()) std::this_thread::yield();
+        expect(colligo::all_reduce(comm, 1, std::plus<>{}, named(name)) == 3, "the call");
+        r.wait();
+        expect(out == std::vector<int>(50, 3), "the request");
+      }
+    });
 }
 
 TEST_CASE("arguments of requests are checked before anything is started") {

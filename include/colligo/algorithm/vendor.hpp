@@ -9,6 +9,9 @@
 /// Errors   those of one rank alone (arguments, a functor that throws) the others do not hear of: a blocking collective
 ///          of MPI's returns to nobody before its end, one that has been started can not be cancelled, and what is left
 ///          of either meets the next. In checked mode arguments are refused on all ranks before the call
+/// Requests do not go on in vendor{}, MPI's blocking collective: let no rank wait for one before it comes to the call
+///          that another is in. Chosen by the environment, a table, adaptive or a name it is MPI's non-blocking one,
+///          waited for with progress; MPI lets the two not meet
 /// Prefer   where benchmarks/compare says so.   Avoid: user functors, most MPI libraries use slow algorithms for them
 /// Source   MPI-3.1, section 5.9
 #pragma once

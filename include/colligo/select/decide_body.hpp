@@ -318,7 +318,10 @@ inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decisi
       !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes) &&
       by.over != transport::shared_memory;
   known_ranks known{port.hosts};
-  if (!plain) [[unlikely]] known = told_if_refused(port, its, [&] { return checked(port, its, by); });
+  if (!plain) [[unlikely]] {
+    known = told_if_refused(port, its, [&] { return checked(port, its, by); });
+    if (what.is_vendor) return port.execute_vendor(its, what, by.who == decided_by::pinned);
+  }
   port.execute(its, what, by.tag, known, by.over);
 }
 

@@ -127,7 +127,7 @@ class mpi_port final : public port_base {
   /// `port`: null on ranks that have no memory for it, which says `trouble`.
   static void meet(MPI_Comm user, mpi_port* port, std::exception_ptr const& trouble);
   COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
-  COLLIGO_BODY void run_vendor(call const& its) override;
+  COLLIGO_BODY void run_vendor(call const& its, bool blocking) override;
   COLLIGO_BODY bool goes_on_without_memory(call const& its, transport over) override;
   /// The same if one of them is absent, or not short.
   std::size_t exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,

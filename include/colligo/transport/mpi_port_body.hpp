@@ -258,6 +258,7 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_port::open_memory() {
+  requests().refuse_inside(*this);   // or this rank would wait for the others
   mpi_segment mine{};
   try {
     shared_ = std::make_unique<mpi_shared>(comm_, rank_, ranks_);

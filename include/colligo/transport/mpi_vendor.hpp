@@ -21,15 +21,15 @@ struct call;
 class moving_step;
 class mpi_port;
 
-/// The vendor's collective, blocking and as a request, with a type and an operation of its own. Reached through what is
-/// known of elements alone, so that units that never call it do not compile it.
+/// The vendor's collective, as a call and as a request, with a type and an operation of its own. Reached through what
+/// is known of elements alone, so that units that never call it do not compile it.
 struct vendor_operations {
   MPI_Datatype (*type)();          ///< MPI's own, MPI_DATATYPE_NULL where it has none
   MPI_Op (*operation)();           ///< MPI's own, MPI_OP_NULL where it has none
-  void (*run)(mpi_port& port, call const& its);
+  void (*run)(mpi_port& port, call const& its, bool blocking);
   std::unique_ptr<moving_step> (*request)(mpi_port& port, call const& its, bool persistent);
 };
-void run_vendor_call(mpi_port& port, call const& its);
+void run_vendor_call(mpi_port& port, call const& its, bool blocking);
 std::unique_ptr<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent);
 
 /// What the transport over MPI knows of an element type and a functor.

@@ -243,8 +243,13 @@ void vendor_call::in_pieces(Run run) const {
 }
 
 COLLIGO_BODY void vendor_call::run() {
-  call_gathering();
-  rethrow();
+  if (how_ == manner::blocking) {
+    call_gathering();
+    return rethrow();
+  }
+  begin({}, list_kind::plain);
+  for (unsigned polls = 0; !advance();)
+    if (!port_.requests().progress()) port_.give_way(polls);
 }
 
 COLLIGO_BODY void vendor_call::begin(std::span<operand const>, list_kind) {
@@ -265,8 +270,9 @@ COLLIGO_BODY bool vendor_call::advance() {
 
 #undef COLLIGO_MPI
 
-COLLIGO_BODY void run_vendor_call(mpi_port& port, call const& its) {
-  vendor_call(port, its, vendor_call::manner::blocking).run();
+COLLIGO_BODY void run_vendor_call(mpi_port& port, call const& its, bool blocking) {
+  using manner = vendor_call::manner;
+  vendor_call(port, its, blocking ? manner::blocking : manner::started).run();
 }
 
 COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent) {
@@ -275,7 +281,9 @@ COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(mpi_port& port, call co
 }
 
 COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor != nullptr; }
-COLLIGO_BODY void mpi_port::run_vendor(call const& its) { mpi::element_of(its).vendor->run(*this, its); }
+COLLIGO_BODY void mpi_port::run_vendor(call const& its, bool blocking) {
+  mpi::element_of(its).vendor->run(*this, its, blocking);
+}
 COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
   return mpi::element_of(its).vendor->request(*this, its, persistent);
 }

@@ -179,9 +179,11 @@ class port_base : public endpoint {
   /// `automatic` gives the same bits whatever it chooses.
   bool stable_bits() const { return stable_bits_; }
 
-  /// Runs a text, or the vendor's collective, on this rank's share. What the functor throws comes out when all messages
-  /// are through.
+  /// Runs a text on this rank's share. What the functor throws comes out when all messages are through.
   void execute(call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
+  /// The MPI library's own collective. Blocking, it makes no progress for requests; otherwise it is its non-blocking
+  /// one, which is waited for. MPI does not let the two meet: the choice is the same on all ranks.
+  void execute_vendor(call const& its, text const& what, bool blocking);
 
   /// Where `automatic` may go; null: messages only.
   virtual shared_host* automatic_memory(element const& of) = 0;
@@ -238,7 +240,7 @@ class port_base : public endpoint {
   virtual void perform(working_vector& data, call const& its, text_run const& run, transport over) = 0;
   /// A rank that has failed goes through its text without touching the vector, for others rely on its messages.
   virtual bool goes_on_without_memory(call const&, transport) { return false; }
-  virtual void run_vendor(call const& its) = 0;
+  virtual void run_vendor(call const& its, bool blocking) = 0;
   /// For perform(): the text on these steps, told to whoever looks on.
   void run_on(any_step& step, working_vector& data, call const& its, text_run const& run) {
     if (trace) [[unlikely]] trace->watch(its, run, step, data);

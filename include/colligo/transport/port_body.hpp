@@ -252,7 +252,7 @@ inline void port_base::execute(call const& its, text const& what, void const* ta
                                transport over) {
   bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
   std::uint32_t const number = ++calls;
-  if (what.is_vendor || !whole || what.scratch || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
+  if (!whole || what.scratch || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
     return execute_otherwise(its, what, tag, known, over, number);
   working_vector data(its, memory);
   try {
@@ -275,16 +275,17 @@ inline void port_base::execute(call const& its, text const& what, void const* ta
   }
 }
 
+COLLIGO_BODY void port_base::execute_vendor(call const& its, text const& what, bool blocking) {
+  ++calls;
+  std::size_t const began = trace ? trace->begin(its, what.name, calls) : 0;
+  run_vendor(its, blocking);
+  if (trace) trace->end(began, 0);
+}
+
 // Memory beside the user's is needed only for what the text touches outside of `out`.
 COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what, void const* tag,
                                                known_ranks const& known, transport over,
                                                std::uint32_t number) {
-  if (what.is_vendor) {   // makes no progress for requests: MPI does not let it meet a non-blocking one
-    std::size_t const began = trace ? trace->begin(its, what.name, number) : 0;
-    run_vendor(its);
-    if (trace) trace->end(began, 0);
-    return;
-  }
   // They go on while this call waits.
   if (requests().busy()) return requests().run_among(*this, its, what, tag, known, over, number);
   text_run const run{what, tag, known, its.vector, its.root, number};

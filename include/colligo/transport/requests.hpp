@@ -85,6 +85,7 @@ class running final : public kept_with_port {
   std::size_t at_ = 0;
   struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
   bool begun_ = false, active_ = false;
+  bool inside_ = false;   // it makes progress: what a functor of its calls finds it so
   std::atomic<bool> under_way_ = false;
   std::exception_ptr failed_;
 };
@@ -92,7 +93,8 @@ class running final : public kept_with_port {
 /// All requests of one rank: of a process over MPI, of a thread of run_threads.
 class requests_of_rank {
  public:
-  bool busy() const { return count_.load(std::memory_order_relaxed) != 0; }
+  /// Who sees that nothing is under way sees all that a thread has done that made progress.
+  bool busy() const { return count_.load(std::memory_order_acquire) != 0; }
 
   /// Several threads may come here: from now on they take turns.
   void share() { shared_ = true; }
@@ -103,6 +105,8 @@ class requests_of_rank {
     return advance != nullptr && advance(*this);
   }
   void add(running& r, std::uint32_t number);
+  /// Throws error in a functor of a request over this port: what it calls there could meet nothing of other ranks'.
+  void refuse_inside(port_base const& port);
   /// Several threads may make and drop requests.
   std::unique_lock<std::recursive_mutex> lock() {
     return shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
@@ -124,8 +128,8 @@ class requests_of_rank {
   std::atomic<bool> shared_ = false;
   std::atomic<int> count_ = 0;
   std::size_t made_ = 0;
-  bool walking_ = false;             // a functor may make calls of its own
-  row<running*> under_way_;  // in the order of their starts
+  int walks_ = 0;            // one inside the other: a functor may make calls, over other ports
+  row<running*> under_way_;  // in the order of their starts; null: complete
 };
 
 }  // namespace colligo

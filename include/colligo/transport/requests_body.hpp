@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/words.hpp"
 #include "../plan/extent.hpp"
 #include "../request.hpp"
 #include "requests.hpp"
@@ -117,6 +118,7 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, text 
 COLLIGO_BODY void running::end_silently() noexcept try {
   while (active_) wait();
 } catch (...) {   // nobody is left to be told
+  if (under_way()) std::terminate();   // a functor ends its own request, whose memory goes
 }
 
 COLLIGO_BODY void running::leave(std::unique_ptr<running> its) {
@@ -138,7 +140,8 @@ COLLIGO_BODY running::~running() {
 
 COLLIGO_BODY void running::start() {
   if (active_) throw error(where(port_, its_.what) + "this request is under way already, or has not been waited for");
-  port_.requests().add(*this, ++port_.calls);
+  all_.refuse_inside(port_);
+  all_.add(*this, ++port_.calls);
 }
 
 COLLIGO_BODY void running::begin(std::uint32_t number) {
@@ -229,6 +232,7 @@ COLLIGO_BODY bool running::complete() {
 }
 
 COLLIGO_BODY void running::wait() {
+  if (under_way()) all_.refuse_inside(port_);
   for (unsigned polls = 0; under_way();)
     if (!port_.requests().progress()) give_way(polls);
   rethrow();
@@ -238,7 +242,7 @@ COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
   auto const turn = lock();
   r.begin(number);
   under_way_.push_back(&r);
-  count_.store(static_cast<int>(under_way_.size()), std::memory_order_relaxed);
+  count_.store(static_cast<int>(under_way_.size()), std::memory_order_release);
   progress();
 }
 
@@ -248,11 +252,20 @@ COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
   if (made_ > under_way_.capacity()) under_way_.reserve(2 * made_);
 }
 
+COLLIGO_BODY void requests_of_rank::refuse_inside(port_base const& port) {
+  auto const turn = lock();
+  if (walks_ == 0) return;
+  for (running const* const r : under_way_)
+    if (r && r->inside_ && &r->port_ == &port)
+      throw error(sentence({"colligo: rank ", port.rank(), " of ", port.size(), " is in a functor of a call on this "
+                            "communicator, which can neither make nor wait for another call on it"}));
+}
+
+// Whoever is inside a request's functor makes progress for the others.
 COLLIGO_BODY bool requests_of_rank::advance() {
   auto const turn = lock();
-  if (walking_) return false;
-  walking_ = true;
-  std::size_t const before = under_way_.size();
+  ++walks_;
+  bool completes = false;
   // Requests that share a channel of memory go one after the other, in the order of their starts.
   auto const has_turn = [&](std::size_t k) {
     for (std::size_t i = 0; i < k && under_way_[k]->uses_memory_; ++i)
@@ -261,20 +274,31 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   };
   for (std::size_t k = 0; k < under_way_.size(); ++k) {
     running* const r = under_way_[k];
-    if (!has_turn(k) || !r->advance()) continue;
+    if (!r || r->inside_ || !has_turn(k)) continue;
+    r->inside_ = true;
+    bool const complete = r->advance();
+    r->inside_ = false;
+    if (!complete) continue;
+    completes = true;
     under_way_[k] = nullptr;
     r->under_way_.store(false, std::memory_order_release);   // from here on it may be gone
   }
+  if (--walks_ != 0) return completes;
   under_way_.resize(static_cast<std::size_t>(
       std::remove(under_way_.begin(), under_way_.end(), nullptr) - under_way_.begin()));
-  count_.store(static_cast<int>(under_way_.size()), std::memory_order_relaxed);
-  walking_ = false;
-  return under_way_.size() < before;
+  count_.store(static_cast<int>(under_way_.size()), std::memory_order_release);
+  return completes;
 }
 
 COLLIGO_BODY void running::run_among(port_base& port, call const& its, text const& what, void const* tag,
                                      known_ranks const& known, transport over, std::uint32_t number) {
   std::optional<running> now;
+  try {
+    port.requests().refuse_inside(port);
+  } catch (...) {
+    --port.calls;   // the others make no such call
+    throw;
+  }
   try {
     now.emplace(port, its, what, tag, known, over, nullptr, false);
   } catch (...) {

@@ -108,7 +108,7 @@ struct over_threads {
         throw;
       }
     }
-    void run_vendor(call const&) override {}   // refused before
+    void run_vendor(call const&, bool) override {}   // refused before
 
     std::unique_ptr<steps_memory> memory_;
     std::unique_ptr<shared_host> shared_;
