@@ -62,7 +62,8 @@ struct pipelined_ring {
       std::size_t const size = element_size<T>(step);
       std::size_t const bytes =
           knob.block != 0 ? knob.block : static_cast<std::size_t>(best_block(of_rank, size, typical));
-      std::size_t const longest = std::clamp<std::size_t>(bytes / size, 1, std::max<std::size_t>(1, of_rank.whole.size()));
+      std::size_t const all = std::max<std::size_t>(1, of_rank.whole.size());
+      std::size_t const longest = std::clamp<std::size_t>(bytes / size, 1, all);
       auto const order = ring_order(of_rank, knob.hosts);
       int const place = static_cast<int>(std::ranges::find(order, step.rank()) - order.begin());
       auto const rank_at = [&](int at) { return order[static_cast<std::size_t>((at + p) % p)]; };

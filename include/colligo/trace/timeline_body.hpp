@@ -158,7 +158,8 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     picture.text(left - 10, its, detail::sentence({"rank ", log.row()}), "text-anchor='end'");
     if (!log.dropped()) continue;
     std::int64_t complete_to = times.first;
-    for (trace_event const& e : log.events()) complete_to = std::max(complete_to, e.end);
+    for (trace_event const& e : log.events())   // of the last call, steps may be missing
+      complete_to = std::max(complete_to, e.what == trace_event::kind::call ? e.begin : e.end);
     double const from = x(complete_to);
     picture.box(from, y_of[log.row()], x.right - from + 6, call_height, "fill='#d62728' fill-opacity='.12'",
                 "from here on this rank's events were dropped");
