@@ -278,7 +278,7 @@ class trials {
              if (other) colligo::broadcast(comm_, std::vector<std::string>(2), 0);
              else colligo::broadcast(comm_, std::span(v.out).first(2), 0);
            },
-           "broadcast of 2 std::", "broadcast of 2 double (16 bytes) with root 0, ");
+           "broadcast of 1 number of std::", "broadcast of 2 double (16 bytes) with root 0, ");
   }
 
   void trees() {

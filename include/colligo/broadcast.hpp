@@ -3,7 +3,10 @@
 /// broadcast: every rank gets the root's vector.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "select/call.hpp"
 #include "select/mistakes.hpp"
@@ -24,25 +27,59 @@ auto accept_broadcast(Comm const& comm, R& both, int root) {
   return its.accept(all, from, {0, from.size()}, to, all.whole, root);
 }
 
+template <class Comm, class R, class Algorithm>
+void broadcast_elements(Comm const& comm, R& both, int root, Algorithm const& algorithm) {
+  no_functor nothing;
+  accept_broadcast(comm, both, root).run(nothing, algorithm);
+}
+
+/// What a rank sends, or wants, whose container is empty. In checked mode it does not, for ranks agree on the number of
+/// elements.
+template <class T>
+struct nothing_of {
+  static constexpr auto in_words = words_around<T>("word for an empty container of ", "");
+  static constexpr std::array<std::uint64_t, 4> said{0x9c1f27a24fd0b6e3, 0x3b5a6d90e8c714f2, 0x61e84d07b92fca35,
+                                                     0xf40a93c5162be87d};
+  std::array<std::uint64_t, 4> word;
+};
 /// Of no elements: said in a word that all ranks expect, or a rank with an empty container would believe that there is
-/// nothing to come, and take what the root sends for the next broadcast. Not in checked mode, where ranks agree on the
-/// number of elements.
-template <class Comm, class Algorithm>
+/// nothing to come, and take what the root sends for the next broadcast.
+template <class T, class Comm, class Algorithm>
 void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
-  constexpr std::uint64_t nothing = 0x676e6968746f6e00;
   door<collective::broadcast, Comm> const its(comm);
-  std::uint64_t word = its.at(root) ? nothing : 0;
-  auto const both = one(word);
-  no_functor none;
-  accept_broadcast(comm, both, root).run(none, algorithm);
-  its.require_size(word == nothing ? 0 : 1, 0, "the root's vector");
+  nothing_of<T> here{};
+  if (its.at(root)) here.word = nothing_of<T>::said;
+  auto const both = one(here);
+  try {
+    broadcast_elements(comm, both, root, algorithm);
+  } catch (mismatch_error const& e) {
+    its.tell_that_root_has_more(e.what());
+  } catch (mpi_error const& e) {   // the vendor's have a text for it
+    its.tell_that_root_has_more(e.what());
+  }
+  if (here.word != nothing_of<T>::said) its.tell_that_root_has_more("");
+}
+
+/// How many elements the root has.
+template <class T>
+struct number_of {
+  static constexpr auto in_words = words_around<T>("number of ", "");
+  std::size_t n;
+};
+template <class T, class Comm>
+std::size_t number_at_root(Comm const& comm, std::size_t here, int root) {
+  number_of<T> its{here};
+  auto const both = one(its);
+  broadcast_elements(comm, both, root, automatic{});
+  return its.n;
 }
 
 }  // namespace detail
 
 /// Copies the root's `both` to every rank's.
 /// @param comm       communicator, all of whose ranks make the call
-/// @param both       contiguous range of n elements, the same n on every rank; where it differs, resized(container)
+/// @param both       contiguous range of n elements, the same n on every rank; where it differs, resized(container).
+///                   An empty container of elements that are serialised takes the root's size
 /// @param root       the rank that has the elements, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (root out of range), algorithm_error (unknown name), mpi_error; nothing is
@@ -50,11 +87,19 @@ void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
 template <communicator Comm, elements R, algorithm Algorithm = automatic>
   requires(!detail::is_text<std::remove_cvref_t<R>>)
 void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  auto accepted = detail::accept_broadcast(comm, both, root);
-  if (std::ranges::size(both) == 0 && !accepted.its.checked()) [[unlikely]]
-    return detail::broadcast_nothing(comm, root, algorithm);
-  accepted.run(nothing, algorithm);
+  using T = std::ranges::range_value_t<R>;
+  if constexpr (!travels_as_bytes<T>) {
+    std::size_t const n = detail::number_at_root<T>(comm, std::ranges::size(both), root);
+    detail::fill_empty(both, n);
+    detail::door<collective::broadcast, Comm>(comm).require_size(std::ranges::size(both), n, "the range");
+    detail::broadcast_elements(comm, both, root, algorithm);
+  } else {
+    detail::no_functor nothing;
+    auto accepted = detail::accept_broadcast(comm, both, root);
+    if (std::ranges::size(both) == 0 && !accepted.its.checked()) [[unlikely]]
+      return detail::broadcast_nothing<T>(comm, root, algorithm);
+    accepted.run(nothing, algorithm);
+  }
 }
 /// The same, started: complete when the request says so. Throws as broadcast does.
 template <communicator Comm, elements R, algorithm Algorithm = automatic>
@@ -71,7 +116,8 @@ template <communicator Comm, elements R, algorithm Algorithm = automatic>
 template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
   requires(!elements<T&>)
 void broadcast(Comm const& comm, T& value, int root, Algorithm const& algorithm = {}) {
-  colligo::broadcast(comm, detail::one(value), root, algorithm);
+  auto const both = detail::one(value);
+  detail::broadcast_elements(comm, both, root, algorithm);
 }
 /// n elements from a pointer on.
 template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
@@ -86,10 +132,10 @@ resized_container<R> resized(R& container) { return {container}; }
 /// The root's size first, then its elements. What resizing throws comes out before the latter are sent.
 template <communicator Comm, class R, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, resized_container<R> both, int root, Algorithm const& algorithm = {}) {
-  std::size_t n = std::ranges::size(both.elements);
-  colligo::broadcast(comm, n, root);
+  using T = std::ranges::range_value_t<R>;
+  std::size_t const n = detail::number_at_root<T>(comm, std::ranges::size(both.elements), root);
   detail::with_room(both.elements, n);
-  if (n != 0) colligo::broadcast(comm, std::span(both.elements), root, algorithm);
+  if (n != 0) detail::broadcast_elements(comm, both.elements, root, algorithm);
 }
 /// A string is one value, and takes the root's length.
 template <communicator Comm, class S, algorithm Algorithm = automatic>

@@ -102,9 +102,20 @@ consteval std::string_view type_in(std::string_view function) {
   auto const first = function.find("T = ") + 4;
   return function.substr(first, function.find_first_of(";]", first) - first);
 }
-/// A type's name, as the compiler writes it.
+/// A type's name, as the compiler writes it, or its own words.
 template <class T>
-constexpr std::string_view name_of_type() { return type_in(__PRETTY_FUNCTION__); }
+constexpr std::string_view name_of_type() {
+  if constexpr (requires { T::in_words; }) return {T::in_words.data(), T::in_words.size()};
+  else return type_in(__PRETTY_FUNCTION__);
+}
+/// The words of a type of the library's that stands for something to do with elements of type T.
+template <class T, std::size_t N, std::size_t M>
+consteval auto words_around(char const (&before)[N], char const (&after)[M]) {
+  constexpr std::string_view name = name_of_type<T>();
+  std::array<char, N - 1 + name.size() + M - 1> words{};
+  std::copy_n(after, M - 1, std::copy_n(name.data(), name.size(), std::copy_n(before, N - 1, words.data())));
+  return words;
+}
 
 struct element {
   std::size_t size, alignment;          ///< bytes

@@ -95,6 +95,8 @@ struct refused {
 [[noreturn]] void refuse_root(refused const& its, int root);
 [[noreturn]] void refuse_overlap(refused const& its);
 [[noreturn]] void refuse_count(refused const& its, std::string const& count);
+// Nothing is refused: the call has come to its end, of which this has been said.
+[[noreturn]] void tell_that_root_has_more(endpoint const& port, char const* said);
 /// A request that can not be made, as the exception that is being handled says: those who start theirs wait for it.
 void refuse_request(refused const& its);
 
@@ -239,6 +241,10 @@ class door {
     if (!apart) [[unlikely]] refuse_overlap(its_refused());
   }
 
+  /// A broadcast has brought something to a rank whose container is empty.
+  [[noreturn]] void tell_that_root_has_more(char const* said) const {
+    detail::tell_that_root_has_more(port_, said);
+  }
   /// What f throws the other ranks hear of, who make the call and wait for this one.
   template <class F>
   void attempt(F f) const {

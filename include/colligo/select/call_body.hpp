@@ -30,6 +30,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
   refuse_because(its, sentence({"a count is negative: ", count}));
 }
+[[gnu::cold]] COLLIGO_BODY void tell_that_root_has_more(endpoint const& port, char const* said) {
+  throw mismatch_error(sentence({where(port, collective::broadcast), "the container is empty, the root's is not: "
+                                 "broadcast(comm, colligo::resized(container), root) takes the root's size",
+                                 *said ? " (" : "", said, *said ? ")" : ""}));
+}
 
 [[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& its) {
   auto const tell = [&](std::string_view why) {
