@@ -41,6 +41,13 @@ char const* wish_of_environment(char const* variable);
 /// A warning on stderr; none is told twice in a process.
 void tell_once(std::string const& text);
 
+/// What a file holds, but no more than so many bytes; or why not: "cannot be opened", "cannot be read".
+struct file_text {
+  std::string text;
+  char const* trouble = nullptr;
+};
+file_text read_file(char const* path, std::size_t most);
+
 /// A part of a sentence.
 struct word {
   char const* text;   ///< null: a number

@@ -97,6 +97,20 @@ namespace colligo::inline COLLIGO_MODE::detail {
   std::fprintf(stderr, "colligo: %s\n", text.c_str());
 }
 
+[[gnu::cold]] COLLIGO_BODY file_text read_file(char const* path, std::size_t most) {
+  file_text its;
+  std::FILE* const file = std::fopen(path, "rb");
+  if (!file) return {{}, "cannot be opened"};
+  std::array<char, 4096> part;
+  while (its.text.size() < most)
+    if (std::size_t const n = std::fread(part.data(), 1, std::min(part.size(), most - its.text.size()), file); n != 0)
+      its.text.append(part.data(), n);
+    else break;
+  if (std::ferror(file)) its.trouble = "cannot be read";
+  std::fclose(file);
+  return its;
+}
+
 [[gnu::cold]] COLLIGO_BODY std::string sentence(std::initializer_list<word> words) {
   std::string all;
   for (word const& w : words) {

@@ -19,7 +19,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <initializer_list>
 #include <new>
 #include <numeric>
@@ -52,8 +51,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 // Containers may have the host name or the boot in common, emulated hosts have the boot; a process can be found by its
 // number only from its own name space.
 [[gnu::cold]] COLLIGO_BODY std::uint64_t hash_of_host() {
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::string const boot = read_file("/proc/sys/kernel/random/boot_id", 64).text;
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
   std::array<char, MPI_MAX_PROCESSOR_NAME + 1> node{};
@@ -104,8 +102,10 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 // What this process's control groups allow: whole cores, at least one.
 [[gnu::cold]] COLLIGO_BODY int cores_of_control_group() {
   double least = INT_MAX;
-  std::ifstream groups("/proc/self/cgroup");   // number:controllers:path
-  for (std::string line; std::getline(groups, line);) {
+  std::string const groups = read_file("/proc/self/cgroup", std::size_t{1} << 20).text;
+  for (std::size_t at = 0, end; at < groups.size(); at = end + 1) {
+    end = std::min(groups.find('\n', at), groups.size());
+    std::string line = groups.substr(at, end - at);   // number:controllers:path
     auto const first = line.find(':'), second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos) continue;
     line[first] = line[second] = ',';

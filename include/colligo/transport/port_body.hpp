@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <initializer_list>
 #include <mutex>
 #include <optional>
@@ -82,16 +81,8 @@ inline constexpr std::array variable_settings{
 
 [[gnu::cold]] COLLIGO_BODY file_setting file_of(std::string where, char const* path) {
   constexpr std::size_t longest = std::size_t{1} << 26;   // bytes; a tree over a million ranks needs an eighth
-  file_setting t{std::move(where), {}, {}};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    t.trouble = "cannot be opened";
-    return t;
-  }
-  std::array<char, 4096> part;
-  while (t.text.size() <= longest && file.read(part.data(), part.size()).gcount() > 0)
-    t.text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-  if (file.bad()) t.trouble = "cannot be read";
+  file_text read = read_file(path, longest + 1);
+  file_setting t{std::move(where), std::move(read.text), read.trouble ? read.trouble : ""};
   if (t.text.size() > longest) {
     t.trouble = sentence({"is too long, more than ", longest, " bytes"});
     t.text.clear();
