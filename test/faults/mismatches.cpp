@@ -77,6 +77,7 @@ void differ(std::string const& what, One one, Other other, bool is_seen = true) 
   MPI_Allreduce(&any, &seen, 1, MPI_INT, MPI_MAX, world);
   BOOST_CHECK_MESSAGE(seen || !is_seen, what << ": nobody has seen it");
   if (said.mismatch) BOOST_TEST_MESSAGE(what << ": " << said.text);
+  for (told const& t : {said, later}) BOOST_CHECK_MESSAGE(t.text.find("elements of") == t.text.npos, t.text);
   MPI_Barrier(world);
   follows(world, automatic{}, what);
 }

@@ -77,8 +77,8 @@ struct call_identity {
     return {number, (mixed ^ algorithm[0]) * 0x9e3779b97f4a7c15u ^ algorithm[1]};
   }
 };
-/// "reduce of 8 elements of 16 bytes with root 1, binary_tree"
-std::string in_words(call_identity const& its);
+/// "reduce of 8 double (64 bytes) with root 1, binary_tree"; of no known type they are "8 elements of 8 bytes".
+std::string in_words(call_identity const& its, std::string_view type = {});
 
 /// Stands in an error before the rank that was the first to give up, and its reason.
 inline constexpr std::string_view given_up_by = " has been given up by ";
@@ -94,6 +94,14 @@ class rank_record {
     for (std::size_t i = 0; i < e.algorithm.size(); ++i) e.algorithm[i].store(its.algorithm[i], relaxed);
     e.number.store(its.number, std::memory_order_release);
   }
+  /// What the elements of that call are. Before enter().
+  void enter_type(std::uint32_t number, std::string_view (*name)()) {
+    std::uint32_t which = latest_type_.load(relaxed);
+    if (types_[which % types_.size()].name.load(relaxed) != name) [[unlikely]] which = place_of(name);
+    entries_[number % kept].type.store(which, relaxed);
+  }
+  /// Of a call that it knows; empty if there have been too many others.
+  std::string type_of(std::uint32_t number) const;
   /// False if it is not known (any more).
   bool knows(call_identity& its) const;
   /// The number of its latest call over this memory.
@@ -108,7 +116,7 @@ class rank_record {
   static constexpr auto relaxed = std::memory_order_relaxed;
   static constexpr std::uint32_t kept = 8;
   struct alignas(cache_line) entry {
-    std::atomic<std::uint32_t> number;
+    std::atomic<std::uint32_t> number, type;
     std::atomic<std::uint64_t> what, n, element_size;
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<packed_name>> algorithm;
   };
@@ -116,6 +124,16 @@ class rank_record {
     std::atomic<std::uint32_t> number;
     std::array<std::atomic<std::uint64_t>, 31> why;
   };
+  /// A type of elements. Its number is from 0 on, and a place is used again.
+  struct named_type {
+    std::atomic<std::string_view (*)()> name;   // means something to the rank itself alone
+    std::atomic<std::uint32_t> number;
+    std::array<std::atomic<std::uint64_t>, 12> letters;
+  };
+  std::uint32_t place_of(std::string_view (*name)());
+
+  std::atomic<std::uint32_t> latest_type_, newest_type_;
+  std::array<named_type, 8> types_;
   std::array<entry, kept> entries_;
   std::array<end, 4> given_up_;
 };

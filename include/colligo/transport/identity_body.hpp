@@ -12,12 +12,59 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold]] COLLIGO_BODY std::string in_words(call_identity const& its) {
+// What a rank writes for others to read, by words of eight letters.
+template <std::size_t N>
+void write_letters(std::array<std::atomic<std::uint64_t>, N>& to, std::string_view text) {
+  for (std::size_t i = 0; i < N; ++i) {
+    std::array<char, sizeof(std::uint64_t)> part{};
+    std::string_view const rest = text.substr(std::min(text.size(), i * part.size()));
+    std::copy_n(rest.begin(), std::min(rest.size(), part.size()), part.begin());
+    to[i].store(std::bit_cast<std::uint64_t>(part), std::memory_order_relaxed);
+  }
+}
+template <std::size_t N>
+std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) {
+  std::string text;
+  for (auto const& part : from) {
+    auto const letters = std::bit_cast<std::array<char, sizeof(std::uint64_t)>>(part.load(std::memory_order_relaxed));
+    text.append(letters.begin(), std::find(letters.begin(), letters.end(), '\0'));
+  }
+  return text;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string in_words(call_identity const& its, std::string_view type) {
   packed_name const letters = its.algorithm;
   std::array<char, sizeof letters> name;
   std::memcpy(name.data(), letters.data(), name.size());
-  return sentence({name_of(its.what), " of ", its.n, " elements of ", its.element_size, " bytes with root ", its.root,
-                   ", ", name.data()});
+  std::string words(name_of(its.what));
+  if (its.what != collective::barrier)
+    words = type.empty() ? sentence({words, " of ", its.n, " elements of ", its.element_size, " bytes"})
+                         : sentence({words, " of ", its.n, " ", type, " (", its.n * its.element_size, " bytes)"});
+  if (has_root(its.what)) words = sentence({words, " with root ", its.root});
+  return sentence({words, ", ", name.data()});
+}
+
+// A type that has not been met, or whose place another one has taken.
+[[gnu::cold]] COLLIGO_BODY std::uint32_t rank_record::place_of(std::string_view (*name)()) {
+  std::uint32_t which = 0;
+  while (which < types_.size() && types_[which].name.load(relaxed) != name) ++which;
+  if (which < types_.size()) {
+    which = types_[which].number.load(relaxed);
+  } else {
+    which = newest_type_.load(relaxed);
+    newest_type_.store(which + 1, relaxed);
+    named_type& its = types_[which % types_.size()];
+    its.name.store(name, relaxed);
+    its.number.store(which, relaxed);
+    write_letters(its.letters, name());
+  }
+  latest_type_.store(which, relaxed);
+  return which;
+}
+[[gnu::cold]] COLLIGO_BODY std::string rank_record::type_of(std::uint32_t number) const {
+  std::uint32_t const which = entries_[number % kept].type.load(relaxed);
+  named_type const& its = types_[which % types_.size()];
+  return its.number.load(relaxed) == which ? read_letters(its.letters) : std::string();
 }
 
 [[gnu::cold]] COLLIGO_BODY bool rank_record::knows(call_identity& its) const {
@@ -40,22 +87,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 [[gnu::cold]] COLLIGO_BODY void rank_record::give_up(std::uint32_t number, std::string_view why) {
   end& its = given_up_[number % given_up_.size()];
-  for (std::size_t i = 0; i < its.why.size(); ++i) {
-    std::array<char, sizeof(std::uint64_t)> part{};
-    std::string_view const rest = why.substr(std::min(why.size(), i * part.size()));
-    std::copy_n(rest.begin(), std::min(rest.size(), part.size()), part.begin());
-    its.why[i].store(std::bit_cast<std::uint64_t>(part), relaxed);
-  }
+  write_letters(its.why, why);
   its.number.store(number, std::memory_order_release);
 }
 [[gnu::cold]] COLLIGO_BODY std::string rank_record::gave_up(std::uint32_t number) const {
   end const& its = given_up_[number % given_up_.size()];
   if (number == 0 || its.number.load(std::memory_order_acquire) != number) return {};
-  std::string why;
-  for (auto const& part : its.why) {
-    auto const letters = std::bit_cast<std::array<char, sizeof(std::uint64_t)>>(part.load(relaxed));
-    why.append(letters.begin(), std::find(letters.begin(), letters.end(), '\0'));
-  }
+  std::string const why = read_letters(its.why);
   return why.empty() ? "no reason is known" : why;
 }
 

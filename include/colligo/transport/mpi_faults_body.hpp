@@ -97,7 +97,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
       return data_->fail(std::make_exception_ptr(failed_elsewhere(sentence(
           {said, "rank ", from, " has failed in this call, so that this rank's result is good for nothing"}))));
     data_->fail(std::make_exception_ptr(mismatch_error(
-        sentence({said, "ranks make different calls: ", wanted, " bytes are expected of rank ", from, ", it sends ",
+        sentence({said, "ranks make different calls: ", wanted / data_->of().size, " ", data_->of().name(), " (",
+                  wanted, " bytes) are expected of rank ", from, ", it sends ",
                   bytes > wanted ? word("more") : word(bytes)}))));
   } catch (std::bad_alloc const&) {   // of the words
     data_->fail(std::current_exception());

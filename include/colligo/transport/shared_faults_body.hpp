@@ -24,6 +24,8 @@ COLLIGO_BODY void shared_steps::abandon() {
   listed_ = {};
 }
 
+[[gnu::cold]] COLLIGO_BODY std::string shared_steps::this_call() const { return in_words(its_, data_->of().name()); }
+
 [[gnu::cold]] COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {
   if ((tag ^ expected) == message_tag::failed) {
     if (!data_->has_failed()) hear_of_failure(from);
@@ -38,7 +40,7 @@ COLLIGO_BODY void shared_steps::abandon() {
 
 [[gnu::cold]] COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {
   data_->fail(std::make_exception_ptr(failed_elsewhere(
-      sentence({"colligo: ", in_words(its_), " on rank ", rank_, ": rank ", peer,
+      sentence({"colligo: ", this_call(), " on rank ", rank_, ": rank ", peer,
                 " has failed in this call, so that this rank's result is good for nothing"}))));
 } catch (std::bad_alloc const&) {   // of the words
   data_->fail(std::current_exception());
@@ -48,7 +50,7 @@ COLLIGO_BODY void shared_steps::abandon() {
   std::string const why = host_.record_of(peer).gave_up(its_.number);
   if (why.empty()) return;
   if (int const rank = gone_rank(); rank != nobody) tell_lost(rank);   // that may be why
-  throw failed_elsewhere(sentence({"colligo: ", in_words(its_), " on rank ", rank_, given_up_by, why}));
+  throw failed_elsewhere(sentence({"colligo: ", this_call(), " on rank ", rank_, given_up_by, why}));
 }
 
 // A rank that is gone, nobody if there is none. Where ranks may leave, one that has nothing left to do is none.
@@ -58,14 +60,14 @@ COLLIGO_BODY void shared_steps::abandon() {
   return nobody;
 }
 [[gnu::cold]] COLLIGO_BODY void shared_steps::tell_lost(int rank) const {
-  throw rank_lost(sentence({"colligo: ", in_words(its_), " on rank ", rank_, ": rank ", rank, " is gone"}), rank);
+  throw rank_lost(sentence({"colligo: ", this_call(), " on rank ", rank_, ": rank ", rank, " is gone"}), rank);
 }
 
 [[gnu::cold]] COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) const {
   auto const called = [](rank_record const& its, std::uint32_t call) {
     call_identity known{.number = call};
     bool const is_known = its.knows(known);
-    return sentence({"number ", call, is_known ? ", " : "", is_known ? in_words(known) : ""});
+    return sentence({"number ", call, is_known ? ", " : "", is_known ? in_words(known, its.type_of(call)) : ""});
   };
   if (static_cast<std::int32_t>(number - its_.number) > 0) number = its_.number;   // the peer is ahead
   tell_if_given_up(peer);

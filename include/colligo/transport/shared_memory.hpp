@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "../core/row.hpp"
@@ -85,6 +86,7 @@ class shared_steps final : private listener {
     its_.element_size = its.of->size;
     its_.algorithm = what.short_name;
     tag_ = its_.tag();
+    host_.my_record().enter_type(number, its.of->name);
     host_.my_record().enter(its_);
   }
   /// Between two polls of whoever waits otherwise. Throws if this call can not be completed any more: mismatch_error,
@@ -148,6 +150,7 @@ class shared_steps final : private listener {
   void look_around(lone const* alone);
   bool is_hopeless(lone const* alone);
   bool has_come(incoming& i);
+  std::string this_call() const;
   void hear_of_failure(int peer);
   void tell_if_given_up(int peer) const;
   int gone_rank() const;
