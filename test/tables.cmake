@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# The table of variables on PAGE has every variable of the environment that the headers below HEADERS name, one for each
-# collective too, and no other one.
+# The table of variables in GUIDE/environment.md has every variable of the environment that the headers below HEADERS name,
+# one for each collective too, and no other one; the table in GUIDE/errors.md every exception.
 cmake_minimum_required(VERSION 3.20)
 file(GLOB_RECURSE headers ${HEADERS}/*.hpp)
 set(known "")
@@ -24,7 +24,7 @@ list(REMOVE_DUPLICATES known)
 list(SORT known)
 
 set(listed "")
-file(STRINGS ${PAGE} rows REGEX "^[|] `COLLIGO_")
+file(STRINGS ${GUIDE}/environment.md rows REGEX "^[|] `COLLIGO_")
 foreach(row IN LISTS rows)
   string(REGEX REPLACE "^[|]([^|]*)[|].*" "\\1" cell "${row}")
   string(REGEX MATCHALL "COLLIGO_[A-Z_]+" found "${cell}")
@@ -33,6 +33,19 @@ endforeach()
 list(SORT listed)
 list(LENGTH known count)
 if(count LESS 30 OR NOT "${known}" STREQUAL "${listed}")
-  message(FATAL_ERROR "the headers know ${known},\nand ${PAGE} has ${listed}")
+  message(FATAL_ERROR "the headers know ${known},\nand environment.md has ${listed}")
 endif()
-message(STATUS "${count} variables")
+
+file(STRINGS ${HEADERS}/core/error.hpp errors REGEX "^class [a-z_]+ : public error")
+list(TRANSFORM errors REPLACE "class ([a-z_]+).*" "\\1")
+file(READ ${GUIDE}/errors.md page)
+foreach(error IN LISTS errors)
+  if(NOT page MATCHES "\n[|] `${error}`")
+    message(FATAL_ERROR "the table in errors.md has no ${error}")
+  endif()
+endforeach()
+list(LENGTH errors exceptions)
+if(exceptions LESS 7)
+  message(FATAL_ERROR "only ${exceptions} exceptions were found in core/error.hpp")
+endif()
+message(STATUS "${count} variables, ${exceptions} exceptions")
