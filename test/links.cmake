@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# The pages below ROOT are no longer than people read, and every link between them leads to a file, and to a heading of it.
+# The pages below ROOT, and each decision, are no longer than people read; every link between them leads to a file, and to
+# a heading of it.
 cmake_minimum_required(VERSION 3.20)
 set(most_README.md 120)
 set(most_examples/guide/start.md 80)
@@ -20,6 +21,17 @@ foreach(page IN LISTS pages)
   list(LENGTH lines length)
   if(DEFINED most_${page} AND length GREATER most_${page})
     string(APPEND wrong "\n  ${page} has ${length} lines; at most ${most_${page}} were wanted")
+  endif()
+  if(page MATCHES "decisions/")
+    string(REGEX REPLACE "[][;]" "|" entries "${text}")
+    string(REGEX MATCHALL "\n- [^\n]*(\n  [^\n]*)*" entries "${entries}")
+    foreach(entry IN LISTS entries)
+      string(REGEX MATCHALL "\n" lines "${entry}")
+      list(LENGTH lines length)
+      if(length GREATER 8)
+        string(APPEND wrong "\n  ${page}: a decision has ${length} lines, more than 8:${entry}")
+      endif()
+    endforeach()
   endif()
   get_filename_component(folder ${ROOT}/${page} DIRECTORY)
   string(REGEX REPLACE "\n```[^`]*\n```" "" text "${text}")   # code has brackets of its own
