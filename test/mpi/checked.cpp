@@ -83,7 +83,8 @@ BOOST_AUTO_TEST_CASE(the_first_call_of_all_may_be_the_one_that_differs) {
       if (comm.rank() == 0) colligo::broadcast(checked, words, 0, colligo::binary_tree{});
       else colligo::all_reduce(checked, colligo::in_place(values), std::plus<>{});
     };
-    all_throw<colligo::mismatch_error>(comm, call, {"rank 0 calls broadcast of 1 number of std::", " all_reduce of 3 double"});
+    all_throw<colligo::mismatch_error>(
+        comm, call, {"rank 0 calls broadcast of 1 number of std::", " all_reduce of 3 double"});
     expect_sum(comm);
     // Or the one that a rank refuses before it has asked for memory.
     communicator const other = fresh();
