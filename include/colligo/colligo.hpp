@@ -12,6 +12,7 @@
 #include "broadcast.hpp"
 #include "explain.hpp"
 #include "gather.hpp"
+#include "patience.hpp"
 #include "plan/association.hpp"
 #include "plan/draw.hpp"
 #include "predict.hpp"

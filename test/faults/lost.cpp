@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: BSL-1.0
-// A rank is killed in the middle of a soak, and the launcher lets the others go on: they are told, soon.
+// A rank is killed in the middle of a soak, and the launcher lets the others go on: they are told, soon. With
+// "messages" behind the number they wait for these, and COLLIGO_PATIENCE tells them.
 #include <signal.h>
 #include <unistd.h>
 
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
+#include <colligo/patience.hpp>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <vector>
+
+#include "told.hpp"
 
 int main(int argc, char** argv) {
   boost::mpi::environment const env(argc, argv);
   boost::mpi::communicator const world;
   int const victim = world.size() / 2;
   int const after = argc > 1 ? std::atoi(argv[1]) : 500;   // calls; memory is shared from the first one on
+  bool const by_messages = argc > 2;
+  told_on_stderr const told;
   using clock = std::chrono::steady_clock;
   auto latest = clock::now();
   try {
@@ -26,13 +33,18 @@ int main(int argc, char** argv) {
       std::vector<long> const in(n, 1);
       std::vector<long> out(n);
       if (call == after && world.rank() == victim) ::raise(SIGKILL);
-      colligo::all_reduce(world, in, out, std::plus<>{});
+      if (by_messages) colligo::all_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
+      else colligo::all_reduce(world, in, out, std::plus<>{});
       if (out[0] != world.size()) return std::puts("a wrong sum"), 1;
       latest = clock::now();
     }
-  } catch (colligo::rank_lost const& e) {
+  } catch (colligo::error const& e) {
     double const seconds = std::chrono::duration<double>(clock::now() - latest).count();
-    bool const right = e.rank() == victim && seconds < 5;
+    auto const* const lost = dynamic_cast<colligo::rank_lost const*>(&e);
+    bool const names_it = by_messages ? told.count("  rank " + std::to_string(victim) + ": its process (pid ") == 1 &&
+                                            told.count(") is gone; its latest call was #" + std::to_string(after)) == 1
+                                      : lost && lost->rank() == victim;
+    bool const right = names_it && seconds < 5;
     std::printf("rank %d of %d: %s after %.1f s: %s\n", world.rank(), world.size(), right ? "told" : "not told",
                 seconds, e.what());
     std::fflush(stdout);

@@ -63,6 +63,13 @@ class rank_lost : public error {
   int rank_;
 };
 
+/// This rank has waited in a call as long as COLLIGO_PATIENCE allows, which asks for an exception then. The call is
+/// given up: the other ranks are told as of any error.
+class stalled : public error {
+ public:
+  using error::error;
+};
+
 /// A recorded schedule breaks a law of core/step.hpp.
 class broken_law : public error {
  public:

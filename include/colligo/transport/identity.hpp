@@ -83,6 +83,36 @@ std::string in_words(call_identity const& its, std::string_view type = {});
 /// Stands in an error before the rank that was the first to give up, and its reason.
 inline constexpr std::string_view given_up_by = " has been given up by ";
 
+/// A call that a rank is in, as others are told of it that have lost patience.
+struct noted_call {
+  static constexpr std::size_t most = 8;   ///< ranks awaited, by name
+
+  call_identity its;                 ///< number 0: none
+  std::uint32_t step = 0;            ///< that it waits in, counted from 1; 0: it does not wait
+  bool in_memory = false, is_vendor = false;
+  std::int32_t awaited = 0;          ///< ranks
+  std::array<std::int32_t, most> first{};
+  std::array<char, 48> element{};    ///< its name
+  std::array<char, 64> elsewhere{};  ///< in none, but in one on another communicator
+};
+
+/// What a rank does, written only where COLLIGO_PATIENCE is set.
+class rank_notice {
+ public:
+  std::atomic<std::uint32_t> process;    ///< 0: it says nothing
+  std::atomic<std::uint32_t> latest;     ///< number of its latest call
+  std::atomic<std::uint32_t> requests;   ///< under way
+  std::array<std::atomic<std::uint32_t>, 4> told;   ///< numbers of calls of which the ranks of this host have spoken
+
+  void put(noted_call const& its);
+  noted_call get() const;
+
+ private:
+  using words = std::array<std::uint64_t, (sizeof(noted_call) + 7) / 8>;
+  std::atomic<std::uint32_t> version_;   // odd: it is being written
+  std::array<std::atomic<std::uint64_t>, std::tuple_size_v<words>> words_;
+};
+
 /// What a rank says of its calls. Read only when something is wrong.
 class rank_record {
  public:
@@ -136,6 +166,9 @@ class rank_record {
   std::array<named_type, 8> types_;
   std::array<entry, kept> entries_;
   std::array<end, 4> given_up_;
+
+ public:
+  rank_notice notice;
 };
 
 }  // namespace colligo

@@ -97,4 +97,28 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   return why.empty() ? "no reason is known" : why;
 }
 
+// Words that are changed while they are read are read again.
+COLLIGO_BODY void rank_notice::put(noted_call const& its) {
+  words all{};
+  std::memcpy(all.data(), &its, sizeof its);
+  std::uint32_t const changing = version_.load(std::memory_order_relaxed) | 1;
+  version_.store(changing, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  for (std::size_t i = 0; i < all.size(); ++i) words_[i].store(all[i], std::memory_order_relaxed);
+  version_.store(changing + 1, std::memory_order_release);
+}
+[[gnu::cold]] COLLIGO_BODY noted_call rank_notice::get() const {
+  noted_call its;
+  for (int tries = 0; tries < 1000; ++tries) {   // a rank that is gone may have left it half written
+    words all{};
+    std::uint32_t const version = version_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = words_[i].load(std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (version % 2 != 0 || version_.load(std::memory_order_relaxed) != version) continue;
+    std::memcpy(static_cast<void*>(&its), all.data(), sizeof its);
+    break;
+  }
+  return its;
+}
+
 }  // namespace colligo

@@ -65,7 +65,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
       MPI_Message message = MPI_MESSAGE_NULL;
       MPI_Status status;
       int bytes = 0;
-      check_mpi(MPI_Mprobe(p.peer, tag_, port_.comm(), &message, &status), "MPI_Mprobe");
+      for (int there = 0; !there;) {
+        check_mpi(MPI_Improbe(p.peer, tag_, port_.comm(), &there, &message, &status), "MPI_Improbe");
+        if (!there) port_.linger();
+      }
       check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
       make_taken(static_cast<std::size_t>(bytes));
       check_mpi(MPI_Mrecv(memory_.taken.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
@@ -107,6 +110,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::leave() noexcept {
   leave_memory();
+  if (port_.on_wait && port_.on_wait->has_given_up(number_))   // it may never come
+    for (std::size_t i = 0; i < memory_.messages.size(); ++i)
+      if (memory_.messages[i].from != nobody && memory_.requests[i] != MPI_REQUEST_NULL)
+        MPI_Cancel(&memory_.requests[i]);
   int code = MPI_SUCCESS;
   for (int done = memory_.requests.empty(); !done && code == MPI_SUCCESS; sched_yield()) {
     code = MPI_Testall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &done,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -116,6 +117,14 @@ class mpi_port final : public port_base {
   /// Farewells may be under way. A communicator that is made later must not take them for its own, as it might if the
   /// MPI library gave it the number of this one: this one is not freed.
   void hears_of_farewells() { keeps_comm_ = true; }
+  /// A blocking call looks for its messages itself, since it has something else to do or to say meanwhile.
+  bool looks_itself() const { return has_left_calls_ || watches_waits(); }
+  /// Between two looks. Throws stalled.
+  void linger() {
+    sched_yield();
+    if (has_left_calls_) drop_what_is_left();
+    if (on_wait) on_wait->waits();
+  }
   void drop_what_is_left() noexcept;
 
   /// Requests of this process, whatever communicators they use.
@@ -134,10 +143,11 @@ class mpi_port final : public port_base {
                               int from, int tag);
   template <class Value>
   static void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all);
-  static void complete(MPI_Request request, char const* by);
+  static void complete(MPI_Comm comm, MPI_Request request, char const* by);
   static void agree(MPI_Comm comm, std::exception_ptr const& trouble);
   void learn();
   void learn_what_is_asked(std::size_t settings, bool trace);
+  void lose_patience_with(MPI_Comm user);
   void take_settings(std::size_t bytes);
   shared_host* no_memory() const;
   void open_memory();

@@ -19,6 +19,7 @@
 #include "../core/error.hpp"
 #include "../core/words.hpp"
 #include "../request.hpp"
+#include "mpi_meeting_body.hpp"
 #include "mpi_port.hpp"
 #include "mpi_shared.hpp"
 #include "mpi_steps.hpp"
@@ -68,10 +69,6 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   missing_ = std::make_unique<missing_memory>(rank_);
 }
 
-[[noreturn, gnu::cold]] inline void throw_no_memory() {
-  throw failed_elsewhere("colligo: a rank has no memory for what is kept with a communicator");
-}
-
 // All that ranks have to know of each other, and whether each has a port: a rank that has no memory for one learns it
 // in a place of its own, for the others wait for it.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::meet(MPI_Comm user, mpi_port* port, std::exception_ptr const& trouble) {
@@ -96,6 +93,13 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
     port->owns_comm_ = true;
   }
   port->learn();
+  if (size > 1 && port->watches_waits()) port->lose_patience_with(user);
+}
+
+// Ranks of a host tell each other in memory what they wait for, also where their messages go another way.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::lose_patience_with(MPI_Comm user) {
+  if (!ranks_.empty()) open_memory();
+  lose_patience(host_, mpi::name_of(user));
 }
 
 // Takes memory only for what the environment asks: as a rule there is nothing to agree on.
@@ -134,40 +138,6 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   check_mpi(code, "MPI_Comm_create");
   MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   return made;
-}
-
-// Not a blocking call of MPI's: a rank that has not come may wait for a request that needs this one.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::complete(MPI_Request request, char const* by) {
-  requests_of_rank& all = all_requests();
-  for (int done = 0;; sched_yield()) {
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), by);
-    if (done) return;
-    if (all.busy()) all.progress();
-  }
-}
-
-// Every rank's value on every rank, in two messages a rank: as MPI_Iallgather it can be one from each rank to each.
-template <class Value>
-void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
-  auto const bytes = static_cast<int>(sizeof mine);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Igather(&mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, comm, &request), "MPI_Igather");
-  complete(request, "MPI_Igather");
-  check_mpi(MPI_Ibcast(all.data(), static_cast<int>(all.size_bytes()), MPI_BYTE, 0, comm, &request), "MPI_Ibcast");
-  complete(request, "MPI_Ibcast");
-}
-
-// Throws on all ranks if one of them is in trouble.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::agree(MPI_Comm comm, std::exception_ptr const& trouble) {
-  int const mine = trouble ? 0 : 1;
-  int all = mine;
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ireduce(&mine, &all, 1, MPI_INT, MPI_MIN, 0, comm, &request), "MPI_Ireduce");
-  complete(request, "MPI_Ireduce");
-  check_mpi(MPI_Ibcast(&all, 1, MPI_INT, 0, comm, &request), "MPI_Ibcast");
-  complete(request, "MPI_Ibcast");
-  if (trouble) std::rethrow_exception(trouble);
-  if (!all) throw_no_memory();
 }
 
 // Launchers do not always pass the environment on, so that ranks could disagree: rank 0's holds. Each text goes with

@@ -56,7 +56,7 @@ class mpi_steps : public any_step, public moving_step {
     tag_ = port_.tag_of(number);
     if (here_) here_->enter(its, what, number);
     left_host_ = false;
-    is_plain_ = !host_ && !wire_->encode && !port_.has_left_calls();
+    is_plain_ = !host_ && !wire_->encode && !port_.looks_itself();
     if (!whole_ && port_.has_left_calls()) [[unlikely]] port_.drop_what_is_left();
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;

@@ -52,7 +52,7 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
 COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
   if (whole_) return here_->perform(operands, kind == list_kind::published);
   if (data_->has_failed()) return hollow(operands);
-  bool const any_order = kind == list_kind::as_they_come && !wire_->encode && !host_;
+  bool const any_order = kind == list_kind::as_they_come && !wire_->encode && !host_ && !port_.watches_waits();
   bool begun = false;
   try {
     if (host_ && !port_.has_left_calls() && all_here(operands)) return here_->perform(operands, false);
@@ -66,9 +66,9 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   }
   if (any_order) return fold_as_they_come(operands);
   if (alone_in_memory_) return;
-  if (!port_.has_left_calls()) take_encoded(true);
+  if (!port_.looks_itself()) take_encoded(true);
   else
-    for (; !take_encoded(false); sched_yield()) port_.drop_what_is_left();
+    while (!take_encoded(false)) port_.linger();
   finish_messages();
   end_step();
 }
@@ -251,14 +251,12 @@ COLLIGO_BODY void mpi_steps::post_recv(std::byte* in, std::size_t bytes, int fro
 COLLIGO_BODY void mpi_steps::finish_messages() {
   if (memory_.requests.empty()) return;
   auto const n = static_cast<int>(memory_.requests.size());
-  if (!port_.has_left_calls())
+  if (!port_.looks_itself())
     return see_statuses(MPI_Waitall(n, memory_.requests.data(), memory_.statuses.data()), "MPI_Waitall");
-  int code = MPI_SUCCESS;
-  for (int done = 0; !done && code == MPI_SUCCESS; sched_yield()) {
-    code = MPI_Testall(n, memory_.requests.data(), &done, memory_.statuses.data());
-    port_.drop_what_is_left();
+  for (int done = 0;; port_.linger()) {
+    int const code = MPI_Testall(n, memory_.requests.data(), &done, memory_.statuses.data());
+    if (done || code != MPI_SUCCESS) return see_statuses(code, "MPI_Testall");
   }
-  see_statuses(code, "MPI_Testall");
 }
 // Of messages that are all through: whether they are as long as they have to be.
 COLLIGO_BODY void mpi_steps::see_statuses(int code, char const* by) {

@@ -248,8 +248,10 @@ COLLIGO_BODY void vendor_call::run() {
     return rethrow();
   }
   begin({}, list_kind::plain);
-  for (unsigned polls = 0; !advance();)
+  for (unsigned polls = 0; !advance();) {
     if (!port_.requests().progress()) port_.give_way(polls);
+    if (port_.on_wait) port_.on_wait->waits();
+  }
 }
 
 COLLIGO_BODY void vendor_call::begin(std::span<operand const>, list_kind) {
@@ -272,7 +274,7 @@ COLLIGO_BODY bool vendor_call::advance() {
 
 COLLIGO_BODY void run_vendor_call(mpi_port& port, call const& its, bool blocking) {
   using manner = vendor_call::manner;
-  vendor_call(port, its, blocking ? manner::blocking : manner::started).run();
+  vendor_call(port, its, blocking && !port.watches_waits() ? manner::blocking : manner::started).run();
 }
 
 COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent) {

@@ -17,6 +17,7 @@
 #include "../core/text.hpp"
 #include "call.hpp"
 #include "identity.hpp"
+#include "patience.hpp"
 #include "working_vector.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -130,11 +131,12 @@ struct settings {
   std::string adaptive;       ///< COLLIGO_ADAPTIVE
   std::string explain;        ///< COLLIGO_EXPLAIN
   std::string network;        ///< COLLIGO_NETWORK
+  std::string patience;       ///< COLLIGO_PATIENCE
   std::string lines, chunks, read_memory;   ///< COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_READ_MEMORY
   file_setting reduce_tree, broadcast_tree;
   file_setting table;         ///< COLLIGO_TABLE
 
-  static constexpr std::size_t count = collectives.size() + 9 + 3 * 3;
+  static constexpr std::size_t count = collectives.size() + 10 + 3 * 3;
   /// All of it, for those who hand it on.
   std::array<std::string*, count> texts();
 };
@@ -157,6 +159,11 @@ struct decision;   // select/decide.hpp
 /// Tells what was chosen for a call and why, if that is new: set by those who include explain.hpp.
 inline void (*explain_call)(port_base& port, call const& its, decision const& by) = nullptr;
 
+/// Who is told of a rank's waits: set by those who include patience.hpp. `host`: where the ranks of this host share
+/// memory, or null; `name`: of the communicator.
+inline std::unique_ptr<patience> (*watch_waits)(port_base& port, patience_wish const& wish, shared_host* host,
+                                                std::string name) = nullptr;
+
 /// For programs that can not be traced: a warning if that was asked for.
 void tell_that_nothing_is_traced();
 
@@ -178,6 +185,9 @@ class port_base : public endpoint {
   bool strict() const { return strict_; }
   /// `automatic` gives the same bits whatever it chooses.
   bool stable_bits() const { return stable_bits_; }
+  /// How long a rank waits before it says so: a call that waits does so here then, not in the MPI library.
+  patience_wish const& patience_asked() const { return patience_; }
+  bool watches_waits() const { return patience_.after.count() != 0; }
 
   /// Runs a text on this rank's share. What the functor throws comes out when all messages are through.
   void execute(call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
@@ -211,6 +221,7 @@ class port_base : public endpoint {
   scratch memory;                     ///< of blocking calls
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::unique_ptr<observer> trace;              ///< none: its calls are not traced
+  std::unique_ptr<patience> on_wait;            ///< none: nobody is told of its waits
   std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
   /// Requests that are complete, for others that ask for the same (requests.hpp).
   std::array<std::unique_ptr<kept_with_port>, 4> spare_requests;
@@ -243,13 +254,16 @@ class port_base : public endpoint {
   virtual void run_vendor(call const& its, bool blocking) = 0;
   /// For perform(): the text on these steps, told to whoever looks on.
   void run_on(any_step& step, working_vector& data, call const& its, text_run const& run) {
-    if (trace) [[unlikely]] trace->watch(its, run, step, data);
+    if (on_wait) [[unlikely]] on_wait->watch(its, run, step, data, trace.get());
+    else if (trace) [[unlikely]] trace->watch(its, run, step, data);
     else run(step);
   }
 
   /// The same settings on all ranks, null: none. Rank 0 tells of values that are unknown; where the environment is
   /// strict, all throw argument_error.
   void take(std::shared_ptr<settings const> all);
+  /// For a port that watches its waits, when all else has been made.
+  void lose_patience(shared_host* host, std::string name);
 
  private:
   bool switched(char const* variable, std::string const& value) const;
@@ -260,6 +274,7 @@ class port_base : public endpoint {
 
   std::shared_ptr<settings const> settings_;   // large, and as a rule there are none
   bool strict_ = false, stable_bits_ = false;
+  patience_wish patience_;
   machine network_ = typical;
   memory_limits limits_;
   requests_of_rank& requests_;

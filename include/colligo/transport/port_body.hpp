@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include "../core/words.hpp"
 #include "../plan/extent.hpp"
 #include "requests.hpp"
+#include "shared_host.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -47,6 +49,7 @@ inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_ADAPTIVE", &settings::adaptive},
     variable_setting{"COLLIGO_EXPLAIN", &settings::explain},
     variable_setting{"COLLIGO_NETWORK", &settings::network, true},
+    variable_setting{"COLLIGO_PATIENCE", &settings::patience},
     variable_setting{"COLLIGO_LINES", &settings::lines, true},
     variable_setting{"COLLIGO_CHUNKS", &settings::chunks, true},
     variable_setting{"COLLIGO_READ_MEMORY", &settings::read_memory, true},
@@ -212,6 +215,30 @@ struct table_of_program {
   return its;
 }
 
+[[gnu::cold]] COLLIGO_BODY std::optional<patience_wish> patience_in(std::string_view words) {
+  std::string_view const time = words.substr(0, words.find(','));
+  bool const throws = time.size() != words.size();
+  if (throws && words.substr(time.size()) != ",throw") return std::nullopt;
+  unsigned number = 0;
+  auto const [end, error] = std::from_chars(time.data(), time.data() + time.size(), number);
+  std::string_view const unit = time.substr(static_cast<std::size_t>(end - time.data()));
+  unsigned const factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "min" ? 60000 : 0;
+  if (error != std::errc{} || number == 0 || factor == 0) return std::nullopt;
+  return patience_wish{std::chrono::milliseconds(std::uint64_t{number} * factor), throws};
+}
+[[gnu::cold]] COLLIGO_BODY std::string in_words(patience_wish its) {
+  auto const n = its.after.count();
+  return n % 1000 == 0 ? sentence({n / 1000, " s"}) : sentence({n, " ms"});
+}
+
+// Without memory for it this rank says nothing, and waits as the others do.
+[[gnu::cold]] COLLIGO_BODY void port_base::lose_patience(shared_host* host, std::string name) try {
+  if (watch_waits) on_wait = watch_waits(*this, patience_, host, std::move(name));
+  else if (rank() == 0) tell_once(not_included("COLLIGO_PATIENCE", "patience.hpp"));
+  if (host) host->tell_of_waits(on_wait.get());
+} catch (std::bad_alloc const&) {
+}
+
 [[gnu::cold]] COLLIGO_BODY void port_base::take(std::shared_ptr<settings const> all) {
   if (!all) return;
   settings const& its = *all;
@@ -223,6 +250,13 @@ struct table_of_program {
         sentence({"COLLIGO_NETWORK=", its.network, ": a message's latency and bandwidth are expected, as "
                   "30us,1.25GB/s, then the bandwidth of combining and the latency of further messages of a step, as "
                   "30us,1.25GB/s,4GB/s,5us"}), "; it is ignored");
+  }
+  if (!its.patience.empty()) {
+    if (auto const wish = patience_in(its.patience)) patience_ = *wish;
+    else refuse_setting(
+        sentence({"COLLIGO_PATIENCE=", its.patience,
+                  ": a time is expected, as 30s, 500ms or 2min, with ,throw behind it for an exception"}),
+        "; it is ignored");
   }
   set_bytes("COLLIGO_LINES", its.lines, "the most bytes of a message in lines are expected, as 1k", limits_.lines);
   set_bytes("COLLIGO_CHUNKS", its.chunks, "the bytes of a chunk are expected, as 16k", limits_.chunks);
@@ -269,6 +303,8 @@ inline void port_base::execute(call const& its, text const& what, void const* ta
 COLLIGO_BODY void port_base::execute_vendor(call const& its, text const& what, bool blocking) {
   ++calls;
   std::size_t const began = trace ? trace->begin(its, what.name, calls) : 0;
+  if (on_wait) on_wait->enter(its, what, calls);
+  stay_in_call const stay{on_wait.get()};
   run_vendor(its, blocking);
   if (trace) trace->end(began, 0);
 }

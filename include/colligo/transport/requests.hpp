@@ -40,7 +40,7 @@ class running final : public kept_with_port {
   bool active() const { return active_; }
   /// Makes progress; true if it is not under way any more.
   bool complete();
-  void give_way(unsigned& polls) const { port_.give_way(polls); }
+  void give_way(unsigned& polls);
 
   /// One that is kept and does the same, for these arguments, or none. As collective as making one.
   static owned_running kept(port_base& port, call const& its, text const& what, void const* tag, transport over,
@@ -87,7 +87,7 @@ class running final : public kept_with_port {
   bool begun_ = false, active_ = false;
   bool inside_ = false;   // it makes progress: what a functor of its calls finds it so
   std::atomic<bool> under_way_ = false;
-  std::exception_ptr failed_;
+  std::exception_ptr failed_, stalled_;
 };
 
 /// All requests of one rank: of a process over MPI, of a thread of run_threads.

@@ -159,6 +159,7 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
     data_->begin_again();
   }
   number_ = number;
+  if (port_.on_wait) port_.on_wait->starts(number);
   active_ = true;
   under_way_.store(true, std::memory_order_release);
 }
@@ -166,6 +167,7 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
 // True when it is complete.
 COLLIGO_BODY bool running::advance() {
   try {
+    if (stalled_) std::rethrow_exception(std::exchange(stalled_, nullptr));
     for (;;) {
       if (begun_) {
         if (!end_step()) return false;
@@ -191,6 +193,7 @@ COLLIGO_BODY bool running::advance() {
     failed_ = std::current_exception();
   }
   if (port_.trace) port_.trace->end(traced_.call, traced_.combining);
+  if (port_.on_wait) port_.on_wait->completes();
   return true;
 }
 
@@ -217,6 +220,7 @@ COLLIGO_BODY void running::finish() {
 
 COLLIGO_BODY void running::rethrow() {
   active_ = false;
+  if (port_.on_wait) port_.on_wait->has_waited();
   if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
 }
 
@@ -229,6 +233,21 @@ COLLIGO_BODY bool running::test() {
 COLLIGO_BODY bool running::complete() {
   if (under_way()) port_.requests().progress();
   return !under_way();
+}
+
+// What the lack of patience throws is the request's, which ends with it when it is looked at again.
+COLLIGO_BODY void running::give_way(unsigned& polls) {
+  constexpr unsigned in_vain = 256;
+  port_.give_way(polls);
+  if (!port_.on_wait || polls < in_vain) return;
+  auto const turn = all_.lock();
+  if (!under_way()) return;
+  auto const now = at_ < plan_.steps.size() ? plan_.operands_of(plan_.steps[at_]) : std::span<operand const>();
+  try {
+    port_.on_wait->waits_for(its_, what_, number_, uses_memory_, at_, now);
+  } catch (stalled const&) {
+    stalled_ = std::current_exception();
+  }
 }
 
 COLLIGO_BODY void running::wait() {
@@ -274,7 +293,7 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   };
   for (std::size_t k = 0; k < under_way_.size(); ++k) {
     running* const r = under_way_[k];
-    if (!r || r->inside_ || !has_turn(k)) continue;
+    if (!r || r->inside_ || (!r->stalled_ && !has_turn(k))) continue;
     r->inside_ = true;
     bool const complete = r->advance();
     r->inside_ = false;

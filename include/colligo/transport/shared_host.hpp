@@ -18,6 +18,7 @@
 #include "../core/row.hpp"
 #include "../core/transport.hpp"
 #include "../core/words.hpp"
+#include "patience.hpp"
 #include "shared_channel.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -159,6 +160,7 @@ class shared_host {
   }
   bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
   bool ranks_may_leave() const { return around_.ranks_may_leave; }
+  void tell_of_waits(patience* its) { on_wait_ = its; }
 
  private:
   std::size_t place(int rank) const {
@@ -181,6 +183,7 @@ class shared_host {
   [[gnu::noinline]] void wait_longer() const {
     if (patience_ == many_polls && (fruitless_ += weight) >= most_fruitless * weight) patience_ = few_polls, quiet_ = 0;
     around_.wait(around_.context);
+    if (on_wait_) on_wait_->waits();
   }
 
   template <class End>
@@ -248,6 +251,7 @@ class shared_host {
   std::size_t largest_chunk_ = 0;
   memory_limits limits_;
   unsigned mutable patience_ = 1, fruitless_ = 0, quiet_ = 0;
+  patience* on_wait_ = nullptr;
 };
 
 inline std::byte* outlet::ring() {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
@@ -150,6 +151,7 @@ struct group_of_threads {
         d.changed.notify_all();
       }
     }
+    void tell_of_waits(int rank, patience* its) { at(rank).on_wait = its; }
     static bool is_gone(void* self, int rank) { return static_cast<group*>(self)->at(rank).gone; }
 
     std::exception_ptr first_error() const { return first_; }
@@ -186,6 +188,7 @@ struct group_of_threads {
       std::vector<parcel*> offered;   // by sender
       rank_memory memory;
       std::atomic<bool> gone = false;
+      patience* on_wait = nullptr;   // its own alone
       std::array<std::atomic<std::uint32_t>, 4> given_up{};   // the latest such calls
       std::array<std::string, 4> why;                         // guarded by state_
       bool gave_up(std::uint32_t number) const {
@@ -199,7 +202,9 @@ struct group_of_threads {
     bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
                char const* what, bool waits) {
       auto const hopeless = [&] { return at(peer).gone || at(peer).gave_up(number); };
-      if (waits) at(rank).changed.wait(lock, [&] { return ready() || hopeless(); });
+      auto const over = [&] { return ready() || hopeless(); };
+      if (waits && !at(rank).on_wait) at(rank).changed.wait(lock, over);
+      while (waits && !at(rank).changed.wait_for(lock, std::chrono::milliseconds(5), over)) at(rank).on_wait->waits();
       if (ready()) return true;
       if (!waits && !hopeless()) return false;
       lock.unlock();

@@ -52,6 +52,9 @@ struct over_threads {
       rank_ = rank;
       size_ = size;
       take(environment);
+      if (!watches_waits() || size == 1) return;
+      lose_patience(shared(), "run_threads");
+      ranks.tell_of_waits(rank, on_wait.get());
     }
     ~port() override { spare_requests = {}; }   // they have steps over this port
 

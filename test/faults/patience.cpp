@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSL-1.0
+// COLLIGO_PATIENCE: who waits for whom is told while they wait. A rank that is late comes when it has been told.
+#define BOOST_TEST_NO_MAIN
+#include <boost/mpi/communicator.hpp>
+#include <boost/serialization/string.hpp>
+#include <boost/test/unit_test.hpp>
+#include <colligo/colligo.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "told.hpp"
+
+namespace {
+
+using namespace colligo;
+
+/// The world under another name and with this patience, and what its ranks write.
+struct patient_world {
+  boost::mpi::communicator const world, comm{world, boost::mpi::comm_duplicate};
+  told_on_stderr const told;
+
+  explicit patient_world(char const* patience) : told(path_of_all()) {
+    MPI_Comm_set_name(comm, "grid");
+    setenv("COLLIGO_PATIENCE", patience, 1);
+  }
+  ~patient_world() {
+    unsetenv("COLLIGO_PATIENCE");
+    if (std::uncaught_exceptions() == 0) MPI_Barrier(world);
+    if (world.rank() == 0) std::remove(told.path().c_str());
+  }
+  int last() const { return comm.size() - 1; }
+  bool is_last() const { return comm.rank() == last(); }
+  /// All have done what they do.
+  std::string text() const {
+    MPI_Barrier(world);
+    return told.text();
+  }
+
+ private:
+  std::string path_of_all() const {
+    std::array<char, 32> path{};
+    if (world.rank() == 0) {
+      std::snprintf(path.data(), path.size(), "told_XXXXXX");
+      close(mkstemp(path.data()));
+    }
+    MPI_Bcast(path.data(), path.size(), MPI_CHAR, 0, world);
+    return path.data();
+  }
+};
+
+bool says(std::string const& text, std::string const& words) { return text.find(words) != text.npos; }
+
+double sum(boost::mpi::communicator const& comm, auto... tag) {
+  return colligo::all_reduce(comm, 1.0, std::plus<>{}, tag...);
+}
+/// The same as a request.
+double sum_later(boost::mpi::communicator const& comm, auto... tag) {
+  std::vector<double> const in(1, 1.0);
+  std::vector<double> out(1);
+  colligo::iall_reduce(comm, in, out, std::plus<>{}, tag...).wait();
+  return out[0];
+}
+
+/// A call that is right on all ranks, though on a busy machine some may have lost patience before.
+template <class Call>
+void comes_right(patient_world const& here, Call call) {
+  for (int tries = 0, right = 0; !right; ++tries) {
+    MPI_Barrier(here.world);
+    try {
+      right = call(here.comm) == here.comm.size();
+      BOOST_CHECK(right);
+    } catch (stalled const&) {
+    } catch (failed_elsewhere const&) {
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, here.world);
+    BOOST_REQUIRE(tries < 50);
+  }
+}
+
+/// The last rank is late in the call that is second on the communicator.
+template <class Call>
+void late(Call call, std::string const& way) {
+  patient_world const here("200ms");
+  if (here.comm.size() == 1) return;
+  std::string const which = std::to_string(here.last());
+  BOOST_CHECK_EQUAL(sum(here.comm), here.comm.size());
+  if (here.is_last()) here.told.await("  rank " + which + ": ");
+  BOOST_CHECK_EQUAL(call(here.comm), here.comm.size());
+  std::string const text = here.text();
+  for (std::string const& words :
+       {"colligo: after 200 ms in all_reduce #2 of 1 double over " + std::to_string(here.comm.size()) +
+            " ranks of communicator grid (",
+        way + "):\n", way.starts_with("(vendor") ? ": in it\n" : "waiting for rank " + which + "\n",
+        "  rank " + which + ": has not called since #1; its process (pid ",
+        std::string(") is alive\n")})
+    BOOST_CHECK_MESSAGE(says(text, words), words << "is not told, but:\n" << text);
+  BOOST_CHECK_EQUAL(here.told.count("colligo: after 200 ms in all_reduce #2"), 1);   // one speaks for all
+  BOOST_CHECK_EQUAL(sum(here.comm), here.comm.size());
+}
+
+/// The last rank comes when the others have lost patience, who throw.
+template <class Call>
+void late_for_good(Call call) {
+  patient_world const here("200ms,throw");
+  if (here.comm.size() == 1) return;
+  comes_right(here, call);
+  if (here.is_last()) here.told.await("it has thrown", here.last());
+  int mine = 0, any = 0;
+  try {
+    call(here.comm);
+    BOOST_CHECK(here.is_last());   // of what others have sent before it may be right
+  } catch (stalled const& e) {
+    mine = 1;
+    BOOST_CHECK_MESSAGE(!here.is_last() && says(e.what(), " has waited 200 ms for rank "), e.what());
+  } catch (failed_elsewhere const&) {
+  }
+  std::fputs("it has thrown\n", stderr);
+  MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, here.world);
+  BOOST_CHECK(any);
+  for (int i = 0; i < 3; ++i) {
+    comes_right(here, call);
+    comes_right(here, [](auto const& comm) { return sum(comm); });
+  }
+}
+
+constexpr over_messages<recursive_doubling> by_messages{};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(patience_with_a_rank_that_is_late) {
+  late([](auto const& comm) { return sum(comm); }, "over shared memory");
+  late([](auto const& comm) { return sum(comm, by_messages); }, "(recursive_doubling, over messages");
+  late([](auto const& comm) { return sum_later(comm); }, "over shared memory");
+  late([](auto const& comm) { return sum_later(comm, by_messages); }, "(recursive_doubling, over messages");
+  late([](auto const& comm) { return sum(comm, vendor{}); }, "(vendor, in the MPI library");
+}
+
+BOOST_AUTO_TEST_CASE(patience_that_throws) {
+  late_for_good([](auto const& comm) { return sum(comm); });
+  late_for_good([](auto const& comm) { return sum(comm, by_messages); });
+  late_for_good([](auto const& comm) { return sum_later(comm); });
+  late_for_good([](auto const& comm) { return sum_later(comm, by_messages); });
+}
+
+// Rank 2 waits for rank 1, which has not come, and rank 0 for both, one call further on.
+BOOST_AUTO_TEST_CASE(patience_in_different_calls) {
+  patient_world const here("200ms");
+  if (here.comm.size() != 3) return;
+  colligo::barrier(here.comm);
+  int number = 2;
+  auto const by = [&](auto tag, std::string const& way) {
+    std::string const first = detail::sentence({"reduce #", number++, " of 1 int, root 2"}),
+                      second = detail::sentence({"all_reduce #", number++, " of 1 double"});
+    if (here.comm.rank() == 1) here.told.await("colligo: after 200 ms in " + second);
+    colligo::reduce(here.comm, 1, std::plus<>{}, 2, tag);
+    if (here.comm.rank() == 0) here.told.await("colligo: after 200 ms in " + first);
+    BOOST_CHECK_EQUAL(sum(here.comm, tag), 3);
+    std::string const text = here.text();
+    for (std::string const& words :
+         {second + " over 3 ranks of communicator grid (direct, over " + way +
+              "):\n  rank 0: in it, step 1, waiting for rank 1, 2\n  rank 1: has not called since #" +
+              std::to_string(number - 3) + "; its process (pid ",
+          "  rank 2: in " + first + " (direct, over " + way + "), step 1, waiting for rank 1\n"})
+      BOOST_CHECK_MESSAGE(says(text, words), words << " is not told, but:\n" << text);
+  };
+  by(over_shared_memory{direct{}}, "shared memory");
+  by(over_messages{direct{}}, "messages");
+}
+
+// Rank 0 waits for rank 1, which waits for rank 2 on another communicator.
+BOOST_AUTO_TEST_CASE(patience_on_several_communicators) {
+  patient_world const here("200ms");
+  if (here.comm.size() != 3) return;
+  int const rank = here.comm.rank();
+  boost::mpi::communicator const pair = here.world.split(rank < 2), row = here.world.split(rank > 0);
+  MPI_Comm_set_name(pair, "pair"), MPI_Comm_set_name(row, "row");
+  colligo::barrier(pair), colligo::barrier(row);
+  if (rank == 0) here.told.await("in barrier #2 over 2 ranks of communicator row");
+  if (rank == 2) here.told.await("; it waits in barrier #2 of communicator row; its process");
+  if (rank > 0) colligo::barrier(row);
+  if (rank < 2) colligo::barrier(pair);
+  std::string const text = here.text();
+  bool const told = says(text, "over 2 ranks of communicator pair (direct, over shared memory):\n  rank 0: in it, "
+                               "step 1, waiting for rank 1\n  rank 1: has not called since #1; it waits in barrier #2 "
+                               "of communicator row; its process (pid ");
+  BOOST_CHECK_MESSAGE(told, text);
+}
+
+BOOST_AUTO_TEST_CASE(patience_where_no_memory_is_shared) {
+  setenv("COLLIGO_SHARED_MEMORY", "off", 1);
+  patient_world const here("200ms");
+  sum(here.comm);
+  if (here.is_last()) here.told.await("colligo: after 200 ms in all_reduce #2", here.last());   // each for itself
+  sum(here.comm);
+  unsetenv("COLLIGO_SHARED_MEMORY");
+  std::string const text = here.text();
+  for (int rank = 0; rank < here.last(); ++rank)
+    BOOST_CHECK_MESSAGE(says(text, detail::sentence({"  rank ", rank, ": in it, step "})), text);
+  BOOST_CHECK_EQUAL(says(text, "not seen from here, since it shares no memory"), here.last() > 0);
+}
+
+BOOST_AUTO_TEST_CASE(patience_with_a_first_use) {
+  patient_world const here("200ms");
+  if (here.is_last()) here.told.await("has waited 200 ms in the first use of communicator grid", here.last());
+  sum(here.comm);
+}
+
+BOOST_AUTO_TEST_CASE(patience_that_is_not_needed) {
+  for (char const* const patience : {"60s", "2min", "100000ms,throw"}) {
+    patient_world const here(patience);
+    for (int i = 0; i < 50; ++i) {
+      BOOST_CHECK_EQUAL(sum(here.comm), here.comm.size());
+      BOOST_CHECK_EQUAL(sum(here.comm, by_messages), here.comm.size());
+      BOOST_CHECK_EQUAL(sum_later(here.comm), here.comm.size());
+      std::vector<std::string> const in(3, "ab");
+      std::vector<std::string> out(3);
+      colligo::broadcast(here.comm, out, 0);
+      colligo::all_reduce(here.comm, in, out, as_commutative(std::plus<>{}));
+    }
+    BOOST_CHECK_EQUAL(here.text(), "");
+  }
+  for (char const* const wrong : {"30", "s", "0s", "30s,", "30s,throws", "1h"}) {
+    patient_world const here(wrong);
+    sum(here.comm);
+    BOOST_CHECK(says(here.text(), std::string("COLLIGO_PATIENCE=") + wrong + ": a time is expected, as 30s"));
+  }
+}
