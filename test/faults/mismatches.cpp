@@ -104,6 +104,22 @@ auto broadcast_from(int root, std::size_t n) {
   };
 }
 
+/// The root sends every rank two messages in one step.
+struct in_halves {
+  static constexpr std::string_view name = "in_halves";
+
+  template <class T>
+  struct broadcast {
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      range const low{all.first, all.first + all.size() / 2}, high{low.last, all.last};
+      if (step.rank() != root) return step(recv{root, low}, recv{root, high});
+      for (int r = 0; r < step.size(); ++r)
+        if (r != root) step(send{r, low}, send{r, high});
+    }
+  };
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(lengths_differ) {
@@ -226,6 +242,39 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_over_messages) {
   by(over_messages{recursive_doubling{}});
   by(over_messages{binary_tree{}});
   by(over_messages{ring{}});
+}
+
+// What a message holds says nothing of its sender.
+BOOST_AUTO_TEST_CASE(any_bytes_are_a_message) {
+  boost::mpi::communicator const world;
+  for (std::vector<int> const& bytes : {std::vector{0xc0, 0x11, 0x90}, {0xc0, 0x11}, {0xc0}, {0}, {0, 0, 0}, {1}, {2}}) {
+    std::vector<unsigned char> const sent(bytes.begin(), bytes.end());
+    for (bool const as_request : {false, true}) {
+      std::vector<unsigned char> got(world.rank() == 0 ? sent : std::vector<unsigned char>(sent.size(), 77));
+      if (as_request) colligo::ibroadcast(world, got, 0, over_messages{binary_tree{}}).wait();
+      else colligo::broadcast(world, got, 0, over_messages{binary_tree{}});
+      BOOST_TEST(got == sent);
+      std::vector<unsigned char> all(sent.size() * static_cast<std::size_t>(world.size()));
+      colligo::all_gather(world, sent, all, over_messages{ring{}});
+      BOOST_TEST(std::equal(sent.begin(), sent.end(), all.end() - static_cast<std::ptrdiff_t>(sent.size())));
+    }
+  }
+}
+
+// Two messages of one rank in one step: neither comes where it refuses the call.
+BOOST_AUTO_TEST_CASE(refused_by_a_rank_that_sends_twice_in_a_step) {
+  boost::mpi::communicator const world;
+  for (int which = 0; which < world.size() && world.size() > 1; ++which)
+    for (bool const as_request : {false, true}) {
+      std::vector<long> values(world.rank() == which ? 0u : 10u, world.rank());
+      told const said = run([&] {
+        if (world.rank() == which) colligo::broadcast(world, values, -1);
+        else if (as_request) colligo::ibroadcast(world, values, which, over_messages{in_halves{}}).wait();
+        else colligo::broadcast(world, values, which, over_messages{in_halves{}});
+      });
+      BOOST_CHECK_MESSAGE(world.rank() == which ? said.argument : said.elsewhere, said.text);
+      follows(world, over_messages{recursive_doubling{}}, "a refusal of two messages");
+    }
 }
 
 // A collective of MPI's own can not be left: who waits there does so until the rank that has refused makes its next

@@ -57,7 +57,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   };
   for_each_piece(operands, [&](piece const& p) {
     if (!p.sends()) return;
-    each(p, [&] { check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, p.peer, tag_, port_.comm()), "MPI_Send"); });
+    each(p, [&] { port_.send_empty(p.peer, number_, mpi_port::remark::goes_on); });
   });
   for_each_piece(operands, [&](piece const& p) {
     if (p.sends()) return;
@@ -72,55 +72,77 @@ namespace colligo::inline COLLIGO_MODE::detail {
       check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
       make_taken(static_cast<std::size_t>(bytes));
       check_mpi(MPI_Mrecv(memory_.taken.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-      auto const* const came = reinterpret_cast<std::byte const*>(memory_.taken.data());
-      auto const all = static_cast<std::size_t>(bytes);
-      if (mpi_port::is_farewell(came, all, all)) tell_left(p.peer);
-      if (wire_->encode && bytes != 0) take_rest(p.peer, static_cast<std::size_t>(bytes));
+      if (wire_->encode) return take_rest(p.peer, static_cast<std::size_t>(bytes));
+      if (bytes == 0 && !note(p.peer, 0, 1)) tell_left(p.peer);
     });
   });
 }
 
 // The peer has left this call, or has refused it: there is nothing more to be had from it.
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::tell_left(int peer) {
+  left_ = nobody;
   port_.hears_of_farewells();
   data_->rethrow();
   throw failed_elsewhere(sentence({"colligo: rank ", rank(), " in call number ", number_,
                                    " on this communicator: rank ", peer, " has given the call up"}));
 }
 
-// A message that is not as long as it has to be, or might be a farewell.
-[[gnu::cold]] COLLIGO_BODY void mpi_steps::note(int from, std::byte const* message, std::size_t bytes,
-                                                std::size_t wanted) {
-  if (message && mpi_port::is_farewell(message, bytes, wanted)) tell_left(from);
-  if (bytes == wanted || data_->has_failed()) return;
+// A message that is not as long as it has to be. False if its sender has left the call.
+[[gnu::cold]] COLLIGO_BODY bool mpi_steps::note(int from, std::size_t bytes, std::size_t wanted) {
+  if (bytes == 0 && port_.receive_remark(from, number_) == mpi_port::remark::farewell) return false;
+  if (data_->has_failed()) return true;
   try {
     std::string const said =
         sentence({"colligo: rank ", rank(), " in call number ", number_, " on this communicator: "});
     if (bytes == 0)
-      return data_->fail(std::make_exception_ptr(failed_elsewhere(sentence(
-          {said, "rank ", from, " has failed in this call, so that this rank's result is good for nothing"}))));
-    data_->fail(std::make_exception_ptr(mismatch_error(
-        sentence({said, "ranks make different calls: ", wanted / data_->of().size, " ", data_->of().name(), " (",
-                  wanted, " bytes) are expected of rank ", from, ", it sends ",
-                  bytes > wanted ? word("more") : word(bytes)}))));
-  } catch (std::bad_alloc const&) {   // of the words
+      throw failed_elsewhere(sentence(
+          {said, "rank ", from, " has failed in this call, so that this rank's result is good for nothing"}));
+    element const& of = data_->of();
+    std::string const what = of.objects ? sentence({wanted, " bytes"})
+                                        : sentence({wanted / of.size, " ", of.name(), " (", wanted, " bytes)"});
+    throw mismatch_error(sentence({said, "ranks make different calls: ", what, " are expected of rank ", from,
+                                   ", it sends ", bytes > wanted ? word("more") : word(bytes)}));
+  } catch (...) {   // one of the two, or no memory for the words
     data_->fail(std::current_exception());
+  }
+  return true;
+}
+
+// That rank sends no more in this call: what was to come of it in this step is not waited for.
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::expect_nothing_of(int peer) {
+  left_ = peer;
+  for (std::size_t i = 0; i < memory_.messages.size(); ++i) {
+    if (memory_.messages[i].from != peer || memory_.requests[i] == MPI_REQUEST_NULL) continue;
+    check_mpi(MPI_Cancel(&memory_.requests[i]), "MPI_Cancel");
+    memory_.messages[i].from = nobody;
   }
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::leave() noexcept {
   leave_memory();
-  if (port_.on_wait && port_.on_wait->has_given_up(number_))   // it may never come
-    for (std::size_t i = 0; i < memory_.messages.size(); ++i)
-      if (memory_.messages[i].from != nobody && memory_.requests[i] != MPI_REQUEST_NULL)
-        MPI_Cancel(&memory_.requests[i]);
-  int code = MPI_SUCCESS;
-  for (int done = memory_.requests.empty(); !done && code == MPI_SUCCESS; sched_yield()) {
-    code = MPI_Testall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &done,
-                       memory_.statuses.data());
-    port_.drop_what_is_left();
+  bool const is_out_of_patience = port_.on_wait && port_.on_wait->has_given_up(number_);
+  for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // they may never come
+    if (int const from = memory_.messages[i].from; from != nobody) expect_nothing_of(from);
+  for (std::size_t i = 0; i < memory_.messages.size();) {
+    MPI_Request& its = memory_.requests[i];
+    MPI_Status status;
+    int done = 1, bytes = 1;
+    bool const is_left = its != MPI_REQUEST_NULL;
+    int const code = MPI_Test(&its, &done, &status);
+    if (code == MPI_SUCCESS && !done) {
+      port_.drop_what_is_left();
+      sched_yield();
+      continue;
+    }
+    // Why it is empty is among what is dropped.
+    if (is_left && code == MPI_SUCCESS && memory_.messages[i].from != nobody) {
+      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      if (bytes == 0) expect_nothing_of(memory_.messages[i].from);
+    }
+    ++i;
   }
   memory_.requests.clear(), memory_.messages.clear();
+  finished_ = 0, left_ = nobody;
   received_.reset();
 }
 

@@ -8,11 +8,9 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <span>
@@ -73,14 +71,13 @@ class mpi_port final : public port_base {
   COLLIGO_BODY void give_way(unsigned& polls) const override;
   COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
-  /// One message out and one in, at once; either may be absent (nobody). Bytes. Waits.
-  /// A message of no bytes means that its sender has failed. Returns the bytes that have come; more than `in_bytes` if
-  /// the message was longer.
+  /// One message out and one in, at once; either may be absent (nobody). Bytes, at most longest_piece. Waits.
+  /// Returns the bytes that have come; more than `in_bytes` if the message was longer.
   std::size_t exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                        int from, int tag) {
     // 0 - 1 is huge: empty is not short.
     if (out_bytes - 1 >= longest_short || in_bytes - 1 >= longest_short)
-      return exchange_pieces(out, out_bytes, to, in, in_bytes, from, tag);
+      return exchange_long(out, out_bytes, to, in, in_bytes, from, tag);
     MPI_Request leaving = MPI_REQUEST_NULL;
     MPI_Status status;
     check_mpi(MPI_Isend(out, static_cast<int>(out_bytes), MPI_BYTE, to, tag, comm_, &leaving), "MPI_Isend");
@@ -104,13 +101,12 @@ class mpi_port final : public port_base {
   int tag_of(std::uint32_t number) const { return static_cast<int>(number & tags_); }
 
   COLLIGO_BODY void give_up(std::uint32_t number, std::string_view why, bool begun) noexcept override;
-  /// What a rank sends that leaves a call, or refuses it: no message has this length and these contents.
-  static constexpr std::array<std::byte, 3> farewell{std::byte{0xc0}, std::byte{0x11}, std::byte{0x90}};
-  /// Of so many bytes that came, of which `wanted` found room.
-  static bool is_farewell(std::byte const* message, std::size_t came, std::size_t wanted) {
-    return came == std::min(farewell.size(), wanted + 1) &&
-           std::memcmp(message, farewell.data(), std::min(came, wanted)) == 0;
-  }
+  /// Why a message is empty; no other is, for what has no elements is not sent. The remark follows it with a tag of its
+  /// own, so that a receive which waits for the message need not look out for anything else.
+  enum class remark : unsigned char { goes_on, farewell };
+  void send_empty(int to, std::uint32_t number, remark why) const;
+  /// After an empty message of that rank.
+  remark receive_remark(int from, std::uint32_t number) const;
   /// This rank has left calls of late: what others still send it of these is to be received, and dropped, for they may
   /// wait for that.
   bool has_left_calls() const { return has_left_calls_; }
@@ -139,8 +135,8 @@ class mpi_port final : public port_base {
   COLLIGO_BODY void run_vendor(call const& its, bool blocking) override;
   COLLIGO_BODY bool goes_on_without_memory(call const& its, transport over) override;
   /// The same if one of them is absent, or not short.
-  std::size_t exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
-                              int from, int tag);
+  std::size_t exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
+                            int from, int tag);
   template <class Value>
   static void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all);
   static void complete(MPI_Comm comm, MPI_Request request, char const* by);
@@ -153,6 +149,7 @@ class mpi_port final : public port_base {
   void open_memory();
   void free_own();
   static int make_key();
+  int tag_of_remark(std::uint32_t number) const { return tag_of(number) | static_cast<int>(tags_ + 1); }
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   bool owns_comm_ = false, keeps_comm_ = false, has_left_calls_ = false;

@@ -55,7 +55,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   check_mpi(MPI_Comm_size(user, &size_), "MPI_Comm_size");
   int *most_tags = nullptr, found = 0;
   check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most_tags, &found), "MPI_Comm_get_attr");
-  if (found) tags_ = std::bit_floor(static_cast<std::uint32_t>(*most_tags)) - 1;
+  if (found) tags_ = std::bit_floor(static_cast<std::uint32_t>(*most_tags) + 1) / 2 - 1;   // half are for remarks
   int threads = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
   if (threads == MPI_THREAD_MULTIPLE) requests().share();
@@ -293,32 +293,37 @@ COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::steps_for_request(working_ve
   return std::make_unique<mpi::request_steps>(*this, data, its, host);
 }
 
-COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::size_t out_bytes, int to, std::byte* in,
-                                                   std::size_t in_bytes, int from, int tag) {
-  std::size_t got_all = 0;
-  do {
-    std::size_t const sent = std::min(out_bytes, longest_piece), got = std::min(in_bytes, longest_piece);
-    int const out_count = static_cast<int>(sent), in_count = static_cast<int>(got);
-    MPI_Status status;
-    if (got == 0) {
-      check_mpi(MPI_Send(out, out_count, MPI_BYTE, to, tag, comm_), "MPI_Send");
-    } else if (sent == 0) {
-      int const code = MPI_Recv(in, in_count, MPI_BYTE, from, tag, comm_, &status);
-      got_all += received(code, "MPI_Recv", status, got);
-    } else {
-      int const code =
-          MPI_Sendrecv(out, out_count, MPI_BYTE, to, tag, in, in_count, MPI_BYTE, from, tag, comm_, &status);
-      got_all += received(code, "MPI_Sendrecv", status, got);
-    }
-    out += sent, out_bytes -= sent, in += got, in_bytes -= got;
-  } while (out_bytes != 0 || in_bytes != 0);
-  return got_all;
+COLLIGO_BODY std::size_t mpi_port::exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in,
+                                                 std::size_t in_bytes, int from, int tag) {
+  int const out_count = static_cast<int>(out_bytes), in_count = static_cast<int>(in_bytes);
+  MPI_Status status;
+  if (in_bytes == 0) {
+    check_mpi(MPI_Send(out, out_count, MPI_BYTE, to, tag, comm_), "MPI_Send");
+    return 0;
+  }
+  if (out_bytes == 0) {
+    int const code = MPI_Recv(in, in_count, MPI_BYTE, from, tag, comm_, &status);
+    return received(code, "MPI_Recv", status, in_bytes);
+  }
+  int const code = MPI_Sendrecv(out, out_count, MPI_BYTE, to, tag, in, in_count, MPI_BYTE, from, tag, comm_, &status);
+  return received(code, "MPI_Sendrecv", status, in_bytes);
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_port::check_unless_cut_off(int code, char const* by) {
   int kind = MPI_SUCCESS;
   MPI_Error_class(code, &kind);
   if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
+}
+
+// Both are short: nobody waits here.
+[[gnu::cold]] COLLIGO_BODY void mpi_port::send_empty(int to, std::uint32_t number, remark why) const {
+  check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, to, tag_of(number), comm_), "MPI_Send");
+  check_mpi(MPI_Send(&why, 1, MPI_BYTE, to, tag_of_remark(number), comm_), "MPI_Send");
+}
+[[gnu::cold]] COLLIGO_BODY mpi_port::remark mpi_port::receive_remark(int from, std::uint32_t number) const {
+  remark why{};
+  check_mpi(MPI_Recv(&why, 1, MPI_BYTE, from, tag_of_remark(number), comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+  return why;
 }
 
 // Those who wait in memory look; those who wait for messages are sent one. If all ranks refuse alike nobody waits for
@@ -333,7 +338,10 @@ COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::si
   hears_of_farewells();
   for (int r = 0; r < size_; ++r) {
     if (r == rank_ || (host && host->has(r) && host->is_gone(r))) continue;
-    MPI_Send(farewell.data(), farewell.size(), MPI_BYTE, r, tag_of(number), comm_);   // short: does not wait
+    try {
+      send_empty(r, number, remark::farewell);
+    } catch (std::exception const&) {   // MPI's: the others can be told
+    }
   }
   for (auto* const steps : {&steps_memory_->over_messages, &steps_memory_->over_memory})
     if (begun && *steps) (*steps)->leave();
@@ -347,14 +355,18 @@ COLLIGO_BODY std::size_t mpi_port::exchange_pieces(std::byte const* out, std::si
     while (others < size_ - 1) {
       int there = 0, bytes = 0;
       MPI_Status status;
-      check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag_of(number), comm_, &there, &status), "MPI_Iprobe");
+      for (int const tag : {tag_of(number), tag_of_remark(number)})
+        if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe");
       if (!there) break;
+      if (status.MPI_TAG == tag_of_remark(number)) {
+        others += receive_remark(status.MPI_SOURCE, number) == remark::farewell;
+        continue;
+      }
       check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
       row<std::byte> nowhere(static_cast<std::size_t>(bytes));
       check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
                          MPI_STATUS_IGNORE),
                 "MPI_Recv");
-      others += is_farewell(nowhere.data(), nowhere.size(), nowhere.size());
     }
     if (others == size_ - 1 || calls - number > late) number = 0;
     has_left_calls_ |= number != 0;

@@ -20,13 +20,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Memory of steps: kept with the port or the request, so that a call allocates nothing.
 struct mpi_steps_memory {
   struct posted {
-    int from;               ///< nobody: it is sent
+    int from;               ///< nobody: it is sent, or it does not matter any more what comes
     std::size_t bytes;
-    std::byte const* into;  ///< null: it is sent
   };
   row<MPI_Request> requests;
   row<posted> messages;             ///< of the requests
-  row<MPI_Status> statuses;
   std::vector<std::vector<char>> encoded;   ///< what is under way of elements that are not bytes
   std::vector<char> taken;
   shared_traffic traffic;
@@ -34,7 +32,6 @@ struct mpi_steps_memory {
   void make_room(std::size_t n) {
     requests.reserve(n);
     messages.reserve(n);
-    if (statuses.size() < n) statuses.resize(n);
   }
 };
 
@@ -81,13 +78,13 @@ class mpi_steps : public any_step, public moving_step {
   bool goes_on();
   void leave_host();
   void hollow(std::span<operand const> operands);
-  void note(int from, std::byte const* message, std::size_t bytes, std::size_t wanted);
+  bool note(int from, std::size_t bytes, std::size_t wanted);
   [[noreturn]] void tell_left(int peer);
-  void see_statuses(int code, char const* by);
+  void expect_nothing_of(int peer);
   void post_send(std::byte const* out, std::size_t bytes, int to);
   void post_recv(std::byte* in, std::size_t bytes, int from);
   void finish_in_memory();
-  void finish_messages();
+  bool finish_messages(bool waits);
   bool take_encoded(bool waits);
   void make_taken(std::size_t bytes);
   void take_rest(int from, std::size_t first);
@@ -109,6 +106,8 @@ class mpi_steps : public any_step, public moving_step {
   std::optional<room> received_;
   std::byte* free_ = nullptr;        // of received_
   std::size_t next_encoded_ = 0;     // pieces received so far
+  std::size_t finished_ = 0;         // messages that are through
+  int left_ = nobody;                // who has left the call, when messages of the others are still to come
   bool through_memory_ = false, alone_in_memory_ = false;
 };
 

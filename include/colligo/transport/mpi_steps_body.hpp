@@ -31,11 +31,11 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
     return here_->exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
   }
   if (out.empty() && in.empty()) return;
-  if (!is_plain_ || data_->has_failed()) {
+  std::size_t const size = element_size(), out_bytes = out.size() * size, in_bytes = in.size() * size;
+  if (!is_plain_ || data_->has_failed() || (out_bytes | in_bytes) > longest_piece) {
     operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
     return list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
   }
-  std::size_t const size = element_size(), in_bytes = in.size() * size;
   std::byte const* const source = data_->read(out, kind.sent, nullptr);
   std::byte* into = nullptr;
   try {
@@ -44,15 +44,15 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
     data_->fail(std::current_exception());
     return exchange(out, in, peers, kind);
   }
-  std::size_t const got = port_.exchange(source, out.size() * size, peers.to, into, in_bytes, peers.from, tag_);
-  if (got != in_bytes || got == mpi_port::farewell.size()) [[unlikely]] note(peers.from, into, got, in_bytes);
+  std::size_t const got = port_.exchange(source, out_bytes, peers.to, into, in_bytes, peers.from, tag_);
+  if (got != in_bytes && !note(peers.from, got, in_bytes)) [[unlikely]] tell_left(peers.from);
   if (kind.folds && in_bytes != 0) data_->combine(in, into, peers.from < rank(), kind.with);
 }
 
 COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
   if (whole_) return here_->perform(operands, kind == list_kind::published);
   if (data_->has_failed()) return hollow(operands);
-  bool const any_order = kind == list_kind::as_they_come && !wire_->encode && !host_ && !port_.watches_waits();
+  bool const any_order = kind == list_kind::as_they_come && !wire_->encode && !host_ && !port_.looks_itself();
   bool begun = false;
   try {
     if (host_ && !port_.has_left_calls() && all_here(operands)) return here_->perform(operands, false);
@@ -66,10 +66,8 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   }
   if (any_order) return fold_as_they_come(operands);
   if (alone_in_memory_) return;
-  if (!port_.looks_itself()) take_encoded(true);
-  else
-    while (!take_encoded(false)) port_.linger();
-  finish_messages();
+  bool const waits = !port_.looks_itself();
+  while (!take_encoded(waits) || !finish_messages(waits)) port_.linger();
   end_step();
 }
 
@@ -157,14 +155,7 @@ COLLIGO_BODY bool mpi_steps::advance() {
     through_memory_ = now != shared_steps::state::done;
   }
   if (alone_in_memory_) return true;
-  if (!take_encoded(false)) return false;
-  int done = 1;
-  if (!memory_.requests.empty()) {
-    int const code = MPI_Testall(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &done,
-                                 memory_.statuses.data());
-    if (done || code != MPI_SUCCESS) see_statuses(code, "MPI_Testall"), done = 1;
-  }
-  if (!done || through_memory_) return false;
+  if (!take_encoded(false) || !finish_messages(false) || through_memory_) return false;
   end_step();
   return true;
 }
@@ -203,26 +194,21 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
     post_recv(free, of.bytes(p.elements.size()), p.peer);
     free += of.bytes(p.elements.size());
   });
-  std::exception_ptr left;
   for (;;) {
     int which = MPI_UNDEFINED;
     MPI_Status status;
-    int const code =
-        MPI_Waitany(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &which, &status);
+    int const code = MPI_Waitany(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &which, &status);
     if (which == MPI_UNDEFINED) break;
     auto const i = static_cast<std::size_t>(which);
-    std::size_t const wanted = memory_.messages[i].bytes, got = mpi_port::received(code, "MPI_Waitany", status, wanted);
-    try {
-      if (got != wanted || got == mpi_port::farewell.size()) [[unlikely]]
-        note(memory_.messages[i].from, sources[i], got, wanted);
-    } catch (...) {   // others are still on their way
-      left = std::current_exception();
-    }
-    if (left) continue;
+    auto const [from, wanted] = memory_.messages[i];
+    if (from == nobody) continue;
+    std::size_t const got = mpi_port::received(code, "MPI_Waitany", status, wanted);
+    if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);   // others are on their way
+    if (left_ != nobody) continue;
     data_->combine(arriving[i].elements, sources[i], arriving[i].peer < rank(), arriving[i].which);
   }
   memory_.requests.clear(), memory_.messages.clear();
-  if (left) std::rethrow_exception(left);
+  if (left_ != nobody) tell_left(left_);
 }
 
 COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
@@ -232,8 +218,12 @@ COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
 
 COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, int to) {
   for (std::size_t at = 0; at < bytes; at += longest_piece) {
-    std::size_t const now = data_->has_failed() ? 0 : std::min(bytes - at, longest_piece);
-    memory_.messages.push_back({nobody, now, nullptr});
+    std::size_t const now = std::min(bytes - at, longest_piece);
+    if (data_->has_failed()) {
+      port_.send_empty(to, number_, mpi_port::remark::goes_on);
+      continue;
+    }
+    memory_.messages.push_back({nobody, now});
     check_mpi(MPI_Isend(out + at, static_cast<int>(now), MPI_BYTE, to, tag_, port_.comm(),
                         &memory_.requests.push_back(MPI_REQUEST_NULL)),
               "MPI_Isend");
@@ -242,39 +232,33 @@ COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, 
 COLLIGO_BODY void mpi_steps::post_recv(std::byte* in, std::size_t bytes, int from) {
   for (std::size_t at = 0; at < bytes; at += longest_piece) {
     std::size_t const now = std::min(bytes - at, longest_piece);
-    memory_.messages.push_back({from, now, in + at});
+    memory_.messages.push_back({from, now});
     check_mpi(MPI_Irecv(in + at, static_cast<int>(now), MPI_BYTE, from, tag_, port_.comm(),
                         &memory_.requests.push_back(MPI_REQUEST_NULL)),
               "MPI_Irecv");
   }
 }
-COLLIGO_BODY void mpi_steps::finish_messages() {
-  if (memory_.requests.empty()) return;
-  auto const n = static_cast<int>(memory_.requests.size());
-  if (!port_.looks_itself())
-    return see_statuses(MPI_Waitall(n, memory_.requests.data(), memory_.statuses.data()), "MPI_Waitall");
-  for (int done = 0;; port_.linger()) {
-    int const code = MPI_Testall(n, memory_.requests.data(), &done, memory_.statuses.data());
-    if (done || code != MPI_SUCCESS) return see_statuses(code, "MPI_Testall");
+// One after the other, as they were posted: of two that come from one rank the second does not come if the first says
+// that its sender has left. False if one is not through.
+COLLIGO_BODY bool mpi_steps::finish_messages(bool waits) {
+  for (; finished_ < memory_.messages.size(); ++finished_) {
+    auto const [from, wanted] = memory_.messages[finished_];
+    MPI_Request& its = memory_.requests[finished_];
+    MPI_Status status;
+    int done = 1;
+    int const code = waits ? MPI_Wait(&its, &status) : MPI_Test(&its, &done, &status);
+    if (code == MPI_SUCCESS && !done) return false;
+    if (from == nobody) {
+      check_mpi(code, "MPI_Wait");
+      continue;
+    }
+    std::size_t const got = mpi_port::received(code, "MPI_Wait", status, wanted);
+    if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);
   }
-}
-// Of messages that are all through: whether they are as long as they have to be.
-COLLIGO_BODY void mpi_steps::see_statuses(int code, char const* by) {
-  int kind = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) [[unlikely]] MPI_Error_class(code, &kind);
-  memory_.requests.clear();
-  struct end_of_messages {
-    decltype(memory_.messages)& all;
-    ~end_of_messages() { all.clear(); }
-  } const end{memory_.messages};
-  if (kind != MPI_SUCCESS && kind != MPI_ERR_IN_STATUS) check_mpi(code, by);
-  for (std::size_t i = 0; auto const& m : memory_.messages) {
-    MPI_Status const& status = memory_.statuses[i++];
-    if (m.from == nobody) continue;
-    int const its = kind == MPI_SUCCESS ? MPI_SUCCESS : status.MPI_ERROR;
-    std::size_t const got = mpi_port::received(its, by, status, m.bytes);
-    if (got != m.bytes || got == mpi_port::farewell.size()) [[unlikely]] note(m.from, m.into, got, m.bytes);
-  }
+  memory_.requests.clear(), memory_.messages.clear();
+  finished_ = 0;
+  if (left_ != nobody) [[unlikely]] tell_left(left_);
+  return true;
 }
 
 // Messages whose length only the sender knows, in the order listed. False if one has not come.
@@ -299,10 +283,6 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
     ++next_encoded_;
     std::byte* const into =
         p.folds() ? std::exchange(free_, free_ + data_->of().bytes(p.elements.size())) : data_->write(p.elements);
-    if (first == 0) return note(p.peer, nullptr, 0, 1);
-    auto const* const came = reinterpret_cast<std::byte const*>(memory_.taken.data());
-    auto const all_of_it = static_cast<std::size_t>(first);
-    if (mpi_port::is_farewell(came, all_of_it, all_of_it)) tell_left(p.peer);
     take_rest(p.peer, static_cast<std::size_t>(first));
     if (data_->has_failed()) return;
     try {
@@ -317,7 +297,12 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
 // The first 8 bytes say how long a message is in all: what is longer than MPI counts comes in several.
 COLLIGO_BODY void mpi_steps::take_rest(int from, std::size_t first) {
   std::uint64_t bytes = 0;
-  std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);
+  if (first >= sizeof bytes) std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);
+  std::size_t const expected = std::clamp<std::size_t>(bytes, sizeof bytes, longest_piece);
+  if (first != expected) {
+    if (!note(from, first, expected)) tell_left(from);
+    return;
+  }
   if (bytes > first) memory_.taken.resize(bytes);
   for (std::size_t at = first; at < bytes; at += longest_piece)
     check_mpi(MPI_Recv(memory_.taken.data() + at, static_cast<int>(std::min<std::size_t>(bytes - at, longest_piece)),
