@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Calls before MPI_Init and after MPI_Finalize throw, whatever stands for the communicator; MPI would end the program.
+// Requests may outlive it.
 #include <mpi.h>
 
 #include <boost/mpi/communicator.hpp>
@@ -25,6 +26,8 @@ void throws(char const* what, char const* words, Call call) {
   ++wrong;
 }
 
+constexpr char const* words_of_requests = "MPI has been finalised";
+
 template <class Comm>
 int ranks_of(Comm const& comm) { return colligo::all_reduce(comm, 1, std::plus<>{}); }
 
@@ -46,7 +49,19 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   colligo::mpi_communicator const raw(MPI_COMM_WORLD);
   wrong += ranks_of(raw) != raw.size() || ranks_of(world) != raw.size();
+  int const in = 1;
+  int out = 0, never = 0;
+  colligo::persistent again = colligo::all_reduce_init(world, std::span(&in, 1), std::span(&out, 1), std::plus<>{});
+  again.start(), again.wait();
+  // The others do not make these calls.
+  colligo::request late, dropped;
+  if (raw.rank() == 0) {
+    late = colligo::iall_reduce(raw, std::span(&in, 1), std::span(&never, 1), std::plus<>{});
+    dropped = colligo::iall_reduce(raw, std::span(&in, 1), std::span(&never, 1), std::plus<>{}, colligo::ring{});
+  }
   MPI_Finalize();
+  throws("a persistent one", words_of_requests, [&] { again.start(); });
+  if (raw.rank() == 0) throws("a request that is late", words_of_requests, [&] { late.wait(); });
   each_throws("MPI has been finalised");
   throws("mpi_communicator from before", "MPI has been finalised", [&] { ranks_of(raw); });
   return wrong;

@@ -180,6 +180,35 @@ BOOST_AUTO_TEST_CASE(beside_a_programs_own_messages) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_communicator_freed_before_its_requests_are_complete) {
+  boost::mpi::communicator const world;
+  for (boost::mpi::communicator const& ranks : {world, world.split(world.rank())})
+    for (char const* name : {"ring@messages", "ring@shared_memory", "vendor", "automatic"}) {
+      if (ranks.size() == 1 && std::string_view(name).ends_with("memory")) continue;
+      std::vector<int> const in(3000, 1), expected(in.size(), ranks.size());
+      std::vector<int> out(in.size()), again(in.size());
+      persistent often;
+      for (int i = 0; i < 3; ++i) {
+        request one;
+        {
+          boost::mpi::communicator const comm(ranks, boost::mpi::comm_duplicate);
+          out.assign(in.size(), 0);
+          one = iall_reduce(comm, in, out, std::plus<>{}, named(name));
+          if (i == 0) often = all_reduce_init(comm, in, again, std::plus<>{}, named(name));
+        }
+        // Another one may have its handle.
+        boost::mpi::communicator const other(ranks, boost::mpi::comm_duplicate);
+        BOOST_TEST(colligo::all_reduce(other, 1, std::plus<>{}) == ranks.size());
+        one.wait();
+        BOOST_TEST(out == expected, name);
+        again.assign(in.size(), 0);
+        often.start();
+        often.wait();
+        BOOST_TEST(again == expected, name);
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_vendors_in_both_forms) {
   auto const comm = duplicate();
   int const p = comm.size(), me = comm.rank();

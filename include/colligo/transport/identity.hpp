@@ -18,16 +18,20 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// To which message a line or a chunk belongs: 24 bits of the number of the call, 22 that depend on the call and the
-/// length of the message, and two flags. So a reader sees that ranks make different calls, and passes over what is left
-/// of a call that somebody gave up.
+/// To which message a line or a chunk belongs: 24 bits of the number of the call, 22 that depend on the call, the one
+/// before it and the length of the message, and two flags. So a reader sees that ranks make different calls, or have
+/// made them where nobody waited for the other (two roots that only send), and passes over what is left of a call that
+/// somebody gave up.
 class message_tag {
  public:
   enum flag : std::uint64_t { none = 0, failed = 1, address = 2 };   // its sender has failed; it is not data
 
   constexpr message_tag() = default;
-  constexpr message_tag(std::uint32_t number, std::uint64_t call)
-      : bits_(std::uint64_t{number & 0xffffff} << 24 | hash(call)) {}
+  constexpr message_tag(std::uint32_t number, std::uint64_t call, std::uint64_t before = 0)
+      : bits_(std::uint64_t{number & 0xffffff} << 24 | (hash(call) ^ after(before))) {}
+
+  /// What a tag has of the call before; nothing where that is not known (0).
+  static constexpr std::uint64_t after(std::uint64_t before) { return hash(before << 32 | before >> 32); }
 
   /// Of a message of so many bytes.
   constexpr std::uint64_t of(std::size_t bytes, std::uint64_t flags = none) const {
@@ -70,11 +74,11 @@ struct call_identity {
   friend bool operator==(call_identity const&, call_identity const&) = default;
 
   /// What the tags of its messages carry.
-  message_tag tag() const {
+  std::uint64_t hash() const {
     // Products that do not wait for each other.
     std::uint64_t const mixed = n * 29791 + element_size * 961 + static_cast<std::uint64_t>(root) * 31 +
                                 static_cast<std::uint64_t>(what);
-    return {number, (mixed ^ algorithm[0]) * 0x9e3779b97f4a7c15u ^ algorithm[1]};
+    return (mixed ^ algorithm[0]) * 0x9e3779b97f4a7c15u ^ algorithm[1];
   }
 };
 /// "reduce of 8 double (64 bytes) with root 1, binary_tree"; of no known type they are "8 elements of 8 bytes".
@@ -116,12 +120,14 @@ class rank_notice {
 /// What a rank says of its calls. Read only when something is wrong.
 class rank_record {
  public:
-  void enter(call_identity const& its) {
+  /// `before`: what its tags have of the call before.
+  void enter(call_identity const& its, std::uint64_t before) {
     entry& e = entries_[its.number % kept];
     e.what.store(static_cast<std::uint64_t>(its.what) << 32 | static_cast<std::uint32_t>(its.root), relaxed);
     e.n.store(its.n, relaxed);
     e.element_size.store(its.element_size, relaxed);
     for (std::size_t i = 0; i < e.algorithm.size(); ++i) e.algorithm[i].store(its.algorithm[i], relaxed);
+    e.before.store(before, relaxed);
     e.number.store(its.number, std::memory_order_release);
   }
   /// What the elements of that call are. Before enter().
@@ -134,6 +140,8 @@ class rank_record {
   std::string type_of(std::uint32_t number) const;
   /// False if it is not known (any more).
   bool knows(call_identity& its) const;
+  /// Of a call that it knows.
+  std::uint64_t before(std::uint32_t number) const { return entries_[number % kept].before.load(relaxed); }
   /// The number of its latest call over this memory.
   std::uint32_t latest() const;
 
@@ -149,6 +157,7 @@ class rank_record {
     std::atomic<std::uint32_t> number, type;
     std::atomic<std::uint64_t> what, n, element_size;
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<packed_name>> algorithm;
+    std::atomic<std::uint64_t> before;
   };
   struct alignas(cache_line) end {
     std::atomic<std::uint32_t> number;

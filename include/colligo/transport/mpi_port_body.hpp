@@ -3,6 +3,7 @@
 /// The bodies of mpi_port.hpp: how a port is made, kept and freed.
 #pragma once
 
+#include <dlfcn.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -185,7 +186,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (inter)
     throw argument_error(
         "colligo: an intercommunicator was given; the collectives of this library run within one group");
-  std::unique_ptr<mpi_port> port;
+  std::shared_ptr<mpi_port> port;
   std::exception_ptr trouble;
   try {
     port.reset(new mpi_port(user));
@@ -194,21 +195,38 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   }
   meet(user, port.get(), trouble);
   check_mpi(MPI_Comm_set_attr(user, key, port.get()), "MPI_Comm_set_attr");
-  return *port.release();
+  port->life = port;
+  return *port;
 }
 
 [[gnu::cold]] COLLIGO_BODY endpoint& look_up_mpi_port(MPI_Comm user) { return mpi_port::look_up(user); }
 
+// By weak references, for a program must not need -ldl, as it would with a glibc before 2.34. Who does not have them has
+// no object that could be closed.
+static decltype(::dlopen) dlopen_if_there __attribute__((weakref("dlopen")));
+static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
+
+// The object that this function is in stays in memory: MPI calls it in MPI_Finalize, when a plugin may have been closed.
+[[gnu::cold]] COLLIGO_BODY void stay_in_memory(void const* function) {
+  Dl_info its{};
+  if (dlopen_if_there && dladdr_if_there && dladdr_if_there(function, &its) != 0 && its.dli_fname)
+    dlopen_if_there(its.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 [[gnu::cold]] COLLIGO_BODY int mpi_port::make_key() {
   int key = MPI_KEYVAL_INVALID, at_end = MPI_KEYVAL_INVALID;
-  auto const free = [](MPI_Comm, int, void* port, void*) -> int {
-    delete static_cast<mpi_port*>(port);
+  auto const free = [](MPI_Comm, int, void* its, void*) -> int {
+    auto& port = *static_cast<mpi_port*>(its);
+    if (!port.owns_comm_) port.comm_ = MPI_COMM_SELF;
+    std::shared_ptr<port_base> const last = std::move(port.life);
     mpi_ports_freed.fetch_add(1, std::memory_order_release);
     return MPI_SUCCESS;
   };
+  stay_in_memory(reinterpret_cast<void const*>(+free));
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free, &key, nullptr), "MPI_Comm_create_keyval");
   // MPI_Finalize deletes this one's attributes first: from then on no port is found without being looked for.
   auto const forget = [](MPI_Comm, int, void*, void*) -> int {
+    all_requests().end();
     mpi_ports_freed.fetch_add(1, std::memory_order_release);
     return MPI_SUCCESS;
   };
@@ -315,17 +333,6 @@ COLLIGO_BODY std::size_t mpi_port::exchange_long(std::byte const* out, std::size
   if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
 }
 
-// Both are short: nobody waits here.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::send_empty(int to, std::uint32_t number, remark why) const {
-  check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, to, tag_of(number), comm_), "MPI_Send");
-  check_mpi(MPI_Send(&why, 1, MPI_BYTE, to, tag_of_remark(number), comm_), "MPI_Send");
-}
-[[gnu::cold]] COLLIGO_BODY mpi_port::remark mpi_port::receive_remark(int from, std::uint32_t number) const {
-  remark why{};
-  check_mpi(MPI_Recv(&why, 1, MPI_BYTE, from, tag_of_remark(number), comm_, MPI_STATUS_IGNORE), "MPI_Recv");
-  return why;
-}
-
 // Those who wait in memory look; those who wait for messages are sent one. If all ranks refuse alike nobody waits for
 // it: it is dropped later. What this rank has under way of the call is finished last, for others do the same.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::give_up(std::uint32_t number, std::string_view why, bool begun) noexcept {
@@ -345,34 +352,6 @@ COLLIGO_BODY std::size_t mpi_port::exchange_long(std::byte const* out, std::size
   }
   for (auto* const steps : {&steps_memory_->over_messages, &steps_memory_->over_memory})
     if (begun && *steps) (*steps)->leave();
-}
-
-[[gnu::cold]] COLLIGO_BODY void mpi_port::drop_what_is_left() noexcept try {
-  constexpr std::uint32_t late = 200;   // calls; by then nobody waits any more
-  has_left_calls_ = false;
-  for (auto& [number, others] : left_) {
-    if (number == 0) continue;
-    while (others < size_ - 1) {
-      int there = 0, bytes = 0;
-      MPI_Status status;
-      for (int const tag : {tag_of(number), tag_of_remark(number)})
-        if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe");
-      if (!there) break;
-      if (status.MPI_TAG == tag_of_remark(number)) {
-        others += receive_remark(status.MPI_SOURCE, number) == remark::farewell;
-        continue;
-      }
-      check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-      row<std::byte> nowhere(static_cast<std::size_t>(bytes));
-      check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
-                         MPI_STATUS_IGNORE),
-                "MPI_Recv");
-    }
-    if (others == size_ - 1 || calls - number > late) number = 0;
-    has_left_calls_ |= number != 0;
-  }
-} catch (std::exception const&) {   // later
-  has_left_calls_ = true;
 }
 
 }  // namespace colligo

@@ -225,7 +225,8 @@ class port_base : public endpoint {
   std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
   /// Requests that are complete, for others that ask for the same (requests.hpp).
   std::array<std::unique_ptr<kept_with_port>, 4> spare_requests;
-  std::shared_ptr<char> life;                   ///< expires with the port; made by the first request
+  /// Itself as long as its communicator lives, then null: requests may outlive that.
+  std::shared_ptr<port_base> life;
   std::uint32_t calls = 0;                      ///< so far, on all ranks alike; those that were refused count
 
   /// This rank leaves a call before its end, or has not begun it: tells those who wait in it, as far as they can be

@@ -63,13 +63,13 @@ class running final : public kept_with_port {
   void finish();
   void rethrow();
 
+  std::shared_ptr<port_base> lives_;   // the communicator may be freed meanwhile; null while this one is kept with it
   port_base& port_;
-  requests_of_rank& all_;   // may outlive the port
+  requests_of_rank& all_;
   call its_;
   text const& what_;
   transport over_;
   std::array<std::byte, 32> tag_{};   // of a tag that is nothing but knobs
-  std::weak_ptr<char> port_lives_;
   std::uint32_t number_ = 0;
   row<std::size_t> offsets_;
   std::unique_ptr<owned_by_request> owned_;
@@ -111,6 +111,8 @@ class requests_of_rank {
   std::unique_lock<std::recursive_mutex> lock() {
     return shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
   }
+  /// MPI ends: those under way fail, none is started any more.
+  void end();
   /// So that add() does not allocate for one more.
   void make_room(int one_more_or_less);
   // Set by the first request, so that units without any compile neither.
@@ -128,6 +130,7 @@ class requests_of_rank {
   std::atomic<bool> shared_ = false;
   std::atomic<int> count_ = 0;
   std::size_t made_ = 0;
+  bool ended_ = false;
   int walks_ = 0;            // one inside the other: a functor may make calls, over other ports
   row<running*> under_way_;  // in the order of their starts; null: complete
 };

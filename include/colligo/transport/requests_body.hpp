@@ -16,10 +16,13 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
+inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
+
 COLLIGO_BODY running::running(port_base& port, call const& its, text const& what, void const* tag,
                               known_ranks const& known, transport over, std::unique_ptr<owned_by_request> owned,
                               bool persistent)
-    : port_(port), all_(port.requests()), its_(its), what_(what), over_(over), owned_(std::move(owned)) {
+    : lives_(port.life), port_(port), all_(port.requests()), its_(its), what_(what), over_(over),
+      owned_(std::move(owned)) {
   all_.make_room(1);
   all_.run_among = &run_among;
   all_.advance_all = [](requests_of_rank& all) { return all.advance(); };
@@ -71,8 +74,6 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
   constexpr std::size_t short_vector = 64 * 1024;   // bytes: of longer ones the memory is worth more than the time
   std::size_t const touched = std::max(its_.vector.whole.size(), holds.size());
   if (persistent || of.bytes(touched) > short_vector || what.tag_bytes > tag_.size()) return;
-  if (!port.life) port.life = std::make_shared<char>();
-  port_lives_ = port.life;
   if (what.tag_bytes != 0) std::memcpy(tag_.data(), tag, what.tag_bytes);
   reusable_ = true;
 }
@@ -98,13 +99,13 @@ COLLIGO_BODY bool running::does(call const& its, text const& what, void const* t
 
 COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, text const& what, void const* tag,
                                          transport over, std::unique_ptr<owned_by_request>& owned) {
-  if (!port.life) return {};
   bool const uses_memory = port.uses_memory(its, over);
   auto const turn = port.requests().lock();
   for (auto& spare : port.spare_requests) {
     auto* const one = static_cast<running*>(spare.get());
     if (!one || one->uses_memory_ != uses_memory || !one->does(its, what, tag, over)) continue;
     spare.release();
+    one->lives_ = port.life;
     one->owned_ = std::move(owned);
     auto const* const offsets = one->its_.vector.offsets;
     one->its_ = its;
@@ -124,8 +125,9 @@ COLLIGO_BODY void running::end_silently() noexcept try {
 COLLIGO_BODY void running::leave(std::unique_ptr<running> its) {
   its->end_silently();
   its->owned_.reset();
+  if (!its->reusable_ || !its->port_.life) return;
+  auto const life = std::move(its->lives_);   // those that are kept would keep the port that keeps them
   auto const turn = its->all_.lock();
-  if (!its->reusable_ || its->port_lives_.expired()) return;
   auto& spares = its->port_.spare_requests;   // the latest comes first
   std::rotate(spares.begin(), spares.end() - 1, spares.end());
   spares.front() = std::move(its);
@@ -139,6 +141,7 @@ COLLIGO_BODY running::~running() {
 }
 
 COLLIGO_BODY void running::start() {
+  if (all_.ended_) throw error(where(port_, its_.what) + ended_with_mpi);
   if (active_) throw error(where(port_, its_.what) + "this request is under way already, or has not been waited for");
   all_.refuse_inside(port_);
   all_.add(*this, ++port_.calls);
@@ -174,10 +177,10 @@ COLLIGO_BODY bool running::advance() {
         begun_ = false;
         ++at_;
       }
+      if (at_ == 0) steps_->enter(its_, what_, number_);   // those before are through
       if (at_ == plan_.steps.size()) break;
       auto const& next = plan_.steps[at_];
       begun_ = next.kind != list_kind::moves;
-      if (at_ == 0) steps_->enter(its_, what_, number_);   // those before are through
       if (begun_) {
         begin_step(plan_.operands_of(next), next.kind);
       } else {
@@ -263,6 +266,19 @@ COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
   under_way_.push_back(&r);
   count_.store(static_cast<int>(under_way_.size()), std::memory_order_release);
   progress();
+}
+
+[[gnu::cold]] COLLIGO_BODY void requests_of_rank::end() {
+  auto const turn = lock();
+  ended_ = true;
+  for (running* const r : under_way_) {
+    if (!r) continue;
+    r->failed_ = std::make_exception_ptr(error(where(r->port_, r->its_.what) + ended_with_mpi));
+    r->begun_ = r->reusable_ = false;
+    r->under_way_.store(false, std::memory_order_release);
+  }
+  under_way_.clear();
+  count_.store(0, std::memory_order_release);
 }
 
 COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {

@@ -32,10 +32,28 @@ COLLIGO_BODY void shared_steps::abandon() {
     return true;
   }
   std::uint32_t const number = its_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
-  // What is left of a call that this rank gave up, or never made, is nobody's. Of one that it has completed it is the
-  // sign that another rank made a different one.
+  // What is left of a call that this rank gave up, or never made, is nobody's, and so is what its sender gave up before
+  // it went on. Of one that this rank has completed it is the sign that another rank made a different one.
   if (static_cast<std::int32_t>(number - host_.given_up()) <= 0) return false;
-  tell_mismatch(from, number);
+  rank_record const& theirs = host_.record_of(from);
+  bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
+  if (number != its_.number && went_on && !theirs.gave_up(number).empty()) return false;
+  if (number != its_.number || !follows(from, (tag ^ expected) & ~std::uint64_t{message_tag::failed}))
+    tell_mismatch(from, number);
+  if (((tag ^ expected) & message_tag::failed) && !data_->has_failed()) hear_of_failure(from);
+  return true;
+}
+
+// Whether tags differ because the calls before did, which is right where one of the two has given one up. Of a rank
+// that is far ahead it is not known what it called; then nothing speaks against it.
+[[gnu::cold]] COLLIGO_BODY bool shared_steps::follows(int peer, std::uint64_t difference) const {
+  rank_record const& theirs = host_.record_of(peer);
+  call_identity same{.number = its_.number};
+  bool const is_known = theirs.knows(same);
+  std::uint64_t const before = is_known ? theirs.before(its_.number) : 0, mine = message_tag::after(before_.hash);
+  if (is_known && (same != its_ || difference != (mine ^ message_tag::after(before)))) return false;
+  if (before_.hash != 0 && before != 0) tell_mismatch(peer, before_.number);
+  return before_.hash == 0 || difference == mine;
 }
 
 [[gnu::cold]] COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {

@@ -134,6 +134,19 @@ class shared_host {
     return around_.spin || polls % (64 * patience_) == 0;
   }
 
+  /// A call that this rank has entered here; hash 0: nothing can be said of it.
+  struct latest_call {
+    std::uint32_t number = 0;
+    std::uint64_t hash = 0;
+  };
+  /// Enters a call, and gives the one before. Others may not have entered what this rank has given up since, or the
+  /// other way round: nothing is said of that.
+  latest_call follow(std::uint32_t number, std::uint64_t hash) {
+    latest_call before = std::exchange(latest_, {number, hash});
+    if (static_cast<std::int32_t>(given_up_ - before.number) >= 0) before.hash = 0;
+    return before;
+  }
+
   /// The records of this host's ranks, by place.
   rank_record& my_record() { return *records_[me_]; }
   [[gnu::cold]] void give_up(std::uint32_t number, std::string_view why) noexcept {
@@ -244,6 +257,7 @@ class shared_host {
   std::vector<int> places_;
   line_numbers lines_;
   std::uint32_t given_up_ = 0;
+  latest_call latest_;
   row<rank_record*> records_;
   row<channel_back const*> backs_;   // of outlets, for which readers say how far they are
   row<outlet> out_;

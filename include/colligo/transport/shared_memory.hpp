@@ -85,9 +85,11 @@ class shared_steps final : private listener {
     its_.n = its.vector.whole.size();
     its_.element_size = its.of->size;
     its_.algorithm = what.short_name;
-    tag_ = its_.tag();
+    std::uint64_t const hash = its_.hash();
+    before_ = host_.follow(number, hash);
+    tag_ = {number, hash, before_.hash};
     host_.my_record().enter_type(number, its.of->name);
-    host_.my_record().enter(its_);
+    host_.my_record().enter(its_, before_.hash);
   }
   /// Between two polls of whoever waits otherwise. Throws if this call can not be completed any more: mismatch_error,
   /// failed_elsewhere, rank_lost.
@@ -152,6 +154,7 @@ class shared_steps final : private listener {
   bool has_come(incoming& i);
   std::string this_call() const;
   void hear_of_failure(int peer);
+  bool follows(int peer, std::uint64_t difference) const;
   void tell_if_given_up(int peer) const;
   int gone_rank() const;
   [[noreturn]] void tell_lost(int rank) const;
@@ -180,6 +183,7 @@ class shared_steps final : private listener {
   shared_host& host_;
   call_identity its_;
   message_tag tag_;
+  shared_host::latest_call before_;
   unsigned stuck_ = 0;
   int hopeless_ = nobody;
   bool suspicious_ = false;   // at the latest look round, and nothing has moved since

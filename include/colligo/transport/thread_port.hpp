@@ -265,9 +265,13 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
   auto const run = [&](int rank) {
     std::exception_ptr error;
     try {
-      typename engine::port port(group, rank, p, environment);
-      if (trace) port.trace = trace->of(rank);
-      thread_communicator comm(port);
+      auto const port = std::make_shared<typename engine::port>(group, rank, p, environment);
+      struct end_of_life {
+        std::shared_ptr<port_base>& its;
+        ~end_of_life() { its.reset(); }
+      } const end{port->life = port};
+      if (trace) port->trace = trace->of(rank);
+      thread_communicator comm(*port);
       f(context, comm);
     } catch (typename engine::abandoned const&) {   // the cause is kept already
     } catch (...) {
