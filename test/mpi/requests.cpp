@@ -3,8 +3,17 @@
 // beside them, a thread that makes progress.
 #include <boost/test/unit_test.hpp>
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <random>
 #include <thread>
 
 #include "../request/soak.hpp"
@@ -37,6 +46,30 @@ BOOST_AUTO_TEST_CASE(of_all_kinds_under_way_together_completed_in_any_order) {
     unsigned const seed = 77u + static_cast<unsigned>(comm.size() * 10) + static_cast<unsigned>(ways.size());
     BOOST_TEST_CONTEXT("seed " << seed) BOOST_CHECK_NO_THROW(request_soak::soak(comm, seed, rounds, ways));
   }
+}
+
+// No more than the library chooses, and each rank waits when it likes.
+BOOST_AUTO_TEST_CASE(of_all_kinds_as_the_environment_and_tables_choose) {
+  char const* const value = std::getenv("COLLIGO_TEST_SOAK");
+  int const rounds = value ? std::atoi(value) : 30, p = boost::mpi::communicator().size();
+  if (p < 2 || p > 5) return;
+  auto const goes_on = [&](boost::mpi::communicator const& comm, char const* chosen_by) {
+    unsigned const seed = 99u + static_cast<unsigned>(p);
+    BOOST_TEST_CONTEXT(chosen_by) BOOST_CHECK_NO_THROW(request_soak::soak(comm, seed, rounds, {"automatic"}));
+  };
+  goes_on(with_variable("COLLIGO_ADAPTIVE", "1"), "adaptive");
+  constexpr char const* wishes[] = {"COLLIGO_ALL_REDUCE", "COLLIGO_BROADCAST", "COLLIGO_ALL_GATHER", "COLLIGO_BARRIER",
+                                    "COLLIGO_REDUCE", "COLLIGO_SCAN", "COLLIGO_ALL_TO_ALL", "COLLIGO_GATHERV"};
+  for (char const* wish : wishes) ::setenv(wish, "vendor", 1);
+  goes_on(with_variable("COLLIGO_REDUCE_SCATTER_BLOCK", "halving_doubling@messages"), "wishes");
+  for (char const* wish : wishes) ::unsetenv(wish);
+  std::string table;
+  for (char const* what : {"all_reduce any any ", "broadcast any any ", "all_gather any any ", "barrier any any "})
+    for (char const* row : {" 24 vendor\n", " 2000 recursive_doubling@messages\n", " 24000 vendor\n"})
+      if (std::string(what)[0] != 'b' || row[1] != '2' || row[2] != '0') table += what + std::to_string(p) + row;
+  use_table(table);
+  goes_on(duplicate(), "a table");
+  use_table("");
 }
 
 BOOST_AUTO_TEST_CASE(on_two_communicators_waited_for_in_different_orders) {
@@ -160,6 +193,142 @@ BOOST_AUTO_TEST_CASE(a_functor_makes_a_call_on_its_own_communicator) {
       }
       BOOST_TEST(thrown == (comm.size() > 1));
       BOOST_TEST(colligo::all_reduce(comm, 1, std::plus<>{}, named("recursive_doubling" + way)) == comm.size());
+    }
+}
+
+/// Some of which have the same ranks, some more or fewer; split, reversed, cartesian.
+std::vector<boost::mpi::communicator> communicators() {
+  boost::mpi::communicator const world;
+  int const p = world.size(), me = world.rank();
+  std::vector<boost::mpi::communicator> all{duplicate(), world.split(0, p - me), world.split(me / 2),
+                                            world.split(me % 2), world.split(me == 0 ? 0 : 1)};
+  MPI_Comm made = MPI_COMM_NULL;
+  int const periodic = 1;
+  MPI_Cart_create(world, 1, &p, &periodic, 1, &made);
+  all.emplace_back(made, boost::mpi::comm_take_ownership);
+  return all;
+}
+
+// After a call on each, requests on several communicators are started and waited for in an order of each rank's own.
+BOOST_AUTO_TEST_CASE(on_many_communicators_in_any_order) {
+  auto const all = communicators();
+  for (auto const& comm : all) colligo::barrier(comm);
+  std::mt19937 own(static_cast<unsigned>(all[0].rank()));
+  std::vector<int> const in(2000, 1);
+  std::vector<std::vector<int>> out(all.size());
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (char const* name : {"ring@messages", "direct@shared_memory", "automatic"})
+    for (int round = 0; round < 20; ++round) {
+      std::size_t const n = round % 2 ? in.size() : 3;
+      std::vector<request> requests(all.size());
+      std::shuffle(order.begin(), order.end(), own);
+      for (std::size_t const k : order) {
+        out[k].assign(n, -1);
+        requests[k] = iall_reduce(all[k], std::span(in).first(n), out[k], std::plus<>{},
+                                  named(all[k].size() == 1 ? "automatic" : name));
+      }
+      std::shuffle(order.begin(), order.end(), own);
+      for (std::size_t const k : order) {
+        requests[k].wait();
+        BOOST_TEST_REQUIRE((out[k] == std::vector<int>(n, all[k].size())), name);
+      }
+    }
+  request first = ibarrier(all[1]), second = ibarrier(all[5]);
+  for (auto const& comm : all)
+    if (comm.size() > 1) BOOST_CHECK_NO_THROW(request_soak::soak(comm, 3, 4, {"@messages", "@shared_memory"}));
+}
+
+BOOST_AUTO_TEST_CASE(on_a_thousand_communicators) {
+  if (boost::mpi::communicator().size() > 4) return;
+  std::vector<boost::mpi::communicator> all(1000);
+  std::vector<int> const in(10, 1);
+  std::vector<std::vector<int>> out(all.size(), std::vector<int>(10));
+  std::vector<request> requests;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    all[k] = duplicate();
+    requests.push_back(iall_reduce(all[k], in, out[k], std::plus<>{}));
+  }
+  for (std::size_t k = all.size(); k-- > 0;) {
+    requests[k].wait();
+    BOOST_TEST_REQUIRE((out[k] == std::vector<int>(10, all[k].size())));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(of_many_serialised_elements) {
+  auto const comm = duplicate();
+  int const p = comm.size();
+  if (p > 4) return;
+  std::size_t const n = 100000;
+  std::vector<std::string> const in(n, std::string(1, static_cast<char>('a' + comm.rank())));
+  std::vector<std::string> sum(n), text(comm.rank() == 0 ? in : std::vector<std::string>(n));
+  request first = iall_reduce(comm, in, sum, std::plus<>{}), second = ibroadcast(comm, text, 0);
+  second.wait();
+  first.wait();
+  BOOST_TEST((text == std::vector<std::string>(n, "a")));
+  BOOST_TEST((sum == std::vector<std::string>(n, std::string("abcd").substr(0, static_cast<std::size_t>(p)))));
+}
+
+// Whatever the length, the root, the transport and the form of the call.
+BOOST_AUTO_TEST_CASE(with_stable_bits) {
+  std::size_t const n = 700;
+  std::mt19937_64 random(static_cast<unsigned>(boost::mpi::communicator().rank()));
+  std::vector<double> in(n);
+  for (double& x : in) x = std::ldexp(static_cast<double>(random()) - 9e18, static_cast<int>(random() % 60));
+  ::setenv("COLLIGO_BITS", "stable", 1);
+  boost::mpi::communicator const together = with_variable("COLLIGO_EXPLAIN", "0"),
+                                 apart = with_variable("COLLIGO_SHARED_MEMORY", "off");
+  ::unsetenv("COLLIGO_BITS");
+  std::vector<double> one_by_one(n);
+  for (std::size_t i = 0; i < n; ++i) one_by_one[i] = colligo::all_reduce(together, in[i], std::plus<>{});
+  auto const same = [&](std::vector<double> const& out, std::size_t length) {
+    return std::memcmp(out.data(), one_by_one.data(), length * sizeof(double)) == 0;
+  };
+  for (auto const& comm : {together, apart}) {
+    std::vector<std::vector<double>> out(static_cast<std::size_t>(comm.size()) + 2, std::vector<double>(n));
+    std::vector<request> requests;
+    requests.push_back(iall_reduce(comm, in, out[0], std::plus<>{}));
+    requests.push_back(iall_reduce(comm, std::span(in).first(30), std::span(out[1]).first(30), std::plus<>{}));
+    for (int root = 0; root < comm.size(); ++root)
+      requests.push_back(ireduce(comm, in, out[static_cast<std::size_t>(root) + 2], std::plus<>{}, root));
+    wait_all(requests);
+    BOOST_TEST((same(out[0], n) && same(out[1], 30)));
+    BOOST_TEST(same(out[static_cast<std::size_t>(comm.rank()) + 2], n));
+    colligo::all_reduce(comm, in, out[0], std::plus<>{});
+    BOOST_TEST(same(out[0], n));
+  }
+}
+
+/// While it lives this process may have no more than this.
+class limit {
+ public:
+  limit(__rlimit_resource what, rlim_t most) : what_(what) {
+    ::getrlimit(what, &before_);
+    rlimit const now{std::min(most, before_.rlim_max), before_.rlim_max};
+    ::setrlimit(what, &now);
+  }
+  ~limit() { ::setrlimit(what_, &before_); }
+  limit(limit const&) = delete;
+  limit& operator=(limit const&) = delete;
+
+ private:
+  __rlimit_resource what_;
+  rlimit before_{};
+};
+
+// Memory may not be shared then; requests go over messages, on all ranks or on none.
+BOOST_AUTO_TEST_CASE(with_few_files_or_little_memory) {
+  std::ifstream status("/proc/self/statm");
+  rlim_t pages = 0;
+  status >> pages;
+  rlim_t const address_space = (pages << 12) + (rlim_t{64} << 20);
+  for (bool const everywhere : {true, false})
+    for (auto const& [what, most] : {std::pair(RLIMIT_NOFILE, rlim_t{3}), {RLIMIT_MEMLOCK, rlim_t{0}},
+                                     {RLIMIT_AS, address_space}}) {
+      auto const comm = duplicate();
+      std::optional<limit> few;
+      if (everywhere || comm.rank() == 0) few.emplace(what, most);
+      BOOST_TEST_CONTEXT("limit " << what) BOOST_CHECK_NO_THROW(request_soak::soak(comm, 8, 8, {"", "@messages"}));
     }
 }
 
