@@ -275,7 +275,8 @@ class trials {
     // Whose first call with shared memory this may be on some ranks alone.
     differ("a type that never goes through shared memory",
            [&](bool other, auto& v) {
-             if (other) colligo::broadcast(comm_, std::vector<std::string>(2), 0);
+             std::vector<std::string> words(2);
+             if (other) colligo::broadcast(comm_, words, 0);
              else colligo::broadcast(comm_, std::span(v.out).first(2), 0);
            },
            "broadcast of 1 number of std::", "broadcast of 2 double (16 bytes) with root 0, ");

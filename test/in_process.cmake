@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Tests in one process: ranks are threads, or there are none.
 add_executable(test_threads transport/threads.cpp transport/shared_memory.cpp transport/checked.cpp trace/trace.cpp
-               request/threads.cpp)
+               request/threads.cpp select/forms.cpp)
 target_link_libraries(test_threads PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
 # Numbers with commas, as in many countries. localedef warns of what a locale has not.
 set(locales ${CMAKE_CURRENT_BINARY_DIR}/locales)

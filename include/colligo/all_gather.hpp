@@ -38,19 +38,19 @@ auto accept_all_gather(Comm const& comm, std::span<T> both) {
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes do not fit, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::output_like<In> Out, algorithm Algorithm = automatic>
 void all_gather(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_gather(comm, in, out).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_gather does.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] request iall_gather(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+[[nodiscard]] request iall_gather(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
   return detail::accept_all_gather(comm, in, out).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_gather_init(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+[[nodiscard]] persistent all_gather_init(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
   return detail::accept_all_gather(comm, in, out).init(detail::no_functor{}, algorithm);
 }
 
@@ -76,7 +76,7 @@ void all_gather(Comm const& comm, T const* in, N n, T* out, Algorithm const& alg
   colligo::all_gather(comm, from, detail::counted_for_all<collective::all_gather>(comm, out, from.size()), algorithm);
 }
 template <communicator Comm, class T, std::integral N, class Out, algorithm Algorithm = automatic>
-  requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
+  requires detail::room_for<Out, T>
 void all_gather(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
   auto const from = detail::counted<collective::all_gather>(comm, in, n);
   colligo::all_gather(comm, from, detail::with_room_for_all<collective::all_gather>(comm, out, from.size()), algorithm);
@@ -87,7 +87,7 @@ void all_gather(Comm const& comm, T const& value, T* out, Algorithm const& algor
   colligo::all_gather(comm, &value, 1, out, algorithm);
 }
 template <communicator Comm, detail::single T, class Out, algorithm Algorithm = automatic>
-  requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
+  requires detail::room_for<Out, T>
 void all_gather(Comm const& comm, T const& value, Out&& out, Algorithm const& algorithm = {}) {
   colligo::all_gather(comm, &value, 1, out, algorithm);
 }
@@ -104,11 +104,6 @@ std::vector<std::size_t> counts_of_ranks(Comm const& comm, std::size_t mine) {
 
 }  // namespace detail
 
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::all_gather, Comm, Arguments...>
-detail::mistake all_gather(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::all_gather, Comm, Arguments...>()>();
-}
-
 }  // namespace colligo
+
+COLLIGO_NO_OTHER_FORMS(all_gather)

@@ -41,23 +41,23 @@ auto accept_all_gatherv(Comm const& comm, std::span<T> both, Counts const& count
 /// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, std::ranges::sized_range Counts,
+template <communicator Comm, elements In, detail::output_like<In> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_gatherv(comm, in, out, counts).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_gatherv does.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts,
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
-[[nodiscard]] request iall_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts,
+[[nodiscard]] request iall_gatherv(Comm const& comm, In&& in, Out&& out, Counts const& counts,
                                    Algorithm const& algorithm = {}) {
   return detail::accept_all_gatherv(comm, in, out, counts).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts,
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_gatherv_init(Comm const& comm, In const& in, Out&& out, Counts const& counts,
+[[nodiscard]] persistent all_gatherv_init(Comm const& comm, In&& in, Out&& out, Counts const& counts,
                                           Algorithm const& algorithm = {}) {
   return detail::accept_all_gatherv(comm, in, out, counts).init(detail::no_functor{}, algorithm);
 }
@@ -129,7 +129,7 @@ void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& c
   detail::gather_apart(out, counts, displs,
                        [&](std::span<T> to) { colligo::all_gatherv(comm, in, to, counts, algorithm); });
 }
-template <communicator Comm, elements In, detail::elements_like<In> Out, std::ranges::sized_range Counts,
+template <communicator Comm, elements In, detail::output_like<In> Out, std::ranges::sized_range Counts,
           std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
@@ -154,11 +154,6 @@ void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const&
   colligo::all_gatherv(comm, std::span(&value, 1), out, counts, displs, algorithm);
 }
 
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::all_gatherv, Comm, Arguments...>
-detail::mistake all_gatherv(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::all_gatherv, Comm, Arguments...>()>();
-}
-
 }  // namespace colligo
+
+COLLIGO_NO_OTHER_FORMS(all_gatherv)

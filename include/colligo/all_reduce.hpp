@@ -38,41 +38,44 @@ auto accept_all_reduce(Comm const& comm, in_place_range<R> both) {
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name, functor not known to commute),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void all_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_all_reduce(comm, in, out).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
 /// of the request.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request iall_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+[[nodiscard]] request iall_reduce(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent all_reduce_init(Comm const& comm, In const& in, Out&& out, Op&& op,
+[[nodiscard]] persistent all_reduce_init(Comm const& comm, In&& in, Out&& out, Op&& op,
                                          Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, in, out).init(std::forward<Op>(op), algorithm);
 }
 
 /// In place: all_reduce(comm, in_place(values), op).
-template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements R, class Op = detail::overloaded_on<R>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, R>
 void all_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_all_reduce(comm, both).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
 /// of the request.
-template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements R, class Op = detail::overloaded_on<R>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, R>
 [[nodiscard]] request iall_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, both).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements R, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements R, class Op = detail::overloaded_on<R>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, R>
 [[nodiscard]] persistent all_reduce_init(Comm const& comm, in_place_range<R> both, Op&& op,
                                          Algorithm const& algorithm = {}) {
@@ -80,7 +83,7 @@ template <communicator Comm, elements R, class Op, algorithm Algorithm = automat
 }
 
 /// One value per rank; returns the combination on every rank.
-template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
 T all_reduce(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result = value;
@@ -88,19 +91,20 @@ T all_reduce(Comm const& comm, T const& value, Op&& op, Algorithm const& algorit
   return result;
 }
 /// The same into `out`.
-template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires detail::functor_on_values<Op, T>
 void all_reduce(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, detail::one(value), detail::one(out), op, algorithm);
 }
 /// The range form once more, for calls that are not qualified where this namespace and Boost.MPI's are open.
 template <class T, class Op>
-  requires detail::functor_on_elements_alone<Op, T>
+  requires detail::functor_without_state_on_elements<Op, T>
 void all_reduce(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
   detail::accept_all_reduce(comm, in, out).run(op, automatic{});
 }
 /// The range form for n elements each, from pointers on.
-template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, class T, std::integral N, class Op = detail::overloaded<T>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
 void all_reduce(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm const& algorithm = {}) {
   auto const from = detail::counted<collective::all_reduce>(comm, in, n);
@@ -108,20 +112,17 @@ void all_reduce(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm c
 }
 /// In place as Boost.MPI says it: a range whose elements op combines, or a value; n elements from a pointer on.
 template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+  requires(detail::functor_on_elements<Op, T> || detail::functor_on<Op, T>)
 void all_reduce(Comm const& comm, boost::mpi::inplace_t<T> both, Op&& op, Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, detail::in_place_for<Op>(both), op, algorithm);
 }
 template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
+  requires detail::functor_on<Op, T>
 void all_reduce(Comm const& comm, boost::mpi::inplace_t<T*> both, N n, Op&& op,
                 Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, in_place(detail::counted<collective::all_reduce>(comm, both.buffer, n)), op, algorithm);
 }
 
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::all_reduce, Comm, Arguments...>
-detail::mistake all_reduce(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::all_reduce, Comm, Arguments...>()>();
-}
-
 }  // namespace colligo
+
+COLLIGO_NO_OTHER_FORMS(all_reduce)

@@ -66,7 +66,7 @@ auto accept_all_to_all_v(Comm const& comm, std::span<T> both, Counts const& coun
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes do not fit, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::output_like<In> Out, algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_to_all(comm, in, out).run(nothing, algorithm);
@@ -79,13 +79,13 @@ void all_to_all(boost::mpi::communicator const& comm, std::vector<T> const& in, 
   colligo::all_to_all(comm, in, out, automatic{});
 }
 /// The same, started: complete when the request says so. Throws as all_to_all does.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] request iall_to_all(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+[[nodiscard]] request iall_to_all(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all(comm, in, out).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_to_all_init(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+[[nodiscard]] persistent all_to_all_init(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all(comm, in, out).init(detail::no_functor{}, algorithm);
 }
 
@@ -113,7 +113,7 @@ void all_to_all(Comm const& comm, T const* in, N n, T* out, Algorithm const& alg
   colligo::all_to_all(comm, all, std::span(out, all.size()), algorithm);
 }
 template <communicator Comm, class T, std::integral N, class Out, algorithm Algorithm = automatic>
-  requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
+  requires detail::room_for<Out, T>
 void all_to_all(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
   auto const one = detail::counted<collective::all_to_all>(comm, in, n);
   auto const all = detail::counted_for_all<collective::all_to_all>(comm, in, one.size());
@@ -125,7 +125,7 @@ void all_to_all(Comm const& comm, T const* in, T* out, Algorithm const& algorith
   colligo::all_to_all(comm, in, 1, out, algorithm);
 }
 /// n elements for each rank, in a range; an output of another size is resized.
-template <communicator Comm, elements In, std::integral N, detail::elements_like<In> Out,
+template <communicator Comm, elements In, std::integral N, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const& algorithm = {}) {
   detail::door<collective::all_to_all, Comm> const its(comm);
@@ -145,7 +145,7 @@ void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const&
 /// @param out_counts  sized range of p integers, elements from each rank: what that rank's `counts` say of this one
 /// @param algorithm   a tag (compile time), named("...") (run time), automatic{}
 /// Throws as all_to_all does, and mismatch_error where the counts of two ranks are not the same. Collective over comm.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, detail::elements_like<In> Out,
+template <communicator Comm, elements In, std::ranges::sized_range Counts, detail::output_like<In> Out,
           std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
                   Algorithm const& algorithm = {}) {
@@ -153,15 +153,15 @@ void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& ou
   detail::accept_all_to_all_v(comm, in, counts, out, out_counts).run(nothing, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+template <communicator Comm, detail::lasting In, std::ranges::sized_range Counts, detail::output_like<In> Out,
           std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
-[[nodiscard]] request iall_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out,
+[[nodiscard]] request iall_to_all_v(Comm const& comm, In&& in, Counts const& counts, Out&& out,
                                     OutCounts const& out_counts, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all_v(comm, in, counts, out, out_counts).start(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+template <communicator Comm, detail::lasting In, std::ranges::sized_range Counts, detail::output_like<In> Out,
           std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_to_all_v_init(Comm const& comm, In const& in, Counts const& counts, Out&& out,
+[[nodiscard]] persistent all_to_all_v_init(Comm const& comm, In&& in, Counts const& counts, Out&& out,
                                            OutCounts const& out_counts, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all_v(comm, in, counts, out, out_counts).init(detail::no_functor{}, algorithm);
 }
@@ -197,16 +197,7 @@ gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const
   return all;
 }
 
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::all_to_all, Comm, Arguments...>
-detail::mistake all_to_all(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::all_to_all, Comm, Arguments...>()>();
-}
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::all_to_all_v, Comm, Arguments...>
-detail::mistake all_to_all_v(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::all_to_all_v, Comm, Arguments...>()>();
-}
-
 }  // namespace colligo
+
+COLLIGO_NO_OTHER_FORMS(all_to_all)
+COLLIGO_NO_OTHER_FORMS(all_to_all_v)

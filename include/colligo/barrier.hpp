@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "select/call.hpp"
+#include "select/mistakes.hpp"
 #include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -53,3 +54,5 @@ template <communicator Comm, algorithm Algorithm = automatic>
 }
 
 }  // namespace colligo
+
+COLLIGO_NO_OTHER_FORMS(barrier)

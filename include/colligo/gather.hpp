@@ -74,19 +74,19 @@ auto accept_gatherv(Comm const& comm, In const& in, Out& out, Counts const& coun
 /// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::output_like<In> Out, algorithm Algorithm = automatic>
 void gather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_gather(comm, in, out, root).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as gather does.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] request igather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+[[nodiscard]] request igather(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   return detail::accept_gather(comm, in, out, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] persistent gather_init(Comm const& comm, In const& in, Out&& out, int root,
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+[[nodiscard]] persistent gather_init(Comm const& comm, In&& in, Out&& out, int root,
                                      Algorithm const& algorithm = {}) {
   return detail::accept_gather(comm, in, out, root).init(detail::no_functor{}, algorithm);
 }
@@ -100,7 +100,7 @@ template <communicator Comm, elements In, elements Out, algorithm Algorithm = au
 /// @param root       the rank that gets the result, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as gather does. Collective over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, std::ranges::sized_range Counts,
+template <communicator Comm, elements In, detail::output_like<In> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root,
              Algorithm const& algorithm = {}) {
@@ -108,16 +108,16 @@ void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, in
   detail::accept_gatherv(comm, in, out, counts, root).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as gatherv does.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts,
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
-[[nodiscard]] request igatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root,
+[[nodiscard]] request igatherv(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
                                Algorithm const& algorithm = {}) {
   return detail::accept_gatherv(comm, in, out, counts, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts,
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
-[[nodiscard]] persistent gatherv_init(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root,
+[[nodiscard]] persistent gatherv_init(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
                                       Algorithm const& algorithm = {}) {
   return detail::accept_gatherv(comm, in, out, counts, root).init(detail::no_functor{}, algorithm);
 }
@@ -166,7 +166,7 @@ void gather(Comm const& comm, T const* in, N n, T* out, int root, Algorithm cons
   colligo::gather(comm, from, detail::counted_for_all<collective::gather>(comm, out, from.size()), root, algorithm);
 }
 template <communicator Comm, class T, std::integral N, class Out, algorithm Algorithm = automatic>
-  requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
+  requires detail::room_for<Out, T>
 void gather(Comm const& comm, T const* in, N n, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::door<collective::gather, Comm> const its(comm);
   auto const from = detail::counted<collective::gather>(comm, in, n);
@@ -183,7 +183,7 @@ void gather(Comm const& comm, T const& value, T* out, int root, Algorithm const&
   colligo::gather(comm, &value, 1, out, root, algorithm);
 }
 template <communicator Comm, detail::single T, class Out, algorithm Algorithm = automatic>
-  requires detail::element_of_range<T, Out> && (!std::is_array_v<std::remove_reference_t<Out>>)
+  requires detail::room_for<Out, T>
 void gather(Comm const& comm, T const& value, Out&& out, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, &value, 1, out, root, algorithm);
 }
@@ -243,17 +243,7 @@ void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& si
   colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, displs, root, algorithm);
 }
 
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::gather, Comm, Arguments...>
-detail::mistake gather(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::gather, Comm, Arguments...>()>();
-}
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::gatherv, Comm, Arguments...>
-detail::mistake gatherv(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::gatherv, Comm, Arguments...>()>();
-}
-
 }  // namespace colligo
+
+COLLIGO_NO_OTHER_FORMS(gather)
+COLLIGO_NO_OTHER_FORMS(gatherv)

@@ -43,7 +43,8 @@ auto accept_reduce_scatter_block(Comm const& comm, In const& in, Out& out) {
 /// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name, functor
 /// not known to commute), mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the
 /// algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, std::ranges::sized_range Counts, class Op,
+template <communicator Comm, elements In, detail::output_like<In> Out, std::ranges::sized_range Counts,
+          class Op = detail::overloaded_on<In>,
           algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
@@ -52,55 +53,50 @@ void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& cou
 }
 /// The same, started: complete when the request says so. Throws as reduce_scatter does; what the functor throws comes
 /// out of the request.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op,
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
+          class Op = detail::overloaded_on<In>,
           algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request ireduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
+[[nodiscard]] request ireduce_scatter(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                                       Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter(comm, in, out, counts).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, std::ranges::sized_range Counts, class Op,
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
+          class Op = detail::overloaded_on<In>,
           algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent reduce_scatter_init(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
+[[nodiscard]] persistent reduce_scatter_init(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                                              Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter(comm, in, out, counts).init(std::forward<Op>(op), algorithm);
 }
 
 /// The same for blocks of one length: in.size() == p * out.size().
-template <communicator Comm, elements In, detail::elements_like<In> Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_reduce_scatter_block(comm, in, out).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as reduce_scatter_block does; what the functor throws
 /// comes out of the request.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request ireduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op,
+[[nodiscard]] request ireduce_scatter_block(Comm const& comm, In&& in, Out&& out, Op&& op,
                                             Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter_block(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent reduce_scatter_block_init(Comm const& comm, In const& in, Out&& out, Op&& op,
+[[nodiscard]] persistent reduce_scatter_block_init(Comm const& comm, In&& in, Out&& out, Op&& op,
                                                    Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter_block(comm, in, out).init(std::forward<Op>(op), algorithm);
 }
 
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::reduce_scatter, Comm, Arguments...>
-detail::mistake reduce_scatter(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::reduce_scatter, Comm, Arguments...>()>();
-}
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::reduce_scatter_block, Comm, Arguments...>
-detail::mistake reduce_scatter_block(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::reduce_scatter_block, Comm, Arguments...>()>();
-}
-
 }  // namespace colligo
+
+COLLIGO_NO_OTHER_FORMS(reduce_scatter)
+COLLIGO_NO_OTHER_FORMS(reduce_scatter_block)

@@ -60,28 +60,31 @@ auto own_scan(Accepted const& its, Out& out, T const& init, Op&& op) {
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void scan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_scan<collective::scan>(comm, in, out).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as scan does; what the functor throws comes out of the
 /// request.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request iscan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+[[nodiscard]] request iscan(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_scan<collective::scan>(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent scan_init(Comm const& comm, In const& in, Out&& out, Op&& op,
+[[nodiscard]] persistent scan_init(Comm const& comm, In&& in, Out&& out, Op&& op,
                                    Algorithm const& algorithm = {}) {
   return detail::accept_scan<collective::scan>(comm, in, out).init(std::forward<Op>(op), algorithm);
 }
 
 /// One value per rank.
-template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
 T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result = value;
@@ -89,35 +92,42 @@ T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {
   return result;
 }
 /// The same into `out`.
-template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires detail::functor_on_values<Op, T>
 void scan(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
   colligo::scan(comm, detail::one(value), detail::one(out), op, algorithm);
 }
 /// The range form once more, for calls that are not qualified where this namespace and Boost.MPI's are open.
 template <class T, class Op>
-  requires detail::functor_on_elements_alone<Op, T>
+  requires detail::functor_without_state_on_elements<Op, T>
 void scan(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
   detail::accept_scan<collective::scan>(comm, in, out).run(op, automatic{});
 }
 /// The range form for n elements each, from pointers on.
-template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, class T, std::integral N, class Op = detail::overloaded<T>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
 void scan(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm const& algorithm = {}) {
   auto const from = detail::counted<collective::scan>(comm, in, n);
   colligo::scan(comm, from, std::span(out, from.size()), op, algorithm);
 }
 /// In place: scan(comm, in_place(values), op).
-template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::stands_in_place Both, class Op = detail::overloaded_in<Both>,
+          algorithm Algorithm = automatic>
+  requires detail::functor_in_place<Op, Both>
 void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_scan<collective::scan>(comm, detail::span_of(both)).run(op, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::stands_in_place Both, class Op = detail::overloaded_in<Both>,
+          algorithm Algorithm = automatic>
+  requires detail::functor_in_place<Op, Both>
 [[nodiscard]] request iscan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_scan<collective::scan>(comm, detail::span_of(both)).start(std::forward<Op>(op), algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::stands_in_place Both, class Op = detail::overloaded_in<Both>,
+          algorithm Algorithm = automatic>
+  requires detail::functor_in_place<Op, Both>
 [[nodiscard]] persistent scan_init(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_scan<collective::scan>(comm, detail::span_of(both)).init(std::forward<Op>(op), algorithm);
 }
@@ -131,7 +141,8 @@ template <communicator Comm, detail::stands_in_place Both, class Op, algorithm A
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
   void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
                       Algorithm const& algorithm = {}) {
@@ -141,18 +152,20 @@ template <communicator Comm, elements In, detail::elements_like<In> Out, class O
   }
 /// The same, started: complete when the request says so. Throws as exclusive_scan does; what the functor throws comes
 /// out of the request.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request iexclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init,
+[[nodiscard]] request iexclusive_scan(Comm const& comm, In&& in, Out&& out, std::ranges::range_value_t<Out> init,
                                       Op&& op, Algorithm const& algorithm = {}) {
   auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
   return its.template start_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)),
                                                      algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent exclusive_scan_init(Comm const& comm, In const& in, Out&& out,
+[[nodiscard]] persistent exclusive_scan_init(Comm const& comm, In&& in, Out&& out,
                                              std::ranges::range_value_t<Out> init, Op&& op,
                                              Algorithm const& algorithm = {}) {
   auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
@@ -161,8 +174,9 @@ template <communicator Comm, elements In, elements Out, class Op, algorithm Algo
 }
 
 /// In place: exclusive_scan(comm, in_place(values), init, op).
-template <communicator Comm, detail::stands_in_place Both, class T, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, T>
+template <communicator Comm, detail::stands_in_place Both, class T, class Op = detail::overloaded_in<Both>,
+          algorithm Algorithm = automatic>
+  requires detail::functor_in_place<Op, Both>
 void exclusive_scan(Comm const& comm, Both both, T const& init, Op&& op, Algorithm const& algorithm = {}) {
   auto const values = detail::span_of(both);
   auto its = detail::accept_scan<collective::exclusive_scan>(comm, values);
@@ -171,8 +185,9 @@ void exclusive_scan(Comm const& comm, Both both, T const& init, Op&& op, Algorit
                             values, op);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, class T, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, T>
+template <communicator Comm, detail::stands_in_place Both, class T, class Op = detail::overloaded_in<Both>,
+          algorithm Algorithm = automatic>
+  requires detail::functor_in_place<Op, Both>
 [[nodiscard]] request iexclusive_scan(Comm const& comm, Both both, T const& init, Op&& op,
                                       Algorithm const& algorithm = {}) {
   auto const values = detail::span_of(both);
@@ -182,8 +197,9 @@ template <communicator Comm, detail::stands_in_place Both, class T, class Op, al
                        std::forward<Op>(op)),
       algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, class T, class Op, algorithm Algorithm = automatic>
-  requires detail::functor_on<Op, T>
+template <communicator Comm, detail::stands_in_place Both, class T, class Op = detail::overloaded_in<Both>,
+          algorithm Algorithm = automatic>
+  requires detail::functor_in_place<Op, Both>
 [[nodiscard]] persistent exclusive_scan_init(Comm const& comm, Both both, T const& init, Op&& op,
                                              Algorithm const& algorithm = {}) {
   auto const values = detail::span_of(both);
@@ -194,7 +210,7 @@ template <communicator Comm, detail::stands_in_place Both, class T, class Op, al
       algorithm);
 }
 /// One value per rank.
-template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
 T exclusive_scan(Comm const& comm, T const& value, std::type_identity_t<T> const& init, Op&& op,
                  Algorithm const& algorithm = {}) {
@@ -203,7 +219,7 @@ T exclusive_scan(Comm const& comm, T const& value, std::type_identity_t<T> const
   return result;
 }
 /// The same without init, for offsets: rank 0 gets T{}, which takes no part at other ranks.
-template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
 T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result{};
@@ -213,17 +229,7 @@ T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& alg
   return its.port.rank() == 0 ? T{} : result;
 }
 
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::scan, Comm, Arguments...>
-detail::mistake scan(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::scan, Comm, Arguments...>()>();
-}
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::exclusive_scan, Comm, Arguments...>
-detail::mistake exclusive_scan(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::exclusive_scan, Comm, Arguments...>()>();
-}
-
 }  // namespace colligo
+
+COLLIGO_NO_OTHER_FORMS(scan)
+COLLIGO_NO_OTHER_FORMS(exclusive_scan)

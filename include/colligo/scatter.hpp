@@ -81,19 +81,19 @@ auto accept_scatterv(Comm const& comm, std::span<T> both, Counts const& counts, 
 /// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, detail::elements_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, elements In, detail::output_like<In> Out, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_scatter(comm, in, out, root).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as scatter does.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] request iscatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+[[nodiscard]] request iscatter(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   return detail::accept_scatter(comm, in, out, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, elements Out, algorithm Algorithm = automatic>
-[[nodiscard]] persistent scatter_init(Comm const& comm, In const& in, Out&& out, int root,
+template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+[[nodiscard]] persistent scatter_init(Comm const& comm, In&& in, Out&& out, int root,
                                       Algorithm const& algorithm = {}) {
   return detail::accept_scatter(comm, in, out, root).init(detail::no_functor{}, algorithm);
 }
@@ -107,7 +107,7 @@ template <communicator Comm, elements In, elements Out, algorithm Algorithm = au
 /// @param root       the rank that has the elements, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as scatter does. Collective over comm.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, detail::elements_like<In> Out,
+template <communicator Comm, elements In, std::ranges::sized_range Counts, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
               Algorithm const& algorithm = {}) {
@@ -115,16 +115,16 @@ void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, i
   detail::accept_scatterv(comm, in, counts, out, root).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as scatterv does.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+template <communicator Comm, detail::lasting In, std::ranges::sized_range Counts, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
-[[nodiscard]] request iscatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
+[[nodiscard]] request iscatterv(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                                 Algorithm const& algorithm = {}) {
   return detail::accept_scatterv(comm, in, counts, out, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, elements Out,
+template <communicator Comm, detail::lasting In, std::ranges::sized_range Counts, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
-[[nodiscard]] persistent scatterv_init(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
+[[nodiscard]] persistent scatterv_init(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                                        Algorithm const& algorithm = {}) {
   return detail::accept_scatterv(comm, in, counts, out, root).init(detail::no_functor{}, algorithm);
 }
@@ -257,17 +257,7 @@ void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& 
   colligo::scatterv(comm, std::ranges::data(in), sizes, displs, out, n, root, algorithm);
 }
 
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::scatter, Comm, Arguments...>
-detail::mistake scatter(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::scatter, Comm, Arguments...>()>();
-}
-/// For calls that can not be meant: says what to write.
-template <class Comm, class... Arguments>
-  requires detail::is_mistaken<collective::scatterv, Comm, Arguments...>
-detail::mistake scatterv(Comm&&, Arguments&&...) {
-  return detail::answer<detail::mistaken_in<collective::scatterv, Comm, Arguments...>()>();
-}
-
 }  // namespace colligo
+
+COLLIGO_NO_OTHER_FORMS(scatter)
+COLLIGO_NO_OTHER_FORMS(scatterv)

@@ -22,6 +22,10 @@ auto& bytes_in(Archive& archive) {
   else return archive;
 }
 
+template <class T>
+  requires(is_part<T> || written_archive<T> || read_archive<T>)
+inline constexpr bool has_forms_elsewhere<T> = true;
+
 // Names of classes that need not be complete until T is known.
 template <class T>
 struct skeletons_of {

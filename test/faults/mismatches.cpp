@@ -160,9 +160,9 @@ BOOST_AUTO_TEST_CASE(a_call_more_on_one_rank) {
   differ("two calls against one",
          [](auto const& world) {
            colligo::all_reduce(world, 1L, std::plus<>{});
-           colligo::all_reduce(world, numbers(5000, 0), std::vector<long>(5000), std::plus<>{});
+           sum_of(5000)(world);
          },
-         [](auto const& w) { colligo::all_reduce(w, numbers(5000, 0), std::vector<long>(5000), std::plus<>{}); });
+         sum_of(5000));
 }
 
 BOOST_AUTO_TEST_CASE(block_sizes_differ) {

@@ -75,9 +75,8 @@ TEST_CASE("requests of the same kind one after the other: what differs between t
           counts[static_cast<std::size_t>(round / 2 % p)] = 5;
           auto& all = filled(0);
           all.resize(2 * static_cast<std::size_t>(p) + 3);
-          iall_gatherv(comm, std::vector<int>(counts[static_cast<std::size_t>(me)], me), all, counts,
-                       name("circulant"))
-              .wait();
+          std::vector<int> const mine(counts[static_cast<std::size_t>(me)], me);
+          iall_gatherv(comm, mine, all, counts, name("circulant")).wait();
           std::vector<int> expected;
           for (int r = 0; r < p; ++r) expected.insert(expected.end(), counts[static_cast<std::size_t>(r)], r);
           expect(all == expected, "counts");

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,11 +22,15 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-// Assigning a pair is never trivial to the language, though its bytes are all there is.
+// Assigning a pair or a tuple is never trivial to the language, though the bytes of its members are all there is.
 template <class T>
-inline constexpr bool is_pair_of_numbers = false;
+inline constexpr bool is_bytes = std::is_trivially_copyable_v<T>;
 template <class A, class B>
-inline constexpr bool is_pair_of_numbers<std::pair<A, B>> = std::is_arithmetic_v<A> && std::is_arithmetic_v<B>;
+inline constexpr bool is_bytes<std::pair<A, B>> = is_bytes<A> && is_bytes<B>;
+template <class... Members>
+inline constexpr bool is_bytes<std::tuple<Members...>> = (is_bytes<Members> && ...);
+template <class T, std::size_t N>
+inline constexpr bool is_bytes<std::array<T, N>> = is_bytes<T>;
 
 /// Where that can be known: an address, or what consists of some.
 template <class T>
@@ -42,6 +47,10 @@ template <class T>
 inline constexpr bool holds_addresses<std::vector<T>> = holds_addresses<T>;
 template <class A, class B>
 inline constexpr bool holds_addresses<std::pair<A, B>> = holds_addresses<A> || holds_addresses<B>;
+template <class... Members>
+inline constexpr bool holds_addresses<std::tuple<Members...>> = (holds_addresses<Members> || ...);
+template <class T>
+inline constexpr bool holds_addresses<T&> = true;
 template <class T, class Index>
 inline constexpr bool holds_addresses<located<T, Index>> = holds_addresses<T>;
 
@@ -49,7 +58,7 @@ inline constexpr bool holds_addresses<located<T, Index>> = holds_addresses<T>;
 
 /// The element travels as the bytes that it is.
 template <class T>
-concept travels_as_bytes = std::is_trivially_copyable_v<T> || detail::is_pair_of_numbers<T>;
+concept travels_as_bytes = detail::is_bytes<T>;
 
 namespace detail {
 

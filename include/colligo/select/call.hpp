@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <ranges>
 #include <span>
@@ -25,6 +26,12 @@ namespace detail {
 
 template <class R>
 concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+/// It is still there when the call has returned: no temporary, but for a view of what is none.
+template <class R>
+concept lasting_range = contiguous<R> && std::ranges::borrowed_range<R>;
+template <class R>
+concept writable_range = lasting_range<R> &&
+                         !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
 template <class T>
 inline constexpr bool is_text = false;
@@ -37,6 +44,16 @@ inline constexpr bool is_text<std::basic_string<Traits...>> = true;
 template <class R>
 concept elements = detail::contiguous<R> && !detail::holds_addresses<std::ranges::range_value_t<R>>;
 
+namespace detail {
+
+/// What a request may read, and what a call may write.
+template <class R>
+concept lasting = elements<R> && lasting_range<R>;
+template <class R>
+concept output = elements<R> && writable_range<R>;
+
+}  // namespace detail
+
 /// A range that stands for input and output at once: see in_place().
 template <detail::contiguous R>
 struct in_place_range {
@@ -45,11 +62,11 @@ struct in_place_range {
 
 /// Input and output in one: all_reduce(comm, in_place(values), op); of a single value too, as which a
 /// string counts.
-template <detail::contiguous R>
+template <detail::writable_range R>
   requires(!detail::is_text<std::remove_cvref_t<R>>)
 in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
 template <class T>
-  requires(!detail::contiguous<T&> || detail::is_text<T>)
+  requires(!std::is_const_v<T> && (!detail::contiguous<T&> || detail::is_text<T>))
 in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
 
 namespace detail {
@@ -59,17 +76,42 @@ inline constexpr bool is_in_place = false;
 template <class R>
 inline constexpr bool is_in_place<in_place_range<R>> = true;
 
-template <class Op, class T>
-concept functor_on = !holds_addresses<T> && std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&>;
+/// What a functor gives for two elements can not hold all that they can: std::plus<int> on double. A bool says whether.
+template <class T, class Result>
+constexpr bool narrows() {
+  if constexpr (!std::is_arithmetic_v<T> || !std::is_arithmetic_v<Result> || std::is_same_v<Result, bool>) {
+    return false;
+  } else if constexpr (std::is_integral_v<T> == std::is_integral_v<Result>) {
+    return sizeof(Result) < sizeof(T);
+  } else {
+    return std::is_integral_v<Result> || std::numeric_limits<Result>::digits < std::numeric_limits<T>::digits;
+  }
+}
 
-/// Input and output as spans of the same element type.
+template <class Op, class T>
+concept functor_on = !holds_addresses<T> &&
+                     std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
+                     !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
+
+/// The functor where an argument is a set of overloads, as std::max<double> is, whose type nothing can deduce.
+template <class T>
+struct overloaded {
+  overloaded(T const& (*)(T const&, T const&)) {
+    static_assert(!std::is_same_v<T, T>,
+                  "colligo: the functor is a set of overloaded functions: for std::max write colligo::maximum{}, for "
+                  "std::min colligo::minimum{}, for others a lambda that calls them");
+  }
+  overloaded(T (*)(T, T)) : overloaded(static_cast<T const& (*)(T const&, T const&)>(nullptr)) {}
+  T operator()(T const& a, T const&) const requires(!elements<T>) { return a; }
+};
+template <class R>
+using overloaded_on = overloaded<std::ranges::range_value_t<R>>;
+
+/// Input and output as spans.
 template <class In, class Out>
 auto spans(In const& in, Out& out) {
   using T = std::ranges::range_value_t<Out>;
-  constexpr bool same = std::is_same_v<T, std::ranges::range_value_t<In>>;
-  static_assert(same, "colligo: input and output must have the same element type");
-  if constexpr (same) return std::pair(std::span<T const>(in), std::span<T>(out));
-  else return std::pair(std::span<T const>(), std::span<T>());   // nothing more to be said
+  return std::pair(std::span<T const>(in), std::span<T>(out));
 }
 
 /// A span that holds this stretch of the vector.

@@ -41,7 +41,8 @@ namespace detail {
 
 /// A container whose size can be changed.
 template <class R>
-concept resizable = elements<R> && requires(R& its) { its.resize(std::size_t{}); };
+concept resizable = elements<R> && std::default_initializable<std::ranges::range_value_t<R>> &&
+                    requires(R& its) { its.resize(std::size_t{}); };
 
 /// In place, as this library or Boost.MPI says it.
 template <class T>
@@ -52,20 +53,21 @@ template <class T>
 concept stands_in_place = is_in_place<T> || is_boost_in_place<T>;
 
 /// op combines the elements of such a range. A string of which it can combine the whole is one value, as in Boost.MPI.
+/// To ask a generic lambda whether it combines something is to compile its body, which may be an error that no
+/// constraint sees: so it is asked about a whole container last, and only where the container can be one value.
 template <class Op, class R>
-concept functor_on_elements = functor_on<Op, std::ranges::range_value_t<R>> &&
-                              !(is_text<std::remove_cvref_t<R>> && functor_on<Op, std::remove_cvref_t<R>>);
+concept functor_on_elements = (!is_text<std::remove_cvref_t<R>> || !functor_on<Op, std::remove_cvref_t<R>>) &&
+                              functor_on<Op, std::ranges::range_value_t<R>>;
 
 /// op combines such values, not what they consist of.
 template <class Op, class T>
 concept functor_on_values = !stands_in_place<T> && !functor_on_elements<Op, T> && functor_on<Op, T>;
 
-/// Ranges of whose elements op, and not of the whole, is a functor: Boost.MPI has a form for (T const&, T&, Op) that
-/// would be taken for them where a call is not qualified, if this library had none just like it, but for narrower use.
-/// Op has no state, for such a form copies it.
+/// Ranges of whose elements op is a functor: Boost.MPI has a form for (T const&, T&, Op) that would be taken for them
+/// where a call is not qualified, if this library had none just like it, but for narrower use. Op has no state, for
+/// such a form copies it.
 template <class Op, class T>
-concept functor_on_elements_alone = elements<T> && functor_on_elements<Op, T> && !functor_on<Op, T> &&
-                                    std::is_empty_v<Op>;
+concept functor_without_state_on_elements = elements<T> && std::is_empty_v<Op> && functor_on_elements<Op, T>;
 
 /// What Boost.MPI has beside values: an archive that has been written, or is to be read; an object's shape, or values.
 template <class T>
@@ -88,9 +90,15 @@ concept single = !holds_addresses<T> && !stands_in_place<T> && !written_archive<
 template <class R, class In>
 concept elements_like = elements<R> && std::is_same_v<std::ranges::range_value_t<R>, std::ranges::range_value_t<In>>;
 
+template <class R, class In>
+concept output_like = output<R> && elements_like<R, In>;
+
 /// T is what R consists of.
 template <class T, class R>
 concept element_of_range = std::ranges::contiguous_range<R> && std::is_same_v<std::ranges::range_value_t<R>, T>;
+/// A container or a view of such elements, where an array would be taken for a pointer.
+template <class R, class T>
+concept room_for = output<R> && element_of_range<T, R> && !std::is_array_v<std::remove_reference_t<R>>;
 
 /// A pointer, and no array: that one is a range.
 template <class P, class T>
@@ -158,6 +166,11 @@ template <class T>
 auto span_of(in_place_range<T> both) { return both.elements; }
 template <class T>
 auto span_of(boost::mpi::inplace_t<T> const& both) { return in_place(both.buffer).elements; }
+
+template <class Op, class Both>
+concept functor_in_place = functor_on<Op, typename decltype(span_of(std::declval<Both>()))::value_type>;
+template <class Both>
+using overloaded_in = overloaded_on<decltype(span_of(std::declval<Both>()))>;
 
 /// The same as op means it: the elements of a range, or one value.
 template <class Op, class T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Calls that can not be meant, answered by a sentence. Front doors have one form that takes them and nothing else.
+/// Calls that no form takes, answered by a sentence that says what to write. Nothing of this is looked into where a
+/// call is right.
 #pragma once
 
 #include <concepts>
@@ -10,36 +11,74 @@
 
 #include "forms.hpp"
 
-namespace colligo::inline COLLIGO_MODE::detail {
+namespace colligo::inline COLLIGO_MODE {
+namespace detail {
 
 /// Stands for whatever the call would have given, so that the sentence is all that the compiler says.
 struct mistake {
   template <class T>
   operator T() const;
+  void start() const;
+  void wait() const;
+  bool test() const;
 };
 
 enum class mistaken {
-  nothing,
-  communicator,      ///< the first argument is none
-  name,              ///< an algorithm's name as a string
-  types,             ///< input and output are of different types
-  addresses,         ///< elements are
-  locates,           ///< maxloc or minloc of elements without a place
-  pointer_and_count  ///< where there is no such form
+  something,           ///< the call's forms are told
+  communicator,        ///< the first argument is none
+  name,                ///< an algorithm's name as a string
+  addresses,           ///< elements are
+  bits,                ///< std::vector<bool>
+  apart,               ///< elements do not lie one after the other
+  grid,                ///< a multi-dimensional array
+  matrix,              ///< no range, but it has data() and size()
+  rows,                ///< an array of arrays
+  untyped,             ///< void*
+  pointer,             ///< without a count
+  pointer_and_count,   ///< where there is no such form
+  types,               ///< input and output are of different types
+  temporary_input, temporary_output, constant_output,
+  locates,             ///< maxloc or minloc of elements without a place
+  no_functor, returns_nothing, changes_operands, narrows_elements, combines_nothing,
+  root,                ///< missing, or not at its place
+  no_output,           ///< a range and a functor alone
+  no_init,
+  displacements,
+  skeleton,            ///< its header is missing
+  value                ///< where there are ranges alone
 };
 
+/// A call is made at once, started, or made ready.
+enum class made { at_once, started, ready };
+
+struct no_argument {};
+
+/// A header that is included by name has forms for such an argument.
 template <class T>
-struct pointee_or { using type = T; };
-template <class T>
-struct pointee_or<T*> { using type = std::remove_const_t<T>; };
+inline constexpr bool has_forms_elsewhere = false;
 
 /// What such an argument consists of.
 template <class T>
-struct element_in : pointee_or<std::decay_t<T>> {};
-template <std::ranges::contiguous_range T>
-struct element_in<T> { using type = std::ranges::range_value_t<T>; };
+struct element_in { using type = std::remove_cv_t<T>; };
+template <class T>
+struct element_in<T*> : element_in<T> {};
+template <std::ranges::range R>
+struct element_in<R> { using type = std::ranges::range_value_t<R>; };
 template <class R>
 struct element_in<in_place_range<R>> { using type = std::ranges::range_value_t<R>; };
+template <class T>
+struct element_in<boost::mpi::inplace_t<T>> : element_in<T> {};
+template <class T>
+using element_in_t = typename element_in<std::remove_reference_t<T>>::type;
+
+template <class T>
+concept number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
+template <class T>
+concept whole_number = std::is_integral_v<std::remove_cvref_t<T>>;
+template <class T>
+concept pointer = std::is_pointer_v<std::remove_cvref_t<T>>;
+template <class T>
+concept has_data = requires(T& its) { { its.data() } -> pointer; };
 
 template <class T>
 inline constexpr bool locates = std::is_same_v<std::remove_cvref_t<T>, maxloc> ||
@@ -51,67 +90,251 @@ inline constexpr bool is_name = std::is_convertible_v<T, std::string_view> && !a
                                 (std::is_const_v<std::remove_reference_t<T>> || !std::is_lvalue_reference_v<T> ||
                                  std::is_same_v<std::decay_t<T>, char const*>);
 
-template <class Out>
-inline constexpr bool is_number_to_write = std::is_lvalue_reference_v<Out> &&
-                                           std::is_arithmetic_v<std::remove_reference_t<Out>>;
+/// What may be meant as a functor: a function, or an object that is nothing else.
+template <class T>
+inline constexpr bool may_be_functor =
+    std::is_function_v<std::remove_pointer_t<std::remove_reference_t<T>>> ||
+    (std::is_class_v<std::remove_reference_t<T>> && !std::ranges::range<T> && !has_data<T> && !algorithm<T> &&
+     !stands_in_place<std::remove_cvref_t<T>> && !communicator<std::remove_cvref_t<T>>);
 
-template <collective C, class Comm, class... Arguments>
-constexpr mistaken mistaken_in() {
-  using enum collective;
-  using all = std::tuple<Arguments...>;
-  constexpr std::size_t n = sizeof...(Arguments);
-  if constexpr (!communicator<std::remove_cvref_t<Comm>>) {
-    return mistaken::communicator;
-  } else if constexpr (n >= 2) {
-    using first = std::tuple_element_t<0, all>;
-    using second = std::tuple_element_t<1, all>;
-    using its_element = typename element_in<std::remove_cvref_t<first>>::type;
-    if constexpr (is_name<std::tuple_element_t<n - 1, all>>)
-      return mistaken::name;
-    else if constexpr (holds_addresses<its_element>)
-      return mistaken::addresses;
-    else if constexpr (combines(C) && (locates<Arguments> || ...) && !functor_on<maxloc, its_element>)
-      return mistaken::locates;
-    else if constexpr (elements<first> && elements<second> && C != scatterv && C != all_to_all_v)
-      return elements_like<first, second> || element_of_range<std::remove_cvref_t<first>, second> ||
-                     element_of_range<std::remove_cvref_t<second>, first>
-                 ? mistaken::nothing
-                 : mistaken::types;
-    else if constexpr (C == all_reduce || C == reduce || C == scan)
-      return n >= 3 && std::is_arithmetic_v<std::remove_cvref_t<first>> && is_number_to_write<second> &&
-                     !std::is_same_v<std::remove_cvref_t<first>, std::remove_cvref_t<second>>
-                 ? mistaken::types
-                 : mistaken::nothing;
-    else if constexpr (combines(C) && std::is_pointer_v<std::decay_t<first>> &&
-                       std::is_integral_v<std::remove_cvref_t<second>>)
-      return mistaken::pointer_and_count;
-    else return mistaken::nothing;
-  } else {
-    return mistaken::nothing;
-  }
+/// A container that can not be sent as it is.
+template <class T>
+constexpr mistaken mistaken_container() {
+  if constexpr (std::is_same_v<std::remove_cvref_t<T>, std::vector<bool>>) return mistaken::bits;
+  else if constexpr (has_data<T> && requires(T& its) { its.num_elements(); }) return mistaken::grid;
+  else if constexpr (has_data<T> && !contiguous<T> && requires(T& its) { its.size(); }) return mistaken::matrix;
+  else if constexpr (std::ranges::range<T> && !contiguous<T>) return mistaken::apart;
+  else return mistaken::something;
 }
 
-template <collective C, class Comm, class... Arguments>
-concept is_mistaken = mistaken_in<C, Comm, Arguments...>() != mistaken::nothing;
+/// What is wrong with a functor, if E is what it should combine.
+template <class E, class... Arguments>
+constexpr mistaken mistaken_functor() {
+  if constexpr ((locates<Arguments> || ...)) return mistaken::locates;
+  else if constexpr ((std::is_invocable_r_v<E, Arguments&, E const&, E const&> || ...))
+    return mistaken::narrows_elements;
+  else if constexpr ((std::is_invocable_v<Arguments&, E const&, E const&> || ...)) return mistaken::returns_nothing;
+  else if constexpr ((std::is_invocable_v<Arguments&, E&, E const&> || ...) ||
+                     (std::is_invocable_v<Arguments&, E&, E&> || ...)) return mistaken::changes_operands;
+  else if constexpr (std::is_array_v<E>) return mistaken::rows;
+  else if constexpr ((may_be_functor<Arguments> || ...)) return mistaken::combines_nothing;
+  else return mistaken::no_functor;
+}
 
-/// The sentence.
-template <mistaken What>
-mistake answer() {
-  static_assert(What != mistaken::communicator,
+/// The place of the functor for E among the arguments; how many they are if there is none.
+template <class E, class... Arguments>
+constexpr std::size_t place_of_functor() {
+  std::size_t place = 0;
+  bool found = false;
+  ((found = found || functor_on<Arguments, E>, place += found ? 0 : 1), ...);
+  return place;
+}
+
+/// How many ranges a call may have: input, output, and the counts.
+constexpr int most_ranges(collective c) {
+  using enum collective;
+  if (c == all_to_all_v) return 4;
+  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter ? 3 : 2;
+}
+
+template <collective C, made How, class... Arguments>
+constexpr mistaken mistaken_in() {
+  using enum collective;
+  constexpr std::size_t n = sizeof...(Arguments);
+  using all = std::tuple<Arguments..., no_argument, no_argument, no_argument, no_argument>;
+  using comm = std::tuple_element_t<0, all>;
+  using first = std::tuple_element_t<1, all>;
+  using second = std::tuple_element_t<2, all>;
+  constexpr bool has_counts_first = C == scatterv || C == all_to_all_v;
+  using next = std::conditional_t<has_counts_first, std::tuple_element_t<3, all>, second>;
+  using out = std::conditional_t<C == broadcast, first, next>;
+  using last = std::tuple_element_t<(n > 0 ? n - 1 : 0), all>;
+  using last_but_algorithm = std::tuple_element_t<(n > 1 && algorithm<last> ? n - 2 : n > 0 ? n - 1 : 0), all>;
+  using E = element_in_t<first>;
+  constexpr bool two_ranges = elements<first> && elements<second>;
+  using its = std::conditional_t<stands_in_place<std::remove_cvref_t<first>>, std::add_lvalue_reference_t<E>, first>;
+  constexpr mistaken container =
+      mistaken_container<its>() != mistaken::something ? mistaken_container<its>() : mistaken_container<next>();
+  constexpr std::size_t functor_at = [] {
+    if constexpr (container == mistaken::something && combines(C) && !std::is_void_v<E>)
+      return place_of_functor<E, Arguments...>();
+    else return n;
+  }();
+  if constexpr (!communicator<std::remove_cvref_t<comm>>) return mistaken::communicator;
+  else if constexpr (n < 2) return mistaken::something;
+  else if constexpr (is_part<std::remove_cvref_t<first>> || written_archive<std::remove_cvref_t<first>> ||
+                     read_archive<std::remove_cvref_t<first>>)
+    return mistaken::skeleton;
+  else if constexpr ((n > 2 || C == barrier) && is_name<last>) return mistaken::name;
+  else if constexpr (container != mistaken::something) return container;
+  else if constexpr (std::is_void_v<E> || std::is_void_v<element_in_t<second>>) return mistaken::untyped;
+  else if constexpr (holds_addresses<E>) return mistaken::addresses;
+  else if constexpr (pointer<first> && !whole_number<second>) return mistaken::pointer;
+  else if constexpr (two_ranges && !elements_like<second, first> && !has_counts_first &&
+                     !element_of_range<std::remove_cvref_t<first>, second>) return mistaken::types;
+  else if constexpr (number<first> && number<second> && n > 3 && combines(C) && std::is_lvalue_reference_v<second> &&
+                     !std::is_same_v<std::remove_cvref_t<first>, std::remove_cvref_t<second>>) return mistaken::types;
+  else if constexpr (elements<out> && !lasting_range<out>) return mistaken::temporary_output;
+  else if constexpr (elements<out> && !writable_range<out>) return mistaken::constant_output;
+  else if constexpr (How != made::at_once && elements<first> && !lasting_range<first>) return mistaken::temporary_input;
+  else if constexpr (combines(C) && functor_at == n) return mistaken_functor<E, Arguments...>();
+  else if constexpr (C == reduce && !whole_number<last_but_algorithm>) return mistaken::root;
+  else if constexpr (pointer<first>) return mistaken::pointer_and_count;
+  else if constexpr (combines(C) && elements<first> && functor_at == 2) return mistaken::no_output;
+  else if constexpr (C == exclusive_scan && elements<first> && functor_at == 3) return mistaken::no_init;
+  else if constexpr (has_root(C) && !whole_number<last_but_algorithm>) return mistaken::root;
+  else if constexpr ((0 + ... + int{std::ranges::range<Arguments>}) > most_ranges(C)) return mistaken::displacements;
+  else if constexpr (How != made::at_once && !elements<first> && !stands_in_place<std::remove_cvref_t<first>>)
+    return mistaken::value;
+  else return mistaken::something;
+}
+
+/// The sentence. The type that a mistaken call would have: compilers say little of where such a type is needed.
+template <collective C, made How, class... Arguments>
+struct answer : mistake {
+  static constexpr mistaken what = mistaken_in<C, How, Arguments...>();
+  static_assert(what != mistaken::communicator,
                 "colligo: the first argument is no communicator of the library: for an MPI_Comm write "
                 "colligo::mpi_communicator(comm)");
-  static_assert(What != mistaken::name,
+  static_assert(what != mistaken::name,
                 "colligo: an algorithm is a tag or a name: write colligo::ring{} or colligo::named(\"ring\")");
-  static_assert(What != mistaken::types, "colligo: input and output must have the same element type");
-  static_assert(What != mistaken::addresses,
+  static_assert(what != mistaken::addresses,
                 "colligo: elements that are addresses (pointers, references, spans, string_views) mean nothing on "
                 "another rank: send what they point to");
-  static_assert(What != mistaken::locates,
+  static_assert(what != mistaken::bits,
+                "colligo: std::vector<bool> holds bits and no elements: write std::vector<char>");
+  static_assert(what != mistaken::apart,
+                "colligo: elements have to lie one after the other in memory (std::vector, std::array, std::span ...): "
+                "copy those of a list, a deque, a map or a view into a std::vector");
+  static_assert(what != mistaken::grid,
+                "colligo: for a multi-dimensional array write std::span(its.data(), its.num_elements())");
+  static_assert(what != mistaken::matrix,
+                "colligo: this is no range of elements: write std::span(its.data(), its.size())");
+  static_assert(what != mistaken::rows,
+                "colligo: the elements of an array of arrays are arrays, which the functor does not combine: write "
+                "std::span(&its[0][0], count)");
+  static_assert(what != mistaken::untyped,
+                "colligo: a void* says nothing of elements: write std::span(pointer, count), and in_place(range) for "
+                "MPI_IN_PLACE");
+  static_assert(what != mistaken::pointer,
+                "colligo: a pointer does not say how many elements there are: write std::span(pointer, count)");
+  static_assert(what != mistaken::pointer_and_count,
+                "colligo: this collective has no form for a pointer and a count: write std::span(pointer, count)");
+  static_assert(what != mistaken::types, "colligo: input and output must have the same element type");
+  static_assert(what != mistaken::temporary_output,
+                "colligo: the output is a temporary, which is gone when the call returns: give it a name; a view "
+                "(std::span) of what has one may be a temporary");
+  static_assert(what != mistaken::constant_output, "colligo: the output is const: nothing can be written there");
+  static_assert(what != mistaken::temporary_input,
+                "colligo: a request reads its input until it is complete, when a temporary is gone: give it a name, "
+                "and keep it until wait()");
+  static_assert(what != mistaken::locates,
                 "colligo: maxloc and minloc combine values with their places: write "
                 "colligo::located<T, Index>{value, index}, or colligo::maximum for the value alone");
-  static_assert(What != mistaken::pointer_and_count,
-                "colligo: this collective has no form for a pointer and a count: write std::span(pointer, count)");
+  static_assert(what != mistaken::no_functor,
+                "colligo: a functor is missing, a callable T(T const&, T const&): std::plus<>{} for MPI_SUM, "
+                "colligo::maximum{} for MPI_MAX, std::logical_and<>{} for MPI_LAND, a lambda ...");
+  static_assert(what != mistaken::returns_nothing,
+                "colligo: the functor has to return what two elements give, as a value of their type");
+  static_assert(what != mistaken::changes_operands,
+                "colligo: the functor must not change its operands: take them as T const&, and return what they give");
+  static_assert(what != mistaken::narrows_elements,
+                "colligo: what the functor returns can not hold all values of the elements (std::plus<int> on double): "
+                "write std::plus<>{}, or let it return the elements' type");
+  static_assert(what != mistaken::combines_nothing,
+                "colligo: the functor does not combine two elements: op(a, b) has to give one of their type; "
+                "std::plus<>{} needs their operator+, and arrays and containers have none");
+  static_assert(what != mistaken::root,
+                "colligo: the root, a rank, is the last argument (but for an algorithm): reduce(comm, in, out, op, "
+                "root), broadcast(comm, range, root), gather(comm, in, out, root)");
+  static_assert(what != mistaken::no_output,
+                "colligo: a range without an output: write in_place(range), or give an output, for the elements one by "
+                "one");
+  static_assert(what != mistaken::no_init,
+                "colligo: exclusive_scan of ranges has a value for rank 0 before the functor: "
+                "exclusive_scan(comm, in, out, init, op)");
+  static_assert(what != mistaken::displacements,
+                "colligo: blocks lie one after the other in the order of ranks; displacements are for "
+                "all_gatherv(comm, in, out, counts, displs), gatherv(comm, in, pointer, counts, displs, root) and "
+                "scatterv(comm, in, counts, displs, pointer, n, root)");
+  static_assert(what != mistaken::skeleton,
+                "colligo: broadcast alone takes skeletons, contents and archives: include <colligo/skeleton.hpp>");
+  static_assert(what != mistaken::value,
+                "colligo: requests and persistent collectives take ranges, which stay where they are: for one value "
+                "write std::span(&value, 1)");
+  static_assert(what != mistaken::something || C != collective::all_reduce,
+                "colligo: all_reduce takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), and an "
+                "algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::reduce,
+                "colligo: reduce takes (comm, in, out, op, root), (comm, in_place(range), op, root), (comm, value, op, "
+                "root), and an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::broadcast,
+                "colligo: broadcast takes (comm, range, root), (comm, value, root), and an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::all_gather,
+                "colligo: all_gather takes (comm, in, out), (comm, in_place(range)), (comm, value, out), and an "
+                "algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::all_gatherv,
+                "colligo: all_gatherv takes (comm, in, out, counts), (comm, in_place(range), counts), (comm, in), and "
+                "an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::gather,
+                "colligo: gather takes (comm, in, out, root), (comm, in_place(range), root), (comm, value, out, "
+                "root), and an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::gatherv,
+                "colligo: gatherv takes (comm, in, out, counts, root), (comm, in_place(range), counts, root), (comm, "
+                "in, root), and an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::scatter,
+                "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm behind "
+                "them");
+  static_assert(what != mistaken::something || C != collective::scatterv,
+                "colligo: scatterv takes (comm, in, counts, out, root), (comm, in_place(range), counts, root), and an "
+                "algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::reduce_scatter,
+                "colligo: reduce_scatter takes (comm, in, out, counts, op), and an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::reduce_scatter_block,
+                "colligo: reduce_scatter_block takes (comm, in, out, op), and an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::scan,
+                "colligo: scan takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), and an "
+                "algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::exclusive_scan,
+                "colligo: exclusive_scan takes (comm, in, out, init, op), (comm, in_place(range), init, op), (comm, "
+                "value, init, op), (comm, value, op), and an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::all_to_all,
+                "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::all_to_all_v,
+                "colligo: all_to_all_v takes (comm, in, counts, out, out_counts), (comm, in_place(range), counts), "
+                "(comm, in, counts), and an algorithm behind them");
+  static_assert(what != mistaken::something || C != collective::barrier,
+                "colligo: barrier takes (comm), and an algorithm behind it");
+};
+
+/// What in_place() can not take.
+template <class T>
+concept can_not_stand_in_place = !requires(T&& its) { colligo::in_place(static_cast<T&&>(its)); };
+
+}  // namespace detail
+
+/// For what can not be written in place: says why.
+template <class T>
+  requires detail::can_not_stand_in_place<T>
+in_place_range<std::span<detail::element_in_t<T>>> in_place(T&&) {
+  static_assert(!detail::can_not_stand_in_place<T> || std::is_lvalue_reference_v<T>,
+                "colligo: in_place is written to, and a temporary is gone when the call returns: give it a name");
+  static_assert(!std::is_lvalue_reference_v<T>, "colligo: in_place is written to, and this is const");
   return {};
 }
 
 }  // namespace colligo
+
+/// Behind all forms of a call: its is what none of them takes. The concepts see the forms above them alone, for a
+/// qualified name is looked up where it stands.
+#define COLLIGO_NO_OTHER_FORM(name, what, how)                                                                        \
+  namespace colligo::inline COLLIGO_MODE {                                                                            \
+  template <class... Arguments>                                                                                       \
+    requires(!requires(Arguments&&... its) { colligo::name(static_cast<Arguments&&>(its)...); } &&                    \
+             !(detail::has_forms_elsewhere<std::remove_cvref_t<Arguments>> || ...))                                   \
+  detail::answer<collective::what, detail::made::how, Arguments...> name(Arguments&&...) { return {}; }               \
+  }
+#define COLLIGO_NO_OTHER_FORMS(name)             \
+  COLLIGO_NO_OTHER_FORM(name, name, at_once)     \
+  COLLIGO_NO_OTHER_FORM(i##name, name, started)  \
+  COLLIGO_NO_OTHER_FORM(name##_init, name, ready)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the calls in mistakes.txt are made with.
+// Without what makes units long, for it is compiled for each call: the sentences are the same.
+#define COLLIGO_WITHOUT_BOOST_MPI
+#include <colligo/all_gatherv.hpp>
+#include <colligo/all_reduce.hpp>
+#include <colligo/all_to_all.hpp>
+#include <colligo/barrier.hpp>
+#include <colligo/broadcast.hpp>
+#include <colligo/gather.hpp>
+#include <colligo/reduce.hpp>
+#include <colligo/reduce_scatter.hpp>
+#include <colligo/scan.hpp>
+#include <colligo/scatter.hpp>
+
+#include <boost/multi_array.hpp>
+
+#include <Eigen/Core>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <list>
+#include <map>
+#include <ranges>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+struct point { double x, y; };
+
+extern colligo::mpi_communicator world;
+extern std::vector<double> in, out, all;
+extern std::vector<double> const fixed;
+extern std::vector<float> floats;
+extern std::vector<int> counts, displs, integers;
+extern std::vector<bool> bits;
+extern std::vector<point> points;
+extern std::vector<std::array<double, 3>> triples;
+extern std::vector<std::vector<double>> lists;
+extern std::list<double> list;
+extern std::deque<double> deque;
+extern std::map<int, double> map;
+extern std::string text;
+extern double value, other, plane[2][3], plane_of_sums[2][3];
+extern double *pointer, *to;
+extern boost::multi_array<double, 2> grid, grid_of_sums;
+extern Eigen::VectorXd vector;
+extern Eigen::MatrixXd matrix;
+
+std::vector<double> made(int);
+double sum(double, double);
+float sum(float, float);
+#ifdef __clang__   // whose version 14 can not compile this standard library's views
+extern std::deque<double> doubled, reversed, positive;
+#else
+inline auto const doubled = std::views::transform(in, [](double x) { return 2 * x; });
+inline auto const reversed = std::views::reverse(in);
+inline auto positive = std::views::filter(in, [](double x) { return x > 0; });
+#endif
