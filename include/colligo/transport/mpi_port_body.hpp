@@ -206,7 +206,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 static decltype(::dlopen) dlopen_if_there __attribute__((weakref("dlopen")));
 static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
 
-// The object that this function is in stays in memory: MPI calls it in MPI_Finalize, when a plugin may have been closed.
+// The object that this function is in stays loaded: MPI calls it in MPI_Finalize, when a plugin may have been closed.
 [[gnu::cold]] COLLIGO_BODY void stay_in_memory(void const* function) {
   Dl_info its{};
   if (dlopen_if_there && dladdr_if_there && dladdr_if_there(function, &its) != 0 && its.dli_fname)
