@@ -201,8 +201,8 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 
 [[gnu::cold]] COLLIGO_BODY endpoint& look_up_mpi_port(MPI_Comm user) { return mpi_port::look_up(user); }
 
-// By weak references, for a program must not need -ldl, as it would with a glibc before 2.34. Who does not have them has
-// no object that could be closed.
+// Weak references, so that no program needs -ldl, as it would with a glibc before 2.34. Without them there is no object
+// that could be closed.
 static decltype(::dlopen) dlopen_if_there __attribute__((weakref("dlopen")));
 static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
 
