@@ -3,6 +3,9 @@
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 
+#include <boost/mpi/cartesian_communicator.hpp>
+#include <boost/mpi/intercommunicator.hpp>
+
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -70,6 +73,14 @@ BOOST_AUTO_TEST_CASE(a_wild_card_receive_of_the_user_never_meets_a_message_of_th
   BOOST_CHECK_EQUAL(caught[0], 42 + previous);
   BOOST_CHECK_EQUAL(status.MPI_SOURCE, previous);
   BOOST_CHECK_EQUAL(status.MPI_TAG, 7);
+}
+
+BOOST_AUTO_TEST_CASE(a_grid_s_communicator_is_one_of_boost_mpi_s) {
+  communicator const world;
+  int const p = world.size();
+  boost::mpi::cartesian_communicator const ring(world, boost::mpi::cartesian_topology{{p, true}}, true);
+  BOOST_CHECK_EQUAL(colligo::all_reduce(ring, ring.rank() + 1, std::plus<>{}), p * (p + 1) / 2);
+  static_assert(!colligo::communicator<boost::mpi::intercommunicator>);
 }
 
 BOOST_AUTO_TEST_CASE(two_communicators_may_be_used_alternately) {

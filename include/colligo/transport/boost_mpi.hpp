@@ -6,13 +6,17 @@
 
 #include <boost/mpi/communicator.hpp>
 
+#include <concepts>
+
 #include "mpi.hpp"
 #include "serialised.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
-template <>
-struct port_of<boost::mpi::communicator> : detail::over_mpi {
+/// Cartesian and graph communicators too; of an intercommunicator the ranks are in two groups.
+template <std::derived_from<boost::mpi::communicator> Comm>
+  requires(!std::derived_from<Comm, boost::mpi::intercommunicator>)
+struct port_of<Comm> : detail::over_mpi {
   static detail::endpoint& open(boost::mpi::communicator const& comm) {
     if (!comm)
       throw argument_error("colligo: the communicator is empty (a boost::mpi::communicator that holds MPI_COMM_NULL)");
