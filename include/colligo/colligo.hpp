@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Everything. Needs Boost.MPI; include a front door alone (all_reduce.hpp ...) to pay for less.
+/// All collectives, and what programs ask for by name: explain, predict, record, require, adaptive, trees. What a unit
+/// does not use it does not compile. Has a header of its own: what only the environment asks for (environment.hpp),
+/// tracing (trace.hpp), use_table (table.hpp), progress_thread (progress.hpp), pictures of schedules (plan/draw.hpp)
+/// and who combines what with what (plan/association.hpp).
 #pragma once
 
-#include "adaptive.hpp"
 #include "all_gather.hpp"
 #include "all_gatherv.hpp"
 #include "all_reduce.hpp"
 #include "all_to_all.hpp"
 #include "barrier.hpp"
 #include "broadcast.hpp"
-#include "explain.hpp"
 #include "gather.hpp"
-#include "patience.hpp"
-#include "plan/association.hpp"
-#include "plan/draw.hpp"
 #include "predict.hpp"
 #include "record.hpp"
 #include "reduce.hpp"
@@ -22,10 +20,9 @@
 #include "require.hpp"
 #include "scan.hpp"
 #include "scatter.hpp"
-#include "table.hpp"
-#include "trace.hpp"
-#include "trees.hpp"
+#include "select/adaptive.hpp"
+#include "select/explain.hpp"
+#include "select/trees.hpp"
 #if __has_include(<mpi.h>)
-#include "progress.hpp"
 #include "skeleton.hpp"
 #endif

@@ -7,11 +7,15 @@
 #include "compiled_without_mpi.hpp"
 
 #include "colligo.hpp"
+#include "environment.hpp"
+#include "plan/draw.hpp"
+#include "progress.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 template struct requiring<void>;
 template struct adapting<void>;
+template struct explaining<void>;
 template struct predicting<void>;
 template void run_ranks<void>(int p, void (*f)(void* context, thread_communicator& comm), void* context);
 

@@ -20,3 +20,5 @@ text_table const& compiled_texts(collective what) {
 }
 
 }  // namespace colligo
+
+template colligo::chosen_algorithm colligo::choose<void>(collective what, situation const& s);

@@ -2,7 +2,7 @@
 /// @file
 /// COLLIGO_PATIENCE=30s: a rank that has waited so long in a step of a call says once on stderr who waits for whom, and
 /// goes on waiting; COLLIGO_PATIENCE=30s,throw: it throws stalled, and the call is given up. Rank 0's value holds.
-/// Header-only programs hear it if they include this or <colligo/colligo.hpp>; nothing in here is called.
+/// Header-only programs hear it if they include this or <colligo/environment.hpp>; nothing in here is called.
 #pragma once
 
 #include <chrono>

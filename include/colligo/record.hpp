@@ -14,8 +14,9 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-inline chosen_algorithm parse_for(collective what, named const& algorithm) {
-  return deciding<>::parse(texts_of(what), algorithm.text(), std::string(name_of(what)) + ": ");
+template <class Lazy = void>
+chosen_algorithm parse_for(collective what, named const& algorithm) {
+  return deciding<Lazy>::parse(texts_of<Lazy>(what), algorithm.text(), std::string(name_of(what)) + ": ");
 }
 
 /// What the text of an algorithm of the library, which is compiled once, says on a rank.
@@ -59,11 +60,11 @@ constexpr schedule record(Tag const& tag, collective what, int p, Counts const& 
 /// names that are known.
 template <class T = std::byte>
 schedule record(named const& algorithm, collective what, int p, std::size_t n, int root = 0) {
-  return colligo::record<T>(detail::parse_for(what, algorithm), what, p, n, root);
+  return colligo::record<T>(detail::parse_for<>(what, algorithm), what, p, n, root);
 }
 template <class T = std::byte, std::ranges::sized_range Counts>
 schedule record(named const& algorithm, collective what, int p, Counts const& counts, int root = 0) {
-  return colligo::record<T>(detail::parse_for(what, algorithm), what, p, counts, root);
+  return colligo::record<T>(detail::parse_for<>(what, algorithm), what, p, counts, root);
 }
 
 }  // namespace colligo

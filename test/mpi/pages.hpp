@@ -7,6 +7,10 @@
 
 #include <boost/mpi.hpp>
 #include <colligo/colligo.hpp>
+#include <colligo/plan/draw.hpp>
+#include <colligo/progress.hpp>
+#include <colligo/table.hpp>
+#include <colligo/trace.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -13,6 +13,7 @@
 #include <random>
 
 #include <colligo/colligo.hpp>
+#include <colligo/table.hpp>
 #include <colligo/core/words.hpp>
 #include <colligo/select/measured.hpp>
 

@@ -66,7 +66,7 @@ struct word {
 /// that may go wrong.
 std::string sentence(std::initializer_list<word> words);
 
-/// "COLLIGO_TRACE: this program includes no <colligo/trace.hpp>".
+/// "COLLIGO_TRACE: this program includes neither <colligo/trace.hpp> nor <colligo/environment.hpp>".
 std::string not_included(std::string_view asked_by, std::string_view header);
 
 }  // namespace colligo

@@ -121,7 +121,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string not_included(std::string_view asked_by, std::string_view header) {
-  return sentence({asked_by, ": this program includes no <colligo/", header, ">"});
+  return sentence({asked_by, ": this program includes neither <colligo/", header, "> nor <colligo/environment.hpp>"});
 }
 
 }  // namespace colligo

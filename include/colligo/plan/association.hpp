@@ -20,6 +20,7 @@ namespace detail {
 
 // Performs a schedule on values that say how they were made, as working_vector does on bytes. The vector is cut into
 // pieces wherever a range of the schedule begins or ends.
+template <class Lazy = void>
 class association_maker {
  public:
   constexpr association_maker(schedule const& its, operands order, blocks const& vector, int root)
@@ -261,13 +262,15 @@ class association_maker {
 /// How the results of a recorded schedule are put together; of collectives that combine nothing it is empty.
 /// `root` as it was recorded. Throws broken_law where the schedule does not come to its end, argument_error where
 /// elements change their places on the way. Cost: as the schedule is long.
+template <class Lazy = void>
 constexpr bracketing association(schedule const& its, operands order = operands::ordered, int root = 0) {
   blocks const vector{{0, its.elements()}, its.size()};
-  return detail::association_maker(its, order, vector, root).results(vector, root);
+  return detail::association_maker<Lazy>(its, order, vector, root).results(vector, root);
 }
 /// The same for a schedule that was recorded with blocks that lie elsewhere than record() puts them.
+template <class Lazy = void>
 constexpr bracketing association(schedule const& its, operands order, blocks const& vector, int root = 0) {
-  return detail::association_maker(its, order, vector, root).results(vector, root);
+  return detail::association_maker<Lazy>(its, order, vector, root).results(vector, root);
 }
 
 }  // namespace colligo

@@ -71,8 +71,9 @@ struct seconds_clock {
 /// Seconds until the last rank is done on this machine. A message occupies its sender's way out and its receiver's way
 /// in; it begins when both have reached the step and both ways are free, and counts as bi-directional if either end's
 /// step also goes the other way, as a further one if the way that is free last has been in use in this step.
+template <class Clock = detail::seconds_clock>
 constexpr double price(schedule const& s, machine const& m, double bytes_per_element = 1) {
-  return s.play(detail::seconds_clock{m, bytes_per_element});
+  return s.play(Clock{m, bytes_per_element});
 }
 
 }  // namespace colligo

@@ -67,7 +67,8 @@ class schedule {
   }
 
   /// Rounds on the critical path: the longest chain of steps of which each needs the one before.
-  constexpr int rounds() const { return static_cast<int>(play(detail::rounds_clock{})); }
+  template <class Clock = detail::rounds_clock>
+  constexpr int rounds() const { return static_cast<int>(play(Clock{})); }
   /// The most messages that any rank sends.
   constexpr std::size_t messages() const {
     return detail::most_of_any_rank(all_, [](operand const& o) { return std::size_t{o.sends()}; });
@@ -85,15 +86,16 @@ class schedule {
     std::size_t all = 0;
     for (auto const& rank : all_.ranks)
       for (auto const& operands : rank)
-        all += static_cast<std::size_t>(std::ranges::count_if(operands, &operand::sends));
+        for (operand const& o : operands) all += o.sends();
     return all;
   }
 
   /// Every message with its round, in an order in which they can happen when sends do not buffer. Throws as verify()
   /// does.
+  template <class Clock = detail::rounds_clock>
   constexpr std::vector<message> messages_in_order() const {
     std::vector<message> all;
-    play(detail::rounds_clock{}, &all);
+    play(Clock{}, &all);
     return all;
   }
 
@@ -106,17 +108,19 @@ class schedule {
   /// Throws broken_law, saying which and where: every send meets a receive of the same size in order; nobody waits for
   /// ever even if sends do not buffer; what recv writes overlaps nothing else in its step; peers exist and ranges lie
   /// in the vector.
+  template <class Clock = detail::rounds_clock>
   constexpr void verify() const {
     for (int r = 0; r < size(); ++r) {
       for (auto const& operands : steps_of(r)) all_.verify_step(r, operands);
       all_.verify_moves(r);
     }
-    play(detail::rounds_clock{});
+    play(Clock{});
   }
 
   /// Prints who sends what to whom, round by round; `n..m` are elements n to m - 1, `+` means
   /// that the receiver combines.
-  friend std::ostream& operator<<(std::ostream& out, schedule const& s) {
+  template <class Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, schedule const& s) {
     auto all = s.messages_in_order();
     std::ranges::stable_sort(all, {}, [](message const& m) { return std::pair(m.round, m.from); });
     using detail::sentence;   // numbers as no locale writes them

@@ -62,6 +62,7 @@ struct recorded {
 
   constexpr void verify_step(int r, recorded_step const& operands) const;
   constexpr void verify_moves(int r) const;
+  template <class Lazy = void>
   constexpr std::vector<message> matched() const;
   template <class Clock>
   constexpr double play(Clock const& clock, std::vector<message>* happened) const;
@@ -102,6 +103,7 @@ constexpr void recorded::verify_moves(int r) const {
 
 // Law 5: between two ranks, the k-th send meets the k-th receive. The messages are in the order in which they are sent:
 // by rank, and of each as it says them.
+template <class Lazy>
 constexpr std::vector<message> recorded::matched() const {
   struct end { int from, to; std::size_t step, number; operand const* what; };   // numbers go up as steps and places do
   std::vector<end> sends, receives;

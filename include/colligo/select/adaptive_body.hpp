@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "../adaptive.hpp"
+#include "adaptive.hpp"
 #include "decide_body.hpp"
 #include "predict_body.hpp"
 

@@ -29,7 +29,8 @@ struct situation {
   constexpr bool power_of_two() const { return std::has_single_bit(static_cast<unsigned>(p())); }
 };
 
-/// The algorithm that `automatic` takes.
+/// The algorithm that `automatic` takes. Optional code is a template: units that do not use it do not compile it.
+template <class Lazy = void>
 chosen_algorithm choose(collective what, situation const& s);
 
 }  // namespace colligo

@@ -261,7 +261,8 @@ chosen_algorithm choose_for(situation const& s) {
 
 }  // namespace detail
 
-COLLIGO_BODY chosen_algorithm choose(collective what, situation const& s) {
+template <class Lazy>
+chosen_algorithm choose(collective what, situation const& s) {
   return detail::for_collective(what, [&]<collective C>() { return detail::choose_for<C>(s); });
 }
 

@@ -78,9 +78,13 @@ text_table const& texts_of(collective what) {
 /// adaptive.hpp, for COLLIGO_ADAPTIVE.
 inline void (*run_adaptively)(endpoint& port, call const& its, text_table const& (*texts)()) = nullptr;
 
-/// The tree of a file that the environment names, or of the hosts that the ranks are on. Set by those who include
-/// trees.hpp; throws argument_error.
+/// The tree of a file that the environment names, or of the hosts that the ranks are on. Throws argument_error.
 inline tree (*make_tree)(port_base const& port, collective c, file_setting const& setting) = nullptr;
+template <class Lazy>
+tree tree_for_port(port_base const& port, collective c, file_setting const& setting);   // trees.hpp
+/// Sets make_tree: in units that include ../trees.hpp, name trees, or take algorithms by name.
+template <class Lazy = void>
+inline bool const trees_can_be_made = (make_tree = &tree_for_port<Lazy>, true);
 
 /// Reads tables of measurements: set by those who include table.hpp, for COLLIGO_TABLE.
 struct table_reader {
@@ -160,6 +164,9 @@ inline constexpr bool may_be_vendor<Tag> = may_be_vendor<typename Tag::way_of>;
 /// The text of a tag that is known when the call is compiled; the library's own are compiled for any element.
 template <collective C, class Tag, class T, class Op>
 decision decide_pinned(Tag const& tag) {
+#if COLLIGO_HAS_BODIES
+  if constexpr (completed_by_trees<Tag>) static_cast<void>(&trees_can_be_made<>);
+#endif
   if constexpr (requires { typename Tag::way_of; }) {
     decision inner = decide_pinned<C, typename Tag::way_of, T, Op>(tag);
     inner.over = Tag::over;

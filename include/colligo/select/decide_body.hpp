@@ -276,6 +276,7 @@ decision deciding<Lazy>::by_rules(endpoint& at, call const& its, texts_of_collec
 
 template <class Lazy>
 decision deciding<Lazy>::by_name(endpoint& at, call const& its, std::string_view name, texts_of_collective texts) {
+  static_cast<void>(&trees_can_be_made<Lazy>);
   port_base& port = port_at(at);
   return told_if_refused(port, its, [&] { return named_decision(port, its, name, texts); });
 }
@@ -376,4 +377,5 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
 }  // namespace colligo
 
 #include "agree_body.hpp"
+#include "trees.hpp"
 #include "wish_body.hpp"

@@ -13,15 +13,16 @@
 #include <vector>
 
 #include "../core/machine.hpp"
-#include "../explain.hpp"
 #include "../plan/price.hpp"
 #include "decide_body.hpp"
+#include "explain.hpp"
 #include "recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 // Seconds on a machine of messages, none where it would take long to say.
-[[gnu::cold]] COLLIGO_BODY std::optional<double> price_of(call const& its, text const& what, void const* tag,
+template <class Lazy = void>
+[[gnu::cold]] std::optional<double> price_of(call const& its, text const& what, void const* tag,
                                                           known_ranks const& known) {
   constexpr int most_ranks = 32;
   constexpr std::size_t most_operands = 1 << 13;
@@ -35,7 +36,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 // "over shared memory"
-[[gnu::cold]] COLLIGO_BODY std::string way_in_words(port_base& port, call const& its, decision const& by) {
+template <class Lazy = void>
+[[gnu::cold]] std::string way_in_words(port_base& port, call const& its, decision const& by) {
   if (by.what->is_vendor) return "by the MPI library";
   int const p = port.size();
   if (p > 1 && by.over != transport::messages && port.uses_memory(its, by.over)) {
@@ -46,7 +48,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return "over messages";
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string who_in_words(port_base& port, call const& its, decision const& by) {
+template <class Lazy = void>
+[[gnu::cold]] std::string who_in_words(port_base& port, call const& its, decision const& by) {
   switch (by.who) {
     case decided_by::pinned: return "pinned by the program";
     case decided_by::named: return "named by the program";
@@ -69,7 +72,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 // "COLLIGO_ALL_REDUCE=ring is not taken: ...", or nothing.
-[[gnu::cold]] COLLIGO_BODY std::string untaken_wish_in_words(port_base& port, call const& its, decision const& by) {
+template <class Lazy = void>
+[[gnu::cold]] std::string untaken_wish_in_words(port_base& port, call const& its, decision const& by) {
   auto const& kept = deciding<>::kept_decisions::of(port, its.what);
   bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules ||
                        by.who == decided_by::measured_table;
@@ -77,7 +81,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return kept.wish_in_words + " is not taken: " + kept.no_wish;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string latest_choice(endpoint& at, collective what) {
+template <class Lazy>
+[[gnu::cold]] std::string explaining<Lazy>::latest_choice(endpoint& at, collective what) {
   port_base& port = port_at(at);
   auto const& kept = deciding<>::kept_decisions::of(port, what);
   if (!kept.automatic) return {};
@@ -89,19 +94,21 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return name + '@' + std::string(name_of(in_memory ? transport::shared_memory : transport::messages));
 }
 
-[[gnu::cold]] COLLIGO_BODY void explain_if_new(port_base& port, call const& its, decision const& by) {
+template <class Lazy>
+[[gnu::cold]] void explaining<Lazy>::explain_if_new(port_base& port, call const& its, decision const& by) {
   auto& told = deciding<>::kept_decisions::of(port).explained;
   std::size_t const bytes = its.of->bytes(its.vector.whole.size());
   std::remove_reference_t<decltype(told[0])> const now{its.what, its.of, static_cast<int>(std::bit_width(bytes))};
   if (std::find(told.begin(), told.end(), now) != told.end()) return;
   told.push_back(now);
   std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
-                     way_in_words(port, its, by) + ", " + who_in_words(port, its, by);
-  if (std::string const wish = untaken_wish_in_words(port, its, by); !wish.empty()) line += "; " + wish;
+                     way_in_words<>(port, its, by) + ", " + who_in_words<>(port, its, by);
+  if (std::string const wish = untaken_wish_in_words<>(port, its, by); !wish.empty()) line += "; " + wish;
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string explained(endpoint& at, call const& its, decision const* by,
+template <class Lazy>
+[[gnu::cold]] std::string explaining<Lazy>::explained(endpoint& at, call const& its, decision const* by,
                                                  std::string const& trouble, text_table const& texts) {
   port_base& port = port_at(at);
   std::string said = trouble + '\n';
@@ -113,9 +120,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
     known_ranks known{port.hosts};
     if (auto const refused = deciding<>::why_not(port, its, *by, known).why; !refused.empty())
       return said + "refused: " + std::string(taken->name) + refused + '\n';
-    said += std::string(taken->name) + ' ' + way_in_words(port, its, *by) + ", " + who_in_words(port, its, *by) + '\n';
-    if (std::string const wish = untaken_wish_in_words(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
-    if (auto const price = price_of(its, *taken, by->tag, known))
+    said += std::string(taken->name) + ' ' + way_in_words<>(port, its, *by) + ", " + who_in_words<>(port, its, *by) + '\n';
+    if (std::string const wish = untaken_wish_in_words<>(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
+    if (auto const price = price_of<>(its, *taken, by->tag, known))
       said += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
   }
   std::vector<std::pair<double, std::string>> priced;
@@ -128,7 +135,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
     std::string const name(what->name);
     auto const refused = deciding<>::why_not(port, its, {what, tag, what->over, decided_by::pinned}, known).why;
     if (!refused.empty()) excluded += "  excluded: " + name + refused + '\n';
-    else if (auto const price = price_of(its, *what, tag, known)) priced.emplace_back(*price, name);
+    else if (auto const price = price_of<>(its, *what, tag, known)) priced.emplace_back(*price, name);
     else unpriced += (unpriced.empty() ? "" : ", ") + name;
   };
   [&]<class... Tags>(list_of_tags<Tags...>) {
