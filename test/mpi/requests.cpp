@@ -16,6 +16,9 @@
 #include <random>
 #include <thread>
 
+#include <colligo/progress.hpp>
+#include <colligo/table.hpp>
+
 #include "../request/soak.hpp"
 
 namespace {

@@ -14,6 +14,7 @@
 
 #include <colligo/colligo.hpp>
 #include <colligo/table.hpp>
+#include <colligo/transport/thread_port.hpp>
 #include <colligo/core/words.hpp>
 #include <colligo/select/measured.hpp>
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <colligo/colligo.hpp>
+#include <colligo/plan/draw.hpp>
 #include <colligo/trace.hpp>
 
 #include <atomic>

@@ -42,9 +42,9 @@ struct costs {
   }
 };
 
-constexpr int few_for_direct = 64;   // more ranks had better not all send to one at a time
+inline constexpr int few_for_direct = 64;   // more ranks had better not all send to one at a time
 /// Several messages at a time have to be worth something: long ones share links, which seldom comes out even.
-constexpr double sharing_links = 1.02;
+inline constexpr double sharing_links = 1.02;
 
 // The cheapest of those considered by their closed formulas, the first of equals.
 template <collective C>

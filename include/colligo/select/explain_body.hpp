@@ -120,7 +120,8 @@ template <class Lazy>
     known_ranks known{port.hosts};
     if (auto const refused = deciding<>::why_not(port, its, *by, known).why; !refused.empty())
       return said + "refused: " + std::string(taken->name) + refused + '\n';
-    said += std::string(taken->name) + ' ' + way_in_words<>(port, its, *by) + ", " + who_in_words<>(port, its, *by) + '\n';
+    said += std::string(taken->name) + ' ' + way_in_words<>(port, its, *by) + ", ";
+    said += who_in_words<>(port, its, *by) + '\n';
     if (std::string const wish = untaken_wish_in_words<>(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
     if (auto const price = price_of<>(its, *taken, by->tag, known))
       said += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
