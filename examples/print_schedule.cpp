@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
       throw colligo::argument_error("root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
                                     std::to_string(p - 1));
     auto const schedule = colligo::record<double>(colligo::named(algorithm), collective_named(collective), p, n, root);
-    std::cout << algorithm << ", " << schedule;
+    std::cout << schedule;
     schedule.verify();
     std::cout << "every law holds; " << 1e6 * price(schedule, cluster, sizeof(double)) << " us on a machine with "
               << 1e6 * cluster.alpha << " us a message, " << 1e-9 / cluster.beta << " GB/s sent, "

@@ -12,35 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "tested.hpp"
+
 namespace laws {
 
 using namespace colligo;
 
-/// Algorithms that are made of steps.
-template <class Tag>
-inline constexpr bool has_text = !std::is_same_v<Tag, vendor>;
-
 /// Algorithms that words go through, which do not travel as bytes.
 template <class Tag>
-inline constexpr bool takes_words = has_text<Tag> && !std::is_same_v<Tag, shared_memory>;
-
-template <collective C, class F>
-void for_each_text(F f) {
-  for_each_algorithm([&]<class Tag>(Tag tag) {
-    if constexpr (has_text<Tag> && offers<Tag, C, double, std::plus<>>) f(tag);
-  });
-}
-
-/// The roots worth trying: all where there are few.
-inline std::vector<int> roots(int p, int all_up_to) {
-  std::vector<int> some;
-  if (p <= all_up_to) {
-    for (int r = 0; r < p; ++r) some.push_back(r);
-  } else {
-    some = {0, 1, p / 2, p - 2, p - 1};
-  }
-  return some;
-}
+inline constexpr bool takes_words = tested::has_text<Tag> && !std::is_same_v<Tag, shared_memory>;
 
 // The free monoid: nothing is lost, doubled or swapped without being seen. A letter says the
 // rank, a second one the element.
@@ -113,11 +93,12 @@ inline std::vector<std::string> words_of_all(std::vector<std::size_t> const& cou
 template <class Comm, class Tag>
 void words(Comm& comm, Tag const& tag, std::size_t n, int all_roots_up_to) {
   using enum collective;
+  ++tested::count;
   int const p = comm.size(), me = comm.rank();
   std::size_t const here = static_cast<std::size_t>(me), ranks = static_cast<std::size_t>(p);
   auto const in = words_of(me, n);
   auto const by = [](collective c) { return std::string(name_of(c)) + " by " + std::string(Tag::name); };
-  auto const some_roots = roots(p, all_roots_up_to);
+  auto const some_roots = tested::roots(p, all_roots_up_to);
   auto const order_of = [&]<collective C>() { return keeps_order<policy_t<C, Tag, std::string, concatenation>>(); };
   auto const functor = [&]<collective C>() {
     return fitting_concatenation<policy_t<C, Tag, std::string, concatenation>>();

@@ -1,3 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-#define CATCH_CONFIG_MAIN
+#define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
+
+#include "tested.hpp"
+
+int main(int argc, char** argv) { return tested::exit_code(Catch::Session().run(argc, argv)); }

@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Words over threads: T = string, Op = concatenation, every algorithm, every root of few ranks, some of more.
-// Sanitizers run it with fewer ranks.
+// Words over threads: T = string, Op = concatenation, with knobs and by default (algorithm/combined.cpp: every algorithm).
 #include <catch2/catch.hpp>
 
 #include <atomic>
 
 #include "laws.hpp"
-
-#ifndef COLLIGO_TEST_MOST_RANKS
-#define COLLIGO_TEST_MOST_RANKS 33
-#endif
-
-TEST_CASE("every algorithm combines each rank's word exactly once, in order where it keeps order") {
-  for (int p = 1; p <= COLLIGO_TEST_MOST_RANKS; ++p)
-    REQUIRE_NOTHROW(colligo::run_threads(p, [](colligo::thread_communicator& comm) {
-      for (std::size_t const n : {0u, 1u, 2u, 7u, 64u})
-        colligo::for_each_algorithm([&]<class Tag>(Tag tag) {
-          if constexpr (laws::takes_words<Tag>) laws::words(comm, tag, n, 13);
-        });
-    }));
-}
+#include "most_ranks.hpp"
 
 TEST_CASE("the circulant in other radices combines each rank's word exactly once") {
   for (int const p : {2, 3, 7, 8, 9, 16, 31})

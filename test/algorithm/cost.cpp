@@ -1,143 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-// The closed formulas of the papers against what the recorded schedules cost.
+// What the papers say of single algorithms, with knobs, against what the recorded schedules cost (recorded.cpp: every
+// algorithm's formula).
 #include <catch2/catch.hpp>
 
 #include <colligo/plan/association.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
 
-#include "../laws.hpp"
 #include "../recorded_ranks.hpp"
+#include "../tested.hpp"
+#include "priced.hpp"
 
-namespace {
-
-using namespace colligo;
-struct any {};
-
-// All terms together, and each alone; one-way messages cheaper than exchanges, and not. Whole
-// numbers, so that sums are exact.
-constexpr machine machines[] = {{4096, 64, 16},    {4096, 64, 16, 0.5, 0.75}, {4096, 64, 16, 1, 0.5},
-                                {4096, 0, 0, 0.5}, {0, 64, 0, 1, 0.25},       {0, 0, 16},
-                                {4096, 64, 16, 1, 1, 0.25}};
-
-/// What the recorded schedule costs and what the formula says, for n elements of 8 bytes.
-struct pair {
-  double recorded, formula;
-};
-template <collective C, class Tag>
-pair both(Tag const& tag, machine const& m, int p, std::size_t n, int root = 0) {
-  double const element = C == collective::barrier ? 1 : sizeof(double);
-  return {price(record<double>(tag, C, p, n, root), m, element), make_policy<C, Tag, double, any>(tag).cost(m, p, n)};
-}
-
-/// All halves, segments and blocks are whole.
-std::size_t divisible(int p) { return static_cast<std::size_t>(2 * std::lcm(p, floor_power_of_two(p))); }
-
-template <collective C, class Tag>
-constexpr bool has_formula = requires(policy_t<C, Tag, double, any> policy) {
-  policy.cost(typical, 1, std::size_t{1});
-};
-
-/// Nothing is divided, so the formula is exact for every n.
-template <collective C, class Tag>
-constexpr bool moves_whole_vectors = (C == collective::all_reduce || C == collective::reduce ||
-                                      C == collective::broadcast || C == collective::scan ||
-                                      C == collective::exclusive_scan || C == collective::barrier) &&
-                                     (std::is_same_v<Tag, binary_tree> || std::is_same_v<Tag, recursive_doubling> ||
-                                      std::is_same_v<Tag, grouped_doubling> || std::is_same_v<Tag, knomial_tree> ||
-                                      std::is_same_v<Tag, halving_tree> || std::is_same_v<Tag, rotating_ring> ||
-                                      std::is_same_v<Tag, census> || std::is_same_v<Tag, dissemination> ||
-                                      std::is_same_v<Tag, hierarchical<>>);
-
-/// For p not a power of two some cards give no formula, and that of binary blocks says "at most".
-template <collective C, class Tag>
-bool has_formula_for(int p) {
-  bool const blocks_in_a_tree =
-      std::is_same_v<Tag, scatter_all_gather> ||
-      ((C == collective::gather || C == collective::scatter) && std::is_same_v<Tag, binary_tree>);
-  bool const spare_ranks_move_blocks =
-      std::is_same_v<Tag, multi_leader<>> || (C == collective::all_gather && std::is_same_v<Tag, recursive_doubling>) ||
-      (C == collective::reduce_scatter &&
-       (std::is_same_v<Tag, recursive_halving> || std::is_same_v<Tag, halving_doubling>));
-  bool const has_its_own_test =
-      std::is_same_v<Tag, pipelined_circulant> || std::is_same_v<Tag, direct> || std::is_same_v<Tag, shared_memory>;
-  return !has_its_own_test && (p == floor_power_of_two(p) || !(blocks_in_a_tree || spare_ranks_move_blocks));
-}
-template <class Tag>
-bool formula_is_a_bound(int p) {
-  if (std::is_same_v<Tag, knomial_tree>) return p > 4 && (p != floor_power_of_two(p) || floor_lg(p) % 2 != 0);
-  return p != floor_power_of_two(p) && (std::is_same_v<Tag, binary_blocks> || std::is_same_v<Tag, chained_halving> ||
-                                        std::is_same_v<Tag, sorted_halving> || std::is_same_v<Tag, halving_scan>);
-}
-
-template <collective C, class Check>
-void for_all(std::span<machine const> some_machines, Check check) {
-  laws::for_each_text<C>([&]<class Tag>(Tag tag) {
-    if constexpr (has_formula<C, Tag>)
-      for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
-        if (has_formula_for<C, Tag>(p))
-          for (int const root : has_root(C) ? laws::roots(p, 9) : std::vector{0})
-            for (machine const& m : some_machines) check(tag, m, p, root);
-  });
-}
-
-template <collective C>
-void formulas_are_exact() {
-  for_all<C>(machines, []<class Tag>(Tag tag, machine const& m, int p, int root) {
-    std::vector<std::size_t> sizes{0, divisible(p), 5 * divisible(p)};
-    if (moves_whole_vectors<C, Tag>) sizes.insert(sizes.end(), {1, 7, 1000});
-    if (C == collective::barrier) sizes = {0};
-    for (std::size_t const n : sizes) {
-      auto const [recorded, formula] = both<C>(tag, m, p, n, root);
-      INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);
-      if (formula_is_a_bound<Tag>(p)) CHECK(recorded <= formula * (1 + 1e-12));
-      else CHECK(recorded == Approx(formula).epsilon(1e-12));
-    }
-  });
-}
-
-template <collective C>
-void rounding_to_elements_stays_between() {
-  for_all<C>(std::span(machines).first(2), []<class Tag>(Tag tag, machine const& m, int p, int root) {
-    for (std::size_t const n : {1u, 5u, 64u, 1000u}) {
-      std::size_t const unit = divisible(p), below = n / unit * unit, above = below + unit;
-      double const recorded = both<C>(tag, m, p, n, root).recorded;
-      INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);
-      CHECK(recorded <= both<C>(tag, m, p, above, root).formula * (1 + 1e-12));
-      if (!formula_is_a_bound<Tag>(p)) CHECK(recorded >= both<C>(tag, m, p, below, root).formula * (1 - 1e-12));
-    }
-  });
-}
-
-}  // namespace
-
-TEST_CASE("all_reduce: every closed formula equals the recorded schedule") {
-  formulas_are_exact<collective::all_reduce>();
-}
-TEST_CASE("reduce: every closed formula equals the recorded schedule, any root") {
-  formulas_are_exact<collective::reduce>();
-}
-TEST_CASE("the rest of the family: every closed formula equals the recorded schedule") {
-  formulas_are_exact<collective::broadcast>();
-  formulas_are_exact<collective::all_gather>();
-  formulas_are_exact<collective::gather>();
-  formulas_are_exact<collective::scatter>();
-  formulas_are_exact<collective::reduce_scatter>();
-  formulas_are_exact<collective::scan>();
-  formulas_are_exact<collective::exclusive_scan>();
-  formulas_are_exact<collective::all_to_all>();
-  formulas_are_exact<collective::barrier>();
-}
-
-TEST_CASE("where n does not divide, the schedules cost what the formulas say of the sizes around it") {
-  rounding_to_elements_stays_between<collective::all_reduce>();
-  rounding_to_elements_stays_between<collective::reduce>();
-  rounding_to_elements_stays_between<collective::all_gather>();
-  rounding_to_elements_stays_between<collective::reduce_scatter>();
-}
+using namespace priced;
 
 TEST_CASE("circulant all_reduce: 2 ceil(lg p) rounds and 2 (p-1)/p n elements for every p to 512") {
   for (int p = 2; p <= 8 * COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
@@ -174,7 +50,7 @@ TEST_CASE("circulant in any radix: nothing is moved twice, fewer rounds of more 
 
 TEST_CASE("k-nomial trees: rounds of k - 1 messages, and what they cost; k = 2 is the binomial tree, k = p is flat") {
   auto const check = [](std::size_t radix, int p) {
-    for (int const root : laws::roots(p, 9))
+    for (int const root : tested::roots(p, 9))
       for (machine const& m : machines) {
         INFO("radix " << radix << ", p = " << p << ", root = " << root);
         auto const reduced = both<collective::reduce>(knomial_tree{radix}, m, p, 100, root);

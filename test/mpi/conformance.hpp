@@ -16,6 +16,7 @@
 #include <array>
 #include <span>
 
+#include "../tested.hpp"
 #include "over_mpi.hpp"
 
 namespace conformance {
@@ -142,7 +143,8 @@ void conforms_on(Comm const& comm, boost::mpi::communicator const& reference) {
     forms<Case, Comm> run(comm, reference, n);
     run.all_reduce(colligo::automatic{}, "automatic");
     run.reduce(colligo::automatic{}, "automatic");
-    colligo::for_each_algorithm([&]<class Tag>(Tag tag) {
+    tested::for_each_algorithm([&]<class Tag>(Tag tag) {
+      ++tested::count;
       colligo::named const by_name(Tag::name);
       if constexpr (takes<collective::all_reduce, Tag, T, Op>()) {
         run.all_reduce(colligo::over_messages{tag}, Tag::name);   // names go the best way there is

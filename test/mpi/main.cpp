@@ -13,6 +13,8 @@
 #include <iostream>
 #include <string>
 
+#include "../tested.hpp"
+
 namespace {
 
 // A rank that leaves a test early would let the others wait for it in a collective for ever.
@@ -54,7 +56,7 @@ int main(int argc, char** argv) {
                             "COLLIGO_PATIENCE", "COLLIGO_LINES", "COLLIGO_CHUNKS", "COLLIGO_READ_MEMORY"})
     unsetenv(other);
   boost::mpi::environment const environment(argc, argv, boost::mpi::threading::multiple);
-  int const mine = boost::unit_test::unit_test_main(&start, argc, argv);
+  int const mine = tested::exit_code(boost::unit_test::unit_test_main(&start, argc, argv));
   int worst = 0;
   MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   return worst;

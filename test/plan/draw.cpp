@@ -86,9 +86,10 @@ std::size_t circles_of(schedule const& s) {
 
 TEST_CASE("rounds that are alike are one column, and the title names the algorithm") {
   auto const s = record(named("linear_ring"), collective::all_gather, 32, 64);
-  auto const picture = draw(s, {}, "linear_ring");
+  auto const picture = draw(s);
   CHECK(fault_in_xml(picture) == "");
   CHECK(occurrences(picture, ">linear_ring: all_gather, p = 32, n = 64: 31 rounds, 992 messages<") == 1);
+  CHECK(occurrences(draw(s, {}, "mine"), ">mine: all_gather") == 1);
   CHECK(occurrences(picture, ">rounds 1 to 31 (x 31)<") == 1);
   CHECK(occurrences(picture, ">round 1<") == 0);
   CHECK(occurrences(picture, "<title>rank ") == 32 * 2);   // of each message its line and its arrow

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The laws over the whole catalogue, and that the recorder sees each law broken. Compiled
-// without MPI on the include path.
+// The recorder sees each law broken (algorithm/recorded.cpp: every algorithm obeys them). Compiled without MPI on the
+// include path.
 #include <catch2/catch.hpp>
 
 #include <colligo/plan/association.hpp>
@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "../recorded_ranks.hpp"
+#include "../tested.hpp"
 
 using namespace colligo;
 
@@ -17,7 +18,7 @@ namespace {
 
 template <class F>
 void for_each_text(F f) {
-  for_each_algorithm([&]<class Tag>(Tag tag) {
+  tested::for_each_algorithm([&]<class Tag>(Tag tag) {
     if constexpr (!std::is_same_v<Tag, vendor>) f(tag);
   });
 }
@@ -37,22 +38,6 @@ schedule schedule_of(Text, int p = 3) { return record(text_of<Text>{}, collectiv
 using Catch::Matchers::Contains;
 
 }  // namespace
-
-TEST_CASE("every algorithm of every collective obeys the laws, p = 1..128") {
-  static std::vector<std::size_t> const sizes{0, 1, 5, 64, 1000}, few_sizes{150};
-  for_each_text([]<class Tag>(Tag tag) {
-    for (collective const c : collectives)
-      detail::for_collective(c, [&]<collective C>() {
-        if constexpr (offers<Tag, C, int, int>)
-          for (int p = 1; p <= 2 * COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
-            for (std::size_t const n : p <= 33 ? sizes : few_sizes)
-              for (int root = 0; root < (has_root(C) && p <= 9 ? p : 1); ++root) {
-                INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);
-                CHECK_NOTHROW(record(tag, C, p, n, root).verify());
-              }
-      });
-  });
-}
 
 TEST_CASE("all_to_all: blocks of other sizes for other ranks, and other sizes from every rank") {
   std::vector<std::size_t> const counts{0, 3, 9, 1, 2};
@@ -209,7 +194,7 @@ TEST_CASE("a schedule prints its rounds") {
   std::ostringstream out;
   out << record(recursive_doubling{}, collective::all_reduce, 3, 5);
   CHECK(out.str() ==
-        "all_reduce, p = 3, n = 5: 3 rounds, at most 2 messages, 10 elements sent and 10 combined by any rank\n"
+        "recursive_doubling: all_reduce, p = 3, n = 5: 3 rounds, at most 2 messages, 10 elements sent and 10 combined by any rank\n"
         "  round 1:  1->+0 0..5\n"
         "  round 2:  0->+2 0..5  2->+0 0..5\n"
         "  round 3:  0->1 0..5\n");

@@ -88,6 +88,10 @@ struct binary_blocks {
       return halving_doubling::all_reduce<T, Op>{halving_doubling{}}.cost(m, floor_power_of_two(p), n) +
              (n == 0 ? 0 : detail::cost_between_blocks(m, p, static_cast<double>(n * sizeof(T)), 2));
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      if (!divides(floor_power_of_two(p), n)) return formula::rounded;
+      return exact_if(is_power_of_two(p), formula::bound);
+    }
   };
 
   template <class T, class Op>
@@ -112,6 +116,10 @@ struct binary_blocks {
       double const bytes = static_cast<double>(n * sizeof(T));
       return halving_doubling::reduce<T, Op>::cost(m, q, n) + detail::cost_between_blocks(m, p, bytes, 1) +
              (p == q ? 0 : m.one_way(bytes / q));
+    }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      if (!divides(floor_power_of_two(p), n)) return formula::rounded;
+      return exact_if(is_power_of_two(p), formula::bound);
     }
   };
 };

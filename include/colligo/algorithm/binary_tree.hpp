@@ -86,6 +86,9 @@ struct binary_tree {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : ceil_lg(p) * m.alpha_uni() + (bytes - bytes / p) * m.beta_uni();
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
+    }
   };
 
   template <class T>
@@ -101,6 +104,9 @@ struct binary_tree {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) { return gatherv<T>::cost(m, p, n); }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
+    }
   };
 };
 

@@ -120,6 +120,9 @@ struct bruck {
       }
       return all;
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
+    }
 
    private:
     static constexpr std::size_t rooms(int count, std::size_t longest) {

@@ -61,6 +61,10 @@ struct chained_halving {
       return n == 0 ? 0 : detail::cost_of_chained_halving(m, ring, ring.segments, bytes) + ceil_lg(p) * m.alpha +
                               ring.moved_by_all_gather() * bytes * m.beta;
     }
+    static constexpr formula exact_for(machine const& m, int p, std::size_t n) {
+      if (!divides(chained_ring{p}.segments, n)) return formula::rounded;
+      return exact_if(is_power_of_two(p) || (m.one_way_as_exchange() && m.f_further == 1), formula::bound);
+    }
   };
 
   template <class T, class Op>
@@ -81,6 +85,10 @@ struct chained_halving {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : detail::cost_of_chained_halving(m, ring, ring.segments, bytes) + ceil_lg(p) * m.alpha_uni() +
                               ring.moved_by_gather() * bytes * m.beta_uni();
+    }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      if (!divides(chained_ring{p}.segments, n)) return formula::rounded;
+      return exact_if(is_power_of_two(p), formula::bound);
     }
   };
 
@@ -105,6 +113,10 @@ struct chained_halving {
       double const bytes = static_cast<double>(n * sizeof(T)), block = bytes / p;
       int const messages = p <= 3 ? 0 : chained_ring{p}.segments == p ? 1 : 2;   // to the owner, at the end
       return n == 0 ? 0 : detail::cost_of_chained_halving(m, {p}, p, bytes) + messages * m.exchange(block);
+    }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      if (!divides(p, n)) return formula::rounded;
+      return exact_if(is_power_of_two(p), formula::bound);
     }
   };
 };

@@ -52,6 +52,9 @@ struct circulant {
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta + m.gamma, knob.for_ranks(p));
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
+    }
   };
 
   template <class T, class Op>
@@ -71,6 +74,9 @@ struct circulant {
       return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta + m.gamma, knob.for_ranks(p)) +
              (n == 0 ? 0 : ceil_lg(p) * m.alpha_uni() + moved * m.beta_uni());
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
+    }
   };
 
   template <class T>
@@ -84,6 +90,9 @@ struct circulant {
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta, knob.for_ranks(p));
+    }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
     }
   };
 
@@ -105,6 +114,9 @@ struct circulant {
       int const base = knob.for_ranks(p);
       return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta + m.gamma, base) +
              detail::cost_on_circulant(m, p, n * sizeof(T), m.beta, base);
+    }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
     }
   };
 

@@ -70,6 +70,9 @@ struct direct {
       return 2 * (windows * m.startups(detail::turns(p)) + detail::turns(p) * bytes / p * m.beta) +
              m.combine(bytes - bytes / p);
     }
+    constexpr formula exact_for(machine const&, int, std::size_t n) const {
+      return exact_if(n * sizeof(T) <= knob.slices);
+    }
   };
 
   template <class T, class Op>
@@ -107,6 +110,7 @@ struct direct {
       int const turns = detail::turns(p);
       return n == 0 ? 0 : m.startups(turns) + turns * bytes / p * m.beta + m.combine(bytes - bytes / p);
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) { return exact_if(divides(p, n)); }
   };
 
   template <class T>
@@ -139,6 +143,7 @@ struct direct {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       return detail::cost_of_pairs(m, p, static_cast<double>(n * sizeof(T)), p);
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) { return exact_if(divides(p, n)); }
   };
 
   struct barrier {

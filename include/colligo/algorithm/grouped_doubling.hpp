@@ -77,6 +77,9 @@ struct grouped_doubling {
       if (n == 0) return 0;
       return startups + doublings * m.alpha + bytes * (received * m.beta + (received + in_pieces) * m.gamma);
     }
+    constexpr formula exact_for(machine const&, int, std::size_t) const {
+      return exact_if(knob.early == 0, formula::bound);
+    }
 
    private:
     static constexpr int group_of(int p) { return p / (p & -p); }

@@ -71,6 +71,9 @@ struct halving_doubling {
           (rest + 2 * h) * m.alpha + moved * (2 * m.beta + m.gamma) + rest * left * (m.beta + m.gamma);
       return p == q ? inner : spare_ranks::cost(m, bytes) + inner + m.one_way(bytes);
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(floor_power_of_two(p), n), formula::rounded);
+    }
   };
 
   template <class T, class Op>
@@ -93,6 +96,9 @@ struct halving_doubling {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / q;
       double const inner = floor_lg(p) * (m.alpha + m.alpha_uni()) + moved * (m.beta + m.beta_uni() + m.gamma);
       return p == q ? inner : spare_ranks::cost(m, bytes) + inner;
+    }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(floor_power_of_two(p), n), formula::rounded);
     }
   };
 
@@ -125,11 +131,13 @@ struct halving_doubling {
       ranks.give_neighbour_its_block(step, block);
     }
 
-    /// For p = 2^k.
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       if (n == 0) return 0;
       double const bytes = static_cast<double>(n * sizeof(T)), block = bytes / p;
       return floor_lg(p) * m.alpha + (bytes - block) * (m.beta + m.gamma) + (p > 2 ? m.exchange(block) : 0);
+    }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
     }
   };
 

@@ -131,6 +131,10 @@ struct halving_scan {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       return cost_of(m, p, static_cast<double>(n * sizeof(T)), Inclusive);
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      if (!divides(floor_power_of_two(p), n)) return formula::rounded;
+      return exact_if(is_power_of_two(p), formula::bound);
+    }
   };
 
  public:

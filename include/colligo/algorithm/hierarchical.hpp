@@ -29,6 +29,13 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
+namespace detail {
+/// Of a sum of parts' formulas, which counts with hosts of as many ranks each.
+constexpr formula of_parts(host_map const& map, auto... parts) {
+  return map.even() ? std::max({parts...}) : formula::estimate;
+}
+}  // namespace detail
+
 template <class Within = binary_tree, class Between = recursive_doubling>
 struct hierarchical {
   /// The two of the catalogue are told apart by name; another composition is known by its type alone.
@@ -65,13 +72,17 @@ struct hierarchical {
       down(host, all);
     }
 
-    /// For hosts of as many ranks each.
     constexpr double cost(machine const& m, int p, std::size_t n) const
       requires detail::priced<decltype(up), decltype(across), decltype(down)>
     {
       host_map const map = tag.map(p);
       int const here = map.ranks_with(0);
       return up.cost(m, here, n) + across.cost(m, map.host_count(), n) + down.cost(m, here, n);
+    }
+    constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
+      host_map const map = tag.map(p);
+      return detail::of_parts(map, up.exact_for(m, map.fewest(), n), across.exact_for(m, map.host_count(), n),
+                              down.exact_for(m, map.fewest(), n));
     }
   };
 
@@ -98,11 +109,14 @@ struct hierarchical {
       across(speakers, all, map.host_of(root));
     }
 
-    /// For hosts of as many ranks each.
     constexpr double cost(machine const& m, int p, std::size_t n) const
       requires detail::priced<decltype(up), decltype(across)>
     {
       return up.cost(m, tag.map(p).ranks_with(0), n) + across.cost(m, tag.map(p).host_count(), n);
+    }
+    constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
+      host_map const map = tag.map(p);
+      return detail::of_parts(map, up.exact_for(m, map.fewest(), n), across.exact_for(m, map.host_count(), n));
     }
   };
 
@@ -126,11 +140,14 @@ struct hierarchical {
       down(host, all, speaker);
     }
 
-    /// For hosts of as many ranks each.
     constexpr double cost(machine const& m, int p, std::size_t n) const
       requires detail::priced<decltype(across), decltype(down)>
     {
       return across.cost(m, tag.map(p).host_count(), n) + down.cost(m, tag.map(p).ranks_with(0), n);
+    }
+    constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
+      host_map const map = tag.map(p);
+      return detail::of_parts(map, across.exact_for(m, map.host_count(), n), down.exact_for(m, map.fewest(), n));
     }
   };
 

@@ -48,6 +48,9 @@ struct knomial_tree {
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       return knob.rounds(m, p, static_cast<double>(n * sizeof(T)), m.gamma);
     }
+    constexpr formula exact_for(machine const&, int p, std::size_t) const {
+      return knob.exact_over(p);
+    }
   };
 
   template <class T>
@@ -66,6 +69,9 @@ struct knomial_tree {
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       return knob.rounds(m, p, static_cast<double>(n * sizeof(T)), 0);
     }
+    constexpr formula exact_for(machine const&, int p, std::size_t) const {
+      return knob.exact_over(p);
+    }
   };
 
  private:
@@ -78,6 +84,12 @@ struct knomial_tree {
     for (int i = 0; i < tree.rounds(); ++i)
       all += m.f_alpha * m.startups(tree.others(i)) + tree.others(i) * bytes * (m.beta_uni() + per_byte);
     return bytes == 0 ? 0 : all;
+  }
+  constexpr formula exact_over(int p) const {
+    int product = 1;
+    auto const tree = over(p, 0);
+    for (int i = 0; i < tree.rounds(); ++i) product *= tree.others(i) + 1;
+    return exact_if(product == p, formula::bound);
   }
 };
 

@@ -32,6 +32,9 @@ struct linear {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : m.f_alpha * m.startups(p - 1) + (bytes - bytes / p) * m.beta_uni();
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
+    }
   };
 
   template <class T>
@@ -44,6 +47,9 @@ struct linear {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) { return gatherv<T>::cost(m, p, n); }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
+    }
   };
 };
 

@@ -61,12 +61,19 @@ struct multi_leader {
       join(host, slice);
     }
 
-    /// For hosts of as many ranks each, which divide n.
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       host_map const map{tag.hosts, p, tag.tables};
       int const here = map.ranks_with(0);
       return cut.cost(m, here, n) + across.cost(m, map.host_count(), n / static_cast<std::size_t>(here)) +
              join.cost(m, here, n);
+    }
+    constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
+      host_map const map{tag.hosts, p, tag.tables};
+      int const here = map.fewest();
+      if (!divides(here, n)) return formula::estimate;
+      return detail::of_parts(map, cut.exact_for(m, here, n),
+                              across.exact_for(m, map.host_count(), n / static_cast<std::size_t>(here)),
+                              join.exact_for(m, here, n));
     }
   };
 };

@@ -70,6 +70,9 @@ struct pairwise {
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       return detail::cost_of_pairs(m, p, static_cast<double>(n * sizeof(T)), knob.most());
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n));
+    }
   };
 
  private:

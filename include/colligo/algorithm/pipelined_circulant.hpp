@@ -61,6 +61,9 @@ struct pipelined_circulant {
     double cost(machine const& m, int p, std::size_t n) const {
       return cost_of(cut(knob, {0, n}, sizeof(T), p, typical.beta), m, p, n * sizeof(T), m.beta);
     }
+    formula exact_for(machine const& m, int p, std::size_t n) const {
+      return exact_if(m.one_way_as_exchange() && divides(cut(knob, {0, n}, sizeof(T), p, typical.beta).size(), n));
+    }
   };
 
   template <class T, class Op>
@@ -82,6 +85,9 @@ struct pipelined_circulant {
     double cost(machine const& m, int p, std::size_t n) const {
       return cost_of(cut(knob, {0, n}, sizeof(T), p, combined_byte), m, p, n * sizeof(T), m.beta + m.gamma);
     }
+    formula exact_for(machine const& m, int p, std::size_t n) const {
+      return exact_if(m.one_way_as_exchange() && divides(cut(knob, {0, n}, sizeof(T), p, combined_byte).size(), n));
+    }
   };
 
   template <class T>
@@ -100,6 +106,9 @@ struct pipelined_circulant {
 
     double cost(machine const& m, int p, std::size_t n) const {
       return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, typical.beta, m.beta);
+    }
+    formula exact_for(machine const& m, int p, std::size_t n) const {
+      return exact_if(m.one_way_as_exchange() && detail::pieces_are_even({{0, n}, p}, sizeof(T), knob.block, typical.beta));
     }
   };
 
@@ -120,6 +129,9 @@ struct pipelined_circulant {
 
     double cost(machine const& m, int p, std::size_t n) const {
       return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, combined_byte, m.beta + m.gamma);
+    }
+    formula exact_for(machine const& m, int p, std::size_t n) const {
+      return exact_if(m.one_way_as_exchange() && detail::pieces_are_even({{0, n}, p}, sizeof(T), knob.block, combined_byte));
     }
   };
 

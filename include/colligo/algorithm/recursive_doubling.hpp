@@ -72,6 +72,9 @@ struct recursive_doubling {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : floor_lg(p) * m.alpha + (bytes - bytes / p) * m.beta;
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
+    }
   };
 
   // Rank r knows the d ranks up to itself; the d before those come from rank r - d.

@@ -43,6 +43,9 @@ struct recursive_halving {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : floor_lg(p) * m.alpha + (bytes - bytes / p) * (m.beta + m.gamma);
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
+    }
   };
 };
 

@@ -62,6 +62,9 @@ struct ring {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
       return 2 * (p - 1) * m.alpha + moved * (2 * m.beta + m.gamma);
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
+    }
   };
 
   template <class T, class Op>
@@ -82,6 +85,9 @@ struct ring {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
       return (p - 1) * m.alpha + m.f_alpha * m.startups(p - 1) + moved * (m.beta + m.beta_uni() + m.gamma);
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
+    }
   };
 
   template <class T, class Op>
@@ -97,6 +103,9 @@ struct ring {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
       return n == 0 ? 0 : (p - 1) * m.alpha + moved * (m.beta + m.gamma);
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
+    }
   };
 
   template <class T>
@@ -109,6 +118,9 @@ struct ring {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : (p - 1) * m.alpha + (bytes - bytes / p) * m.beta;
+    }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return exact_if(divides(p, n), formula::rounded);
     }
   };
 };

@@ -34,6 +34,9 @@ struct scatter_all_gather {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       return binary_tree::scatterv<T>::cost(m, p, n) + detail::cost_on_circulant(m, p, n * sizeof(T), m.beta);
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
+    }
   };
 };
 

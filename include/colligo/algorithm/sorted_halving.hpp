@@ -63,6 +63,10 @@ struct sorted_halving {
       return ceil_lg(p) * m.alpha + ring.moved_by_reduce_scatter(p) * bytes * (m.beta + m.gamma) +
              (ring.segments == p ? 0 : m.alpha_uni() + bytes / p * m.beta_uni());
     }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+      if (!divides(p, n)) return formula::rounded;
+      return exact_if(is_power_of_two(p), formula::bound);
+    }
   };
 };
 

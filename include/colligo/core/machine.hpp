@@ -37,10 +37,21 @@ struct machine {
   /// Seconds for combining so many bytes.
   constexpr double combine(double bytes) const { return bytes * gamma; }
 
+  /// A pair communicates in one direction for what both cost: half duplex.
+  constexpr bool one_way_as_exchange() const { return f_alpha == 1 && f_beta == 1; }
+
   friend constexpr bool operator==(machine const&, machine const&) = default;
 };
 
 /// Where nobody has measured: a microsecond per message, 10 GB/s for moving and for combining.
 inline constexpr machine typical{1e-6, 1e-10, 1e-10};
+
+/// What a policy's closed formula is to the price of its recorded schedule: equal; equal but for parts that are rounded
+/// to elements, so that the price lies between those of the sizes around that divide; at least that; about that.
+enum class formula { exact, rounded, bound, estimate };
+
+constexpr formula exact_if(bool condition, formula otherwise = formula::estimate) {
+  return condition ? formula::exact : otherwise;
+}
 
 }  // namespace colligo

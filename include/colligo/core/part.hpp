@@ -43,6 +43,7 @@ class part {
   {
     return policy_.cost(m, p, n);
   }
+  constexpr formula exact_for(machine const& m, int p, std::size_t n) const { return formula_of(policy_, m, p, n); }
 
   template <steps Step>
   constexpr void operator()(Step& step, blocks const& vector, int root = 0) const {

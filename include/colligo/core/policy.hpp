@@ -239,6 +239,14 @@ constexpr int made_for(Policy const& policy, int p) {
   else return p;
 }
 
+/// For which machine, p and n its `cost` is exact: `formula exact_for(machine const& m, int p, std::size_t n) const`
+/// beside it. A policy that does not say so has a formula that is always exact.
+template <class Policy>
+constexpr formula formula_of(Policy const& policy, machine const& m, int p, std::size_t n) {
+  if constexpr (requires { policy.exact_for(m, p, n); }) return policy.exact_for(m, p, n);
+  else return formula::exact;
+}
+
 /// The policy is a text of steps, not a call of somebody else's library.
 template <class Policy>
 constexpr bool has_text() {

@@ -13,7 +13,10 @@ namespace colligo::inline COLLIGO_MODE {
 /// The largest power of two that is not above p, and the logarithms of the papers.
 constexpr int floor_power_of_two(int p) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(p))); }
 constexpr int floor_lg(int p) { return static_cast<int>(std::bit_width(static_cast<unsigned>(p))) - 1; }
+constexpr bool is_power_of_two(int p) { return std::has_single_bit(static_cast<unsigned>(p)); }
 constexpr int ceil_lg(int p) { return p <= 1 ? 0 : floor_lg(p - 1) + 1; }
+/// n elements are cut into so many parts of the same length.
+constexpr bool divides(int parts, std::size_t n) { return n % static_cast<std::size_t>(parts) == 0; }
 
 /// Runs a text on `size` of the ranks: `real(v)` is the rank that plays virtual rank v. Operands keep their order by
 /// real ranks (law 3), so a renumbering that is monotone keeps order.
@@ -101,8 +104,12 @@ struct folded {
   constexpr double cost(machine const& m, int p, std::size_t n) const {
     double const bytes = static_cast<double>(n * sizeof(T));
     double const fold_and_return =
-        std::has_single_bit(static_cast<unsigned>(p)) || n == 0 ? 0 : 2 * m.one_way(bytes) + m.combine(bytes);
+        is_power_of_two(p) || n == 0 ? 0 : 2 * m.one_way(bytes) + m.combine(bytes);
     return fold_and_return + inner.cost(m, floor_power_of_two(p), n);
+  }
+  constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
+    if constexpr (requires { inner.exact_for(m, p, n); }) return inner.exact_for(m, floor_power_of_two(p), n);
+    else return formula::exact;
   }
 };
 

@@ -146,9 +146,10 @@ inline std::vector<folded_rounds> fold_rounds(std::vector<message> const& all, i
 
 /// The schedule as SVG: a row per rank, a column per round, and each message from its sender to its receiver with the
 /// elements that it carries; a plus where the receiver combines. Rounds in a row whose messages go the same ways are
-/// one column from three on, with the elements of the first. hosts[r] is the host of rank r; none: not shown. `name`,
-/// the algorithm's, begins the title. Throws argument_error as between_hosts does, broken_law.
+/// one column from three on, with the elements of the first. hosts[r] is the host of rank r; none: not shown. `name`
+/// begins the title; none: the algorithm's. Throws argument_error as between_hosts does, broken_law.
 inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std::string_view name = {}) {
+  if (name.empty()) name = s.algorithm();
   detail::host_rows const map(s.size(), hosts);
   auto const all = s.messages_in_order();
   auto const columns = detail::fold_rounds(all, s.rounds());

@@ -130,6 +130,7 @@ constexpr auto said_by(Tag const& tag, collective what, int p, int root) {
           recorder step(rank, p);
           apply<C>(policy, step, vector, root);
           said = std::move(step).take();
+          said.algorithm = Tag::name;
           if constexpr (packs<decltype(policy)>) said.scratch = policy.scratch(vector, sizeof(T));
         }
       }

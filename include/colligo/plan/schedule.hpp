@@ -8,6 +8,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,12 +51,14 @@ class schedule {
   constexpr schedule(collective what, std::size_t n, std::vector<detail::saying> said) : all_{what, n} {
     for (detail::saying& one : said) {
       all_.scratch = std::max(all_.scratch, one.scratch);
+      if (!one.algorithm.empty()) all_.algorithm = one.algorithm;
       all_.ranks.push_back(std::move(one.steps));
       all_.moves.push_back(std::move(one.moves));
     }
   }
 
   constexpr collective what() const { return all_.what; }
+  constexpr std::string_view algorithm() const { return all_.algorithm; }   ///< its name, without knobs
   constexpr int size() const { return all_.size(); }          ///< p
   constexpr std::size_t elements() const { return all_.n; }   ///< n
   constexpr std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
@@ -117,16 +120,16 @@ class schedule {
     play(Clock{});
   }
 
-  /// Prints who sends what to whom, round by round; `n..m` are elements n to m - 1, `+` means
+  /// Prints the algorithm's name, and who sends what to whom, round by round; `n..m` are elements n to m - 1, `+` means
   /// that the receiver combines.
   template <class Traits>
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, schedule const& s) {
     auto all = s.messages_in_order();
     std::ranges::stable_sort(all, {}, [](message const& m) { return std::pair(m.round, m.from); });
     using detail::sentence;   // numbers as no locale writes them
-    out << sentence({name_of(s.what()), ", p = ", s.size(), ", n = ", s.elements(), ": ", s.rounds(),
-                     " rounds, at most ", s.messages(), " messages, ", s.elements_sent(), " elements sent and ",
-                     s.elements_folded(), " combined by any rank\n"});
+    out << sentence({s.algorithm(), s.algorithm().empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
+                     ", n = ", s.elements(), ": ", s.rounds(), " rounds, at most ", s.messages(), " messages, ",
+                     s.elements_sent(), " elements sent and ", s.elements_folded(), " combined by any rank\n"});
     for (int round = 0; message const& m : all) {
       if (m.round != round) out << sentence({round == 0 ? "" : "\n", "  round ", m.round, ":"});
       round = m.round;

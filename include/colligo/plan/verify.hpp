@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -40,6 +41,7 @@ struct saying {
   std::vector<recorded_step> steps{};
   std::vector<recorded_move> moves{};
   std::size_t scratch = 0;
+  std::string_view algorithm{};   // its name, which is there as long as the program
   bool by_arrival = false;   // some of its folds are combined as they come
 };
 
@@ -50,6 +52,7 @@ struct recorded {
   std::vector<std::vector<recorded_step>> ranks{};
   std::vector<std::vector<recorded_move>> moves{};
   std::size_t scratch = 0;   // elements beyond the vector
+  std::string_view algorithm{};
 
   constexpr int size() const { return static_cast<int>(ranks.size()); }
   constexpr std::span<recorded_move const> moves_of(std::size_t rank) const { return moves[rank]; }

@@ -57,6 +57,7 @@ class any_recorder final : public any_step {
     if ((operands += said.moves.size()) > most_operands) return std::nullopt;
     by_arrival |= said.by_arrival;
   }
+  ranks.front().algorithm = what.name;
   if (what.scratch) ranks.front().scratch = what.scratch(tag, its.vector, its.of->size);
   std::size_t const n = has_two_vectors(its.what) ? vectors_of(its.what, its.vector, 0).out.whole.last
                                                   : its.vector.whole.size();
@@ -74,6 +75,7 @@ class any_recorder final : public any_step {
   any_recorder step(rank, p, element_size, memory);
   by.what->run(by.tag, {}, step, vector, root);
   saying said = std::move(step).take();
+  said.algorithm = name;
   if (by.what->scratch) said.scratch = by.what->scratch(by.tag, vector, element_size);
   return said;
 }

@@ -79,6 +79,9 @@ struct host_map {
     return least;
   }
 
+  /// All hosts have as many ranks.
+  constexpr bool even() const { return fewest() * host_count() == p; }
+
   /// The text sees the ranks of this one's host, in order.
   template <steps Step>
   constexpr auto within(Step& step) const {

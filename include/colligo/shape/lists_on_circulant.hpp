@@ -71,6 +71,12 @@ inline double cost_of_lists(machine const& m, blocks const& even, std::size_t el
   return circulant_volume(even, element_size).time(m.alpha, per_byte, pieces);
 }
 
+/// All blocks have the same length, and so have all pieces.
+inline bool pieces_are_even(blocks const& even, std::size_t element_size, std::size_t block, double typically) {
+  std::size_t const n = even.whole.size(), pieces = cut_for_lists(even, element_size, block, typically).pieces;
+  return n % (static_cast<std::size_t>(even.parts) * pieces) == 0;
+}
+
 /// What goes to one peer goes as one message: lists of several stretches are packed behind the vector.
 template <steps Step>
 class packing {

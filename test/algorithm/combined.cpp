@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// Where a card says "same bits on all ranks", sums that are not associative show it.
+// Every algorithm over threads. Words: T = string, Op = concatenation, every root of few ranks, some of more. Sums that
+// are not associative, where a card says "same bits on all ranks".
 #include <catch2/catch.hpp>
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
-#include "laws.hpp"
+#include "../laws.hpp"
+#include "../most_ranks.hpp"
 
 namespace {
 
@@ -30,8 +32,18 @@ bool same_bits_on_all_ranks(int p, std::size_t n, Tag tag) {
 
 }  // namespace
 
+TEST_CASE("every algorithm combines each rank's word exactly once, in order where it keeps order") {
+  for (int p = 1; p <= COLLIGO_TEST_MOST_RANKS; ++p)
+    REQUIRE_NOTHROW(colligo::run_threads(p, [](colligo::thread_communicator& comm) {
+      for (std::size_t const n : {0u, 1u, 2u, 7u, 64u})
+        tested::for_each_algorithm([&]<class Tag>(Tag tag) {
+          if constexpr (laws::takes_words<Tag>) laws::words(comm, tag, n, 13);
+        });
+    }));
+}
+
 TEST_CASE("algorithms that promise the same bits on all ranks give them") {
-  laws::for_each_text<colligo::collective::all_reduce>([]<class Tag>(Tag tag) {
+  tested::for_each_text<colligo::collective::all_reduce>([]<class Tag>(Tag tag) {
     using policy = colligo::policy_t<colligo::collective::all_reduce, Tag, double, std::plus<>>;
     if constexpr (colligo::gives_same_bits<policy>())
       for (int p = 1; p <= 17; ++p)

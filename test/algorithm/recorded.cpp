@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+// Every algorithm as it is recorded: the laws, and the closed formulas of the papers.
+#include <catch2/catch.hpp>
+
+#include <array>
+
+#include "../recorded_ranks.hpp"
+#include "../tested.hpp"
+#include "priced.hpp"
+
+using namespace priced;
+
+namespace {
+
+template <collective C, class Tag>
+constexpr bool has_formula = requires(policy_t<C, Tag, double, any> policy) {
+  policy.cost(typical, 1, std::size_t{1});
+};
+
+/// check(tag, policy, p, root) for every algorithm that has a formula.
+template <collective C, class Check>
+void for_each_formula(Check check) {
+  tested::for_each_text<C>([&]<class Tag>(Tag tag) {
+    if constexpr (has_formula<C, Tag>)
+      for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
+        for (int const root : has_root(C) ? tested::roots(p, 9) : std::vector{0})
+          check(tag, make_policy<C, Tag, double, any>(tag), p, root);
+  });
+}
+
+template <collective C>
+void formulas_are_what_cards_say() {
+  std::string before;
+  int exact = 1;
+  auto const some_were_exact = [&] {
+    INFO(name_of(C) << ' ' << before << " says of no p and n that its formula is exact");
+    CHECK(exact > 0);
+  };
+  for_each_formula<C>([&]<class Tag>(Tag tag, auto const& policy, int p, int root) {
+    if (before != Tag::name) some_were_exact(), before = Tag::name, exact = 0;
+    auto const ranks = static_cast<std::size_t>(p), whole = divisible(p);
+    std::vector<std::size_t> sizes{0, 1, 7, 3 * ranks, whole, 5 * whole};
+    if (C == collective::barrier) sizes = {0};
+    for (std::size_t const n : sizes) {
+      auto const its = record<double>(tag, C, p, n, root);
+      for (machine const& m : machines) {
+        formula const known = formula_of(policy, m, p, n);
+        if (known != formula::exact && known != formula::bound) continue;
+        double const recorded = price(its, m, element<C>), cost = policy.cost(m, p, n);
+        INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root << ", machine "
+                        << &m - machines);
+        if (known == formula::exact) CHECK(recorded == Approx(cost).epsilon(1e-12));
+        if (known == formula::bound) CHECK(recorded <= cost * (1 + 1e-12));
+        exact += known == formula::exact && p > 1 && (n > 0 || C == collective::barrier);
+      }
+    }
+  });
+  some_were_exact();
+}
+
+template <collective C>
+void rounding_to_elements_stays_between() {
+  for_each_formula<C>([]<class Tag>(Tag tag, auto const& policy, int p, int root) {
+    for (std::size_t const n : {1u, 5u, 64u, 1000u}) {
+      std::size_t const unit = divisible(p), below = n / unit * unit, above = below + unit;
+      auto const its = record<double>(tag, C, p, n, root);
+      for (machine const& m : {machines[0], machines[1]}) {
+        if (formula_of(policy, m, p, n) != formula::rounded) continue;
+        double const recorded = price(its, m, element<C>);
+        INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);
+        if (formula_of(policy, m, p, above) != formula::estimate)
+          CHECK(recorded <= policy.cost(m, p, above) * (1 + 1e-12));
+        if (formula_of(policy, m, p, below) == formula::exact)
+          CHECK(recorded >= policy.cost(m, p, below) * (1 - 1e-12));
+      }
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("every algorithm of every collective obeys the laws, p = 1..128") {
+  static std::vector<std::size_t> const sizes{0, 1, 5, 64, 1000}, few_sizes{150};
+  for (collective const c : collectives)
+    detail::for_collective(c, [&]<collective C>() {
+      tested::for_each_text<C>([]<class Tag>(Tag tag) {
+        for (int p = 1; p <= 2 * COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
+          for (std::size_t const n : p <= 33 ? sizes : few_sizes)
+            for (int root = 0; root < (has_root(C) && p <= 9 ? p : 1); ++root) {
+              INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);
+              CHECK_NOTHROW(record(tag, C, p, n, root).verify());
+            }
+      });
+    });
+}
+
+TEST_CASE("every closed formula is what its card says of the recorded schedule: equal to it, or a bound") {
+  using enum collective;
+  formulas_are_what_cards_say<all_reduce>();
+  formulas_are_what_cards_say<reduce>();
+  formulas_are_what_cards_say<broadcast>();
+  formulas_are_what_cards_say<all_gather>();
+  formulas_are_what_cards_say<gather>();
+  formulas_are_what_cards_say<scatter>();
+  formulas_are_what_cards_say<reduce_scatter>();
+  formulas_are_what_cards_say<scan>();
+  formulas_are_what_cards_say<exclusive_scan>();
+  formulas_are_what_cards_say<all_to_all>();
+  formulas_are_what_cards_say<barrier>();
+}
+
+TEST_CASE("where n does not divide, the schedules cost what the formulas say of the sizes around it") {
+  using enum collective;
+  rounding_to_elements_stays_between<all_reduce>();
+  rounding_to_elements_stays_between<reduce>();
+  rounding_to_elements_stays_between<broadcast>();
+  rounding_to_elements_stays_between<all_gather>();
+  rounding_to_elements_stays_between<gather>();
+  rounding_to_elements_stays_between<scatter>();
+  rounding_to_elements_stays_between<reduce_scatter>();
+  rounding_to_elements_stays_between<scan>();
+  rounding_to_elements_stays_between<exclusive_scan>();
+  rounding_to_elements_stays_between<all_to_all>();
+}

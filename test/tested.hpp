@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which algorithms are under test: all of the catalogue, or the one that COLLIGO_TEST_ALGORITHM names.
+#pragma once
+
+#include <colligo/algorithm/catalogue.hpp>
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace tested {
+
+inline char const* the_only_one() { return std::getenv("COLLIGO_TEST_ALGORITHM"); }
+
+/// How often a test has come to an algorithm of which it has something to check.
+inline std::atomic<int> count = 0;
+
+/// Calls f(Tag{}) for every algorithm under test. Throws if there is none of the name.
+template <class F>
+void for_each_algorithm(F f) {
+  char const* const only = the_only_one();
+  std::string known;
+  bool found = only == nullptr;
+  colligo::for_each_algorithm([&]<class Tag>(Tag tag) {
+    known += ' ' + std::string(Tag::name);
+    if (only != nullptr && Tag::name != only) return;
+    found = true;
+    f(tag);
+  });
+  if (!found)
+    throw std::runtime_error("COLLIGO_TEST_ALGORITHM=" + std::string(only) + " is no algorithm; known are" + known);
+}
+
+/// Algorithms that are made of steps.
+template <class Tag>
+inline constexpr bool has_text = !std::is_same_v<Tag, colligo::vendor>;
+
+template <colligo::collective C, class F>
+void for_each_text(F f) {
+  tested::for_each_algorithm([&]<class Tag>(Tag tag) {
+    if constexpr (has_text<Tag> && colligo::offers<Tag, C, double, std::plus<>>) ++count, f(tag);
+  });
+}
+
+/// The roots worth trying: all where there are few.
+inline std::vector<int> roots(int p, int all_up_to) {
+  std::vector<int> some;
+  if (p <= all_up_to) {
+    for (int r = 0; r < p; ++r) some.push_back(r);
+  } else {
+    some = {0, 1, p / 2, p - 2, p - 1};
+  }
+  return some;
+}
+
+/// What a program returns: 77, which ctest takes as skipped, if there is nothing in it of the one algorithm under test.
+inline int exit_code(int failed) {
+  constexpr int skipped = 77;
+  if (failed != 0) return EXIT_FAILURE;   // not the number of failures, which may be 77
+  return the_only_one() != nullptr && count == 0 ? skipped : EXIT_SUCCESS;
+}
+
+}  // namespace tested
