@@ -13,8 +13,8 @@ target_compile_definitions(test_threads PRIVATE COLLIGO_TEST_LOCALES="${locales}
 colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
 add_test(NAME threads COMMAND test_threads)
 
-# Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single ones
-# have of their own. They take longer to run: g++ optimises them.
+# Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single
+# ones have of their own. They take longer to run: g++ optimises them.
 add_executable(test_algorithms algorithm/combined.cpp algorithm/recorded.cpp)
 add_executable(test_texts words.cpp algorithm/hierarchical.cpp)
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")

@@ -2,7 +2,9 @@
 // Every algorithm as it is recorded: the laws, and the closed formulas of the papers.
 #include <catch2/catch.hpp>
 
-#include <array>
+#include <bit>
+#include <string>
+#include <vector>
 
 #include "../recorded_ranks.hpp"
 #include "../tested.hpp"
@@ -38,8 +40,8 @@ void formulas_are_what_cards_say() {
   };
   for_each_formula<C>([&]<class Tag>(Tag tag, auto const& policy, int p, int root) {
     if (before != Tag::name) some_were_exact(), before = Tag::name, exact = 0;
-    auto const ranks = static_cast<std::size_t>(p), whole = divisible(p);
-    std::vector<std::size_t> sizes{0, 1, 7, 3 * ranks, whole, 5 * whole};
+    auto const ranks = static_cast<std::size_t>(p), whole = divisible(p), power = std::bit_floor(ranks);
+    std::vector<std::size_t> sizes{0, 1, 7, power, 3 * ranks, whole, 5 * whole};
     if (C == collective::barrier) sizes = {0};
     for (std::size_t const n : sizes) {
       auto const its = record<double>(tag, C, p, n, root);

@@ -16,7 +16,8 @@
 ///          all_reduce after h < lg p halvings  (lg p + h) alpha + (n - n/2^h) (2 beta + gamma) +
 ///          (lg p - h) n/2^h (beta + gamma)
 ///          reduce_scatter  p = 2^k: lg p alpha + (n - n/p) (beta + gamma) and, for p > 2, alpha + n/p beta
-///          Equal to the recorded schedule where p' divides n/2; else n/p', n/2 ... are rounded to elements.
+///          Equal to the recorded schedule where p' divides n (reduce_scatter: for p = 2^k); else n/p', n/2 ... are
+///          rounded to elements
 /// Needs    any p, any root (a root among the spare ranks swaps roles with its neighbour)
 /// Order    kept (distance doubling merges neighbouring groups); same bits on all ranks
 /// Prefer   long vectors, p = 2^k.

@@ -108,7 +108,8 @@ struct pipelined_circulant {
       return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, typical.beta, m.beta);
     }
     formula exact_for(machine const& m, int p, std::size_t n) const {
-      return exact_if(m.one_way_as_exchange() && detail::pieces_are_even({{0, n}, p}, sizeof(T), knob.block, typical.beta));
+      return exact_if(m.one_way_as_exchange() &&
+                      detail::pieces_are_even({{0, n}, p}, sizeof(T), knob.block, typical.beta));
     }
   };
 
@@ -131,7 +132,8 @@ struct pipelined_circulant {
       return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, combined_byte, m.beta + m.gamma);
     }
     formula exact_for(machine const& m, int p, std::size_t n) const {
-      return exact_if(m.one_way_as_exchange() && detail::pieces_are_even({{0, n}, p}, sizeof(T), knob.block, combined_byte));
+      return exact_if(m.one_way_as_exchange() &&
+                      detail::pieces_are_even({{0, n}, p}, sizeof(T), knob.block, combined_byte));
     }
   };
 
