@@ -51,7 +51,7 @@ enum class mistaken {
 /// A call is made at once, started, or made ready.
 enum class made { at_once, started, ready };
 
-struct no_argument {};
+struct left_out {};
 
 /// A header that is included by name has forms for such an argument.
 template <class T>
@@ -141,7 +141,7 @@ template <collective C, made How, class... Arguments>
 constexpr mistaken mistaken_in() {
   using enum collective;
   constexpr std::size_t n = sizeof...(Arguments);
-  using all = std::tuple<Arguments..., no_argument, no_argument, no_argument, no_argument>;
+  using all = std::tuple<Arguments..., left_out, left_out, left_out, left_out>;
   using comm = std::tuple_element_t<0, all>;
   using first = std::tuple_element_t<1, all>;
   using second = std::tuple_element_t<2, all>;
