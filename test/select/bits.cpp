@@ -88,7 +88,7 @@ std::optional<bracketing> form_of(collective c, std::size_t which, any_algorithm
                                   operands order, int root = 0, std::vector<int> const& hosts = {}) {
   detail::text const* const what = text_of(c, which);
   if (what == nullptr || what->run == nullptr) return std::nullopt;
-  void const* const tag = std::visit([](auto const& t) -> void const* { return &t; }, algorithm);
+  void const* const tag = algorithm.tag();
   detail::call const its{c, &detail::element_of<T, Op>, nullptr, nullptr, blocks{{0, n}, p}, {}, {}, root};
   return association(detail::recorded_call(its, *what, tag, {hosts}, std::size_t{1} << 30)->steps, order, root);
 }

@@ -38,14 +38,15 @@ TEST_CASE("all_reduce: doubling while start-ups count, halvings or the circulant
   for (int const p : {8, 64, 512}) CHECK(choice(all_reduce, p, 512) == "recursive_doubling");
   auto const halvings = [](std::size_t bytes) {
     auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, 64}, .element_size = 1}).algorithm;
-    return std::get<halving_doubling>(its).halvings;
+    return its.as<halving_doubling>()->halvings;
   };
   CHECK((0 < halvings(4096) && halvings(4096) < halvings(16384) && halvings(16384) < 6));
   for (int const p : {2, 8, 64, 512}) CHECK(choice(all_reduce, p, 8 << 20) == "halving_doubling");
   for (int const p : {3, 7, 15, 33, 96}) CHECK(choice(all_reduce, p, 1 << 20) == "circulant");
   auto const combines_early = [](int p, std::size_t bytes) {
     auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, p}, .element_size = 1}).algorithm;
-    return std::holds_alternative<grouped_doubling>(its) && std::get<grouped_doubling>(its).early != 0;
+    auto const* const grouped = its.as<grouped_doubling>();
+    return grouped != nullptr && grouped->early != 0;
   };
   for (int const p : {17, 33, 100}) CHECK(combines_early(p, 128));
   for (int const p : {5, 7, 64}) CHECK(!combines_early(p, 128));
@@ -59,7 +60,8 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
   auto const radix = [&](collective what, int p, std::size_t bytes) {
     situation const s{.vector = blocks{{0, bytes}, p}, .element_size = 1, .network = overlapping};
     auto const its = choose(what, s);
-    return std::holds_alternative<circulant>(its.algorithm) ? std::get<circulant>(its.algorithm).radix : 0;
+    auto const* const found = its.algorithm.as<circulant>();
+    return found ? found->radix : 0;
   };
   for (collective const c : {all_reduce, reduce_scatter, all_gather, all_gatherv})
     for (int const p : {33, 64, 100, 540}) CHECK(radix(c, p, 1 << 18) > 2);
@@ -93,7 +95,7 @@ TEST_CASE("reduce and broadcast: a tree, then blocks on the circulant graph; in 
   CHECK(choice(reduce, 7, 64 << 20, false) == "pipelined_chain");
   auto const blocks_of = [](machine const& network) {
     situation const s{.vector = blocks{{0, 1 << 20}, 9}, .element_size = 1, .network = network};
-    return std::get<pipelined_circulant>(choose(broadcast, s).algorithm).block;
+    return choose(broadcast, s).algorithm.as<pipelined_circulant>()->block;
   };
   CHECK(blocks_of(typical) == 59120);   // sqrt(2^20 10^4 / 3)
   CHECK(blocks_of({16e-6, typical.beta, typical.gamma}) == 236482);
@@ -154,7 +156,7 @@ TEST_CASE("all_gatherv of any counts: within 2 % of the cheapest in the mean, an
         for (machine const& m : {typical, machine{30e-6, 8e-10, 1e-10}, machine{1.5e-6, 2e-11, 1e-10}}) {
           auto const price_of = [&](auto const& tag) { return price(record(tag, all_gatherv, p, counts), m, 1); };
           auto const chosen = choose(all_gatherv, {.vector = vector, .element_size = 1, .network = m}).algorithm;
-          auto const* const in_pieces = std::get_if<pipelined_circulant>(&chosen);
+          auto const* const in_pieces = chosen.as<pipelined_circulant>();
           double const whole = price_of(circulant{}), its = in_pieces ? price_of(*in_pieces) : whole;
           auto const block = static_cast<std::size_t>(std::max(1.0, best_block(vector, 1, m)));
           double const ring = price_of(pipelined_ring{.block = block});

@@ -126,10 +126,10 @@ auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::text
     constexpr std::size_t most_predicted = 4;
     double latest = -1;   // price: of those that are as dear, the same steps as a rule, one will do
     for (possible_algorithm const& one : possible_algorithms<>(port, rule, texts(), s.network)) {
-      bool const is_vendor = std::holds_alternative<vendor>(one.its.algorithm);
+      bool const is_vendor = one.its.algorithm.template as<vendor>() != nullptr;
       bool const promises = its.what != collective::all_reduce || s.exact || texts()[one.which]->same_bits;
       if (!promises && !is_vendor) continue;   // automatic takes none whose ranks may differ in the bits
-      bool const is_direct = s.shared && std::holds_alternative<direct>(one.its.algorithm);
+      bool const is_direct = s.shared && one.its.algorithm.template as<direct>() != nullptr;
       bool const is_other = one.seconds < 1e9 && one.seconds > latest * (1 + 1e-9);
       if (is_vendor || is_direct || (is_other && made->candidates.size() <= most_predicted)) add(one.its);
       if (is_other) latest = one.seconds;

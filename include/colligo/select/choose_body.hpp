@@ -60,7 +60,7 @@ class cheapest {
   }
   template <class Tag>
   cheapest& at(double price, Tag const& tag, bool possible = true) {
-    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_.template emplace<Tag>(tag);
+    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = tag;
     return *this;
   }
   /// Halving and doubling, whole or after fewer halvings.

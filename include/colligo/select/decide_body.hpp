@@ -164,7 +164,7 @@ inline transport way_of(chosen_algorithm const& chosen) {
 
 // With no text where the algorithm has no form for the collective.
 inline decision decision_for(chosen_algorithm const& chosen, text_table const& texts, decided_by who) {
-  void const* const tag = address_of_tag(chosen.algorithm);
+  void const* const tag = chosen.algorithm.tag();
   return {texts[chosen.algorithm.index()], tag, way_of(chosen), who};
 }
 

@@ -131,7 +131,7 @@ template <class Lazy>
   auto const look = [&](std::size_t which, chosen_algorithm const& one) {
     text const* const what = texts[which];
     if (what == nullptr || what == taken || what->over != transport::best) return;
-    void const* const tag = address_of_tag(one.algorithm);
+    void const* const tag = one.algorithm.tag();
     known_ranks known{port.hosts};
     std::string const name(what->name);
     auto const refused = deciding<>::why_not(port, its, {what, tag, what->over, decided_by::pinned}, known).why;

@@ -43,7 +43,7 @@ struct deciding<Lazy>::catalogue_entry {
 template <class Lazy>
 [[gnu::cold]] chosen_algorithm deciding<Lazy>::parse(text_table const& texts, std::string_view whole,
                                                      std::string const& where) {
-  static constexpr auto catalogue = []<class... Tags>(list_of_tags<Tags...>) {
+  static auto const catalogue = []<class... Tags>(list_of_tags<Tags...>) {
     return std::array{catalogue_entry{Tags::name, Tags{}, knob_reader_of<Tags>()}...};
   }(catalogue_of_tags{});
   auto const at = whole.find('@');
@@ -61,7 +61,7 @@ template <class Lazy>
     any_algorithm found = entry.algorithm;
     for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
       auto const comma = rest.find(',');
-      void* const tag = const_cast<void*>(address_of_tag(found));
+      void* const tag = const_cast<void*>(found.tag());
       if (std::string const trouble = turn_knob(entry.knob, tag, rest.substr(0, comma)); !trouble.empty())
         throw algorithm_error(sentence({where, entry.name, trouble}));
       rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
