@@ -196,24 +196,24 @@ class port_base : public endpoint {
   void execute_vendor(call const& its, text const& what, bool blocking);
 
   /// Where `automatic` may go; null: messages only.
-  virtual shared_host* automatic_memory(element const& of) = 0;
+  virtual shared_host* automatic_memory(element const&) { return nullptr; }
   /// Why these elements can not go through memory that ranks share, the same on all ranks; empty: they can, or there is
   /// one rank alone. Collective at first.
-  virtual std::string why_no_memory(element const& of) = 0;
+  virtual std::string why_no_memory(element const&) { return "its ranks share none"; }
   /// The MPI library's own collective can take them.
-  virtual bool has_vendor(call const& its) const = 0;
+  virtual bool has_vendor(call const&) const { return false; }
 
   /// Requests on this rank, which make progress whenever it waits.
   requests_of_rank& requests() const { return requests_; }
   /// Steps for a request.
   virtual std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) = 0;
   /// The vendor's collective as a request; null where there is none.
-  virtual std::unique_ptr<moving_step> vendor_request(call const& its, bool persistent) = 0;
+  virtual std::unique_ptr<moving_step> vendor_request(call const&, bool) { return nullptr; }
   /// Requests that go through memory make progress one after the other; these do not go through any.
-  virtual bool uses_memory(call const& its, transport over) = 0;
+  virtual bool uses_memory(call const&, transport) { return false; }
 
   /// What the transport has to know of elements that are bytes, and that it knows no functor for.
-  virtual void const* wire_of_bytes() const = 0;
+  virtual void const* wire_of_bytes() const { return nullptr; }
 
   /// Lets other ranks have the core for a moment, and lets happen what else must.
   virtual void give_way(unsigned& polls) const = 0;
@@ -252,7 +252,7 @@ class port_base : public endpoint {
   virtual void perform(working_vector& data, call const& its, text_run const& run, transport over) = 0;
   /// A rank that has failed goes through its text without touching the vector, for others rely on its messages.
   virtual bool goes_on_without_memory(call const&, transport) { return false; }
-  virtual void run_vendor(call const& its, bool blocking) = 0;
+  virtual void run_vendor(call const&, bool) {}   // is asked only where there is one
   /// For perform(): the text on these steps, told to whoever looks on.
   void run_on(any_step& step, working_vector& data, call const& its, text_run const& run) {
     if (on_wait) [[unlikely]] on_wait->watch(its, run, step, data, trace.get());

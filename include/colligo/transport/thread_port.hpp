@@ -77,19 +77,14 @@ struct over_threads {
       if (++polls < 16) relax();
       else std::this_thread::yield();
     }
-    /// Messages, which tell who waits for whom when ranks make different calls.
-    shared_host* automatic_memory(element const&) override { return nullptr; }
     std::string why_no_memory(element const& of) override {
       if (of.objects) return "elements that do not travel as bytes do not go through it";
       return shared()->fits(of.size) ? std::string() : too_large_for_memory(of.size);
     }
-    void const* wire_of_bytes() const override { return nullptr; }
-    bool has_vendor(call const&) const override { return false; }
     bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }
     std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {
       return std::make_unique<request_steps>(*this, data, shared_for(its, over));
     }
-    std::unique_ptr<moving_step> vendor_request(call const&, bool) override { return nullptr; }
     void give_up(std::uint32_t number, std::string_view why, bool) noexcept override {
       ranks.give_up(rank_, number, why);
       try {
@@ -111,7 +106,6 @@ struct over_threads {
         throw;
       }
     }
-    void run_vendor(call const&, bool) override {}   // refused before
 
     std::unique_ptr<steps_memory> memory_;
     std::unique_ptr<shared_host> shared_;
