@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Words over threads: T = string, Op = concatenation, with knobs and by default (algorithm/combined.cpp: every algorithm).
+// Words over threads, with knobs and by default: T = string, Op = concatenation (algorithm/combined.cpp: every
+// algorithm).
 #include <catch2/catch.hpp>
 
 #include <atomic>

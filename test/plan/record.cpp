@@ -194,7 +194,8 @@ TEST_CASE("a schedule prints its rounds") {
   std::ostringstream out;
   out << record(recursive_doubling{}, collective::all_reduce, 3, 5);
   CHECK(out.str() ==
-        "recursive_doubling: all_reduce, p = 3, n = 5: 3 rounds, at most 2 messages, 10 elements sent and 10 combined by any rank\n"
+        "recursive_doubling: all_reduce, p = 3, n = 5: 3 rounds, at most 2 messages, 10 elements sent and 10 combined "
+        "by any rank\n"
         "  round 1:  1->+0 0..5\n"
         "  round 2:  0->+2 0..5  2->+0 0..5\n"
         "  round 3:  0->1 0..5\n");
