@@ -5,7 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include <colligo/core/element.hpp>
-#include <colligo/transport/memory.hpp>
+#include <colligo/engine/scratch.hpp>
 #include <cstring>
 
 #include "elements.hpp"

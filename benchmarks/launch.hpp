@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <colligo/transport/models.hpp>
+#include <colligo/select/communicators.hpp>
 #include <cstdio>
 #include <exception>
 #include <sstream>

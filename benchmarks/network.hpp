@@ -7,9 +7,9 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <colligo/plan/record.hpp>
-#include <colligo/transport/mpi.hpp>
-#include <colligo/transport/port.hpp>
+#include <colligo/plan/recorder.hpp>
+#include <colligo/messages/mpi.hpp>
+#include <colligo/engine/port.hpp>
 #include <cstddef>
 #include <span>
 #include <stdexcept>

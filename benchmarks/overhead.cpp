@@ -9,7 +9,7 @@
 
 #include <bit>
 #include <colligo/all_reduce.hpp>
-#include <colligo/transport/checked.hpp>
+#include <colligo/engine/checked.hpp>
 #include <utility>
 #include <vector>
 

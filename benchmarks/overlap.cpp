@@ -7,7 +7,7 @@
 ///   overlap = (alone + computation - together) / min(alone, computation), between 0 and 100 %.
 #include <colligo/all_reduce.hpp>
 #include <colligo/progress.hpp>
-#include <colligo/transport/requests.hpp>
+#include <colligo/engine/requests.hpp>
 
 #include <cmath>
 

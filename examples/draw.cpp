@@ -11,7 +11,7 @@
 #include <colligo/record.hpp>
 #include <colligo/shape/tree.hpp>
 #include <colligo/shape/tree_file.hpp>
-#include <colligo/shape/trees.hpp>
+#include <colligo/shape/named_trees.hpp>
 
 #include <charconv>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
-#include <colligo/plan/record.hpp>
+#include <colligo/plan/recorder.hpp>
 
 #include <functional>
 #include <iostream>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Tests in one process: ranks are threads, or there are none.
-add_executable(test_threads transport/threads.cpp transport/shared_memory.cpp transport/checked.cpp trace/trace.cpp
-               request/threads.cpp select/forms.cpp)
+add_executable(test_threads threads/threads.cpp memory/shared_memory.cpp engine/checked.cpp extra/trace.cpp
+               engine/requests.cpp select/forms.cpp)
 target_link_libraries(test_threads PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
 # Numbers with commas, as in many countries. localedef warns of what a locale has not.
 set(locales ${CMAKE_CURRENT_BINARY_DIR}/locales)
@@ -9,7 +9,8 @@ find_program(COLLIGO_LOCALEDEF localedef REQUIRED)
 file(MAKE_DIRECTORY ${locales})
 execute_process(COMMAND ${COLLIGO_LOCALEDEF} -c --no-archive -i ${CMAKE_CURRENT_SOURCE_DIR}/commas.locale
                 -f ANSI_X3.4-1968 ${locales}/commas OUTPUT_QUIET ERROR_QUIET)
-target_compile_definitions(test_threads PRIVATE COLLIGO_TEST_LOCALES="${locales}")
+set_source_files_properties(extra/trace.cpp select/wishes.cpp PROPERTIES COMPILE_DEFINITIONS
+                            "COLLIGO_TEST_LOCALES=\"${locales}\"")
 colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
 add_test(NAME threads COMMAND test_threads)
 
@@ -41,7 +42,7 @@ endif()
 # core, shape, algorithm, record and cost know nothing of MPI: no MPI on the include path here. One thread, so the
 # thread sanitizer has nothing to see.
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")
-  add_executable(test_without_mpi core/functor.cpp core/range.cpp shape/trees.cpp shape/tree_file.cpp
+  add_executable(test_without_mpi core/functor.cpp core/range.cpp shape/named_trees.cpp shape/tree_file.cpp
                  algorithm/all_gatherv.cpp algorithm/calls_page.cpp plan/draw.cpp plan/record.cpp select/choose.cpp)
   target_compile_definitions(test_without_mpi PRIVATE COLLIGO_TEST_TREES="${CMAKE_CURRENT_SOURCE_DIR}/trees"
                              COLLIGO_TEST_GUIDE="${PROJECT_SOURCE_DIR}/examples/guide")

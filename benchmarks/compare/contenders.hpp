@@ -19,9 +19,9 @@
 #include <mpi.h>
 
 #include <colligo/explain.hpp>
-#include <colligo/select/call.hpp>
+#include <colligo/select/door.hpp>
 #include <colligo/select/chosen.hpp>
-#include <colligo/transport/requests.hpp>
+#include <colligo/engine/requests.hpp>
 #include <cstring>
 #include <memory>
 #include <span>

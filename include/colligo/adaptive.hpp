@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// adaptive (select/adaptive.hpp), and COLLIGO_ADAPTIVE=1: the same for `automatic` in programs of which one unit
+/// adaptive (extra/adaptive/adapting.hpp), and COLLIGO_ADAPTIVE=1: the same for `automatic` in programs of which one unit
 /// includes this.
 #pragma once
 
-#include "select/adaptive.hpp"
+#include "extra/adaptive/adapting.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -3,9 +3,9 @@
 /// all_gather: every rank gets the vectors of all ranks, one after the other; all of the same length.
 #pragma once
 
-#include "select/call.hpp"
+#include "select/communicators.hpp"
+#include "select/door.hpp"
 #include "select/mistakes.hpp"
-#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -3,9 +3,9 @@
 /// all_reduce: every rank gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "select/call.hpp"
+#include "select/communicators.hpp"
+#include "select/door.hpp"
 #include "select/mistakes.hpp"
-#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -6,9 +6,9 @@
 #include <array>
 #include <memory>
 
-#include "select/call.hpp"
+#include "select/communicators.hpp"
+#include "select/door.hpp"
 #include "select/mistakes.hpp"
-#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <span>
 
-#include "select/call.hpp"
+#include "select/communicators.hpp"
+#include "select/door.hpp"
 #include "select/mistakes.hpp"
-#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

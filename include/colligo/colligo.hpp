@@ -12,6 +12,8 @@
 #include "all_to_all.hpp"
 #include "barrier.hpp"
 #include "broadcast.hpp"
+#include "extra/adaptive/adapting.hpp"
+#include "extra/explain/explaining.hpp"
 #include "gather.hpp"
 #include "predict.hpp"
 #include "record.hpp"
@@ -20,9 +22,7 @@
 #include "require.hpp"
 #include "scan.hpp"
 #include "scatter.hpp"
-#include "select/adaptive.hpp"
-#include "select/explain.hpp"
-#include "select/trees.hpp"
+#include "select/trees_of_hosts.hpp"
 #if __has_include(<mpi.h>)
 #include "skeleton.hpp"
 #endif

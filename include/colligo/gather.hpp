@@ -4,8 +4,8 @@
 #pragma once
 
 #include "all_gather.hpp"
+#include "select/communicators.hpp"
 #include "select/displacements.hpp"
-#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

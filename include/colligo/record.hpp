@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// record: the schedule of an algorithm as a value, for tags (plan/record.hpp), for names, and for any algorithm of the
+/// record: the schedule of an algorithm as a value, for tags (plan/recorder.hpp), for names, and for any algorithm of the
 /// library as a value. Needs no MPI.
 #pragma once
 
 #include "plan/price.hpp"
-#include "plan/record.hpp"
+#include "plan/recorder.hpp"
 #include "select/chosen.hpp"
 #include "select/decide.hpp"
 #include "select/recorded.hpp"

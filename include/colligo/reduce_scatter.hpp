@@ -3,9 +3,9 @@
 /// reduce_scatter: the ranks' vectors are combined, element by element, and each rank gets its block of the result.
 #pragma once
 
-#include "select/call.hpp"
+#include "select/communicators.hpp"
+#include "select/door.hpp"
 #include "select/mistakes.hpp"
-#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

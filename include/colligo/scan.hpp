@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "select/call.hpp"
+#include "select/communicators.hpp"
+#include "select/door.hpp"
 #include "select/mistakes.hpp"
-#include "transport/models.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

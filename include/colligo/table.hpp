@@ -1,37 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A table of what was measured, given by the program: select/measured.hpp says how it is written, benchmarks/tune
-/// writes one. Whoever includes this, or colligo.hpp, may name one by COLLIGO_TABLE.
+/// The door to extra/tables/table_of_program.hpp.
 #pragma once
 
-#include <string>
-#include <string_view>
-
-#include "select/decide.hpp"
-#include "select/measured.hpp"
-
-namespace colligo::inline COLLIGO_MODE {
-
-/// Communicators whose first collective comes later take the rows of this table before the defaults, as if it were
-/// COLLIGO_TABLE's, which wins where it is set; rank 0's holds for all. An empty text: none. `where` stands in messages
-/// before the line. Throws argument_error, "where:line: what was expected".
-void use_table(std::string_view text, std::string const& where = "table");
-
-/// The same of a file. Throws argument_error if it can not be read.
-void use_table_file(std::string const& path);
-
-namespace detail {
-
-std::unique_ptr<kept_with_port> read_measured(port_base& port, call const& its, text_table const& texts);
-chosen_algorithm const* find_measured(kept_with_port const& rows, collective what, situation const& s,
-                                      std::size_t& line);
-/// Whoever includes this may have COLLIGO_TABLE.
-inline bool const tables_can_be_read = (read_tables = {&read_measured, &find_measured}, true);
-
-}  // namespace detail
-
-}  // namespace colligo
-
-#if COLLIGO_HAS_BODIES
-#include "select/measured_body.hpp"
-#endif
+#include "extra/tables/table_of_program.hpp"

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <colligo/core/range.hpp>
-#include <colligo/shape/binary_blocks.hpp>
+#include <colligo/shape/blocks_of_ranks.hpp>
 #include <colligo/shape/tree.hpp>
 #include <colligo/shape/vector_halving.hpp>
 

@@ -10,8 +10,8 @@
 #include <boost/serialization/string.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
-#include <colligo/transport/arena.hpp>
-#include <colligo/transport/thread_port.hpp>
+#include <colligo/memory/arena.hpp>
+#include <colligo/threads/thread_port.hpp>
 
 #include <algorithm>
 #include <cerrno>

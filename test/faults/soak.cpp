@@ -9,7 +9,7 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
-#include <colligo/transport/thread_port.hpp>
+#include <colligo/threads/thread_port.hpp>
 
 #include <chrono>
 #include <cstdio>

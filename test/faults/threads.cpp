@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <colligo/colligo.hpp>
-#include <colligo/transport/shared_host.hpp>
-#include <colligo/transport/thread_port.hpp>
+#include <colligo/memory/shared_host.hpp>
+#include <colligo/threads/thread_port.hpp>
 
 #include "told.hpp"
 

@@ -9,8 +9,8 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
-#include <colligo/transport/mpi_port.hpp>
-#include <colligo/transport/shared_host.hpp>
+#include <colligo/messages/mpi_port.hpp>
+#include <colligo/memory/shared_host.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -8,9 +8,9 @@
 
 #include <chrono>
 #include <colligo/colligo.hpp>
-#include <colligo/transport/arena.hpp>
-#include <colligo/transport/mpi_port.hpp>
-#include <colligo/transport/shared_host.hpp>
+#include <colligo/memory/arena.hpp>
+#include <colligo/messages/mpi_port.hpp>
+#include <colligo/memory/shared_host.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>

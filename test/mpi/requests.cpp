@@ -19,7 +19,7 @@
 #include <colligo/progress.hpp>
 #include <colligo/table.hpp>
 
-#include "../request/soak.hpp"
+#include "../engine/soak.hpp"
 
 namespace {
 

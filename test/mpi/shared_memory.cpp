@@ -7,8 +7,8 @@
 
 #include <chrono>
 #include <colligo/colligo.hpp>
-#include <colligo/transport/mpi_port.hpp>
-#include <colligo/transport/shared_host.hpp>
+#include <colligo/messages/mpi_port.hpp>
+#include <colligo/memory/shared_host.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

@@ -8,7 +8,7 @@
 #include <colligo/record.hpp>
 #include <colligo/plan/price.hpp>
 #include <colligo/shape/tree.hpp>
-#include <colligo/shape/trees.hpp>
+#include <colligo/shape/named_trees.hpp>
 
 #include <algorithm>
 #include <array>

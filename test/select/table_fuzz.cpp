@@ -2,7 +2,7 @@
 // libFuzzer: whatever the text, as a table it is refused with its line or its rows are in order, and what a row names
 // means the same when it is said in full; as COLLIGO_NETWORK it is refused, or a machine.
 #include <colligo/table.hpp>
-#include <colligo/transport/port_body.hpp>
+#include <colligo/engine/port_body.hpp>
 
 #include <cstdint>
 #include <cstdlib>

@@ -14,9 +14,9 @@
 
 #include <colligo/colligo.hpp>
 #include <colligo/table.hpp>
-#include <colligo/transport/thread_port.hpp>
+#include <colligo/threads/thread_port.hpp>
 #include <colligo/core/words.hpp>
-#include <colligo/select/measured.hpp>
+#include <colligo/extra/tables/measured.hpp>
 
 #include "../locales.hpp"
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <colligo/shape/tree_file.hpp>
-#include <colligo/shape/trees.hpp>
+#include <colligo/shape/named_trees.hpp>
 
 #include <filesystem>
 #include <fstream>

@@ -19,7 +19,7 @@
 
 #include <string_view>
 
-#include "../shape/binary_blocks.hpp"
+#include "../shape/blocks_of_ranks.hpp"
 #include "halving_doubling.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

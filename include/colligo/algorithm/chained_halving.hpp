@@ -24,8 +24,8 @@
 
 #include <string_view>
 
-#include "../shape/chained_halving.hpp"
 #include "../shape/circulant_rounds.hpp"
+#include "../shape/halving_chain.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

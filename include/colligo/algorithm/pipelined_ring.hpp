@@ -23,8 +23,8 @@
 #include <string_view>
 #include <vector>
 
-#include "../core/renumbered.hpp"
 #include "../core/knob.hpp"
+#include "../core/renumbered.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../shape/chained_halving.hpp"
+#include "../shape/halving_chain.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

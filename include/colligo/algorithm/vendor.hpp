@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Vendor: the MPI library's own collective. It has no text here; models over MPI call it (transport/mpi_vendor.hpp).
+/// Vendor: the MPI library's own collective. It has no text here; models over MPI call it (messages/mpi_vendor.hpp).
 /// Picture  none, the library decides
 /// Cost     unknown, measure it: benchmarks/compare
 /// Needs    a communicator over MPI and an element type that travels as bytes

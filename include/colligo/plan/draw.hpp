@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "recorder.hpp"
 #include "svg.hpp"
-#include "record.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

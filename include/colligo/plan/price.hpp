@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "record.hpp"
+#include "recorder.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

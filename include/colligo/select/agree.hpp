@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "../transport/port.hpp"
+#include "../engine/port.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

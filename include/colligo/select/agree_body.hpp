@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "../core/row.hpp"
 #include "../core/error.hpp"
+#include "../core/row.hpp"
 #include "agree.hpp"
 #include "decide.hpp"
 

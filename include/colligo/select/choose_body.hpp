@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "choose.hpp"
-#include "table.hpp"
+#include "shared_memory_table.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

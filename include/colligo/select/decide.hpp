@@ -13,7 +13,7 @@
 
 #include "../algorithm/catalogue.hpp"
 #include "../core/text.hpp"
-#include "../transport/call.hpp"
+#include "../engine/call.hpp"
 #include "named.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

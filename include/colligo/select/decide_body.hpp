@@ -10,9 +10,9 @@
 
 #include "../core/error.hpp"
 #include "../core/words.hpp"
+#include "../engine/requests.hpp"
+#include "../memory/shared_host.hpp"
 #include "../shape/host_map.hpp"
-#include "../transport/requests.hpp"
-#include "../transport/shared_host.hpp"
 #include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"
@@ -377,5 +377,5 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
 }  // namespace colligo
 
 #include "agree_body.hpp"
-#include "trees.hpp"
+#include "trees_of_hosts.hpp"
 #include "wish_body.hpp"

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "call.hpp"
+#include "door.hpp"
 
 // Known by name alone, so that this header needs no Boost.
 namespace boost::mpi {

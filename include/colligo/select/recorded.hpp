@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "../core/text.hpp"
-#include "../plan/record.hpp"
-#include "../transport/call.hpp"
+#include "../engine/call.hpp"
+#include "../plan/recorder.hpp"
 #include "chosen.hpp"
 #include "decide.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../core/range.hpp"
-#include "circulant.hpp"
+#include "circulant_graph.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "../core/step.hpp"
-#include "circulant.hpp"
+#include "circulant_graph.hpp"
 #include "pipeline.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Collectives that are started and waited for: iall_reduce, ibroadcast ... give a request, all_reduce_init,
+/// broadcast_init ... a persistent one.
+///
+/// Several may be under way on one communicator at once, beside blocking calls and a program's own messages, and may be
+/// completed in any order. All ranks start them in the same order, as MPI asks. Progress is made by test, wait, and any
+/// other call of the library on the rank; by a thread too while a progress_thread (progress.hpp) lives. Input and
+/// output have to live until a request is complete; the functor is copied.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <ranges>
+#include <type_traits>
+
+#include "call.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// What requests and persistent collectives have in common.
+class handle {
+ public:
+  /// Makes progress. True if it is complete: then what the functor threw comes out, once. True for one that has been
+  /// waited for, or never started.
+  bool test();
+  /// Returns when it is complete; what the functor threw comes out, once.
+  void wait();
+  /// It has been started and neither waited for nor tested to the end.
+  bool active() const;
+  /// It is not complete yet. Makes no progress.
+  bool under_way() const;
+  /// Makes progress. True if it is complete; unlike test() it throws nothing, and leaves the request active.
+  bool complete();
+  /// Lets other ranks have the core for a moment. Precondition: active.
+  void give_way(unsigned& polls) const;
+
+ protected:
+  handle();
+  explicit handle(owned_running its);
+  handle(handle&&) noexcept;
+  handle& operator=(handle&&) noexcept;
+  ~handle();
+
+  owned_running its_;
+};
+
+}  // namespace detail
+
+/// A collective that has been started. Move-only; whoever drops it waits for it. So does an assignment to it, once what
+/// is assigned has been started: that must not use the memory of the one before.
+class request : public detail::handle {
+ public:
+  request() = default;
+  explicit request(detail::owned_running its);   ///< for the front doors: starts it
+};
+
+/// A collective that is made ready once and started any number of times. Nothing is allocated after it has been made.
+/// Move-only.
+class persistent : public detail::handle {
+ public:
+  persistent() = default;
+  explicit persistent(detail::owned_running its);   ///< for the front doors
+
+  /// Throws error if it is active, or empty. Collective.
+  void start();
+};
+
+namespace detail {
+
+template <class R>
+concept range_of_requests = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    (std::is_same_v<std::ranges::range_value_t<R>, request> ||
+     std::is_same_v<std::ranges::range_value_t<R>, persistent>);
+
+}  // namespace detail
+
+/// Returns when all of them are complete. If functors threw, the first exception in the order of the range comes out
+/// when all are.
+template <detail::range_of_requests R>
+void wait_all(R&& requests) {
+  std::exception_ptr first;
+  for (auto& r : requests) {
+    try {
+      r.wait();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+/// Waits for one that is active, and gives its place in the range; std::ranges::size(requests) if none is. What its
+/// functor threw comes out.
+template <detail::range_of_requests R>
+std::size_t wait_any(R&& requests) {
+  for (unsigned polls = 0;;) {
+    std::size_t place = 0;
+    std::ranges::range_value_t<R>* some = nullptr;
+    for (auto& r : requests) {
+      if (r.active()) {
+        some = &r;
+        if (r.test()) return place;
+      }
+      ++place;
+    }
+    if (!some) return place;
+    some->give_way(polls);
+  }
+}
+
+/// Makes progress. True if all of them are complete; then, if functors threw, the first exception comes out.
+template <detail::range_of_requests R>
+bool test_all(R&& requests) {
+  for (auto& r : requests)
+    if (r.active() && !r.complete()) return false;
+  wait_all(requests);
+  return true;
+}
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "port_body.hpp"
+#include "requests_body.hpp"
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of port.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/words.hpp"
+#include "../plan/extent.hpp"
+#include "requests.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[gnu::cold]] COLLIGO_BODY std::string where(endpoint const& port, collective what) {
+  return sentence({name_of(what), " on rank ", port.rank(), " of ", port.size(), ": "});
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string too_large_for_memory(std::size_t element_size) {
+  return sentence({"elements of ", element_size, " bytes are too large for it"});
+}
+
+[[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
+  if (value.empty()) return false;
+  if (auto const its = switch_in(value)) return *its;
+  refuse_setting(sentence({variable, "=", value, ": known values are 0 and 1, off and on, no and yes"}),
+                 "; it is ignored");
+  return false;
+}
+
+[[gnu::cold]] COLLIGO_BODY void port_base::set_bytes(char const* variable, std::string const& value, char const* what,
+                                                     std::size_t& bytes) const {
+  if (value.empty()) return;
+  if (auto const its = number_in(value)) bytes = *its;
+  else refuse_setting(sentence({variable, "=", value, ": ", what}), "; it is ignored");
+}
+
+[[gnu::cold]] COLLIGO_BODY void port_base::refuse_setting(std::string const& trouble, char const* otherwise) const {
+  if (strict_) throw argument_error(sentence({"colligo: ", trouble}));
+  if (rank() == 0) tell_once(sentence({trouble, otherwise}));
+}
+
+// Without memory for it this rank says nothing, and waits as the others do.
+[[gnu::cold]] COLLIGO_BODY void port_base::lose_patience(shared_host* host, std::string name) try {
+  if (watch_waits) on_wait = watch_waits(*this, patience_, host, std::move(name));
+  else if (rank() == 0) tell_once(not_included("COLLIGO_PATIENCE", "patience.hpp"));
+} catch (std::bad_alloc const&) {
+}
+
+[[gnu::cold]] COLLIGO_BODY void port_base::take(std::shared_ptr<settings const> all) {
+  if (!all) return;
+  settings const& its = *all;
+  settings_ = std::move(all);
+  strict_ = switched("COLLIGO_STRICT", its.strict);
+  if (!its.network.empty()) {
+    if (auto const network = network_in(its.network)) network_ = *network;
+    else refuse_setting(
+        sentence({"COLLIGO_NETWORK=", its.network, ": a message's latency and bandwidth are expected, as "
+                  "30us,1.25GB/s, then the bandwidth of combining and the latency of further messages of a step, as "
+                  "30us,1.25GB/s,4GB/s,5us"}), "; it is ignored");
+  }
+  if (!its.patience.empty()) {
+    if (auto const wish = patience_in(its.patience)) patience_ = *wish;
+    else refuse_setting(
+        sentence({"COLLIGO_PATIENCE=", its.patience,
+                  ": a time is expected, as 30s, 500ms or 2min, with ,throw behind it for an exception"}),
+        "; it is ignored");
+  }
+  set_bytes("COLLIGO_LINES", its.lines, "the most bytes of a message in lines are expected, as 1k", limits_.lines);
+  set_bytes("COLLIGO_CHUNKS", its.chunks, "the bytes of a chunk are expected, as 16k", limits_.chunks);
+  set_bytes("COLLIGO_READ_MEMORY", its.read_memory, "the least bytes of a message are expected, as 768k, or off",
+            limits_.read_from);
+  before_ = switched("COLLIGO_CHECK", its.check) ? agreement : 0;
+  stable_bits_ = its.bits == "stable";
+  if (!stable_bits_ && !its.bits.empty())
+    refuse_setting(sentence({"COLLIGO_BITS=", its.bits, ": the known value is stable"}), "; bits may differ");
+  if (switched("COLLIGO_ADAPTIVE", its.adaptive)) before_ |= adaptation;
+  if (switched("COLLIGO_EXPLAIN", its.explain) && rank() == 0) {
+    before_ |= explanation;
+    if (!explain_call) tell_once(not_included("COLLIGO_EXPLAIN", "explain.hpp"));
+  }
+}
+
+inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known,
+                               transport over) {
+  bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
+  std::uint32_t const number = ++calls;
+  if (!whole || what.scratch || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
+    return execute_otherwise(its, what, tag, known, over, number);
+  working_vector data(its, memory);
+  try {
+    perform(data, its, {what, tag, known, its.vector, its.root, number}, over);
+  } catch (...) {
+    give_up_now(number);
+    throw;
+  }
+  data.complete();
+  data.rethrow();
+}
+
+[[gnu::cold]] COLLIGO_BODY void port_base::give_up_now(std::uint32_t number) noexcept {
+  try {
+    throw;
+  } catch (std::exception const& e) {
+    give_up(number, e.what());
+  } catch (...) {
+    give_up(number, "an exception that is no std::exception");
+  }
+}
+
+COLLIGO_BODY void port_base::execute_vendor(call const& its, text const& what, bool blocking) {
+  ++calls;
+  std::size_t const began = trace ? trace->begin(its, what.name, calls) : 0;
+  if (on_wait) on_wait->enter(its, what, calls);
+  stay_in_call const stay{on_wait.get()};
+  run_vendor(its, blocking);
+  if (trace) trace->end(began, 0);
+}
+
+// Memory beside the user's is needed only for what the text touches outside of `out`.
+COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what, void const* tag,
+                                               known_ranks const& known, transport over,
+                                               std::uint32_t number) {
+  // They go on while this call waits.
+  if (requests().busy()) return requests().run_among(*this, its, what, tag, known, over, number);
+  text_run const run{what, tag, known, its.vector, its.root, number};
+  std::exception_ptr failed;
+  try {
+    failed = run_beside(its, run, over);
+  } catch (...) {
+    give_up_now(number);
+    throw;
+  }
+  if (failed) std::rethrow_exception(failed);
+}
+
+// What the functor threw: all messages are through.
+COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, text_run const& run, transport over) {
+  element const& of = *its.of;
+  text const& what = run.what;
+  range holds = its.out.covers;
+  if (holds != its.vector.whole) {
+    extent needed(rank(), size(), of.size, memory.operands);
+    run(needed);
+    holds = needed.holds();
+  } else if (what.scratch) {
+    holds.last += what.scratch(run.tag, its.vector, of.size);
+  }
+  bool const two = has_two_vectors(its.what);
+  if (two) holds = joined(its.out.covers, holds);
+  working_place const place(its, holds);
+  bool const copy = what.keeps_input && its.in.data == its.out.data;
+  room result, input;
+  values<std::byte const> in = its.in;
+  std::exception_ptr missing;
+  try {
+    result.make(memory.result, of, place.beside.size());
+    input.make(memory.input, of, copy ? its.in.covers.size() : 0);
+    if (copy) of.copy(in.data, in.covers.size(), input.data());
+    if (two) copy_own_block(its, rank(), place.out(its, result.data()).data);
+  } catch (...) {
+    if (!goes_on_without_memory(its, over)) throw;
+    missing = std::current_exception();
+  }
+  if (copy) in.data = input.data();
+  values<std::byte> const out = place.out(its, result.data()), beyond = place.beyond(result.data());
+  working_vector data(its, in, out, beyond, memory);
+  if (missing) data.fail(missing);
+  perform(data, its, run, over);
+  if (missing) std::rethrow_exception(missing);
+  if (place.direct) data.complete();
+  else of.copy(data.read(its.out.covers), its.out.covers.size(), its.out.data);
+  return data.failure();
+}
+
+}  // namespace colligo

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of requests.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/words.hpp"
+#include "../plan/extent.hpp"
+#include "handles.hpp"
+#include "requests.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
+
+COLLIGO_BODY running::running(port_base& port, call const& its, text const& what, void const* tag,
+                              known_ranks const& known, transport over, std::unique_ptr<owned_by_request> owned,
+                              bool persistent)
+    : lives_(port.life), port_(port), all_(port.requests()), its_(its), what_(what), over_(over),
+      owned_(std::move(owned)) {
+  all_.make_room(1);
+  all_.run_among = &run_among;
+  all_.advance_all = [](requests_of_rank& all) { return all.advance(); };
+  if (its.vector.offsets) {
+    offsets_.append(its.vector.offsets, its.vector.offsets + offsets_of(its.what, its.vector.parts));
+    its_.vector.offsets = offsets_.data();
+  }
+  if (what.is_vendor) {
+    plan_.steps.push_back({0, 0, list_kind::plain});
+    steps_ = port.vendor_request(its_, persistent);
+    if (!steps_)
+      throw algorithm_error(where(port, its.what) + "vendor: the MPI library has no such collective as a request");
+    return;
+  }
+  uses_memory_ = port.uses_memory(its_, over);   // may be collective: before all that may fail on one rank alone
+  element const& of = *its_.of;
+  memory_.operands.reserve(64);
+  planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);
+  what.run(tag, known, plan, its_.vector, its_.root);
+  range holds = its_.out.covers;
+  if (holds != its_.vector.whole || what.scratch) {
+    extent needed(port.rank(), port.size(), of.size, memory_.operands);
+    for (auto const& s : plan_.steps)
+      for (operand const& o : plan_.operands_of(s))
+        s.kind == list_kind::moves ? needed.move(o) : needed.sees(o);
+    holds = needed.holds();
+  }
+  if (has_two_vectors(its_.what)) holds = joined(its_.out.covers, holds);
+  place_ = working_place(its_, holds);
+  copies_input_ = what.keeps_input && its_.in.data == its_.out.data;
+  result_.emplace(memory_.result, of, place_.beside.size());
+  input_.emplace(memory_.input, of, copies_input_ ? its_.in.covers.size() : 0);
+  work_on_arguments();
+  steps_ = port.steps_for_request(*data_, its_, over);
+  // Room for every step, so that no start allocates.
+  std::size_t received = 0, combined = 0, grouped = 0;
+  for (auto const& s : plan_.steps) {
+    scratch_sizes const sizes(plan_.operands_of(s));
+    received = std::max(received, sizes.received);
+    combined = std::max(combined, sizes.combined);
+    if (s.count > 2) grouped = std::max(grouped, sizes.received);
+    memory_.sources.reserve(2 * s.count);
+    steps_->make_room(plan_.operands_of(s), s.kind);
+  }
+  if (of.objects) return;
+  memory_.received.of_size(of.bytes(received));
+  memory_.combined.of_size(of.bytes(combined));
+  memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
+  constexpr std::size_t short_vector = 64 * 1024;   // bytes: of longer ones the memory is worth more than the time
+  std::size_t const touched = std::max(its_.vector.whole.size(), holds.size());
+  if (persistent || of.bytes(touched) > short_vector || what.tag_bytes > tag_.size()) return;
+  if (what.tag_bytes != 0) std::memcpy(tag_.data(), tag, what.tag_bytes);
+  reusable_ = true;
+}
+
+COLLIGO_BODY void running::work_on_arguments() {
+  std::byte* const memory = result_->data();
+  in_ = its_.in, out_ = place_.out(its_, memory), beyond_ = place_.beyond(memory);
+  if (copies_input_) in_.data = input_->data();
+  data_.emplace(its_, in_, out_, beyond_, memory_);
+}
+
+COLLIGO_BODY bool running::does(call const& its, text const& what, void const* tag, transport over) const {
+  auto const& mine = its_.vector;
+  auto const& asked = its.vector;
+  bool const alike = &what == &what_ && over == over_ && its.of == its_.of && its.wire == its_.wire &&
+                     its.what == its_.what && its.root == its_.root && asked.whole == mine.whole &&
+                     its.in.covers == its_.in.covers && its.out.covers == its_.out.covers &&
+                     (its.in.data == its.out.data) == (its_.in.data == its_.out.data) &&
+                     (asked.offsets == nullptr) == (mine.offsets == nullptr);
+  return alike && (what.tag_bytes == 0 || std::memcmp(tag, tag_.data(), what.tag_bytes) == 0) &&
+         (!asked.offsets || std::equal(offsets_.begin(), offsets_.end(), asked.offsets));
+}
+
+COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, text const& what, void const* tag,
+                                         transport over, std::unique_ptr<owned_by_request>& owned) {
+  bool const uses_memory = port.uses_memory(its, over);
+  auto const turn = port.requests().lock();
+  for (auto& spare : port.spare_requests) {
+    auto* const one = static_cast<running*>(spare.get());
+    if (!one || one->uses_memory_ != uses_memory || !one->does(its, what, tag, over)) continue;
+    spare.release();
+    one->lives_ = port.life;
+    one->owned_ = std::move(owned);
+    auto const* const offsets = one->its_.vector.offsets;
+    one->its_ = its;
+    one->its_.vector.offsets = offsets;
+    one->work_on_arguments();
+    return owned_running(one);
+  }
+  return {};
+}
+
+COLLIGO_BODY void running::end_silently() noexcept try {
+  while (active_) wait();
+} catch (...) {   // nobody is left to be told
+  if (under_way()) std::terminate();   // a functor ends its own request, whose memory goes
+}
+
+COLLIGO_BODY void running::leave(std::unique_ptr<running> its) {
+  its->end_silently();
+  its->owned_.reset();
+  if (!its->reusable_ || !its->port_.life) return;
+  auto const life = std::move(its->lives_);   // those that are kept would keep the port that keeps them
+  auto const turn = its->all_.lock();
+  auto& spares = its->port_.spare_requests;   // the latest comes first
+  std::rotate(spares.begin(), spares.end() - 1, spares.end());
+  spares.front() = std::move(its);
+}
+
+COLLIGO_BODY void end_running::operator()(running* its) const { running::leave(std::unique_ptr<running>(its)); }
+
+COLLIGO_BODY running::~running() {
+  end_silently();
+  all_.make_room(-1);
+}
+
+COLLIGO_BODY void running::start() {
+  if (all_.ended_) throw error(where(port_, its_.what) + ended_with_mpi);
+  if (active_) throw error(where(port_, its_.what) + "this request is under way already, or has not been waited for");
+  all_.refuse_inside(port_);
+  all_.add(*this, ++port_.calls);
+}
+
+COLLIGO_BODY void running::begin(std::uint32_t number) {
+  if (port_.trace) {
+    traced_ = {port_.trace->begin(its_, what_.name, number), 0, 0, 0};
+    if (data_) data_->watch_combining(&traced_.combining);
+  }
+  failed_ = nullptr;
+  at_ = 0;
+  begun_ = false;
+  if (data_) {
+    element const& of = *its_.of;
+    if (copies_input_) of.copy(its_.in.data, its_.in.covers.size(), input_->data());
+    if (has_two_vectors(its_.what)) copy_own_block(its_, port_.rank(), place_.out(its_, result_->data()).data);
+    data_->begin_again();
+  }
+  number_ = number;
+  if (port_.on_wait) port_.on_wait->starts(number);
+  active_ = true;
+  under_way_.store(true, std::memory_order_release);
+}
+
+// True when it is complete.
+COLLIGO_BODY bool running::advance() {
+  try {
+    if (stalled_) std::rethrow_exception(std::exchange(stalled_, nullptr));
+    for (;;) {
+      if (begun_) {
+        if (!end_step()) return false;
+        begun_ = false;
+        ++at_;
+      }
+      if (at_ == 0) steps_->enter(its_, what_, number_);   // those before are through
+      if (at_ == plan_.steps.size()) break;
+      auto const& next = plan_.steps[at_];
+      begun_ = next.kind != list_kind::moves;
+      if (begun_) {
+        begin_step(plan_.operands_of(next), next.kind);
+      } else {
+        for (operand const& o : plan_.operands_of(next)) data_->move(o);
+        ++at_;
+      }
+    }
+    finish();
+  } catch (...) {
+    if (at_ != plan_.steps.size()) port_.give_up_now(number_);   // first: others abandon theirs when they hear of it
+    if (begun_) steps_->abandon();
+    begun_ = reusable_ = false;
+    failed_ = std::current_exception();
+  }
+  if (port_.trace) port_.trace->end(traced_.call, traced_.combining);
+  if (port_.on_wait) port_.on_wait->completes();
+  return true;
+}
+
+COLLIGO_BODY void running::begin_step(std::span<operand const> operands, list_kind kind) {
+  if (port_.trace) traced_.began = port_.trace->now(), traced_.combined_before = traced_.combining;
+  steps_->begin(operands, kind);
+}
+COLLIGO_BODY bool running::end_step() {
+  if (!steps_->advance()) return false;
+  if (port_.trace && !what_.is_vendor)
+    port_.trace->step(its_, number_, at_, plan_.operands_of(plan_.steps[at_]), *steps_, traced_.began,
+                      traced_.combining - traced_.combined_before);
+  return true;
+}
+
+COLLIGO_BODY void running::finish() {
+  if (data_) {
+    if (place_.direct) data_->complete();
+    else its_.of->copy(data_->read(its_.out.covers), its_.out.covers.size(), its_.out.data);
+    data_->rethrow();
+  }
+  if (owned_) owned_->finish();
+}
+
+COLLIGO_BODY void running::rethrow() {
+  active_ = false;
+  if (port_.on_wait) port_.on_wait->has_waited();
+  if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
+}
+
+COLLIGO_BODY bool running::test() {
+  if (!complete()) return false;
+  rethrow();
+  return true;
+}
+
+COLLIGO_BODY bool running::complete() {
+  if (under_way()) port_.requests().progress();
+  return !under_way();
+}
+
+// What the lack of patience throws is the request's, which ends with it when it is looked at again.
+COLLIGO_BODY void running::give_way(unsigned& polls) {
+  constexpr unsigned in_vain = 256;
+  port_.give_way(polls);
+  if (!port_.on_wait || polls < in_vain) return;
+  auto const turn = all_.lock();
+  if (!under_way()) return;
+  auto const now = at_ < plan_.steps.size() ? plan_.operands_of(plan_.steps[at_]) : std::span<operand const>();
+  try {
+    port_.on_wait->waits_for(its_, what_, number_, uses_memory_, at_, now);
+  } catch (stalled const&) {
+    stalled_ = std::current_exception();
+  }
+}
+
+COLLIGO_BODY void running::wait() {
+  if (under_way()) all_.refuse_inside(port_);
+  for (unsigned polls = 0; under_way();)
+    if (!port_.requests().progress()) give_way(polls);
+  rethrow();
+}
+
+COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
+  auto const turn = lock();
+  r.begin(number);
+  under_way_.push_back(&r);
+  count_.store(static_cast<int>(under_way_.size()), std::memory_order_release);
+  progress();
+}
+
+[[gnu::cold]] COLLIGO_BODY void requests_of_rank::end() {
+  auto const turn = lock();
+  ended_ = true;
+  for (running* const r : under_way_) {
+    if (!r) continue;
+    r->failed_ = std::make_exception_ptr(error(where(r->port_, r->its_.what) + ended_with_mpi));
+    r->begun_ = r->reusable_ = false;
+    r->under_way_.store(false, std::memory_order_release);
+  }
+  under_way_.clear();
+  count_.store(0, std::memory_order_release);
+}
+
+COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
+  auto const turn = lock();
+  made_ += static_cast<std::size_t>(one_more_or_less);
+  if (made_ > under_way_.capacity()) under_way_.reserve(2 * made_);
+}
+
+COLLIGO_BODY void requests_of_rank::refuse_inside(port_base const& port) {
+  auto const turn = lock();
+  if (walks_ == 0) return;
+  for (running const* const r : under_way_)
+    if (r && r->inside_ && &r->port_ == &port)
+      throw error(sentence({"colligo: rank ", port.rank(), " of ", port.size(), " is in a functor of a call on this "
+                            "communicator, which can neither make nor wait for another call on it"}));
+}
+
+// Whoever is inside a request's functor makes progress for the others.
+COLLIGO_BODY bool requests_of_rank::advance() {
+  auto const turn = lock();
+  ++walks_;
+  bool completes = false;
+  // Requests that share a channel of memory go one after the other, in the order of their starts.
+  auto const has_turn = [&](std::size_t k) {
+    for (std::size_t i = 0; i < k && under_way_[k]->uses_memory_; ++i)
+      if (under_way_[i] && under_way_[i]->uses_memory_ && &under_way_[i]->port_ == &under_way_[k]->port_) return false;
+    return true;
+  };
+  for (std::size_t k = 0; k < under_way_.size(); ++k) {
+    running* const r = under_way_[k];
+    if (!r || r->inside_ || (!r->stalled_ && !has_turn(k))) continue;
+    r->inside_ = true;
+    bool const complete = r->advance();
+    r->inside_ = false;
+    if (!complete) continue;
+    completes = true;
+    under_way_[k] = nullptr;
+    r->under_way_.store(false, std::memory_order_release);   // from here on it may be gone
+  }
+  if (--walks_ != 0) return completes;
+  under_way_.resize(static_cast<std::size_t>(
+      std::remove(under_way_.begin(), under_way_.end(), nullptr) - under_way_.begin()));
+  count_.store(static_cast<int>(under_way_.size()), std::memory_order_release);
+  return completes;
+}
+
+COLLIGO_BODY void running::run_among(port_base& port, call const& its, text const& what, void const* tag,
+                                     known_ranks const& known, transport over, std::uint32_t number) {
+  std::optional<running> now;
+  try {
+    port.requests().refuse_inside(port);
+  } catch (...) {
+    --port.calls;   // the others make no such call
+    throw;
+  }
+  try {
+    now.emplace(port, its, what, tag, known, over, nullptr, false);
+  } catch (...) {
+    port.give_up_now(number);
+    throw;
+  }
+  port.requests().add(*now, number);
+  now->wait();
+}
+
+COLLIGO_BODY handle::handle() = default;
+COLLIGO_BODY handle::handle(owned_running its) : its_(std::move(its)) {}
+COLLIGO_BODY handle::handle(handle&&) noexcept = default;
+COLLIGO_BODY handle& handle::operator=(handle&&) noexcept = default;
+COLLIGO_BODY handle::~handle() = default;
+
+COLLIGO_BODY bool handle::test() { return !its_ || its_->test(); }
+COLLIGO_BODY void handle::wait() {
+  if (its_) its_->wait();
+}
+COLLIGO_BODY bool handle::active() const { return its_ && its_->active(); }
+COLLIGO_BODY bool handle::under_way() const { return its_ && its_->under_way(); }
+COLLIGO_BODY void handle::give_way(unsigned& polls) const { its_->give_way(polls); }
+COLLIGO_BODY bool handle::complete() { return !its_ || its_->complete(); }
+
+}  // namespace colligo
+
+namespace colligo::inline COLLIGO_MODE {
+
+COLLIGO_BODY request::request(detail::owned_running its) : handle(std::move(its)) { its_->start(); }
+
+COLLIGO_BODY persistent::persistent(detail::owned_running its) : handle(std::move(its)) {}
+COLLIGO_BODY void persistent::start() {
+  if (!its_) throw error("colligo: start() of a persistent collective that is empty");
+  its_->start();
+}
+
+}  // namespace colligo

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What loops that wait see of COLLIGO_PATIENCE: as a rule a null pointer. Who stands behind it is in ../patience.hpp.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "../core/any_step.hpp"
+#include "../environment/settings.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+class observer;
+class working_vector;
+struct call;
+struct text;
+struct text_run;
+
+/// Is told when this rank waits.
+class patience {
+ public:
+  virtual ~patience() = default;
+
+  /// Runs the text on steps that tell what comes next; `trace` looks on, or null.
+  virtual void watch(call const& its, text_run const& run, any_step& step, working_vector& data, observer* trace) = 0;
+  /// Between two looks of a loop that waits in a call, once it has begun to give way. Throws stalled where that is
+  /// asked for.
+  virtual void waits() = 0;
+  /// The same of a loop that waits for a request, of which a step is under way.
+  virtual void waits_for(call const& its, text const& what, std::uint32_t number, bool in_memory, std::size_t step,
+                         std::span<operand const> operands) = 0;
+  /// It does not any more.
+  virtual void has_waited() = 0;
+
+  /// A request begins, and ends.
+  virtual void starts(std::uint32_t number) = 0;
+  virtual void completes() = 0;
+
+  /// Whether this call has been given up for lack of patience: what it waits for may never come.
+  virtual bool has_given_up(std::uint32_t number) const = 0;
+
+  /// A blocking call that is no text.
+  virtual void enter(call const& its, text const& what, std::uint32_t number) = 0;
+  virtual void leave() = 0;
+};
+
+/// Leaves it at the end.
+struct stay_in_call {
+  patience* its;
+  ~stay_in_call() {
+    if (its) its->leave();
+  }
+};
+
+}  // namespace colligo

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The vector that a run works on. The user's input is never copied first: a range is read from the input until
+/// something has been written there, so the first fold is out = op(in, received).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "../core/step.hpp"
+#include "call.hpp"
+#include "scratch.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// A few disjoint ranges that do not touch. Algorithms of the papers write at most two at a time (a stretch that wraps
+/// round).
+class written_ranges {
+ public:
+  explicit written_ranges(range first = {}) { add(first); }
+
+  bool contain(range const& r) const {
+    // Nearly every run has one piece: that case stays inline, without loops.
+    return contains(parts_[0], r) || (count_ > 1 && another(contains, r.first, r.last));
+  }
+  bool touch(range const& r) const {
+    return overlap(parts_[0], r) || (count_ > 1 && another(overlap, r.first, r.last));
+  }
+  /// False where there are too many pieces to remember.
+  bool add(range const& r) {
+    if (contains(parts_[0], r)) return true;
+    if (count_ != 0) return add_another(r.first, r.last);
+    parts_[0] = r;
+    count_ = 1;
+    return true;
+  }
+
+  range const* begin() const { return parts_.data(); }
+  range const* end() const { return parts_.data() + count_; }
+
+ private:
+  // Given a range as two numbers, for otherwise the case without loops writes it to memory, and reads it at once.
+  [[gnu::noinline]] bool another(bool does(range part, range r), std::size_t first, std::size_t last) const {
+    return std::any_of(begin() + 1, end(), [=](range part) { return does(part, {first, last}); });
+  }
+  [[gnu::noinline]] bool add_another(std::size_t first, std::size_t last) {
+    range r{first, last};
+    auto const keep = std::remove_if(parts_.begin(), parts_.begin() + count_, [&r](range part) {
+      bool const adjacent = part.first <= r.last && r.first <= part.last;
+      if (adjacent) r = joined(part, r);
+      return adjacent;
+    });
+    count_ = keep - parts_.begin();
+    if (count_ == std::ssize(parts_)) return false;
+    parts_[static_cast<std::size_t>(count_++)] = r;
+    return true;
+  }
+
+  std::array<range, 3> parts_{};
+  std::ptrdiff_t count_ = 0;
+};
+
+inline constexpr std::size_t cached_stretch = 8192;   // bytes that stay in a first-level cache
+
+/// What several ranks have sent for one range: rank and values of each, from the lowest rank to the highest.
+struct contribution {
+  int rank;
+  std::byte const* values;
+};
+
+/// Gives the k-th of several by a function that outlives this: its kind is no matter for those who combine.
+class contributions {
+ public:
+  template <class F>
+  contributions(F const& f)
+      : f_(&f), call_([](void const* its, std::size_t k) { return (*static_cast<F const*>(its))(k); }) {}
+  contribution operator()(std::size_t k) const { return call_(f_, k); }
+
+ private:
+  void const* f_;
+  contribution (*call_)(void const* f, std::size_t k);
+};
+
+/// Behind all that there is.
+inline constexpr range behind_all{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
+inline constexpr values<std::byte> nothing_beyond{nullptr, behind_all};
+
+/// A rank's input, and the memory for what it receives and combines. Which of the two holds a range matters only where
+/// the input has it.
+class working_vector {
+ public:
+  /// On the user's input and output.
+  working_vector(call const& its, scratch& memory) : working_vector(its, its.in, its.out, nothing_beyond, memory) {}
+  /// On these. Where input and output are the same memory the work is in place. `beyond`: what the text keeps behind
+  /// the vector, if that is not part of `out`. Nothing is copied, for it has just been written: all outlive this.
+  working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,
+                 values<std::byte> const& beyond, scratch& memory)
+      : its_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
+        written_(in.data == out.data ? out.covers : range{}) {}
+
+  element const& of() const { return *its_.of; }
+  scratch& memory() const { return memory_; }
+
+  /// The current values of a range.
+  std::byte const* read(range const& r) {
+    range const own = common(r, in_.covers);
+    if (written_.contain(own)) return out_at(r);
+    if (own == r && !written_.touch(r)) return at(in_, r);
+    copy_rest();
+    return out_at(r);
+  }
+
+  /// The rank's own values as an operand means them; a combination is made in `free`.
+  std::byte const* read(range const& r, own which, std::byte* free) {
+    if (which == own::result) return read(r);
+    if (which == own::input || !written_.touch(r)) return at(in_, r);
+    combine(read(r), at(in_, r), free, r.size());
+    return free;
+  }
+
+  /// Where the values of a range are to be put; they count as written from now on.
+  std::byte* write(range const& r) {
+    if (!written_.add(common(r, in_.covers))) copy_rest();
+    return out_at(r);
+  }
+
+  /// Combines what came from a lower or a higher rank into a range.
+  void combine(range const& r, std::byte const* received, bool from_lower, own with) {
+    std::byte const* const mine = read(r, with, out_at(r));
+    std::byte* const into = write(r);
+    combine(from_lower ? received : mine, from_lower ? mine : received, into, r.size());
+  }
+
+  /// Combines what came from several ranks, with the rank's own values at their place among them: the same grouping,
+  /// and so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
+  [[gnu::noinline]] void combine_in_order(range const& r, int me, std::size_t n, contributions const& from) {
+    std::size_t const stretch =
+        of().bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of().size);
+    for (std::size_t first = r.first; first < r.last; first += std::min(stretch, r.last - first)) {
+      range const part{first, std::min(r.last, first + stretch)};
+      std::byte const* const own = read(part);
+      std::byte* const into = write(part);
+      std::byte const* left = nullptr;
+      std::size_t operands = 0;
+      auto const take = [&](std::byte const* right) {
+        if (left) combine(left, right, into, part.size());
+        left = ++operands == 1 ? right : into;
+      };
+      bool const late = own == into && n > 1 && contribution(from(1)).rank < me;   // overwritten before its turn
+      room kept;
+      try {
+        kept.make(memory_.kept, of(), late ? part.size() : 0);
+        if (late) of().copy(own, part.size(), kept.data());
+      } catch (...) {
+        return fail(std::current_exception());
+      }
+      bool own_taken = false;
+      for (std::size_t k = 0; k < n; ++k) {
+        contribution const theirs = from(k);
+        if (!own_taken && theirs.rank > me) {
+          take(late ? kept.data() : own);
+          own_taken = true;
+        }
+        take(theirs.values + of().bytes(first - r.first));
+      }
+      if (!own_taken) take(late ? kept.data() : own);
+    }
+  }
+
+  /// Copies the current values of a range to another one, or combines them into those there.
+  void move(operand const& alone) {
+    auto const [from, into] = alone.elements;
+    if (alone.merges()) return combine(into, read(from), alone.what == operand::kind::merge_left, own::result);
+    if (failed_) [[unlikely]] return;
+    std::byte const* const source = read(from);
+    try {
+      of().copy(source, from.size(), write(into));
+    } catch (...) {   // of an element that is no bytes
+      fail(std::current_exception());
+    }
+  }
+
+  /// Where the values of a range would be written.
+  std::byte* place(range const& r) const { return out_at(r); }
+
+  /// What a functor throws, or the reading of a serialised element, has to wait until the text is at its end: the other
+  /// ranks rely on its messages. From then on nothing is combined, so this call's results are good for nothing.
+  void fail(std::exception_ptr why) {
+    if (!failed_) failed_ = std::move(why);
+    combines_at_once_ = false;
+  }
+  /// From now on the nanoseconds that go into combining are added there; null: nobody looks on.
+  void watch_combining(std::int64_t* nanoseconds) {
+    watched_ = nanoseconds;
+    combines_at_once_ = !watched_ && !failed_;
+  }
+  bool has_failed() const { return failed_ != nullptr; }
+  std::exception_ptr const& failure() const { return failed_; }
+  void rethrow() {
+    if (failed_) [[unlikely]] std::rethrow_exception(std::exchange(failed_, nullptr));
+  }
+
+  /// Copies to the output what is still in the input alone.
+  void complete() {
+    if (!written_.contain(common(in_.covers, out_.covers))) copy_rest();
+  }
+
+  /// As if nothing had been written yet.
+  void begin_again() {
+    written_ = written_ranges(in_.data == out_.data ? out_.covers : range{});
+    failed_ = nullptr;
+    combines_at_once_ = watched_ == nullptr;
+  }
+
+ private:
+  void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
+    if (!combines_at_once_) [[unlikely]] return combine_otherwise(left, right, out, n);
+    try {
+      of().combine(its_.op, left, right, out, n);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+  [[gnu::noinline]] void combine_otherwise(std::byte const* left, std::byte const* right, std::byte* out,
+                                           std::size_t n) {
+    if (failed_) return;
+    auto const now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
+    auto const began = now();
+    try {
+      of().combine(its_.op, left, right, out, n);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    if (watched_) *watched_ += std::chrono::duration_cast<std::chrono::nanoseconds>(now() - began).count();
+  }
+
+  template <class Byte>
+  Byte* at(values<Byte> const& v, range const& r) const {
+    return r.empty() ? v.data : v.data + (r.first - v.covers.first) * of().size;
+  }
+
+  std::byte* out_at(range const& r) const { return at(r.first < beyond_.covers.first ? out_ : beyond_, r); }
+
+  [[gnu::noinline]] void copy_rest() {
+    range const both = common(in_.covers, out_.covers);
+    for (std::size_t first = both.first; first < both.last;) {
+      range next{both.last, both.last};   // the next part that is written
+      for (range const part : written_)
+        if (first < part.last && part.first < next.first) next = part;
+      try {
+        if (first < next.first)
+          of().copy(at(in_, {first, next.first}), next.first - first, out_at({first, next.first}));
+      } catch (...) {   // of an element that is no bytes
+        fail(std::current_exception());
+      }
+      first = next.last;
+    }
+    written_ = written_ranges(both);
+  }
+
+  call const& its_;
+  values<std::byte const> const& in_;
+  values<std::byte> const &out_, &beyond_;
+  scratch& memory_;
+  written_ranges written_;
+  std::exception_ptr failed_;
+  std::int64_t* watched_ = nullptr;
+  bool combines_at_once_ = true;   // as nearly always: nothing has failed, nobody looks on
+};
+
+/// Calls f for every piece of a step's operands in the order listed; those that vanish have none.
+template <class F>
+void for_each_piece(std::span<operand const> list, F f) {
+  for (operand const& o : list) {
+    if (o.vanishes()) continue;
+    f(piece{o.what, o.peer, o.elements.head, o.which});
+    if (!o.elements.tail.empty()) f(piece{o.what, o.peer, o.elements.tail, o.which});
+  }
+}
+
+/// How many folds in a row, from the i-th operand on, combine into one range at once.
+inline std::size_t group_of_folds(std::span<operand const> list, std::size_t i) {
+  operand const& first = list[i];
+  std::size_t count = 1;
+  if (first.elements.tail.empty() && first.which == own::result)
+    while (i + count < list.size() && list[i + count].folds() && list[i + count].peer != nobody &&
+           list[i + count].which == own::result && list[i + count].elements == first.elements)
+      ++count;
+  return count;
+}
+
+/// Whether there are folds into ranges that overlap, but for those that combine into one range at once: they have to be
+/// combined in the order listed, not in that of their arrival.
+inline bool order_matters(std::span<operand const> list) {
+  for (std::size_t i = 0, count; i < list.size(); i += count) {
+    count = 1;
+    if (list[i].vanishes() || !list[i].folds()) continue;
+    count = group_of_folds(list, i);
+    for (operand const& before : list.first(i))
+      if (before.folds() && !before.vanishes() && overlap(before.elements, list[i].elements)) return true;
+  }
+  return false;
+}
+
+/// Combines into the vector what a step's folds have received, one after the other from `received` on.
+inline void combine_received(std::span<operand const> list, std::byte const* received, int me, working_vector& data) {
+  auto const next = [&](range r) { return std::exchange(received, received + data.of().bytes(r.size())); };
+  for (std::size_t i = 0, count; i < list.size(); i += count) {
+    operand const& o = list[i];
+    count = 1;
+    if (o.vanishes() || !o.folds()) continue;
+    count = group_of_folds(list, i);
+    range const head = o.elements.head, tail = o.elements.tail;
+    if (count == 1) {
+      data.combine(head, next(head), o.peer < me, o.which);
+      if (!tail.empty()) data.combine(tail, next(tail), o.peer < me, o.which);
+    } else {
+      std::size_t const bytes = data.of().bytes(head.size());
+      data.combine_in_order(head, me, count, [&](std::size_t k) {
+        return contribution{list[i + k].peer, received + k * bytes};
+      });
+      received += count * bytes;
+    }
+  }
+}
+
+/// How many elements of scratch a step needs.
+struct scratch_sizes {
+  std::size_t received = 0, combined = 0;
+
+  explicit scratch_sizes(std::span<operand const> list) {
+    for_each_piece(list, [this](piece const& p) {
+      if (p.folds()) received += p.elements.size();
+      if (p.combines_first()) combined += p.elements.size();
+    });
+  }
+};
+
+}  // namespace colligo

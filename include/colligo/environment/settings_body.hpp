@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of settings.hpp.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "../core/lines.hpp"
+#include "../core/words.hpp"
+#include "settings.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[gnu::cold]] COLLIGO_BODY void tell_that_nothing_is_traced() {
+  if (wish_of_environment("COLLIGO_TRACE")) tell_once(not_included("COLLIGO_TRACE", "trace.hpp"));
+}
+
+struct variable_setting {
+  char const* variable;
+  std::string settings::*value;
+  bool for_tables = false;   // it says what a machine is like
+};
+inline constexpr std::array variable_settings{
+    variable_setting{"COLLIGO_CHECK", &settings::check},
+    variable_setting{"COLLIGO_STRICT", &settings::strict},
+    variable_setting{"COLLIGO_BITS", &settings::bits},
+    variable_setting{"COLLIGO_ADAPTIVE", &settings::adaptive},
+    variable_setting{"COLLIGO_EXPLAIN", &settings::explain},
+    variable_setting{"COLLIGO_NETWORK", &settings::network, true},
+    variable_setting{"COLLIGO_PATIENCE", &settings::patience},
+    variable_setting{"COLLIGO_LINES", &settings::lines, true},
+    variable_setting{"COLLIGO_CHUNKS", &settings::chunks, true},
+    variable_setting{"COLLIGO_READ_MEMORY", &settings::read_memory, true},
+};
+[[gnu::cold]] COLLIGO_BODY bool is_for_tables(std::string_view variable) {
+  return std::ranges::any_of(variable_settings, [variable](variable_setting const& its) {
+    return its.for_tables && its.variable == variable;
+  });
+}
+// Rows of the table that set what the environment says nothing of; the first of several holds.
+[[gnu::cold]] COLLIGO_BODY void take_rows_that_set(std::string_view table, settings& all) {
+  for (text_lines lines{table}; lines.next();) {
+    auto row = lines.line;
+    if (next_word(row) != "set") continue;
+    auto const name = next_word(row), value = next_word(row);
+    for (variable_setting const& its : variable_settings)
+      if (its.for_tables && its.variable == name && (all.*its.value).empty() && !std::getenv(its.variable))
+        all.*its.value = value;
+  }
+}
+
+[[gnu::cold]] COLLIGO_BODY std::array<std::string*, settings::count> settings::texts() {
+  static_assert(count == collectives.size() + variable_settings.size() + 3 * 3);
+  std::array<std::string*, count> all;
+  auto next = all.begin();
+  for (std::string& value : algorithm) *next++ = &value;
+  for (variable_setting const& its : variable_settings) *next++ = &(this->*its.value);
+  for (file_setting* t : {&reduce_tree, &broadcast_tree, &table})
+    for (std::string* text : {&t->where, &t->text, &t->trouble}) *next++ = text;
+  return all;
+}
+
+[[gnu::cold]] COLLIGO_BODY file_setting file_of(std::string where, char const* path) {
+  constexpr std::size_t longest = std::size_t{1} << 26;   // bytes; a tree over a million ranks needs an eighth
+  file_text read = read_file(path, longest + 1);
+  file_setting t{std::move(where), std::move(read.text), read.trouble ? read.trouble : ""};
+  if (t.text.size() > longest) {
+    t.trouble = sentence({"is too long, more than ", longest, " bytes"});
+    t.text.clear();
+  }
+  return t;
+}
+
+// The file that the first of these variables that is set names.
+[[gnu::cold]] COLLIGO_BODY file_setting file_of_environment(std::initializer_list<char const*> variables) {
+  for (char const* const variable : variables)
+    if (char const* const path = wish_of_environment(variable))
+      return file_of(sentence({variable, "=", path}), path);
+  return {};
+}
+
+struct table_of_program {
+  std::mutex mutex;
+  file_setting its;
+
+  static table_of_program& of_process() {
+    static auto& one = *new table_of_program;   // ports may outlive static objects
+    return one;
+  }
+};
+[[gnu::cold]] COLLIGO_BODY void set_table_of_program(file_setting its) {
+  auto& one = table_of_program::of_process();
+  std::lock_guard const lock(one.mutex);
+  one.its = std::move(its);
+}
+[[gnu::cold]] COLLIGO_BODY file_setting measured_table_setting() {
+  if (auto its = file_of_environment({"COLLIGO_TABLE"}); its.is_set()) return its;
+  auto& one = table_of_program::of_process();
+  std::lock_guard const lock(one.mutex);
+  return one.its;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::shared_ptr<settings> settings_of_environment() {
+  using namespace std::string_view_literals;
+  auto const made = std::make_shared<settings>();
+  settings& all = *made;
+  for (collective const c : collectives)
+    if (char const* value = wish_of_environment(environment_variable(c).c_str()); value && value != "automatic"sv)
+      all.algorithm[static_cast<std::size_t>(c)] = value;
+  for (variable_setting const& its : variable_settings)
+    if (char const* value = wish_of_environment(its.variable)) all.*its.value = value;
+  all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
+  all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
+  all.table = measured_table_setting();
+  take_rows_that_set(all.table.text, all);
+  bool any = false;
+  for (std::string const* const text : all.texts()) any |= !text->empty();
+  return any ? made : nullptr;
+}
+
+[[gnu::cold]] COLLIGO_BODY settings const& nothing_set() {
+  static auto const& none = *new settings;   // ports may outlive static objects
+  return none;
+}
+
+[[gnu::cold]] COLLIGO_BODY void tell_of_unknown_variables() {
+  constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_";
+  std::vector<std::string> known;   // as a rule none of ours is set, and none is needed
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    std::string_view const its(*each, std::strcspn(*each, "="));
+    if (!its.starts_with(ours) || its.starts_with(of_tests)) continue;
+    if (known.empty()) {
+      for (char const* const one : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
+                                    "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"})
+        known.emplace_back(one);
+      for (variable_setting const& one : variable_settings) known.push_back(one.variable);
+      for (collective const c : collectives) known.push_back(environment_variable(c));
+    }
+    if (std::ranges::find(known, its) != known.end()) continue;
+    tell_once(sentence(
+        {its, " is no variable of this library and is ignored; the nearest is ", nearest_to(its, known)}));
+  }
+}
+
+// "30us,1.25GB/s": what a message costs, and a byte; ",4GB/s": and a byte that is combined; ",5us": and a message that
+// is not the first of its step.
+[[gnu::cold]] COLLIGO_BODY std::optional<machine> network_in(std::string_view words) {
+  constexpr std::array<std::string_view, 4> units{"us", "GB/s", "GB/s", "us"};
+  std::array<double, units.size()> its_numbers{};
+  std::size_t count = 0;
+  for (bool more = true; more; ++count) {
+    auto const comma = words.find(',');
+    auto its_word = words.substr(0, comma);
+    if (count == units.size() || !its_word.ends_with(units[count])) return std::nullopt;
+    its_word.remove_suffix(units[count].size());
+    auto const number = decimal_in(its_word);
+    if (!number) return std::nullopt;
+    its_numbers[count] = *number;
+    more = comma != words.npos;
+    if (more) words.remove_prefix(comma + 1);
+  }
+  if (count < 2) return std::nullopt;
+  auto const [latency, bandwidth, third, fourth] = its_numbers;
+  double const combining = count > 2 ? third : 1e-9 / typical.gamma, further = count > 3 ? fourth : latency;
+  auto const positive = [](double x) { return x > 0 && x < 1e9; };
+  if (!positive(latency) || !positive(bandwidth) || !positive(combining) || !(further >= 0 && further <= latency))
+    return std::nullopt;
+  machine its = typical;
+  its.alpha = latency * 1e-6;
+  its.beta = 1e-9 / bandwidth;
+  its.gamma = 1e-9 / combining;
+  its.f_further = further / latency;
+  return its;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::optional<patience_wish> patience_in(std::string_view words) {
+  std::string_view const time = words.substr(0, words.find(','));
+  bool const throws = time.size() != words.size();
+  if (throws && words.substr(time.size()) != ",throw") return std::nullopt;
+  unsigned number = 0;
+  auto const [end, error] = std::from_chars(time.data(), time.data() + time.size(), number);
+  std::string_view const unit = time.substr(static_cast<std::size_t>(end - time.data()));
+  unsigned const factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "min" ? 60000 : 0;
+  if (error != std::errc{} || number == 0 || factor == 0) return std::nullopt;
+  return patience_wish{std::chrono::milliseconds(std::uint64_t{number} * factor), throws};
+}
+[[gnu::cold]] COLLIGO_BODY std::string in_words(patience_wish its) {
+  auto const n = its.after.count();
+  return n % 1000 == 0 ? sentence({n / 1000, " s"}) : sentence({n, " ms"});
+}
+
+}  // namespace colligo

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// adaptive: for calls that repeat. The first calls of a size class (powers of two, of bytes) take the candidates in
+/// turn, and are timed; when each has been tried often enough the ranks agree once on what was measured, and stay with
+/// the best.
+///
+///   for (...) colligo::all_reduce(world, in, out, std::plus<>{}, colligo::adaptive{});
+///
+/// ../adaptive.hpp has COLLIGO_ADAPTIVE too, the same for `automatic`.
+#pragma once
+
+#include <string_view>
+
+#include "../../select/door.hpp"
+#include "../../select/named.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// What is measured and decided. A template, so that only units that ask for it compile it.
+template <class Lazy = void>
+struct adapting {
+  static void run(endpoint& at, call const& its, deciding<>::texts_of_collective texts);
+  /// The same for calls that are left to the library, unless the environment wishes for an algorithm.
+  static void run_for_automatic(endpoint& at, call const& its, deciding<>::texts_of_collective texts);
+  /// What was decided for such calls; as long as nothing is, what `automatic` takes.
+  static decision decide(endpoint& at, call const& its, deciding<>::texts_of_collective texts);
+
+ private:
+  struct size_class;
+  struct kept;
+  static size_class& class_of(port_base& port, call const& its, deciding<>::texts_of_collective texts);
+  static bool agree(port_base& port, size_class& its);
+};
+
+}  // namespace detail
+
+/// Stands as the last argument of a collective. Which rank tries what, when, follows from the number of the call on its
+/// communicator, which all ranks share, never from a clock: some calls in a row take one candidate, then others
+/// another. Times are compared by an all_reduce of the rows' lower quartiles, the largest of any rank counts, and what
+/// `automatic` takes is left only for what is 3 % quicker. Candidates, seven at most, are what `automatic` takes, the
+/// MPI library's own, and those that are predicted to be quickest and give all ranks the same bits, one of those that
+/// are predicted to take the same; with COLLIGO_BITS=stable that class alone.
+/// Requests take what blocking calls have decided; in checked mode nothing is tried. Cost: about 600 calls of a class
+/// up to 64 KiB, 300 of a longer one, some by slow algorithms, and a dozen small all_reduces; then looking it up.
+/// Allocates nothing once it has decided.
+struct adaptive {
+  static constexpr std::string_view name = "adaptive";
+  static constexpr bool decides_itself = true;
+
+  template <collective, class, class, class>
+  static constexpr void check() {}
+  template <collective, class, class>
+  detail::decision decide(detail::endpoint& port, detail::call const& its,
+                          detail::deciding<>::texts_of_collective texts) const {
+    return detail::adapting<>::decide(port, its, texts);
+  }
+  template <class Lazy = void>
+  void run(detail::endpoint& port, detail::call const& its, detail::deciding<>::texts_of_collective texts) const {
+    detail::adapting<Lazy>::run(port, its, texts);
+  }
+};
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "adapting_body.hpp"
+#endif

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of adaptive.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "../../select/decide_body.hpp"
+#include "../predict/expected_time_body.hpp"
+#include "adapting.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+// What calls do follows from their numbers alone, so that a rank whose call was refused does as the others do in the
+// next one. Numbers are mixed, for calls of several classes may alternate.
+inline std::uint32_t mixed(std::uint32_t number, std::uint32_t salt) {
+  std::uint64_t const x = (std::uint64_t{number} + 1) * 0x9e3779b97f4a7c15u + std::uint64_t{salt} * 0xbf58476d1ce4e5b9u;
+  return static_cast<std::uint32_t>((x ^ x >> 29) * 0x94d049bb133111ebu >> 33);
+}
+
+/// Calls that are measured together.
+template <class Lazy>
+struct adapting<Lazy>::size_class {
+  static constexpr std::size_t most = 7;              // candidates
+  static constexpr std::uint32_t calls_to_meet = 16;   // the ranks compare times in one call of so many
+  static constexpr std::size_t enough = 5;             // rows of each candidate, beside the first
+
+  /// Calls one after the other with one candidate. What a call takes depends on the one before, so that the first
+  /// does not count, unless it is alone: where calls of many classes alternate.
+  struct row {
+    std::uint32_t number = ~0u;
+    std::size_t candidate = 0;
+    int calls = 0;
+    double first = 0, others = 0;   ///< seconds
+
+    void add(double seconds) { (calls++ == 0 ? first : others) += seconds; }
+    double seconds() const { return calls > 1 ? others / (calls - 1) : first; }   ///< a call
+  };
+
+  // Which.
+  collective what;
+  element const* of;
+  int size;   ///< bit width of the bytes of the vector
+  // What was tried.
+  std::uint32_t calls_in_row;
+  std::vector<chosen_algorithm> candidates{};
+  std::vector<std::vector<double>> tried{};   ///< of each: seconds of a call, by rows
+  row now{};
+  // What was decided.
+  bool decided = false;
+  decision by{};
+
+  bool is_for(call const& its) const {
+    return what == its.what && size == size_of(its) && of->is_like(*its.of);
+  }
+  static int size_of(call const& its) {
+    return static_cast<int>(std::bit_width(its.of->bytes(its.vector.whole.size())));
+  }
+  /// A vector that stands for all of the class, so that candidates do not depend on who comes first.
+  static blocks typical_vector(call const& its) {
+    int const size = size_of(its);
+    std::size_t const n = size == 0 ? 0 : std::max<std::size_t>(1, (std::size_t{1} << (size - 1)) / its.of->size);
+    return {{0, n}, its.vector.parts};
+  }
+  /// The lower quartile, for what disturbs only adds; infinity as long as there are too few. The first row, of memory
+  /// not used before, does not count.
+  static double seconds(std::vector<double> const& its) {
+    if (its.size() <= enough) return std::numeric_limits<double>::infinity();
+    std::vector<double> rows(its.begin() + 1, its.end());
+    auto const quarter = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 4);
+    std::ranges::nth_element(rows, quarter);
+    return *quarter;
+  }
+  /// Which candidate the call with this number tries.
+  std::size_t candidate_for(std::uint32_t number) {
+    if (number / calls_in_row == now.number) return now.candidate;
+    auto& before = tried[now.candidate];
+    if (now.calls > 0 && before.size() < before.capacity()) before.push_back(now.seconds());
+    now = {number / calls_in_row, mixed(number / calls_in_row, 2) % candidates.size()};
+    return now.candidate;
+  }
+};
+
+template <class Lazy>
+struct adapting<Lazy>::kept final : kept_with_port {
+  std::vector<std::unique_ptr<size_class>> classes;
+  std::size_t latest = 0;
+
+  static kept& of(port_base& port) {
+    auto& its = deciding<>::kept_decisions::of(port).adapted;
+    if (!its) its = std::make_unique<kept>();
+    return static_cast<kept&>(*its);
+  }
+};
+
+template <class Lazy>
+auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::texts_of_collective texts)
+    -> size_class& {
+  kept& all = kept::of(port);
+  if (all.latest < all.classes.size() && all.classes[all.latest]->is_for(its)) return *all.classes[all.latest];
+  for (all.latest = 0; all.latest < all.classes.size(); ++all.latest)
+    if (all.classes[all.latest]->is_for(its)) return *all.classes[all.latest];
+  int const size = size_class::size_of(its);
+  auto made = std::make_unique<size_class>(size_class{its.what, its.of, size, size <= 17 ? 8u : size <= 22 ? 4u : 3u});
+  call rule = its;
+  rule.vector = size_class::typical_vector(its);
+  situation const s = deciding<>::situation_of(port, rule);
+  auto const add = [&](chosen_algorithm const& one) {
+    bool const is_known = std::ranges::any_of(made->candidates, [&](chosen_algorithm const& other) {
+      return other.algorithm.index() == one.algorithm.index();
+    });
+    if (!is_known && made->candidates.size() < size_class::most) made->candidates.push_back(one);
+  };
+  add(choose(its.what, s));
+  bool const stays = s.stable && !s.exact && combines(its.what);
+  if (stays && its.what == collective::all_reduce) add(recursive_doubling{}), add(halving_doubling{});
+  if (!stays && port.size() > 1) {
+    constexpr std::size_t most_predicted = 4;
+    double latest = -1;   // price: of those that are as dear, the same steps as a rule, one will do
+    for (possible_algorithm const& one : possible_algorithms<>(port, rule, texts(), s.network)) {
+      bool const is_vendor = one.its.algorithm.template as<vendor>() != nullptr;
+      bool const promises = its.what != collective::all_reduce || s.exact || texts()[one.which]->same_bits;
+      if (!promises && !is_vendor) continue;   // automatic takes none whose ranks may differ in the bits
+      bool const is_direct = s.shared && one.its.algorithm.template as<direct>() != nullptr;
+      bool const is_other = one.seconds < 1e9 && one.seconds > latest * (1 + 1e-9);
+      if (is_vendor || is_direct || (is_other && made->candidates.size() <= most_predicted)) add(one.its);
+      if (is_other) latest = one.seconds;
+    }
+  }
+  for (auto& tried = made->tried; tried.size() < made->candidates.size();) {
+    tried.emplace_back();
+    tried.back().reserve(4 * size_class::enough);
+  }
+  if (made->candidates.size() == 1) {
+    made->decided = true;
+    made->by = decision_for(made->candidates[0], texts(), decided_by::measured);
+  }
+  all.classes.push_back(std::move(made));
+  return *all.classes.back();
+}
+
+// True if all ranks have tried all candidates often enough: then they have chosen the same one.
+template <class Lazy>
+bool adapting<Lazy>::agree(port_base& port, size_class& its) {
+  std::array<double, size_class::most> seconds{};
+  std::size_t const count = its.candidates.size();
+  for (std::size_t i = 0; i < count; ++i) seconds[i] = its.seconds(its.tried[i]);
+  blocks const all{{0, count}, port.size()};
+  exchange_among_ranks<collective::all_reduce, recursive_doubling>(port, maximum{}, all, seconds.data(), all.whole,
+                                                                   seconds.data());
+  auto const end = seconds.begin() + static_cast<std::ptrdiff_t>(count);
+  if (*std::max_element(seconds.begin(), end) == std::numeric_limits<double>::infinity()) return false;
+  auto const best = static_cast<std::size_t>(std::min_element(seconds.begin(), end) - seconds.begin());
+  constexpr double no_reason = 0.97;   // to leave what `automatic` takes: as much as two measurements may differ
+  if (seconds[best] < no_reason * seconds[0]) std::swap(its.candidates[0], its.candidates[best]);
+  return true;
+}
+
+template <class Lazy>
+void adapting<Lazy>::run(endpoint& at, call const& its, deciding<>::texts_of_collective texts) {
+  port_base& port = port_at(at);
+  size_class& all = deciding<>::told_if_refused(port, its, [&]() -> size_class& { return class_of(port, its, texts); });
+  if (all.decided) [[likely]] return deciding<>::run(at, its, all.by);
+  // A rank that refuses its call would meet an agreement of ours instead of that on the call.
+  if (its.checked()) return deciding<>::run(at, its, deciding<>::by_rules(at, its, texts));
+  std::uint32_t const number = port.calls;
+  if (mixed(number, 1) % size_class::calls_to_meet == 0 && agree(port, all)) {
+    all.by = decision_for(all.candidates[0], texts(), decided_by::measured);
+    all.decided = true;
+    all.tried.clear();
+    return deciding<>::run(at, its, all.by);
+  }
+  std::size_t const which = all.candidate_for(number);
+  using clock = std::chrono::steady_clock;
+  auto const began = clock::now();
+  deciding<>::run(at, its, decision_for(all.candidates[which], texts(), decided_by::tried));
+  std::chrono::duration<double> const took = clock::now() - began;
+  all.now.add(took.count());
+}
+
+template <class Lazy>
+void adapting<Lazy>::run_for_automatic(endpoint& at, call const& its, deciding<>::texts_of_collective texts) {
+  call left = its;
+  left.before = static_cast<std::uint8_t>(its.before & ~adaptation);
+  decision const by = deciding<>::by_rules(at, left, texts);
+  if (by.who == decided_by::environment || by.who == decided_by::tree_file) deciding<>::run(at, left, by);
+  else run(at, left, texts);
+}
+
+template <class Lazy>
+decision adapting<Lazy>::decide(endpoint& at, call const& its, deciding<>::texts_of_collective texts) {
+  port_base& port = port_at(at);
+  size_class& all = deciding<>::told_if_refused(port, its, [&]() -> size_class& { return class_of(port, its, texts); });
+  return all.decided ? all.by : deciding<>::by_rules(at, its, texts);
+}
+
+}  // namespace colligo

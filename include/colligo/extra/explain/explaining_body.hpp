@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of explain.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../core/machine.hpp"
+#include "../../plan/price.hpp"
+#include "../../select/decide_body.hpp"
+#include "../../select/recorded.hpp"
+#include "explaining.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+// Seconds on a machine of messages, none where it would take long to say.
+template <class Lazy = void>
+[[gnu::cold]] std::optional<double> price_of(call const& its, text const& what, void const* tag,
+                                                          known_ranks const& known) {
+  constexpr int most_ranks = 32;
+  constexpr std::size_t most_operands = 1 << 13;
+  if (its.vector.parts > most_ranks) return std::nullopt;
+  auto const said = recorded_call(its, what, tag, known, most_operands);
+  return said ? std::optional(price(said->steps, typical, static_cast<double>(its.of->size))) : std::nullopt;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string microseconds(double seconds) {
+  return in_digits(seconds * 1e6, 4) + " us";
+}
+
+// "over shared memory"
+template <class Lazy = void>
+[[gnu::cold]] std::string way_in_words(port_base& port, call const& its, decision const& by) {
+  if (by.what->is_vendor) return "by the MPI library";
+  int const p = port.size();
+  if (p > 1 && by.over != transport::messages && port.uses_memory(its, by.over)) {
+    int const hosts = host_map{port.hosts, p}.host_count();
+    if (hosts == 1) return "over shared memory";
+    if (hosts < p) return "over shared memory within hosts and messages between them";
+  }
+  return "over messages";
+}
+
+template <class Lazy = void>
+[[gnu::cold]] std::string who_in_words(port_base& port, call const& its, decision const& by) {
+  switch (by.who) {
+    case decided_by::pinned: return "pinned by the program";
+    case decided_by::named: return "named by the program";
+    case decided_by::environment: case decided_by::tree_file:
+      return "wished by " + deciding<>::kept_decisions::of(port, its.what).wish_in_words;
+    case decided_by::table: return "chosen by the table of measurements";
+    case decided_by::measured_table: {
+      constexpr std::string_view variable = "COLLIGO_TABLE=";
+      std::string_view from = port.table_setting().where;
+      if (from.starts_with(variable)) from.remove_prefix(variable.size());
+      auto const& kept = deciding<>::kept_decisions::of(port, its.what);
+      return "chosen by table " + std::string(from) + ':' + std::to_string(kept.measured_line);
+    }
+    case decided_by::required: return "chosen among those that have the bits asked for";
+    case decided_by::tried: return "tried, as others are in their turn, to be measured";
+    case decided_by::measured: return "chosen by measurement in earlier calls";
+    case decided_by::rules: break;
+  }
+  return "chosen by the papers' rules";
+}
+
+// "COLLIGO_ALL_REDUCE=ring is not taken: ...", or nothing.
+template <class Lazy = void>
+[[gnu::cold]] std::string untaken_wish_in_words(port_base& port, call const& its, decision const& by) {
+  auto const& kept = deciding<>::kept_decisions::of(port, its.what);
+  bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules ||
+                       by.who == decided_by::measured_table;
+  if (!is_ours || kept.wish_in_words.empty()) return {};
+  return kept.wish_in_words + " is not taken: " + kept.no_wish;
+}
+
+template <class Lazy>
+[[gnu::cold]] std::string explaining<Lazy>::latest_choice(endpoint& at, collective what) {
+  port_base& port = port_at(at);
+  auto const& kept = deciding<>::kept_decisions::of(port, what);
+  if (!kept.automatic) return {};
+  std::string const name(kept.by.what->name);
+  if (kept.by.what->is_vendor) return name;
+  call its{};
+  its.of = kept.of;
+  bool const in_memory = kept.by.over != transport::messages && port.uses_memory(its, kept.by.over);
+  return name + '@' + std::string(name_of(in_memory ? transport::shared_memory : transport::messages));
+}
+
+template <class Lazy>
+[[gnu::cold]] void explaining<Lazy>::explain_if_new(port_base& port, call const& its, decision const& by) {
+  auto& told = deciding<>::kept_decisions::of(port).explained;
+  std::size_t const bytes = its.of->bytes(its.vector.whole.size());
+  std::remove_reference_t<decltype(told[0])> const now{its.what, its.of, static_cast<int>(std::bit_width(bytes))};
+  if (std::find(told.begin(), told.end(), now) != told.end()) return;
+  told.push_back(now);
+  std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
+                     way_in_words<>(port, its, by) + ", " + who_in_words<>(port, its, by);
+  if (std::string const wish = untaken_wish_in_words<>(port, its, by); !wish.empty()) line += "; " + wish;
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+template <class Lazy>
+[[gnu::cold]] std::string explaining<Lazy>::explained(endpoint& at, call const& its, decision const* by,
+                                                 std::string const& trouble, text_table const& texts) {
+  port_base& port = port_at(at);
+  std::string said = trouble + '\n';
+  text const* taken = nullptr;
+  if (by != nullptr) {
+    taken = by->what;
+    said = std::string(described(its, *by, call_form::blocking).text()) + ", on " + std::to_string(port.size()) +
+           (port.size() == 1 ? " rank\n  " : " ranks\n  ");
+    known_ranks known{port.hosts};
+    if (auto const refused = deciding<>::why_not(port, its, *by, known).why; !refused.empty())
+      return said + "refused: " + std::string(taken->name) + refused + '\n';
+    said += std::string(taken->name) + ' ' + way_in_words<>(port, its, *by) + ", ";
+    said += who_in_words<>(port, its, *by) + '\n';
+    if (std::string const wish = untaken_wish_in_words<>(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
+    if (auto const price = price_of<>(its, *taken, by->tag, known))
+      said += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
+  }
+  std::vector<std::pair<double, std::string>> priced;
+  std::string unpriced, excluded;
+  auto const look = [&](std::size_t which, chosen_algorithm const& one) {
+    text const* const what = texts[which];
+    if (what == nullptr || what == taken || what->over != transport::best) return;
+    void const* const tag = one.algorithm.tag();
+    known_ranks known{port.hosts};
+    std::string const name(what->name);
+    auto const refused = deciding<>::why_not(port, its, {what, tag, what->over, decided_by::pinned}, known).why;
+    if (!refused.empty()) excluded += "  excluded: " + name + refused + '\n';
+    else if (auto const price = price_of<>(its, *what, tag, known)) priced.emplace_back(*price, name);
+    else unpriced += (unpriced.empty() ? "" : ", ") + name;
+  };
+  [&]<class... Tags>(list_of_tags<Tags...>) {
+    std::size_t which = 0;
+    (look(which++, chosen_algorithm(Tags{})), ...);
+  }(catalogue_of_tags{});
+  std::sort(priced.begin(), priced.end());
+  std::string alternatives;
+  for (auto const& [price, name] : priced)
+    alternatives += (alternatives.empty() ? "" : ", ") + name + ' ' + microseconds(price);
+  if (!alternatives.empty()) said += "  alternatives: " + alternatives + '\n';
+  if (!unpriced.empty()) said += "  without a price: " + unpriced + '\n';
+  return said + excluded;
+}
+
+}  // namespace colligo

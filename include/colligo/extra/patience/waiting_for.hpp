@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// COLLIGO_PATIENCE=30s: a rank that has waited so long in a step of a call says once on stderr who waits for whom, and
+/// goes on waiting; COLLIGO_PATIENCE=30s,throw: it throws stalled, and the call is given up. Rank 0's value holds.
+/// Header-only programs hear it if they include this or <colligo/environment.hpp>; nothing in here is called.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "../../engine/port.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Looks on at the calls of a port, so that it knows what to say of a wait.
+class impatient_rank final : public patience {
+ public:
+  impatient_rank(port_base& port, patience_wish wish, shared_host* host, std::string communicator);
+  COLLIGO_BODY ~impatient_rank() override;
+
+  COLLIGO_BODY void watch(call const& its, text_run const& run, any_step& step, working_vector& data,
+                          observer* trace) override;
+  COLLIGO_BODY void waits() override;
+  COLLIGO_BODY void waits_for(call const& its, text const& what, std::uint32_t number, bool in_memory,
+                              std::size_t step, std::span<operand const> operands) override;
+  COLLIGO_BODY void has_waited() override;
+  COLLIGO_BODY void starts(std::uint32_t number) override;
+  COLLIGO_BODY void completes() override;
+  bool has_given_up(std::uint32_t number) const override { return given_up_ == number; }
+  COLLIGO_BODY void enter(call const& its, text const& what, std::uint32_t number) override;
+  COLLIGO_BODY void leave() override;
+
+ private:
+  class step_told;
+  /// The wait under way.
+  struct wait {
+    noted_call now;
+    std::span<operand const> operands;   // of the step, or
+    int peer = nobody;                   // of a step of one message
+    std::uint32_t step = 0;
+    bool is_new = true, of_request = false, told = false, told_elsewhere = false;
+    std::chrono::steady_clock::time_point began;
+  };
+  struct ending;
+
+  static noted_call noted(call const& its, text const& what, std::uint32_t number);
+  void next_step(std::span<operand const> operands, int peer);
+  void note_awaited();
+  void note() { notice_->put(wait_.now); }
+  void tell() const;
+  void tell_elsewhere(std::string_view what);
+  std::string rank_in_words(int rank) const;
+  std::string awaited_in_words(noted_call const& its) const;
+  bool has_come(int rank, std::uint32_t number) const;
+
+  port_base& port_;
+  patience_wish wish_;
+  shared_host* host_;
+  std::string communicator_;
+  std::unique_ptr<rank_notice> own_;   // where no memory is shared
+  rank_notice* notice_;
+  wait wait_;
+  std::uint32_t given_up_ = 0;
+};
+
+/// Whoever includes this loses patience where that is asked for.
+inline bool const waits_are_watched = (watch_waits = [](port_base& port, patience_wish const& wish, shared_host* host,
+                                                        std::string name) -> std::unique_ptr<patience> {
+  return std::make_unique<impatient_rank>(port, wish, host, std::move(name));
+}, true);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "waiting_for_body.hpp"
+#endif

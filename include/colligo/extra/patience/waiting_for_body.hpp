@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of ../patience.hpp: what is noted of calls and waits, and how it is told.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "../../core/error.hpp"
+#include "../../core/words.hpp"
+#include "../../memory/shared_host.hpp"
+#include "waiting_for.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+namespace words_of_patience {
+
+// "0, 2, 4 to 7"
+[[gnu::cold]] COLLIGO_BODY std::string ranks(std::span<int const> all) {
+  std::string text;
+  for (std::size_t i = 0, after; i < all.size(); i = after) {
+    for (after = i + 1; after < all.size() && all[after] == all[after - 1] + 1;) ++after;
+    if (after - i < 3) after = i + 1;
+    text += sentence({i == 0 ? "" : ", ", all[i]});
+    if (after - i > 1) text += sentence({" to ", all[after - 1]});
+  }
+  return text;
+}
+
+// "all_reduce #17 of 8 double"
+[[gnu::cold]] COLLIGO_BODY std::string call(noted_call const& c) {
+  std::string text = sentence({name_of(c.its.what), " #", c.its.number});
+  if (c.its.what != collective::barrier) text += sentence({" of ", c.its.n, " ", c.element.data()});
+  return has_root(c.its.what) ? sentence({text, ", root ", c.its.root}) : text;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string name(std::string const& communicator) {
+  return communicator.empty() ? "a communicator without a name" : "communicator " + communicator;
+}
+
+// "direct, over shared memory"
+[[gnu::cold]] COLLIGO_BODY std::string way(noted_call const& c, shared_host const* host) {
+  std::array<char, sizeof(packed_name)> name;
+  std::memcpy(name.data(), c.its.algorithm.data(), name.size());
+  if (c.is_vendor) return sentence({name.data(), ", in the MPI library"});
+  return sentence({name.data(), !c.in_memory           ? ", over messages"
+                                : host && host->whole() ? ", over shared memory"
+                                                        : ", over shared memory and messages"});
+}
+
+}  // namespace words_of_patience
+
+/// Those of all communicators.
+struct impatient_ports {
+  std::mutex mutex;
+  std::vector<impatient_rank*> ports;
+
+  static impatient_ports& of_process() {
+    static auto& one = *new impatient_ports;   // ports may outlive static objects
+    return one;
+  }
+};
+
+COLLIGO_BODY impatient_rank::impatient_rank(port_base& port, patience_wish wish, shared_host* host,
+                                            std::string communicator)
+    : port_(port), wish_(wish), host_(host), communicator_(std::move(communicator)),
+      own_(host ? nullptr : std::make_unique<rank_notice>()), notice_(host ? &host->my_record().notice : own_.get()) {
+  notice_->process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_release);
+  auto& all = impatient_ports::of_process();
+  std::lock_guard const lock(all.mutex);
+  all.ports.push_back(this);
+}
+COLLIGO_BODY impatient_rank::~impatient_rank() {
+  auto& all = impatient_ports::of_process();
+  std::lock_guard const lock(all.mutex);
+  std::erase(all.ports, this);
+}
+
+// Those who wait for this rank on other communicators see where it is.
+[[gnu::cold]] COLLIGO_BODY void impatient_rank::tell_elsewhere(std::string_view what) {
+  wait_.told_elsewhere = !what.empty();
+  noted_call in_none;
+  std::copy_n(what.data(), std::min(what.size(), in_none.elsewhere.size() - 1), in_none.elsewhere.data());
+  auto& all = impatient_ports::of_process();
+  std::lock_guard const lock(all.mutex);
+  for (impatient_rank* const other : all.ports)
+    if (other != this && &other->port_.requests() == &port_.requests() && other->notice_->get().its.number == 0)
+      other->notice_->put(in_none);
+}
+
+/// The steps of a call, which say what comes next.
+class impatient_rank::step_told final : public any_step {
+ public:
+  step_told(any_step& step, impatient_rank& to)
+      : any_step(step.rank(), step.size(), step.element_size(), operands_), step_(step), to_(to) {}
+
+  void exchange(range out, range in, pair_of peers, pair_kind kind) override {
+    int const from = in.empty() ? nobody : peers.from, into = out.empty() ? nobody : peers.to;
+    if (from != nobody || into != nobody) to_.next_step({}, from != nobody ? from : into);
+    step_.exchange(out, in, peers, kind);
+  }
+  void list(std::span<operand const> operands, list_kind kind) override {
+    if (!std::ranges::all_of(operands, &operand::vanishes)) to_.next_step(operands, nobody);
+    step_.list(operands, kind);
+  }
+  void move(operand const& alone) override { step_.move(alone); }
+  bool shares_memory_with(int peer) const override { return step_.shares_memory_with(peer); }
+
+ private:
+  any_step& step_;
+  impatient_rank& to_;
+  row<operand> operands_;
+};
+
+// A functor may make calls of its own.
+struct impatient_rank::ending {
+  impatient_rank& its;
+  wait before = its.wait_;
+  ~ending() {
+    its.leave();
+    its.wait_ = before;
+    its.note();
+  }
+};
+
+COLLIGO_BODY void impatient_rank::watch(call const& its, text_run const& run, any_step& step, working_vector& data,
+                                        observer* trace) {
+  ending const end{*this};
+  enter(its, run.what, run.number);
+  wait_.now.in_memory = step.shares_memory_with(step.rank());
+  step_told each(step, *this);
+  trace ? trace->watch(its, run, each, data) : run(each);
+}
+
+COLLIGO_BODY noted_call impatient_rank::noted(call const& its, text const& what, std::uint32_t number) {
+  noted_call now;
+  now.its = {number, its.what, its.root, its.vector.whole.size(), its.of->size, what.short_name};
+  now.is_vendor = what.is_vendor;
+  std::string_view const name = its.of->name();
+  std::copy_n(name.data(), std::min(name.size(), now.element.size() - 1), now.element.data());
+  return now;
+}
+
+COLLIGO_BODY void impatient_rank::enter(call const& its, text const& what, std::uint32_t number) {
+  wait_ = {};
+  wait_.now = noted(its, what, number);
+  note();
+  notice_->latest.store(number, std::memory_order_release);
+}
+COLLIGO_BODY void impatient_rank::leave() {
+  if (wait_.told_elsewhere) tell_elsewhere({});
+  wait_ = {};
+  note();
+}
+COLLIGO_BODY void impatient_rank::starts(std::uint32_t number) {
+  notice_->requests.fetch_add(1, std::memory_order_relaxed);
+  notice_->latest.store(number, std::memory_order_release);
+}
+COLLIGO_BODY void impatient_rank::completes() { notice_->requests.fetch_sub(1, std::memory_order_relaxed); }
+COLLIGO_BODY void impatient_rank::has_waited() {
+  if (wait_.of_request) leave();
+}
+
+COLLIGO_BODY void impatient_rank::next_step(std::span<operand const> operands, int peer) {
+  ++wait_.step;
+  wait_.operands = operands;
+  wait_.peer = peer;
+  wait_.is_new = true;
+  if (wait_.told_elsewhere) tell_elsewhere({});
+  if (wait_.now.step != 0) wait_.now.step = 0, note();
+}
+
+// Those that something has to come from; of a step that only sends, those that it goes to.
+COLLIGO_BODY void impatient_rank::note_awaited() {
+  noted_call& now = wait_.now;
+  now.awaited = 0;
+  auto const add = [&](int rank) {
+    auto const known = std::min<std::size_t>(static_cast<std::size_t>(now.awaited), now.first.size());
+    if (rank == nobody || std::find(now.first.begin(), now.first.begin() + known, rank) != now.first.begin() + known)
+      return;
+    if (known < now.first.size()) now.first[known] = rank;
+    ++now.awaited;
+  };
+  add(wait_.peer);
+  for (bool const sends : {false, true})
+    for (operand const& o : wait_.operands)
+      if (!o.vanishes() && o.sends() == sends && (now.awaited == 0 || !sends)) add(o.peer);
+  now.step = std::max(1u, wait_.step);
+  note();
+}
+
+COLLIGO_BODY void impatient_rank::waits() {
+  if (wait_.now.its.number == 0) return;
+  auto const now = std::chrono::steady_clock::now();
+  if (std::exchange(wait_.is_new, false)) {
+    wait_.began = now;
+    note_awaited();
+  }
+  if (!wait_.told_elsewhere && now - wait_.began >= wish_.after / 2)
+    tell_elsewhere(sentence({words_of_patience::call(wait_.now), " of ", words_of_patience::name(communicator_)}));
+  if (now - wait_.began < wish_.after) return;
+  if (!std::exchange(wait_.told, true)) tell();
+  if (!wish_.throws || wait_.now.is_vendor) return;   // MPI's own can not be left
+  given_up_ = wait_.now.its.number;
+  throw stalled(sentence({where(port_, wait_.now.its.what), "call #", given_up_, " has waited ", in_words(wish_),
+                          awaited_in_words(wait_.now)}));
+}
+
+COLLIGO_BODY void impatient_rank::waits_for(call const& its, text const& what, std::uint32_t number, bool in_memory,
+                                            std::size_t step, std::span<operand const> operands) {
+  if (wait_.now.its.number != 0 && !wait_.of_request) return;   // within a call's functor
+  auto const n = static_cast<std::uint32_t>(step + 1);
+  if (wait_.now.its.number != number) {
+    wait_ = {};
+  wait_.now = noted(its, what, number);
+    wait_.of_request = true;
+    wait_.now.in_memory = in_memory;
+  }
+  if (wait_.step != n) wait_.step = n, wait_.is_new = true;
+  wait_.operands = operands;   // of whichever request waits: they stay
+  waits();
+}
+
+[[gnu::cold]] COLLIGO_BODY bool impatient_rank::has_come(int rank, std::uint32_t number) const {
+  if (!host_ || !host_->has(rank)) return false;
+  return static_cast<std::int32_t>(host_->record_of(rank).notice.latest.load(std::memory_order_acquire) - number) >= 0;
+}
+
+// Of those awaited that have not come to this call yet, if there are some; otherwise of all.
+[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::awaited_in_words(noted_call const& its) const {
+  if (its.awaited == 0) return {};
+  auto const known = std::min<std::size_t>(static_cast<std::size_t>(its.awaited), its.first.size());
+  std::vector<int> ranks(its.first.begin(), its.first.begin() + static_cast<std::ptrdiff_t>(known)), late;
+  std::ranges::sort(ranks);
+  std::ranges::copy_if(ranks, std::back_inserter(late), [&](int r) { return !has_come(r, its.its.number); });
+  auto const more = static_cast<std::size_t>(its.awaited) - known;
+  std::string text = sentence({" for rank ", words_of_patience::ranks(late.empty() ? ranks : late)});
+  return more == 0 ? text : sentence({text, " and ", more, " more"});
+}
+
+// What a rank does, seen from the call that this one waits in.
+[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::rank_in_words(int rank) const {
+  bool const is_own = rank == port_.rank();
+  rank_notice const& its = is_own ? *notice_ : host_->record_of(rank).notice;
+  noted_call const now = its.get(), &mine = wait_.now;
+  std::uint32_t const latest = its.latest.load(std::memory_order_acquire), requests = its.requests.load();
+  std::string const process = sentence({"its process (pid ", its.process.load(), ")"});
+  if (!is_own && host_->is_gone(rank))
+    return sentence({host_->ranks_may_leave() ? "has left" : process + " is gone", "; its latest call was #", latest});
+  if (its.process.load(std::memory_order_acquire) == 0) return "says nothing of itself";
+  if (now.its.number != 0) {
+    bool const same =
+        now.its.number == mine.its.number && now.its.what == mine.its.what && now.its.root == mine.its.root;
+    std::string const what = same ? "it" : words_of_patience::call(now);
+    std::string const how = same && now.its.algorithm == mine.its.algorithm && now.in_memory == mine.in_memory
+                                ? std::string()
+                                : " (" + words_of_patience::way(now, host_) + ")";
+    if (now.is_vendor) return sentence({"in ", what, how});
+    if (now.step == 0) return sentence({"in ", what, how, ", and does not wait for anybody"});
+    return sentence({"in ", what, how, ", step ", now.step, ", waiting", awaited_in_words(now)});
+  }
+  std::string text = "has made no call";
+  if (latest != 0) text = sentence({"has not called since #", latest});
+  if (has_come(rank, mine.its.number)) text = "has been in it";
+  if (requests != 0)
+    text += sentence({", with ", requests, " request", requests == 1 ? "" : "s",
+                      " under way, which go on when it tests or waits for one"});
+  if (now.elsewhere[0] != '\0') text += sentence({"; it waits in ", now.elsewhere.data()});
+  return host_->ranks_may_leave() ? text : sentence({text, "; ", process, " is alive"});
+}
+
+[[gnu::cold]] COLLIGO_BODY void impatient_rank::tell() const {
+  noted_call const& mine = wait_.now;
+  std::uint32_t const number = mine.its.number;
+  if (host_) {   // one of the host's ranks speaks for all
+    auto& told = host_->records()[0]->notice.told;
+    auto& its = told[number % told.size()];
+    std::uint32_t seen = its.load();
+    do {
+      if (seen == number) return;
+    } while (!its.compare_exchange_weak(seen, number));
+  }
+  std::string all = sentence({"colligo: after ", in_words(wish_), " in ", words_of_patience::call(mine), " over ",
+                              port_.size(), " ranks of ", words_of_patience::name(communicator_), " (",
+                              words_of_patience::way(mine, host_), "):\n"});
+  std::vector<std::pair<std::string, std::vector<int>>> lines;
+  for (int rank = 0; rank < port_.size(); ++rank) {
+    std::string const says = rank == port_.rank() || (host_ && host_->has(rank)) ? rank_in_words(rank)
+                             : "not seen from here, since it shares no memory with this rank";
+    auto line = std::ranges::find(lines, says, [](auto const& l) -> auto& { return l.first; });
+    if (line == lines.end()) line = lines.insert(line, {says, {}});
+    line->second.push_back(rank);
+  }
+  for (auto const& [says, ranks] : lines)
+    all += sentence({"  rank ", words_of_patience::ranks(ranks), ": ", says, "\n"});
+  std::fputs(all.c_str(), stderr);
+}
+
+}  // namespace colligo

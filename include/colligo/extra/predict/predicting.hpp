@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// predict: what each algorithm is expected to take for a call, on a machine that is given, or measured on the
+/// communicator.
+///
+///   auto const here = colligo::measured_machine<double>(world, std::plus<>{});       // alpha, beta, gamma
+///   for (auto const& each : colligo::predict<double>(world, colligo::collective::all_reduce, n, std::plus<>{}, here))
+///     std::cout << each.name << ' ' << each.seconds << '\n';
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "../../core/machine.hpp"
+#include "../../plan/recorder.hpp"
+#include "../../select/door.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// What an algorithm is expected to take.
+struct prediction {
+  std::string_view name;
+  double seconds;
+  bool by_formula;   ///< of its card; otherwise by its recorded schedule
+};
+
+namespace detail {
+
+/// What stands behind predict(). A template, so that only units that ask for it compile it.
+template <class Lazy = void>
+struct predicting {
+  static std::vector<prediction> predict(endpoint& at, call const& its, text_table const& texts, machine const& m);
+  /// Seconds per message and per byte, between ranks that share a host or, `between`, do not. Collective.
+  static machine network(endpoint& at, bool between);
+
+ private:
+  struct kept;
+};
+
+/// Seconds for combining one byte, by the quickest of a few runs over a vector that stays in cache.
+template <class T, class Op>
+double gamma_of(Op& op) {
+  constexpr std::size_t n = sizeof(T) < 4096 ? 16384 / sizeof(T) : 4;
+  std::vector<T> left(n), right(n), out(n);
+  using clock = std::chrono::steady_clock;
+  double best = 1;
+  auto const begin = clock::now();
+  do {
+    auto const began = clock::now();
+    combine(left.data(), right.data(), out.data(), n, op);
+    std::chrono::duration<double> const took = clock::now() - began;
+    best = std::min(best, took.count());
+  } while (clock::now() - begin < std::chrono::milliseconds(2));
+  return best / static_cast<double>(n * sizeof(T));
+}
+
+/// The largest of all ranks' values.
+double largest_of_ranks(endpoint& at, double mine);
+
+}  // namespace detail
+
+/// The machine that the communicator runs on: alpha and beta of messages to and fro between two ranks (on one host, or
+/// on two where `between_hosts` and there are several), over the wire that calls take, gamma of this type and functor,
+/// the largest of any rank. Measured in some 30 ms the first time, and kept with the communicator; gamma, 2 ms, is
+/// measured each time. The same on all ranks. Elements are combined as they are made by T(). Collective over comm.
+template <class T, communicator Comm, class Op>
+machine measured_machine(Comm const& comm, Op op, bool between_hosts = false) {
+  static_assert(std::is_default_constructible_v<T>,
+                "colligo: what a functor takes is measured on elements made by T()");
+  auto& at = port_of<Comm>::open(comm);
+  machine its = detail::predicting<>::network(at, between_hosts);
+  its.gamma = detail::largest_of_ranks(at, detail::gamma_of<T>(op));
+  return its;
+}
+
+/// What the algorithms are expected to take for a call of this collective with n elements of type T (of collectives on
+/// blocks: each), the quickest first: by the formula of the card where it has one, otherwise by the recorded schedule
+/// (left out where that is long, and the MPI library's own). Algorithms that the call would refuse are not among them.
+/// Prices are those of messages: over shared memory, where a vector is published once and read by all, they compare
+/// what moves, not what is waited for. Cost: microseconds, milliseconds where schedules are recorded. Collective.
+template <class T, communicator Comm, class Op>
+  requires(!std::is_same_v<Op, machine>)
+std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, Op const&,
+                                machine const& m = typical) {
+  auto& at = port_of<Comm>::open(comm);
+  std::size_t const all = what == collective::barrier ? 2 : n * (has_blocks(what) ? std::size_t(at.size()) : 1);
+  void const* const wire = port_of<Comm>::template wire<T, Op const, true>();
+  detail::call const its{what, &detail::element_of<T, Op const>, wire, nullptr,
+                         blocks{{0, all}, at.size()}, {}, {}};
+  return detail::predicting<>::predict(at, its, detail::texts_of(what), m);
+}
+/// The same for collectives without a functor.
+template <class T, communicator Comm>
+std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, machine const& m = typical) {
+  return colligo::predict<T>(comm, what, n, detail::no_functor{}, m);
+}
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "predicting_body.hpp"
+#endif

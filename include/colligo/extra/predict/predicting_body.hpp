@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of predict.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "../../select/decide_body.hpp"
+#include "expected_time_body.hpp"
+#include "predicting.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Two ranks swap halves, the others look on.
+struct pair_exchange {
+  static constexpr std::string_view name = "pair_exchange";
+
+  int first = 0, second = 1;
+
+  template <class T, class Op>
+  struct all_reduce {
+    pair_exchange const& pair;
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    void operator()(Step& step, range all) const {
+      if (step.rank() == pair.first)
+        step(send{pair.second, low_half(all)}, recv{pair.second, high_half(all)});
+      else if (step.rank() == pair.second)
+        step(send{pair.first, high_half(all)}, recv{pair.first, low_half(all)});
+    }
+  };
+};
+
+[[gnu::cold]] COLLIGO_BODY double largest_of_ranks(endpoint& at, double mine) {
+  blocks const one{{0, 1}, at.size()};
+  exchange_among_ranks<collective::all_reduce, recursive_doubling>(port_at(at), maximum{}, one, &mine, one.whole,
+                                                                   &mine);
+  return mine;
+}
+
+/// What was measured on a communicator, within hosts and between them.
+template <class Lazy>
+struct predicting<Lazy>::kept final : kept_with_port {
+  std::array<std::optional<machine>, 2> networks;
+};
+
+// Seconds for one exchange of so many bytes each way, the same on all ranks.
+inline double seconds_of_exchange(port_base& port, pair_exchange const& pair, std::size_t bytes, int batches,
+                                  int calls) {
+  std::vector<unsigned char> both(2 * bytes);
+  auto* const data = reinterpret_cast<std::byte*>(both.data());
+  blocks const vector{{0, both.size()}, port.size()};
+  no_functor nothing;
+  call const its{collective::all_reduce, &element_of<unsigned char, no_functor>, port.wire_of_bytes(), &nothing,
+                 vector, {data, vector.whole}, {data, vector.whole}};
+  double best = std::numeric_limits<double>::infinity();
+  using clock = std::chrono::steady_clock;
+  for (int i = 0; i < batches; ++i) {
+    auto const began = clock::now();
+    for (int k = 0; k < calls; ++k)
+      port.execute(its, text_for<collective::all_reduce, pair_exchange>, &pair, {port.hosts}, transport::best);
+    std::chrono::duration<double> const took = clock::now() - began;
+    best = std::min(best, took.count() / calls);
+  }
+  bool const takes_part = port.rank() == pair.first || port.rank() == pair.second;
+  return largest_of_ranks(port, takes_part ? best : 0);
+}
+
+template <class Lazy>
+machine predicting<Lazy>::network(endpoint& at, bool between) {
+  port_base& port = port_at(at);
+  if (port.size() == 1) return typical;
+  auto& its = deciding<>::kept_decisions::of(port).measured;
+  if (!its) its = std::make_unique<kept>();
+  auto& measured = static_cast<kept&>(*its).networks[between];
+  if (measured) return *measured;
+  auto const on_host_of_0 = [&port](int r) {
+    return port.hosts.empty() || port.hosts[static_cast<std::size_t>(r)] == 0;
+  };
+  pair_exchange pair;
+  for (int r = port.size() - 1; r > 0; --r)
+    if (on_host_of_0(r) != between) pair.second = r;   // the lowest; rank 1 where there is none
+  port.automatic_memory(element_of<unsigned char, no_functor>);
+  constexpr std::size_t few = 8, many = 1 << 18;
+  double const alpha = seconds_of_exchange(port, pair, few, 12, 100);
+  double const longer = seconds_of_exchange(port, pair, many, 6, 4);
+  measured = typical;
+  measured->alpha = alpha;
+  measured->beta = std::max(longer - alpha, alpha / many) / (many - few);
+  return *measured;
+}
+
+template <class Lazy>
+std::vector<prediction> predicting<Lazy>::predict(endpoint& at, call const& its, text_table const& texts,
+                                                  machine const& m) {
+  std::vector<prediction> all;
+  for (possible_algorithm const& one : possible_algorithms<>(port_at(at), its, texts, m))
+    if (one.seconds < std::numeric_limits<double>::infinity())
+      all.push_back({texts[one.which]->name, one.seconds, one.by_formula});
+  return all;
+}
+
+}  // namespace colligo

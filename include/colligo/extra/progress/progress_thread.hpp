@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// progress_thread: requests make progress while the program computes, without a test now and then.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "../../core/mode.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// While it lives, a thread looks after this process's requests over MPI every `period`. It takes a core's time while
+/// it looks, and sleeps in between; where there is work, functors run in it.
+/// Throws error unless MPI was initialised with MPI_THREAD_MULTIPLE. Precondition: ends before MPI_Finalize.
+class progress_thread {
+ public:
+  explicit progress_thread(std::chrono::microseconds period = std::chrono::microseconds(20));
+  ~progress_thread();
+  progress_thread(progress_thread const&) = delete;
+  progress_thread& operator=(progress_thread const&) = delete;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "progress_thread_body.hpp"
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// require: the best algorithm among those whose results have the bits that the program asks for.
+///
+///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::same_bits});
+///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::as_sequential});
+///   colligo::reduce(world, in, out, std::plus<>{}, 0, colligo::require{colligo::like(colligo::halving_doubling{})});
+///
+/// That an algorithm has them is what its card promises, or is proven on its recorded schedule (plan/association.hpp)
+/// when the call is first made, and kept. What combines nothing, or in any order with the same bits (sums of integers),
+/// is left to `automatic`, which is decided when the call is compiled.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "../../select/door.hpp"
+#include "../../select/named.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// What can be asked of a result's bits. Two of them: same_bits | as_sequential.
+struct property {
+  std::uint8_t which;
+
+  constexpr bool has(property other) const { return (which & other.which) != 0; }
+  friend constexpr property operator|(property a, property b) {
+    return {static_cast<std::uint8_t>(a.which | b.which)};
+  }
+  friend constexpr bool operator==(property const&, property const&) = default;
+};
+
+/// All ranks get the same bits. Of all_reduce; of other collectives no two ranks hold one element's result.
+inline constexpr property same_bits{1};
+/// The same program on as many ranks of the same hosts gives the same bits again: nothing is combined in order of
+/// arrival, by a clock or by a library that promises nothing.
+inline constexpr property run_to_run{2};
+/// Element by element as one process would combine them from the lowest rank on, ((a0 op a1) op a2) ...; by
+/// exclusive_scan that, and init in front of it.
+inline constexpr property as_sequential{4};
+
+/// The bits that this algorithm gives.
+template <class Tag>
+struct bits_of {
+  Tag tag;
+};
+template <algorithm Tag>
+constexpr bits_of<Tag> like(Tag const& tag) {
+  static_assert(!std::is_same_v<Tag, vendor> && !std::is_same_v<Tag, automatic> && !std::is_same_v<Tag, named>,
+                "colligo: like() takes a tag of an algorithm that is made of steps, whose bits can be known");
+  return {tag};
+}
+
+namespace detail {
+
+/// The knobs of a tag, so that two can be told apart.
+struct knob_values {
+  std::array<std::size_t, 4> values{};
+  std::size_t count = 0;   ///< more than there are values: not all are known
+
+  friend constexpr bool operator==(knob_values const&, knob_values const&) = default;
+};
+
+struct requirement {
+  property what;
+  decision const* like = nullptr;
+  bool keeps = true;   ///< its knobs say all of `like`, so that what is decided for it can be kept
+};
+
+/// What is decided for a call, and kept. A template, so that only units that ask for it compile it.
+template <class Lazy = void>
+struct requiring {
+  /// Throws algorithm_error, on all ranks alike, where no algorithm is known to have what is asked for.
+  static decision decide(endpoint& at, call const& its, deciding<>::texts_of_collective texts, requirement const& asks);
+
+ private:
+  struct kept;
+  struct search;
+};
+
+/// All that such a tag holds are its knobs.
+template <class Tag>
+constexpr bool is_told_by_knobs(Tag const& tag) {
+  if constexpr (requires { tag.hosts.empty(); }) return tag.hosts.empty();
+  else return std::is_empty_v<Tag> || requires { Tag::knobs; } || requires { tag.fingerprint(); };
+}
+
+}  // namespace detail
+
+/// Stands as the last argument of a collective: require{same_bits}, require{like(ring{})}. Chooses as `automatic` does,
+/// among the algorithms that have the property; takes no notice of the environment's wishes. Throws algorithm_error
+/// where no algorithm is known to have it; like() always finds that algorithm itself. Cost: for each (collective,
+/// length, root, type) of a communicator once some recorded schedules, microseconds to milliseconds (of more than half
+/// a million operands none is recorded: only what cards promise counts there); later calls look it up, but for like()
+/// of a tag of your own that holds more than knobs.
+template <class What>
+struct require {
+  static constexpr std::string_view name = "require";
+  static constexpr bool decides_itself = true;
+
+  What what;
+
+  template <collective C, class T, class Op, class Comm>
+  static constexpr void check() {
+    if constexpr (combines(C) && !is_property) detail::check_laws<C, decltype(What::tag), T, Op, Comm>();
+  }
+
+  template <collective C, class T, class Op>
+  detail::decision decide(detail::endpoint& port, detail::call const& its,
+                          detail::deciding<>::texts_of_collective texts) const {
+    if constexpr (!combines(C) || exact<Op, T>) {
+      return detail::deciding<>::by_rules(port, its, texts);
+    } else if constexpr (is_property) {
+      return detail::requiring<>::decide(port, its, texts, {what});
+    } else if constexpr (offers<decltype(What::tag), C, T, Op>) {
+      detail::decision const as = detail::decide_pinned<C, decltype(What::tag), T, Op>(what.tag);
+      return detail::requiring<>::decide(port, its, texts, {{}, &as, detail::is_told_by_knobs(what.tag)});
+    } else {
+      throw algorithm_error(std::string(name_of(C)) + ": " + std::string(what.tag.name) +
+                            " has no form for this collective");
+    }
+  }
+
+ private:
+  static constexpr bool is_property = std::is_same_v<What, property>;
+};
+template <class What>
+require(What) -> require<What>;
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "requiring_body.hpp"
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What was measured on the user's machine, as text: COLLIGO_TABLE names such a file, benchmarks/tune writes one. A row
+/// says what to take for a collective of so many ranks and bytes; `#` begins a comment; blank lines do not count; there
+/// are 10 000 rows at most.
+///
+///   # collective  type    functor   ranks  bytes    algorithm
+///   all_reduce    double  commutes  2      8        recursive_doubling
+///   all_reduce    any     any       32/8   1M       vendor
+///
+///   set COLLIGO_CHUNKS 64k
+///
+/// type       any, or a name as explain() writes it, without its blanks
+/// functor    any, commutes, ordered (it is not known to commute); of collectives that combine nothing any
+/// ranks      p, or p/h where they are on h hosts
+/// bytes      of the vector; of collectives on blocks those of one rank's block. k, M and G are 2^10, 2^20 and 2^30.
+/// algorithm  as named() takes it
+///
+/// A row holds for what lies nearer to it, by logarithms, than to the others of its collective, type and functor: first
+/// by ranks, of which none are outside of those measured, then by bytes, of which the first and last row reach to the
+/// half and the double. The more specific rows come first, by type, then by functor; rows that name what is not allowed
+/// do not count. Where none holds, and where blocks are uneven (one of more than one and a half times the mean), the
+/// defaults go on. Rows that set say what the environment's variable of that name would, where it is not there:
+/// COLLIGO_NETWORK, COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_READ_MEMORY.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../../select/chosen.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+struct file_setting;
+
+struct measured_row {
+  enum class functor : std::uint8_t { any, commutes, ordered };
+
+  collective what;
+  std::string type;   ///< empty: any
+  functor kind;
+  int hosts, ranks;
+  std::size_t bytes;
+  chosen_algorithm take;
+  std::size_t line;
+};
+
+/// A table, as its text says it.
+struct measured_table {
+  std::vector<measured_row> rows;   ///< by all that comes before `take`
+
+  /// Throws argument_error, "where:line: what was expected", for any text that is none.
+  static measured_table parse(std::string_view text, std::string const& where);
+  /// The same for all communicators of the process that say the same text.
+  static std::shared_ptr<measured_table const> of(file_setting const& setting);
+};
+
+}  // namespace colligo

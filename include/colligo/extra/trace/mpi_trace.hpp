@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// COLLIGO_TRACE over MPI: one log per process, whatever communicators it uses. When MPI is finalised the logs meet at
+/// rank 0, which writes them.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "../../messages/mpi_port.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Traces a communicator if rank 0's environment asks for it. Collective over comm. `hosts` as in port.hpp.
+std::unique_ptr<observer> trace_mpi(MPI_Comm comm, std::vector<int> const& hosts);
+
+/// Whoever includes this is traced.
+inline bool const mpi_is_followed = (follow_mpi = &trace_mpi, true);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "mpi_trace_body.hpp"
+#endif

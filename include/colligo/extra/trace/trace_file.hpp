@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Writes the logs of trace.hpp for people: Chrome's trace event format, which https://ui.perfetto.dev opens, or a
+/// timeline as SVG, which any browser shows. One row per rank, with a lane for each call of those that overlap; boxes
+/// for calls and, in them, steps; an arrow for each message.
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <vector>
+
+#include "tracer.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// A message that was sent in one row's step and received in another's.
+struct traced_message {
+  int from, to;   ///< rows
+  trace_event sent, received;
+};
+
+/// Within a call, the k-th send between two ranks meets the k-th receive (law 5). Messages of which one end was
+/// dropped are not among them.
+std::vector<traced_message> messages_of(std::span<trace_log const> logs);
+
+/// Chrome's trace event format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+void write_chrome_trace(std::ostream& out, std::span<trace_log const> logs);
+
+/// A timeline as SVG. What a box or an arrow is, its tooltip says.
+void write_timeline(std::ostream& out, std::span<trace_log const> logs);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "trace_file_body.hpp"
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of shared_steps.hpp for when calls differ, or some rank has left.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "shared_steps.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+// Nothing is left after a step that has come to its end.
+COLLIGO_BODY void shared_steps::abandon() {
+  for (incoming& i : traffic_.in)
+    if (i.by == way::memory && i.done < i.bytes) i.from->has_read();   // its sender does not wait any more, but counts
+  traffic_.clear();
+  listed_ = {};
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string shared_steps::this_call() const { return in_words(its_, data_->of().name()); }
+
+[[gnu::cold]] COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {
+  if ((tag ^ expected) == message_tag::failed) {
+    if (!data_->has_failed()) hear_of_failure(from);
+    return true;
+  }
+  std::uint32_t const number = its_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
+  // What is left of a call that this rank gave up, or never made, is nobody's, and so is what its sender gave up before
+  // it went on. Of one that this rank has completed it is the sign that another rank made a different one.
+  if (static_cast<std::int32_t>(number - host_.given_up()) <= 0) return false;
+  rank_record const& theirs = host_.record_of(from);
+  bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
+  if (number != its_.number && went_on && !theirs.gave_up(number).empty()) return false;
+  if (number != its_.number || !follows(from, (tag ^ expected) & ~std::uint64_t{message_tag::failed}))
+    tell_mismatch(from, number);
+  if (((tag ^ expected) & message_tag::failed) && !data_->has_failed()) hear_of_failure(from);
+  return true;
+}
+
+// Whether tags differ because the calls before did, which is right where one of the two has given one up. Of a rank
+// that is far ahead it is not known what it called; then nothing speaks against it.
+[[gnu::cold]] COLLIGO_BODY bool shared_steps::follows(int peer, std::uint64_t difference) const {
+  rank_record const& theirs = host_.record_of(peer);
+  call_identity same{.number = its_.number};
+  bool const is_known = theirs.knows(same);
+  std::uint64_t const before = is_known ? theirs.before(its_.number) : 0, mine = message_tag::after(before_.hash);
+  if (is_known && (same != its_ || difference != (mine ^ message_tag::after(before)))) return false;
+  if (before_.hash != 0 && before != 0) tell_mismatch(peer, before_.number);
+  return before_.hash == 0 || difference == mine;
+}
+
+[[gnu::cold]] COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {
+  data_->fail(std::make_exception_ptr(failed_elsewhere(
+      sentence({"colligo: ", this_call(), " on rank ", rank_, ": rank ", peer,
+                " has failed in this call, so that this rank's result is good for nothing"}))));
+} catch (std::bad_alloc const&) {   // of the words
+  data_->fail(std::current_exception());
+}
+
+[[gnu::cold]] COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {
+  std::string const why = host_.record_of(peer).gave_up(its_.number);
+  if (why.empty()) return;
+  if (int const rank = gone_rank(); rank != nobody) tell_lost(rank);   // that may be why
+  throw failed_elsewhere(sentence({"colligo: ", this_call(), " on rank ", rank_, given_up_by, why}));
+}
+
+// A rank that is gone, nobody if there is none. Where ranks may leave, one that has nothing left to do is none.
+[[gnu::cold]] COLLIGO_BODY int shared_steps::gone_rank() const {
+  for (std::size_t place = 0; place < host_.records().size() && !host_.ranks_may_leave(); ++place)
+    if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(rank)) return rank;
+  return nobody;
+}
+[[gnu::cold]] COLLIGO_BODY void shared_steps::tell_lost(int rank) const {
+  throw rank_lost(sentence({"colligo: ", this_call(), " on rank ", rank_, ": rank ", rank, " is gone"}), rank);
+}
+
+[[gnu::cold]] COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) const {
+  auto const called = [](rank_record const& its, std::uint32_t call) {
+    call_identity known{.number = call};
+    bool const is_known = its.knows(known);
+    return sentence({"number ", call, is_known ? ", " : "", is_known ? in_words(known, its.type_of(call)) : ""});
+  };
+  if (static_cast<std::int32_t>(number - its_.number) > 0) number = its_.number;   // the peer is ahead
+  tell_if_given_up(peer);
+  rank_record const& theirs = host_.record_of(peer);
+  std::string const said =
+      sentence({"colligo: ranks make different calls on this communicator: rank ", rank_, " made call ",
+                called(host_.my_record(), number), "; rank ", peer, " call ", called(theirs, number)});
+  std::uint32_t const latest = theirs.latest();
+  throw mismatch_error(latest == number ? said : sentence({said, ", and then ", called(theirs, latest)}));
+}
+
+// Every rank of the host is asked whether it makes the same call, and whether it has given it up. `alone`: the one
+// message that is waited for; null:
+// those of the step.
+[[gnu::cold]] COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
+  auto const records = host_.records();
+  for (std::size_t place = 0; place < records.size(); ++place) {
+    int const rank = host_.rank_at(place);
+    call_identity theirs{.number = its_.number};
+    if (records[place]->knows(theirs) && theirs != its_) tell_mismatch(rank, its_.number);
+    tell_if_given_up(rank);
+  }
+  auto const now = std::chrono::steady_clock::now();
+  if (now - looked_ >= std::chrono::milliseconds(100)) looked_ = now, looks_out_ = true;
+  bool const hopeless = is_hopeless(alone);
+  if (hopeless && std::exchange(suspicious_, true)) {   // it may have come in between: not the first time
+    if (host_.is_gone(hopeless_)) tell_lost(hopeless_);
+    tell_mismatch(hopeless_, its_.number);
+  }
+  suspicious_ = hopeless;
+  looks_out_ = looks_out_ && hopeless;
+}
+
+// The peer is gone or has gone on to a later call, or what has come from it is no such message. Says who it is. Whether
+// a message has passed is looked at last: whoever has gone on has sent and read all that it had to.
+[[gnu::cold]] COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
+  auto const has_left = [&](int peer) {
+    hopeless_ = peer;
+    return static_cast<std::int32_t>(host_.record_of(peer).latest() - its_.number) > 0 ||
+           (looks_out_ && host_.is_gone(peer));
+  };
+  auto const has_passed = [](outgoing const& o) {
+    return o.is_complete() || (o.by == way::memory && o.to->all_read());
+  };
+  if (alone) {
+    bool const left = has_left(alone->message.from) || alone->from.has_news(tag_);
+    if (alone->from.has_line(alone->message)) return false;
+    if (left) return true;
+  }
+  for (outgoing const& o : traffic_.out)
+    if (o.peer != nobody && has_left(o.peer) && !has_passed(o)) return true;
+  for (incoming& i : traffic_.in)
+    if (i.done < i.bytes && has_turn(traffic_.in, i.after) && (has_left(i.what.peer) || i.from->has_news(tag_)) &&
+        !has_come(i))
+      return true;
+  hopeless_ = looks_out_ ? gone_rank() : nobody;
+  return hopeless_ != nobody;
+}
+// The next part of a message, or it does not come through a channel any more.
+[[gnu::cold]] COLLIGO_BODY bool shared_steps::has_come(incoming& i) {
+  switch (i.by) {
+    case way::memory: return true;
+    case way::ring: return i.from->chunk(1, message(i)) != nullptr;
+    case way::announced: return i.from->has_line(message(i.what.peer, i.bytes, message_tag::address));
+    case way::lines: return i.fetched == i.bytes || i.from->has_line(message(i));
+  }
+  return true;
+}
+
+}  // namespace colligo

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// A rank's ends of all channels of its host, and how it waits.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../core/row.hpp"
+#include "../core/transport.hpp"
+#include "../core/words.hpp"
+#include "../engine/waits.hpp"
+#include "shared_channel.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Lets hyper-threads and power have the core while a rank polls.
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// What a model provides beside the memory. Contexts are its own.
+struct surroundings {
+  void* context = nullptr;
+  bool spin = false;                      ///< every rank has a core: poll; otherwise, or if that does not pay, give way
+  bool polls_first = false;               ///< these ranks could all run at once, though others need the cores too
+  void (*wait)(void* context) = nullptr;  ///< gives way, and lets happen what else must; may throw
+  /// Copies from the memory of a rank of the host; false where the system does not let it. Null where it never does.
+  bool (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
+  /// Whether a rank of the host has ended.
+  bool (*gone)(void* context, int rank) = nullptr;
+  bool ranks_may_leave = false;   ///< a rank that has made its part of all calls may end before others
+};
+
+/// A rank's ends of all channels of its host.
+class shared_host {
+ public:
+  /// Takes all the memory that it needs of its process. `places`: for each rank of the communicator its place on this
+  /// host or nobody; empty where the host has all of them.
+  [[gnu::cold]] shared_host(int me, std::size_t ranks, host_memory& memory, std::vector<int> places)
+      : me_(static_cast<std::size_t>(me)), segments_(ranks), memory_(memory), places_(std::move(places)),
+        lines_(lines_of_host(ranks)), records_(ranks), backs_(ranks + std::max<std::size_t>(1, ranks - 1)) {
+    segment_layout const layout(static_cast<int>(ranks));
+    out_.reserve(ranks + 1), in_.reserve(ranks), in_all_.reserve(ranks);   // pointers into them are kept
+    for (std::size_t r = 0; r < ranks; ++r) {
+      out_.push_back({*this, lines_, layout.capacity(r), std::span(backs_).subspan(r, 1)});
+      in_.push_back({*this, lines_, layout.capacity(me_)});
+      in_all_.push_back({*this, lines_, layout.capacity(ranks)});
+      out_[r].reverse_taken_ = &in_[r].taken_;
+      in_[r].reverse_ = &out_[r];
+    }
+    out_.push_back({*this, lines_, layout.capacity(ranks), std::span(backs_).subspan(ranks)});
+    largest_chunk_ = std::min<std::size_t>(32 * 1024, layout.capacity(0) / 4);
+  }
+  /// Before all else. `segment_of(place)`: that of each rank, of segment_layout(ranks).bytes() zero bytes. Takes no
+  /// memory.
+  template <class SegmentOf>
+  [[gnu::cold]] void open(SegmentOf segment_of, surroundings around) {
+    around_ = around;
+    patience_ = around.spin ? many_polls : around.polls_first ? brief_polls : 1;
+    std::size_t const q = segments_.size();
+    segment_layout const layout(static_cast<int>(q));
+    for (std::size_t r = 0; r < q; ++r) segments_[r] = segment_of(r);
+    auto const back = [&](std::size_t rank, std::size_t from, bool of_all) {
+      return reinterpret_cast<channel_back*>(segments_[rank] + layout.back(static_cast<int>(from), of_all));
+    };
+    std::size_t readers = 0;
+    for (std::size_t r = 0; r < q; ++r) {
+      out_[r].backs_[0] = back(r, me_, false);
+      in_[r].back_ = back(me_, r, false);
+      in_all_[r].back_ = back(me_, r, true);
+      if (r != me_ || q == 1) out_[q].backs_[readers++] = back(r, me_, true);
+      records_[r] = reinterpret_cast<rank_record*>(segments_[r] + layout.record());
+    }
+  }
+  shared_host(shared_host const&) = delete;
+  shared_host& operator=(shared_host const&) = delete;
+
+  bool whole() const { return places_.empty(); }
+  bool has(int rank) const { return places_.empty() || places_[static_cast<std::size_t>(rank)] >= 0; }
+  /// Ends of channels, ready for use. The first use may throw std::bad_alloc.
+  outlet& to(int rank) { return ready(out_[place(rank)]); }
+  outlet& to_all() { return ready(out_.back()); }
+  inlet& from(int rank) { return ready(in_[place(rank)]); }
+  inlet& from_all(int rank) { return ready(in_all_[place(rank)]); }
+
+  /// Afterwards messages of so many bytes allocate nothing.
+  void make_ready(outlet& to, std::size_t bytes) {
+    if (!in_lines(bytes)) to.ring();
+  }
+  /// Whether a message of so many bytes goes in lines.
+  bool in_lines(std::size_t bytes) const { return bytes <= std::min(lines_.longest(), limits_.lines); }
+
+  /// Elements in a chunk. At least one; see fits().
+  std::size_t chunk_of(std::size_t element_size) const {
+    return std::max<std::size_t>(1, std::min(largest_chunk_, limits_.chunks) / element_size);
+  }
+  /// Whether elements of this size go through the rings: with a chunk's header up to 64 KiB on hosts of at most 3
+  /// ranks, 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of at most 33, 2 KiB of more.
+  bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
+
+  /// Whether a message of so many bytes is announced, and read where it is if its sender can leave it there.
+  bool announces(std::size_t bytes) const { return bytes >= limits_.read_from; }
+  void announce_from(std::size_t bytes) { limits_.read_from = bytes; }
+  void limit(memory_limits const& its) { limits_ = its; }
+  bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
+    return around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
+  }
+  bool can_read() const { return around_.read != nullptr; }
+
+  bool spins() const { return around_.spin; }
+  /// To be called between two polls; `polls` is 0 at the first of them. True now and then: time to look whether the
+  /// others are still there.
+  bool wait(unsigned& polls) const {
+    if (++polls == 1 && around_.spin) waits_anew();
+    if ((polls & (patience_ - 1)) != 0) {
+      relax();
+      return false;
+    }
+    wait_longer();
+    return around_.spin || polls % (64 * patience_) == 0;
+  }
+
+  /// A call that this rank has entered here; hash 0: nothing can be said of it.
+  struct latest_call {
+    std::uint32_t number = 0;
+    std::uint64_t hash = 0;
+  };
+  /// Enters a call, and gives the one before. Others may not have entered what this rank has given up since, or the
+  /// other way round: nothing is said of that.
+  latest_call follow(std::uint32_t number, std::uint64_t hash) {
+    latest_call before = std::exchange(latest_, {number, hash});
+    if (static_cast<std::int32_t>(given_up_ - before.number) >= 0) before.hash = 0;
+    return before;
+  }
+
+  /// The records of this host's ranks, by place.
+  rank_record& my_record() { return *records_[me_]; }
+  [[gnu::cold]] void give_up(std::uint32_t number, std::string_view why) noexcept {
+    given_up_ = number;
+    // A rank that gives up because another one has hands its reason on.
+    if (auto const at = why.find(given_up_by); at != why.npos)
+      return my_record().give_up(number, why.substr(at + given_up_by.size()));
+    try {
+      my_record().give_up(number, sentence({"rank ", rank_at(me_), ": ", why}));
+    } catch (std::bad_alloc const&) {
+      my_record().give_up(number, why);
+    }
+  }
+  /// The latest call that this rank gave up; 0: none.
+  std::uint32_t given_up() const { return given_up_; }
+  std::span<rank_record* const> records() const { return records_; }
+  /// Whether what goes to all others goes once: to one other it is a message like any.
+  bool publishes(bool published) const { return published && records_.size() > 2; }
+  rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
+  /// The rank of the communicator at a place.
+  int rank_at(std::size_t its_place) const {
+    if (places_.empty()) return static_cast<int>(its_place);
+    return static_cast<int>(std::find(places_.begin(), places_.end(), static_cast<int>(its_place)) - places_.begin());
+  }
+  bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
+  bool ranks_may_leave() const { return around_.ranks_may_leave; }
+  void tell_of_waits(patience* its) { on_wait_ = its; }
+
+ private:
+  std::size_t place(int rank) const {
+    return static_cast<std::size_t>(places_.empty() ? rank : places_[static_cast<std::size_t>(rank)]);
+  }
+
+  // Polls, powers of two: after so many MPI may have to make progress for a peer that is not here yet (some 100 us);
+  // the few last longer than the copying of a chunk, then somebody else may need the core.
+  static constexpr unsigned many_polls = 4096, few_polls = 512;
+  // As long as it takes to change to another process: a peer that runs at the moment answers before that.
+  static constexpr unsigned brief_polls = 32;
+  // Many polls that see nothing, so often with hardly a wait between them that was shorter: polling is of no use, for
+  // so many waits.
+  static constexpr unsigned most_fruitless = 8, weight = 16, quiet_waits = 256;
+
+  void waits_anew() const {
+    if (patience_ == many_polls) fruitless_ -= fruitless_ > 0;
+    else if (++quiet_ == quiet_waits) patience_ = many_polls, fruitless_ = 0;
+  }
+  [[gnu::noinline]] void wait_longer() const {
+    if (patience_ == many_polls && (fruitless_ += weight) >= most_fruitless * weight) patience_ = few_polls, quiet_ = 0;
+    around_.wait(around_.context);
+    if (on_wait_) on_wait_->waits();
+  }
+
+  template <class End>
+  End& ready(End& end) {
+    if (end.front_ == nullptr) [[unlikely]] open(end);
+    return end;
+  }
+  // Whichever end comes first allocates, so that none waits for the other; if both do, one of them takes its own back.
+  [[gnu::cold]] void open(outlet& end) {
+    auto const to = static_cast<std::size_t>(&end - out_.data());
+    end.front_ = front(places_of(me_, to));
+  }
+  [[gnu::cold]] void open(inlet& end) {
+    auto const [writer, to] = channel_of(end);
+    end.front_ = front(places_of(writer, to));
+  }
+  std::pair<std::size_t, std::size_t> channel_of(inlet const& end) const {
+    bool const of_all = !(&end >= in_.data() && &end < in_.data() + in_.size());
+    return {static_cast<std::size_t>(&end - (of_all ? in_all_ : in_).data()), of_all ? segments_.size() : me_};
+  }
+  channel_places& places_of(std::size_t writer, std::size_t to) const {
+    segment_layout const layout(static_cast<int>(segments_.size()));
+    return *reinterpret_cast<channel_places*>(segments_[writer] + layout.places(to));
+  }
+  std::uint64_t mine(std::uint64_t offset) const { return std::uint64_t{me_ + 1} << 48 | offset; }
+  std::byte* at(std::uint64_t place) const {
+    return memory_.at(static_cast<int>(place >> 48) - 1, place & ((std::uint64_t{1} << 48) - 1));
+  }
+  channel_front* front(channel_places& its) {
+    std::uint64_t known = its.front.load(std::memory_order_acquire);
+    if (known == 0) {
+      std::uint64_t const fresh = mine(memory_.allocate(channel_front::bytes(lines_)));
+      std::memset(at(fresh), 0, channel_front::bytes(lines_));
+      if (its.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
+      else memory_.take_back();
+    }
+    return reinterpret_cast<channel_front*>(at(known));
+  }
+  // A reader asks for it when the first chunk has come: then it is there.
+  [[gnu::cold]] std::byte* ring_of(outlet const& end) {
+    channel_places& its = places_of(me_, static_cast<std::size_t>(&end - out_.data()));
+    std::uint64_t const fresh = mine(memory_.allocate(end.capacity_));
+    its.ring.store(fresh, std::memory_order_release);
+    return at(fresh);
+  }
+  [[gnu::cold]] std::byte const* ring_of(inlet const& end) const {
+    auto const [writer, to] = channel_of(end);
+    return at(places_of(writer, to).ring.load(std::memory_order_acquire));
+  }
+
+  friend class outlet;
+  friend class inlet;
+
+  surroundings around_;
+  std::size_t me_;
+  row<std::byte*> segments_;
+  host_memory& memory_;
+  std::vector<int> places_;
+  line_numbers lines_;
+  std::uint32_t given_up_ = 0;
+  latest_call latest_;
+  row<rank_record*> records_;
+  row<channel_back const*> backs_;   // of outlets, for which readers say how far they are
+  row<outlet> out_;
+  row<inlet> in_, in_all_;
+  std::size_t largest_chunk_ = 0;
+  memory_limits limits_;
+  unsigned mutable patience_ = 1, fruitless_ = 0, quiet_ = 0;
+  patience* on_wait_ = nullptr;
+};
+
+inline std::byte* outlet::ring() {
+  if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
+  return ring_;
+}
+inline std::byte const* inlet::ring() {
+  if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
+  return ring_;
+}
+
+}  // namespace colligo

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What lies where in memory that ranks share: the lines, rings and counters of channels (shared_channel.hpp), and what
+/// a rank's segment holds of them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "../engine/identity.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+inline constexpr std::size_t line_payload = 56;                       // bytes; the other 8 of the line are its stamp
+// A reader that never writes back says how far it is this often.
+inline constexpr std::uint32_t lines_reported = 16;
+
+/// How many lines the channels of a host have, and how many of them a message may take.
+struct line_numbers {
+  std::uint32_t all, of_message;   // all: a power of two
+
+  std::size_t longest() const { return of_message * line_payload; }   ///< bytes
+};
+/// In few lines an exchange of two messages each way finds room beside those that have not been reported. Above 37 of
+/// them one flag for many is cheaper.
+constexpr line_numbers lines_of_host(std::size_t ranks) {
+  return ranks <= 32 ? line_numbers{128, 37} : line_numbers{32, 8};
+}
+inline constexpr std::size_t longest_in_lines = 37 * line_payload;   // anywhere
+
+constexpr std::uint32_t lines_for(std::size_t bytes) {
+  return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload);
+}
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free,
+              "atomics between processes have to be free of locks");
+
+/// The stamp is 2^16 (tag of the message) + 2^8 (number of the line, counted from 1, modulo 2^8) + (lines that the
+/// writer has taken from the reader since it last said so).
+struct alignas(cache_line) stamped_line {
+  std::atomic<std::uint64_t> stamp;
+  std::byte payload[line_payload];
+};
+
+/// What the writer of a channel says.
+struct alignas(cache_line) channel_front {
+  std::atomic<std::uint64_t> put;   ///< bytes of the ring that are filled
+
+  /// Behind it stand as many lines as the channels of the host have.
+  stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
+  stamped_line const& line(std::uint32_t i) const { return reinterpret_cast<stamped_line const*>(this + 1)[i]; }
+  static std::size_t bytes(line_numbers lines) { return sizeof(channel_front) + lines.all * sizeof(stamped_line); }
+};
+
+/// What the reader of a channel says; it stands in the reader's own segment.
+struct alignas(cache_line) channel_back {
+  std::atomic<std::uint32_t> lines;   ///< taken, brought up to date every lines_reported lines
+  std::atomic<std::uint64_t> taken;   ///< bytes of the ring
+  std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory, or refused
+  std::atomic<std::uint64_t> refused; ///< the latest that the system did not let it read: the number of it
+};
+
+/// What stands before a chunk, in a line of its own.
+struct alignas(cache_line) chunk_header {
+  static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // the rest of the ring is not used
+
+  std::uint64_t tag, bytes;   // of the chunk, or of the gap with this line
+
+  /// With header.
+  static constexpr std::size_t whole(std::size_t bytes) {
+    return sizeof(chunk_header) + (bytes + cache_line - 1) / cache_line * cache_line;
+  }
+};
+
+/// Where a chunk begins that follows `head` bytes of a ring and must not wrap, and the head after it.
+struct ring_place {
+  std::size_t at, gap;
+  std::uint64_t begin, end;
+
+  ring_place(std::uint64_t head, std::size_t bytes, std::size_t capacity) {
+    std::size_t const whole = chunk_header::whole(bytes), used = head % capacity;
+    bool const wraps = used + whole > capacity;
+    at = wraps ? 0 : used;
+    gap = wraps ? capacity - used : 0;
+    begin = head + gap;
+    end = begin + whole;
+  }
+};
+
+/// Where the memory of a channel is: zero as long as it has not been used, then (place of the rank in whose memory it
+/// is, from 1) * 2^48 + (offset there).
+struct channel_places {
+  std::atomic<std::uint64_t> front, ring;
+};
+
+/// The memory that a rank of the host gives its channels, and that of the others.
+class host_memory {
+ public:
+  /// Of this rank; undefined contents. Throws std::bad_alloc.
+  virtual std::uint64_t allocate(std::size_t bytes) = 0;
+  /// The latest that was allocated is not needed.
+  virtual void take_back() = 0;
+  virtual std::byte* at(int place, std::uint64_t offset) const = 0;
+
+ protected:
+  ~host_memory() = default;
+};
+
+/// How the segment of one rank is divided: its record, the backs of its inlets, then the places of its outlets' fronts
+/// and rings.
+/// Outlet number `ranks` is the one to all.
+class segment_layout {
+ public:
+  explicit constexpr segment_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
+
+  constexpr std::size_t bytes() const { return places(ranks_ + 1); }
+  static constexpr std::size_t record() { return 0; }
+  constexpr std::size_t back(int from, bool of_all) const {
+    return sizeof(rank_record) + (2 * static_cast<std::size_t>(from) + (of_all ? 1 : 0)) * sizeof(channel_back);
+  }
+  constexpr std::size_t places(std::size_t to) const {
+    return back(static_cast<int>(ranks_), false) + to * sizeof(channel_places);
+  }
+
+  /// Bytes. All rings to single ranks together are larger than a first-level cache: a smaller ring would make readers
+  /// wait for lines that its writer still has there, which halves the speed of everything that is long.
+  constexpr std::size_t capacity(std::size_t to) const {
+    constexpr std::size_t together = 256 * 1024, least = 4 * 1024;
+    if (to == ranks_) return ranks_ <= 16 ? together : together / 4;
+    return std::max(least, floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)));
+  }
+
+ private:
+  static constexpr std::size_t floor_to_power_of_two(std::size_t n) {
+    std::size_t power = 1;
+    while (2 * power <= n) power *= 2;
+    return power;
+  }
+  std::size_t ranks_;
+};
+
+}  // namespace colligo

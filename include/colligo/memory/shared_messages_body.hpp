@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of shared_steps.hpp that move messages of any length, all of a step at once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "shared_steps.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+COLLIGO_BODY void shared_steps::form_groups() {
+  auto& in = traffic_.in;
+  for (std::size_t first = 0, k = 1; k < in.size(); ++k) {
+    piece const &a = in[first].what, &b = in[k].what;
+    bool const joins =
+        a.folds() && b.folds() && a.elements == b.elements && a.which == own::result && b.which == own::result;
+    if (joins) ++in[first].members;
+    else first = k;
+  }
+}
+
+// What is overwritten while it is sent: safe where the send is ahead element by element; any other send gets a copy.
+COLLIGO_BODY void shared_steps::guard(incoming& i) {
+  for (outgoing& o : traffic_.out) {
+    if (o.from >= i.into + i.bytes || i.into >= o.from + o.bytes) continue;
+    if (o.from == i.into) {
+      i.guarded = true;
+      o.stays = false;
+    } else {
+      traffic_.copies.emplace_back(o.from, o.from + o.bytes);
+      o.from = traffic_.copies.back().data();
+    }
+  }
+}
+COLLIGO_BODY bool shared_steps::blocked(incoming const& i, std::size_t n) const {
+  return i.guarded && std::any_of(traffic_.out.begin(), traffic_.out.end(), [&](outgoing const& o) {
+           return o.done < o.bytes && o.rest() < i.into + i.done + n && i.into + i.done < o.from + o.bytes;
+         });
+}
+
+COLLIGO_BODY void shared_steps::give_slots() {
+  auto const space = [&](incoming const& i) {
+    if (!i.what.folds()) return std::size_t{0};
+    return i.by == way::lines       ? std::size_t{lines_for(i.bytes)} * cache_line
+           : i.by == way::announced ? read_size()
+                                    : 0;
+  };
+  std::size_t all = 0;
+  for (incoming const& i : traffic_.in) all += space(i);
+  std::byte* free = data_->memory().received.of_size(all);
+  for (incoming& i : traffic_.in) i.slot = std::exchange(free, free + space(i));
+}
+
+COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
+  if (o.by == way::lines) {
+    if (!o.to->has_room_for(lines_for(o.bytes))) return false;
+    o.to->put_lines(o.from, o.bytes, sent_tag(o.bytes));
+    o.done = o.bytes;
+    return true;
+  }
+  if (o.by == way::announced) {
+    if (!o.to->has_room_for(1)) return false;
+    std::byte const* const address = o.stays ? o.from : nullptr;
+    o.to->put_line<sizeof address>(reinterpret_cast<std::byte const*>(&address),
+                                   sent_tag(o.bytes, message_tag::address));
+    o.by = o.stays ? way::memory : way::ring;
+    if (!o.stays) return true;
+    o.to->offer();
+    o.done = o.bytes;
+    return true;
+  }
+  if (o.by == way::memory) return o.to->all_read() && send_again(o);
+  std::size_t const n = std::min(o.bytes - o.done, chunk_size());
+  std::byte* const place = o.to->room_for(n, sent_tag(o.bytes));
+  if (!place) return false;
+  // With nothing to receive, a chunk is told of in parts, so that its reader works while it is copied.
+  std::size_t const part = traffic_.in.empty() ? part_size() : n;
+  for (std::size_t at = 0; at < n; at += part) {
+    std::copy_n(o.rest() + at, std::min(part, n - at), place + at);
+    if (at + part < n) o.to->put_part(n, at + part);
+  }
+  o.to->put(n);
+  o.done += n;
+  return true;
+}
+
+// To those who could not read it, each by itself: others have it, and may have gone on. Complete if there are none.
+COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
+  o.by = way::ring;
+  if (o.peer != nobody) {
+    if (o.to->is_refused_by(0)) o.done = 0;
+    return true;
+  }
+  outlet const& all = *o.to;
+  std::byte const* const from = o.from;
+  std::size_t const bytes = o.bytes;
+  for (std::size_t k = 0; k < all.readers(); ++k)
+    if (int const peer = static_cast<int>(k) + (static_cast<int>(k) >= rank_ ? 1 : 0); all.is_refused_by(k)) {
+      add_out(peer, false, from, bytes);
+      traffic_.out.back().by = way::ring;
+    }
+  return true;
+}
+
+// The next n bytes of a message, of a chunk its beginning; null as long as they have not come. What is received, not
+// folded, is then at its place already.
+COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
+  if (i.by == way::ring) {
+    for (std::size_t chunk; i.known != 0; i.known -= chunk) {
+      chunk = std::min(i.known, chunk_size());
+      if (!i.from->chunk(chunk, message(i))) return nullptr;
+      i.from->release(chunk);
+    }
+    return i.from->chunk(beginning, message(i));
+  }
+  std::byte* const into = i.what.folds() ? i.slot : i.into + i.done;
+  if (i.by == way::memory) {
+    if (i.fetched < i.done + n) {
+      if (!host_.read(i.what.peer, into, i.address + i.done, n)) {
+        i.from->refuse();
+        i.from = &host_.from(i.what.peer);
+        i.by = way::ring;
+        i.known = i.done;
+        return nullptr;
+      }
+      i.fetched = i.done + n;
+    }
+    return into;
+  }
+  for (; i.fetched < i.bytes; i.fetched += std::min(line_payload, i.bytes - i.fetched)) {
+    if (!i.from->has_line(message(i))) return nullptr;
+    i.from->take_line(into + i.fetched, std::min(line_payload, i.bytes - i.fetched));
+  }
+  return into;
+}
+
+// Bytes, whole elements.
+COLLIGO_BODY std::size_t shared_steps::part_size() const { return std::max<std::size_t>(1, 4096 / size_) * size_; }
+
+// Of a chunk of n bytes for a group, what is used at once: with nothing to send, one part after the other as they come.
+COLLIGO_BODY std::size_t shared_steps::part_of(incoming const& first, std::size_t n) const {
+  return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_size()) : n;
+}
+// At once from another rank's memory: whole chunks, for those that are to come may come through a ring.
+COLLIGO_BODY std::size_t shared_steps::read_size() const {
+  std::size_t const chunk = chunk_size();
+  return std::max<std::size_t>(1, longest_read / chunk) * chunk;
+}
+COLLIGO_BODY void shared_steps::release(incoming& i, std::size_t n) {
+  i.done += n;
+  if (i.by == way::ring) i.from->release(n);
+  if (i.by == way::memory && i.done == i.bytes) i.from->has_read();
+}
+COLLIGO_BODY bool shared_steps::hears_announcement(incoming& i) {
+  if (i.by != way::announced) return true;
+  if (!i.from->has_line(message(i.what.peer, i.bytes, message_tag::address))) return false;
+  i.from->take_line(reinterpret_cast<std::byte*>(&i.address), sizeof i.address);
+  i.by = i.address ? way::memory : way::ring;
+  return true;
+}
+
+// The next part of a message, or of all messages of a group of folds.
+COLLIGO_BODY bool shared_steps::advance(incoming* first) {
+  incoming* const last = first + first->members;
+  bool all_heard = true, in_ring = false;
+  for (incoming* i = first; i != last; ++i) {
+    all_heard &= has_turn(traffic_.in, i->after) && hears_announcement(*i);
+    in_ring |= i->by == way::ring;
+  }
+  if (!all_heard) return false;
+  std::size_t longest = first->bytes;
+  if (first->by != way::lines) longest = in_ring ? chunk_size() : first->what.folds() ? read_size() : longest;
+  std::size_t const n = std::min(first->bytes - first->done, longest);
+  if (blocked(*first, n)) return false;
+  for (incoming* i = first; i != last; ++i)
+    if (!fetch(*i, n, part_of(*first, n))) {
+      // If it has just been refused, all go on in chunks: what is in slots is fetched again.
+      for (incoming* j = first; i->by == way::ring && j != last; ++j)
+        if (j->by == way::memory) j->fetched = j->done;
+      return false;
+    }
+  use(first, n);
+  for (incoming* i = first; i != last; ++i) release(*i, n);
+  return true;
+}
+
+COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
+  std::size_t const part = part_of(*first, n);
+  for (std::size_t at = 0; at < n; at += part) {
+    std::size_t const now = std::min(part, n - at);
+    for (unsigned polls = 0; part != n && !first->from->chunk(at + now, message(*first));) wait(polls);   // on its way
+    if (first->what.folds()) combine(first, at, now);
+    else if (first->by == way::ring)
+      std::copy_n(first->from->chunk(at + now, message(*first)) + at, now, first->into + first->done + at);
+  }
+}
+
+// Bytes at .. at + now - 1 of those that the members of a group are about to combine.
+COLLIGO_BODY void shared_steps::combine(incoming* first, std::size_t at, std::size_t now) {
+  std::size_t const begin = first->what.elements.first + (first->done + at) / size_;
+  range const part{begin, begin + now / size_};
+  auto const source = [&](incoming const& i) {
+    return (i.by == way::ring ? i.from->chunk(at + now, message(i)) : i.slot) + at;
+  };
+  if (first->members == 1) return data_->combine(part, source(*first), first->what.peer < rank_, first->what.which);
+  data_->combine_in_order(part, rank_, first->members, [&](std::size_t k) {
+    return contribution{first[k].what.peer, source(first[k])};
+  });
+}
+
+}  // namespace colligo

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Executes steps between ranks that share memory. A send publishes, a fold combines straight from where its sender has
+/// published: from cache lines, from a ring, or, without any copy in between, from the sender's own memory (see
+/// shared_channel.hpp).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../core/row.hpp"
+#include "../engine/working_vector.hpp"
+#include "shared_host.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// What is under way in a step: kept with the port or the request, so that a call allocates nothing.
+struct shared_traffic {
+  /// A message announced goes on through the ring or from memory, as its sender can have it.
+  enum class way : std::uint8_t { lines, ring, announced, memory };
+
+  struct outgoing {
+    outlet* to;
+    int peer;              ///< nobody: all
+    std::byte const* from;
+    std::size_t bytes, done;
+    way by;
+    std::size_t after;   ///< the message that goes before it through the same channel
+    bool stays = true;   ///< nobody writes there during the step
+
+    bool is_complete() const { return done == bytes && by != way::memory; }
+    std::byte const* rest() const { return from + done; }
+  };
+  struct incoming {
+    inlet* from;
+    piece what;
+    std::size_t bytes;
+    std::byte* into;                    ///< where it is to be, whether by overwriting or by combining
+    way by;
+    std::size_t after;                  ///< the message that goes before it through the same channel
+    std::size_t done = 0, fetched = 0;  ///< bytes combined or in place; brought into the slot
+    std::byte* slot = nullptr;          ///< for folds, what does not lie in a ring
+    std::byte const* address = nullptr;
+    std::size_t members = 1;            ///< of the group of folds into one range that begins here
+    bool guarded = false;               ///< writes where the step sends from
+    std::size_t known = 0;              ///< bytes that come once more, and have been used already
+
+    bool is_complete() const { return done == bytes; }
+  };
+  row<outgoing> out;
+  row<incoming> in;
+  std::vector<row<std::byte>> copies;
+
+  void clear() {
+    out.clear();
+    in.clear();
+    copies.clear();
+  }
+};
+
+/// One step after the other for one rank. Elements are bytes.
+///
+/// A rank whose functor has thrown goes on to the end of the text and says so with each message. A rank that can not go
+/// on gives the call up, and so do all who wait in it: what is left in the channels belongs to an earlier call by then,
+/// and is passed over.
+class shared_steps final : private listener {
+ public:
+  shared_steps(shared_host& host, shared_traffic& traffic, int rank) : host_(host), traffic_(traffic), rank_(rank) {}
+
+  /// What the next steps work on.
+  void work_on(working_vector& data) {
+    data_ = &data;
+    size_ = data.of().size;
+    if (traffic_.in.capacity() == 0) [[unlikely]] make_first_room();
+  }
+  /// To which call they belong.
+  void enter(call const& its, text const& what, std::uint32_t number) {
+    its_.number = number;   // member by member: see select/door.hpp
+    its_.what = its.what;
+    its_.root = its.root;
+    its_.n = its.vector.whole.size();
+    its_.element_size = its.of->size;
+    its_.algorithm = what.short_name;
+    std::uint64_t const hash = its_.hash();
+    before_ = host_.follow(number, hash);
+    tag_ = {number, hash, before_.hash};
+    host_.my_record().enter_type(number, its.of->name);
+    host_.my_record().enter(its_, before_.hash);
+  }
+  /// Between two polls of whoever waits otherwise. Throws if this call can not be completed any more: mismatch_error,
+  /// failed_elsewhere, rank_lost.
+  void wait(unsigned& polls) {
+    if (host_.wait(polls)) [[unlikely]] look_around(nullptr);
+  }
+
+  /// A message out and one in; either may be empty. Waits.
+  void exchange(range out, int to, own which, piece const& in);
+
+  /// A list of operands. `published`: what a rank sends is one range and goes to all others. Waits.
+  void perform(std::span<operand const> list, bool published);
+
+  /// So that no such step allocates. Peers of other hosts may be among them.
+  void make_room(std::span<operand const> list, bool published);
+  /// The same without waiting: begin, then advance() until it is done.
+  void begin(std::span<operand const> list, bool published);
+
+  /// For single messages of a step: add them, begin_added(), then advance().
+  void add_out(int to, bool published, std::byte const* from, std::size_t bytes);
+  /// `into`: receives there instead of into the vector.
+  void add_in(piece const& what, bool published, std::byte* into = nullptr);
+  void begin_added();
+
+  /// For a step that will not be completed.
+  void abandon();
+
+  enum class state : std::uint8_t { done, moved, stuck };
+  /// Does what can be done at once.
+  state advance();
+
+ private:
+  void make_first_room();
+  using way = shared_traffic::way;
+  using outgoing = shared_traffic::outgoing;
+  using incoming = shared_traffic::incoming;
+
+  outlet& channel_to(int peer, bool published) { return published ? host_.to_all() : host_.to(peer); }
+  inlet& channel_from(int peer, bool published) { return published ? host_.from_all(peer) : host_.from(peer); }
+  bool send_all(std::span<operand const> list, bool published);
+  void receive_all(std::span<operand const> list, bool published);
+  void run();
+
+  way way_of(std::size_t bytes) const;
+  std::uint64_t sent_tag(std::size_t bytes, std::uint64_t flags = message_tag::none) const {
+    return tag_.of(bytes, data_->has_failed() ? flags | message_tag::failed : flags);
+  }
+  awaited message(int from, std::size_t bytes, std::uint64_t flags = message_tag::none) {
+    return {this, from, tag_.of(bytes, flags)};
+  }
+  awaited message(incoming const& i) { return message(i.what.peer, i.bytes); }
+  COLLIGO_BODY bool hears(int from, std::uint64_t expected, std::uint64_t tag) override;
+  void wait_for(awaited const& m, inlet& from, unsigned& polls) {
+    if (host_.wait(polls)) [[unlikely]] {
+      lone const alone{m, from};
+      look_around(&alone);
+    }
+  }
+  struct lone { awaited message; inlet& from; };
+  void look_around(lone const* alone);
+  bool is_hopeless(lone const* alone);
+  bool has_come(incoming& i);
+  std::string this_call() const;
+  void hear_of_failure(int peer);
+  bool follows(int peer, std::uint64_t difference) const;
+  void tell_if_given_up(int peer) const;
+  int gone_rank() const;
+  [[noreturn]] void tell_lost(int rank) const;
+  [[noreturn]] void tell_mismatch(int peer, std::uint32_t number) const;
+
+  void take_short(inlet& from, piece const& p);
+  void take_all_short(std::span<operand const> list, bool published);
+  void take_group(std::span<operand const> group, bool published);
+  void form_groups();
+  void guard(incoming& i);
+  bool blocked(incoming const& i, std::size_t n) const;
+  void give_slots();
+  bool advance(outgoing& o);
+  bool advance(incoming* first);
+  bool send_again(outgoing& o);
+  std::byte const* fetch(incoming& i, std::size_t n, std::size_t beginning);
+  std::size_t part_size() const;
+  std::size_t part_of(incoming const& first, std::size_t n) const;
+  std::size_t chunk_size() const { return host_.chunk_of(size_) * size_; }   // bytes
+  std::size_t read_size() const;
+  void release(incoming& i, std::size_t n);
+  bool hears_announcement(incoming& i);
+  void use(incoming* first, std::size_t n);
+  void combine(incoming* first, std::size_t at, std::size_t now);
+
+  shared_host& host_;
+  call_identity its_;
+  message_tag tag_;
+  shared_host::latest_call before_;
+  unsigned stuck_ = 0;
+  int hopeless_ = nobody;
+  bool suspicious_ = false;   // at the latest look round, and nothing has moved since
+  bool looks_out_ = false;    // for ranks that are gone
+  std::chrono::steady_clock::time_point looked_{};   // out for them
+  shared_traffic& traffic_;
+  working_vector* data_ = nullptr;
+  std::size_t size_ = 1;
+  int rank_;
+  std::span<operand const> short_;   // a step begun whose messages are all short, and have left
+  std::span<operand const> listed_;  // the step under way, if its folds wait until all of them have come
+  bool is_short_ = false, published_ = false;
+};
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "shared_steps_body.hpp"
+#endif

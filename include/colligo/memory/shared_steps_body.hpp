@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of shared_steps.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "shared_steps.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+// Bytes at once from another rank's memory, about: what a second-level cache keeps.
+inline constexpr std::size_t longest_read = 256 * 1024;
+
+inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
+
+template <class Messages, class Same>
+std::size_t latest_message(Messages const& all, Same same) {
+  std::size_t k = all.size();
+  while (k > 0 && !same(all[k - 1])) --k;
+  return k - 1;   // no_message() for 0
+}
+template <class Messages>
+bool has_turn(Messages const& all, std::size_t after) {
+  return after == no_message() || all[after].is_complete();
+}
+
+// Short messages by themselves. Copies of a constant size are worth a switch.
+inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std::uint64_t tag) {
+  switch (bytes) {
+    case 4: return to.put_line<4>(from, tag);
+    case 8: return to.put_line<8>(from, tag);
+    case 16: return to.put_line<16>(from, tag);
+    case 24: return to.put_line<24>(from, tag);
+    case 32: return to.put_line<32>(from, tag);
+    case 40: return to.put_line<40>(from, tag);
+    case 48: return to.put_line<48>(from, tag);
+    default: return to.put_lines(from, bytes, tag);
+  }
+}
+
+COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece const& in) {
+  std::size_t const bytes_out = out.size() * size_, bytes_in = in.elements.size() * size_;
+  std::byte const* const source = data_->read(out, which, nullptr);
+  if (host_.in_lines(std::max(bytes_out, bytes_in))) {
+    outlet* const o = bytes_out == 0 ? nullptr : &host_.to(to);
+    if (o == nullptr || o->has_room_for(lines_for(bytes_out))) {
+      if (o) put_short(*o, source, bytes_out, sent_tag(bytes_out));
+      if (bytes_in != 0) take_short(host_.from(in.peer), in);
+      return;
+    }
+  }
+  if (bytes_out != 0) add_out(to, false, source, bytes_out);
+  if (bytes_in != 0) add_in(in, false);
+  run();
+}
+
+// A message and one that comes, of one range each.
+inline bool is_exchange(std::span<operand const> list) {
+  if (list.size() != 2 || !list[0].sends() || list[0].which == own::both || list[1].sends()) return false;
+  return std::ranges::none_of(list, [](operand const& o) { return o.vanishes() || !o.elements.tail.empty(); });
+}
+
+COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, bool published) {
+  published = host_.publishes(published);
+  if (!published && is_exchange(list)) {
+    operand const &out = list[0], &in = list[1];
+    return exchange(out.elements.head, out.peer, out.which, {in.what, in.peer, in.elements.head, in.which});
+  }
+  if (send_all(list, published)) return take_all_short(list, published);
+  receive_all(list, published);
+  run();
+}
+
+// Whether a short message has to wait for room, and so what has to be remembered of it, may differ from one call to the
+// next. Ranks of other hosts wait for this one's messages, so that it goes on without.
+[[gnu::cold]] COLLIGO_BODY void shared_steps::make_first_room() try {
+  std::size_t const ranks = host_.records().size();
+  data_->memory().received.of_size(ranks * (lines_for(longest_in_lines) * cache_line));
+  traffic_.out.reserve(2 * ranks);
+  traffic_.in.reserve(2 * ranks);
+} catch (std::bad_alloc const&) {
+  if (host_.whole()) throw;
+  data_->fail(std::current_exception());
+}
+
+COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, bool published) {
+  published = host_.publishes(published);
+  traffic_.out.reserve(2 * list.size());
+  traffic_.in.reserve(2 * list.size());
+  std::size_t slots = 0;
+  for_each_piece(list, [&](piece const& p) {
+    if (!host_.has(p.peer)) return;
+    std::size_t const bytes = p.elements.size() * size_;
+    if (p.sends()) host_.make_ready(channel_to(p.peer, published), bytes);
+    else channel_from(p.peer, published);
+    if (!p.folds()) return;
+    if (way_of(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
+    if (way_of(bytes) == way::announced) slots += read_size();
+  });
+  if (order_matters(list)) slots = std::max(slots, scratch_sizes(list).received * size_);
+  data_->memory().received.of_size(slots);
+}
+
+COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, bool published) {
+  published = host_.publishes(published);
+  is_short_ = send_all(list, published);
+  short_ = list, published_ = published;
+  if (is_short_) return;
+  receive_all(list, published);
+  begin_added();
+}
+
+// True if all messages are short and those sent have left.
+COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool published) {
+  std::byte* free = nullptr;
+  bool all_short = true, sent = false;
+  for_each_piece(list, [&](piece const& p) {
+    std::size_t const bytes = p.elements.size() * size_;
+    all_short &= host_.in_lines(bytes);
+    if (!p.sends() || (published && std::exchange(sent, true))) return;
+    if (p.combines_first() && !free) free = data_->memory().combined.of_size(scratch_sizes(list).combined * size_);
+    outlet& to = channel_to(p.peer, published);
+    std::byte const* const from = data_->read(p.elements, p.which, free);
+    if (p.combines_first()) free += bytes;
+    if (host_.in_lines(bytes) && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
+      put_short(to, from, bytes, sent_tag(bytes));
+    else add_out(p.peer, published, from, bytes);
+  });
+  return all_short && traffic_.out.empty();
+}
+
+COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool published) {
+  std::byte* free = nullptr;
+  if (order_matters(list)) {
+    listed_ = list;
+    free = data_->memory().received.of_size(scratch_sizes(list).received * size_);
+  }
+  for_each_piece(list, [&](piece const& p) {
+    if (p.sends()) return;
+    if (!free || !p.folds()) return add_in(p, published);
+    add_in({operand::kind::recv, p.peer, p.elements, own::result}, published,
+           std::exchange(free, free + p.elements.size() * size_));
+  });
+}
+
+COLLIGO_BODY void shared_steps::add_out(int peer, bool published, std::byte const* from, std::size_t bytes) {
+  outlet& to = channel_to(peer, published);
+  auto const same = [&](outgoing const& o) { return o.to == &to; };
+  traffic_.out.push_back(
+      {&to, published ? nobody : peer, from, bytes, 0, way_of(bytes), latest_message(traffic_.out, same)});
+}
+
+COLLIGO_BODY void shared_steps::add_in(piece const& what, bool published, std::byte* into) {
+  inlet& from = channel_from(what.peer, published);
+  if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
+  auto const same = [&](incoming const& i) { return i.from == &from; };
+  std::size_t const bytes = what.elements.size() * size_;
+  traffic_.in.push_back({&from, what, bytes, into, way_of(bytes), latest_message(traffic_.in, same)});
+}
+
+COLLIGO_BODY void shared_steps::begin_added() {
+  form_groups();
+  for (incoming& i : traffic_.in) guard(i);
+  // A rank that has nothing to do but to send had better copy, for that goes on while its readers combine.
+  if (traffic_.in.empty())
+    for (outgoing& o : traffic_.out) o.stays = false;
+  give_slots();
+}
+
+COLLIGO_BODY shared_steps::state shared_steps::advance() {
+  if (is_short_) {   // what has a first line has all of them, or nearly
+    for (operand const& o : short_) {
+      if (o.vanishes() || o.sends()) continue;
+      inlet& from = channel_from(o.peer, published_);
+      awaited const first = message(o.peer, o.elements.head.size() * size_);
+      if (from.has_line(first)) continue;
+      if (++stuck_ % 256 == 0) {
+        lone const alone{first, from};
+        look_around(&alone);
+      }
+      return state::stuck;
+    }
+    is_short_ = false;
+    take_all_short(short_, published_);
+    return state::done;
+  }
+  bool open = false, moved = false;
+  for (std::size_t k = 0; k < traffic_.out.size(); ++k)   // there may come to be more of them
+    if (outgoing& o = traffic_.out[k]; !o.is_complete())
+      open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
+  for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
+    if (!traffic_.in[k].is_complete()) open = true, moved |= advance(&traffic_.in[k]);
+  if (!open) {
+    traffic_.clear();
+    if (!listed_.empty())
+      combine_received(std::exchange(listed_, {}), data_->memory().received.of_size(0), rank_, *data_);
+  }
+  if (!open || moved) {
+    suspicious_ = false;
+    return open ? state::moved : state::done;
+  }
+  if (++stuck_ % 256 == 0) look_around(nullptr);
+  return state::stuck;
+}
+
+COLLIGO_BODY void shared_steps::run() {
+  struct end_of_step {
+    shared_steps& its;
+    ~end_of_step() { its.abandon(); }
+  } const end{*this};
+  begin_added();
+  unsigned polls = 0;
+  for (state now = advance(); now != state::done; now = advance()) {
+    if (now == state::moved) polls = 0;
+    else wait(polls);
+  }
+}
+
+COLLIGO_BODY shared_steps::way shared_steps::way_of(std::size_t bytes) const {
+  return host_.in_lines(bytes) ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
+}
+
+COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {
+  std::size_t const bytes = p.elements.size() * size_;
+  unsigned polls = 0;
+  awaited const m = message(p.peer, bytes);
+  suspicious_ = false;
+  auto const wait = [&] { wait_for(m, from, polls); };
+  if (!p.folds() && bytes % line_payload == 0) return from.take_lines(data_->write(p.elements), bytes, m, wait);
+  // Room for the whole last line: copies of a constant size.
+  struct alignas(cache_line) { std::byte bytes[longest_in_lines]; } local;
+  from.take_lines(local.bytes, bytes, m, wait);
+  if (p.folds()) data_->combine(p.elements, local.bytes, p.peer < rank_, p.which);
+  else std::memcpy(data_->write(p.elements), local.bytes, bytes);
+}
+
+// All that a step's messages are short: those sent have left, so one after the other will do.
+COLLIGO_BODY void shared_steps::take_all_short(std::span<operand const> list, bool published) {
+  for (std::size_t i = 0, count; i < list.size(); i += count) {
+    operand const& o = list[i];
+    count = 1;
+    if (o.vanishes() || o.sends()) continue;
+    if (o.folds()) count = group_of_folds(list, i);
+    if (count > 1) take_group(list.subspan(i, count), published);
+    else
+      for (range const r : {o.elements.head, o.elements.tail})
+        if (!r.empty()) take_short(channel_from(o.peer, published), {o.what, o.peer, r, o.which});
+  }
+}
+
+COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, bool published) {
+  range const all = group[0].elements.head;
+  std::size_t const bytes = all.size() * size_;
+  std::size_t const slot = lines_for(bytes) * cache_line;   // aligned, and with room for the whole last line
+  std::byte* const slots = data_->memory().received.of_size(group.size() * slot);
+  unsigned polls = 0;
+  for (std::size_t k = 0; k < group.size(); ++k) {
+    inlet& from = channel_from(group[k].peer, published);
+    awaited const m = message(group[k].peer, bytes);
+    suspicious_ = false;
+    from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); });
+  }
+  data_->combine_in_order(all, rank_, group.size(), [&](std::size_t k) {
+    return contribution{group[k].peer, slots + k * slot};
+  });
+}
+
+}  // namespace colligo
+
+#include "shared_faults_body.hpp"
+#include "shared_messages_body.hpp"

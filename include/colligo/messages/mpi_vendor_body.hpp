@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The `vendor` algorithm over MPI: the library's own collective with the built-in operation and datatype where there
+/// are any, otherwise with an operation made for the call. MPI gives such an operation no context; here the call
+/// travels as an attribute of the datatype, so stateful functors work, calls may run at the same time, and nothing is
+/// process-wide.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <exception>
+#include <string>
+
+#include "../core/error.hpp"
+#include "../core/row.hpp"
+#include "mpi_port.hpp"
+#include "mpi_vendor.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// MPI counts elements with int.
+inline int count_of(std::size_t n) {
+  if (n > static_cast<std::size_t>(INT_MAX))
+    throw argument_error("vendor: " + std::to_string(n) + " elements are more than MPI's int can count");
+  return static_cast<int>(n);
+}
+
+/// Counts and displacements as MPI wants them.
+struct int_blocks {
+  row<int> counts, first;
+
+  int_blocks() = default;
+  [[gnu::cold]] explicit int_blocks(blocks const& block) {
+    for (int i = 0; i < block.parts; ++i)
+      counts.push_back(count_of(block[i].size())), first.push_back(count_of(block[i].first - block.whole.first));
+  }
+};
+
+/// One of the vendor's collectives, blocking, started or persistent, with the datatype and operation that it needs.
+class vendor_call : public moving_step {
+ public:
+  enum class manner { blocking, started, persistent };
+
+  vendor_call(mpi_port& port, call const& its, manner how);
+  COLLIGO_BODY ~vendor_call() override;
+  vendor_call(vendor_call const&) = delete;
+  vendor_call& operator=(vendor_call const&) = delete;
+
+  void run();
+  COLLIGO_BODY void begin(std::span<operand const>, list_kind) override;
+  COLLIGO_BODY bool advance() override;
+
+ private:
+  static int key();
+  static void combine(void* in, void* in_out, int* n, MPI_Datatype* type);
+  void make_operation();
+  /// The call itself in its three manners; arguments are the same in all.
+  template <class Blocking, class Started, class Persistent, class... Arguments>
+  void make(char const* name, Blocking blocking, Started started, Persistent persistent, Arguments... arguments);
+  /// For pieces that fit an int, as element-wise collectives allow.
+  template <class Run>
+  void in_pieces(Run run) const;
+  void call_all();
+  void call_reduction();
+  void call_gathering();
+  void call_all_to_all();
+  void rethrow();
+
+  mpi_port& port_;
+  call const& its_;
+  manner how_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Op op_ = MPI_OP_NULL;
+  bool made_type_ = false, made_op_ = false;
+  int_blocks ints_, out_ints_;   ///< the latter of a collective that has two vectors
+  row<MPI_Request> requests_;
+  std::exception_ptr thrown_;
+};
+
+[[gnu::cold]] COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner how)
+    : port_(port), its_(its), how_(how) {
+  vendor_operations const& known = *mpi::element_of(its).vendor;
+  type_ = known.type();
+  bool const reduces = combines(its.what);
+  if (reduces && type_ != MPI_DATATYPE_NULL) op_ = known.operation();
+  bool const own = type_ == MPI_DATATYPE_NULL || (reduces && op_ == MPI_OP_NULL);
+  if (own) {
+    check_mpi(MPI_Type_contiguous(static_cast<int>(its.of->size), MPI_BYTE, &type_), "MPI_Type_contiguous");
+    made_type_ = true;
+    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+  }
+  if (reduces && op_ == MPI_OP_NULL) make_operation();
+  if (how != manner::blocking) requests_.reserve(1 + its.vector.whole.size() / (longest_piece / its.of->size + 1));
+  using enum collective;
+  if (its.what == reduce_scatter || its.what == all_gatherv || its.what == gatherv || its.what == scatterv)
+    ints_ = int_blocks(its.vector);
+  if (its.what == all_to_all_v) {
+    auto const [in, out] = vectors_of(its.what, its.vector, port.rank());
+    ints_ = int_blocks(in), out_ints_ = int_blocks(out);
+  }
+}
+
+[[gnu::cold]] COLLIGO_BODY vendor_call::~vendor_call() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (finalised) return;
+  for (MPI_Request& r : requests_)
+    if (r != MPI_REQUEST_NULL) MPI_Request_free(&r);
+  if (made_op_) MPI_Op_free(&op_);
+  if (made_type_) MPI_Type_free(&type_);
+}
+
+[[gnu::cold]] COLLIGO_BODY int vendor_call::key() {
+  static int const made = [] {
+    int k = MPI_KEYVAL_INVALID;
+    check_mpi(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &k, nullptr), "MPI_Type_create_keyval");
+    return k;
+  }();
+  return made;
+}
+
+[[gnu::cold]] COLLIGO_BODY void vendor_call::make_operation() {
+  check_mpi(MPI_Type_set_attr(type_, key(), this), "MPI_Type_set_attr");
+  check_mpi(MPI_Op_create(&combine, its_.of->commutes, &op_), "MPI_Op_create");
+  made_op_ = true;
+}
+
+// MPI's callback: the lower ranks' values are `in`.
+COLLIGO_BODY void vendor_call::combine(void* in, void* in_out, int* n, MPI_Datatype* type) {
+  void* value = nullptr;
+  int found = 0;
+  MPI_Type_get_attr(*type, key(), &value, &found);
+  auto& me = *static_cast<vendor_call*>(value);
+  if (me.thrown_) return;   // exceptions must not cross MPI
+  try {
+    auto* const right = static_cast<std::byte*>(in_out);
+    me.its_.of->combine(me.its_.op, static_cast<std::byte const*>(in), right, right, static_cast<std::size_t>(*n));
+  } catch (...) {
+    me.thrown_ = std::current_exception();
+  }
+}
+
+template <class Blocking, class Started, class Persistent, class... Arguments>
+void vendor_call::make(char const* name, Blocking blocking, Started started, Persistent persistent,
+                       Arguments... arguments) {
+  if (how_ == manner::blocking) return check_mpi(blocking(arguments...), name);
+  MPI_Request& request = requests_.push_back(MPI_REQUEST_NULL);
+  if constexpr (!std::is_null_pointer_v<Persistent>)
+    if (how_ == manner::persistent) return check_mpi(persistent(arguments..., MPI_INFO_NULL, &request), name);
+  check_mpi(started(arguments..., &request), name);
+}
+
+// Persistent collectives came with MPI 4; those of MPICH 4.0 fail, or gather wrong values (seen with 4.0.2). Without
+// them a start makes a new non-blocking call.
+#if MPI_VERSION >= 4 && !(defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000)
+#define COLLIGO_MPI(name, i_name) "MPI_" #name, MPI_##name, MPI_I##i_name, MPI_##name##_init
+inline constexpr bool mpi_has_persistent = true;
+#else
+#define COLLIGO_MPI(name, i_name) "MPI_" #name, MPI_##name, MPI_I##i_name, nullptr
+inline constexpr bool mpi_has_persistent = false;
+#endif
+
+template <class Run>
+void vendor_call::in_pieces(Run run) const {
+  std::size_t const n = its_.vector.whole.size();
+  std::size_t at = 0;
+  do {
+    std::size_t const piece = std::min(n - at, longest_piece / its_.of->size + 1);
+    run(its_.of->bytes(at), static_cast<int>(piece));
+    at += piece;
+  } while (at < n);
+}
+
+[[gnu::cold]] COLLIGO_BODY void vendor_call::call_reduction() {
+  using enum collective;
+  MPI_Comm const comm = port_.comm();
+  bool const at_root = port_.rank() == its_.root,
+             same = its_.in.data == its_.out.data && (its_.what != reduce || at_root);
+  std::byte const* const in = its_.in.data;
+  std::byte* const out = its_.out.data;
+  if (its_.what == reduce_scatter)
+    return make(COLLIGO_MPI(Reduce_scatter, reduce_scatter), in, out, ints_.counts.data(), type_, op_, comm);
+  if (its_.what == reduce_scatter_block)
+    return make(COLLIGO_MPI(Reduce_scatter_block, reduce_scatter_block), in, out, count_of(its_.out.covers.size()),
+                type_, op_, comm);
+  in_pieces([&](std::size_t at, int n) {
+    void const* const from = same ? MPI_IN_PLACE : in + at;
+    if (its_.what == all_reduce) make(COLLIGO_MPI(Allreduce, allreduce), from, out + at, n, type_, op_, comm);
+    if (its_.what == reduce)
+      make(COLLIGO_MPI(Reduce, reduce), from, at_root ? out + at : nullptr, n, type_, op_, its_.root, comm);
+    if (its_.what == scan) make(COLLIGO_MPI(Scan, scan), from, out + at, n, type_, op_, comm);
+    if (its_.what == exclusive_scan) make(COLLIGO_MPI(Exscan, exscan), from, out + at, n, type_, op_, comm);
+  });
+}
+
+[[gnu::cold]] COLLIGO_BODY void vendor_call::call_gathering() {
+  using enum collective;
+  MPI_Comm const comm = port_.comm();
+  std::byte const* const in = its_.in.data;
+  std::byte* const out = its_.out.data;
+  bool const scatters = its_.what == scatter || its_.what == scatterv;
+  int const root = its_.root;
+  // Not for reductions, which go in pieces that fit an int.
+  auto const mine = [&] { return count_of(scatters ? its_.out.covers.size() : its_.in.covers.size()); };
+  int const *const counts = ints_.counts.data(), *const first = ints_.first.data();
+  // In place: the rank's own block lies where all blocks do.
+  std::size_t const own = its_.of->bytes(its_.vector[port_.rank()].first);
+  bool const all_here = its_.what == all_gather || its_.what == all_gatherv || port_.rank() == root,
+             same = all_here && in && (scatters ? out == in + own : in == out + own);
+  void const* const from = same && !scatters ? MPI_IN_PLACE : in;
+  void* const into = same && scatters ? MPI_IN_PLACE : out;
+  switch (its_.what) {
+    case barrier: return make(COLLIGO_MPI(Barrier, barrier), comm);
+    case broadcast:
+      return in_pieces([&](std::size_t at, int n) { make(COLLIGO_MPI(Bcast, bcast), out + at, n, type_, root, comm); });
+    case all_gather: return make(COLLIGO_MPI(Allgather, allgather), from, mine(), type_, out, mine(), type_, comm);
+    case all_gatherv:
+      return make(COLLIGO_MPI(Allgatherv, allgatherv), from, mine(), type_, out, counts, first, type_, comm);
+    case gather: return make(COLLIGO_MPI(Gather, gather), from, mine(), type_, out, mine(), type_, root, comm);
+    case gatherv:
+      return make(COLLIGO_MPI(Gatherv, gatherv), from, mine(), type_, out, counts, first, type_, root, comm);
+    case scatter: return make(COLLIGO_MPI(Scatter, scatter), in, mine(), type_, into, mine(), type_, root, comm);
+    case scatterv:
+      return make(COLLIGO_MPI(Scatterv, scatterv), in, counts, first, type_, into, mine(), type_, root, comm);
+    case all_to_all: case all_to_all_v: return call_all_to_all();
+    default: return call_reduction();
+  }
+}
+
+[[gnu::cold]] COLLIGO_BODY void vendor_call::call_all_to_all() {
+  bool const same = its_.in.data == its_.out.data;
+  void const* const in = same ? MPI_IN_PLACE : its_.in.data;
+  if (its_.what == collective::all_to_all) {
+    int const n = count_of(its_.vector[0].size());
+    return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, its_.out.data, n, type_, port_.comm());
+  }
+  make(COLLIGO_MPI(Alltoallv, alltoallv), in, ints_.counts.data(), ints_.first.data(), type_, its_.out.data,
+       out_ints_.counts.data(), out_ints_.first.data(), type_, port_.comm());
+}
+
+[[gnu::cold]] COLLIGO_BODY void vendor_call::rethrow() {
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+COLLIGO_BODY void vendor_call::run() {
+  if (how_ == manner::blocking) {
+    call_gathering();
+    return rethrow();
+  }
+  begin({}, list_kind::plain);
+  for (unsigned polls = 0; !advance();) {
+    if (!port_.requests().progress()) port_.give_way(polls);
+    if (port_.on_wait) port_.on_wait->waits();
+  }
+}
+
+COLLIGO_BODY void vendor_call::begin(std::span<operand const>, list_kind) {
+  thrown_ = nullptr;
+  bool const keeps = how_ == manner::persistent && mpi_has_persistent;
+  if (!keeps) requests_.clear();
+  if (requests_.empty()) call_gathering();
+  if (keeps) check_mpi(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()), "MPI_Startall");
+}
+
+COLLIGO_BODY bool vendor_call::advance() {
+  int done = 0;
+  check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+            "MPI_Testall");
+  if (done) rethrow();
+  return done != 0;
+}
+
+#undef COLLIGO_MPI
+
+COLLIGO_BODY void run_vendor_call(mpi_port& port, call const& its, bool blocking) {
+  using manner = vendor_call::manner;
+  vendor_call(port, its, blocking && !port.watches_waits() ? manner::blocking : manner::started).run();
+}
+
+COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent) {
+  using manner = vendor_call::manner;
+  return std::make_unique<vendor_call>(port, its, persistent ? manner::persistent : manner::started);
+}
+
+COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor != nullptr; }
+COLLIGO_BODY void mpi_port::run_vendor(call const& its, bool blocking) {
+  mpi::element_of(its).vendor->run(*this, its, blocking);
+}
+COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
+  return mpi::element_of(its).vendor->request(*this, its, persistent);
+}
+
+}  // namespace colligo

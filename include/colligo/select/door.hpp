@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What the front doors share: the checks of a call's arguments, the laws that are checked when a call is compiled, and
+/// the step from types to bytes. All templates on element type and functor end here.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/functor.hpp"
+#include "../engine/call.hpp"
+#include "../engine/handles.hpp"
+#include "decide.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+template <class R>
+concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+/// It is still there when the call has returned: no temporary, but for a view of what is none.
+template <class R>
+concept lasting_range = contiguous<R> && std::ranges::borrowed_range<R>;
+template <class R>
+concept writable_range = lasting_range<R> &&
+                         !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+template <class T>
+inline constexpr bool is_text = false;
+template <class... Traits>
+inline constexpr bool is_text<std::basic_string<Traits...>> = true;
+
+}  // namespace detail
+
+/// A contiguous, sized range: std::vector, std::span, std::array ... of what means something on another rank.
+template <class R>
+concept elements = detail::contiguous<R> && !detail::holds_addresses<std::ranges::range_value_t<R>>;
+
+namespace detail {
+
+/// What a request may read, and what a call may write.
+template <class R>
+concept lasting = elements<R> && lasting_range<R>;
+template <class R>
+concept output = elements<R> && writable_range<R>;
+
+}  // namespace detail
+
+/// A range that stands for input and output at once: see in_place().
+template <detail::contiguous R>
+struct in_place_range {
+  std::span<std::ranges::range_value_t<R>> elements;
+};
+
+/// Input and output in one: all_reduce(comm, in_place(values), op); of a single value too, as which a
+/// string counts.
+template <detail::writable_range R>
+  requires(!detail::is_text<std::remove_cvref_t<R>>)
+in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
+template <class T>
+  requires(!std::is_const_v<T> && (!detail::contiguous<T&> || detail::is_text<T>))
+in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
+
+namespace detail {
+
+template <class R>
+inline constexpr bool is_in_place = false;
+template <class R>
+inline constexpr bool is_in_place<in_place_range<R>> = true;
+
+/// What a functor gives for two elements can not hold all that they can: std::plus<int> on double. A bool says whether.
+template <class T, class Result>
+constexpr bool narrows() {
+  if constexpr (!std::is_arithmetic_v<T> || !std::is_arithmetic_v<Result> || std::is_same_v<Result, bool>) {
+    return false;
+  } else if constexpr (std::is_integral_v<T> == std::is_integral_v<Result>) {
+    return sizeof(Result) < sizeof(T);
+  } else {
+    return std::is_integral_v<Result> || std::numeric_limits<Result>::digits < std::numeric_limits<T>::digits;
+  }
+}
+
+template <class Op, class T>
+concept functor_on = !holds_addresses<T> &&
+                     std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
+                     !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
+
+/// The functor where an argument is a set of overloads, as std::max<double> is, whose type nothing can deduce.
+template <class T>
+struct overloaded {
+  overloaded(T const& (*)(T const&, T const&)) {
+    static_assert(!std::is_same_v<T, T>,
+                  "colligo: the functor is a set of overloaded functions: for std::max write colligo::maximum{}, for "
+                  "std::min colligo::minimum{}, for others a lambda that calls them");
+  }
+  overloaded(T (*)(T, T)) : overloaded(static_cast<T const& (*)(T const&, T const&)>(nullptr)) {}
+  T operator()(T const& a, T const&) const requires(!elements<T>) { return a; }
+};
+template <class R>
+using overloaded_on = overloaded<std::ranges::range_value_t<R>>;
+
+/// Input and output as spans.
+template <class In, class Out>
+auto spans(In const& in, Out& out) {
+  using T = std::ranges::range_value_t<Out>;
+  return std::pair(std::span<T const>(in), std::span<T>(out));
+}
+
+/// A span that holds this stretch of the vector.
+template <class T>
+auto holding(std::span<T> elements, range stretch) {
+  using byte = std::conditional_t<std::is_const_v<T>, std::byte const, std::byte>;
+  return values<byte>{reinterpret_cast<byte*>(elements.data()), stretch};
+}
+
+/// A copy, member by member: the processor waits where what has just been written in pieces is read as a whole.
+inline blocks in_pieces(blocks const& b) {
+  return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer};
+}
+
+/// A call that can not be accepted.
+struct refused {
+  endpoint& port;
+  collective what;
+  bool checked;   ///< the other ranks hear of it
+};
+// What is refused, in words. Nothing has been written by then.
+[[noreturn]] void refuse_size(refused const& its, std::size_t is, std::size_t wanted, char const* which);
+[[noreturn]] void refuse_root(refused const& its, int root);
+[[noreturn]] void refuse_overlap(refused const& its);
+[[noreturn]] void refuse_count(refused const& its, std::string const& count);
+// Nothing is refused: the call has come to its end, of which this has been said.
+[[noreturn]] void tell_that_root_has_more(endpoint const& port, char const* said);
+/// A request that can not be made, as the exception that is being handled says: those who start theirs wait for it.
+void refuse_request(refused const& its);
+
+/// Ranks agree on every call over such a communicator.
+template <class Comm>
+inline constexpr bool checks_calls = requires { port_of<Comm>::checks_calls; };
+
+/// A functor that a request keeps.
+template <class Op>
+struct owned_functor : owned_by_request {
+  explicit owned_functor(Op its) : op(std::move(its)) {}
+  Op op;
+};
+
+/// What has to be true of an algorithm, an element type and a functor for a call to compile.
+template <collective C, class Algorithm, class T, class Op, class Comm>
+constexpr void check_laws() {
+  static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
+  if constexpr (offers<Algorithm, C, T, Op>) {
+    static_assert(keeps_order<policy_t<C, Algorithm, T, Op>>() || may_reorder<Op, T>(),
+                  "colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, "
+                  "colligo::as_commutative(op), "
+                  "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
+    static_assert(!std::is_same_v<Algorithm, vendor> || port_of<Comm>::template has_vendor<T>,
+                  "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements "
+                  "that travel as bytes");
+  }
+}
+
+/// A call whose arguments have been accepted, but for the functor and the algorithm.
+template <collective C, class Comm, class T>
+class accepted {
+ public:
+  endpoint& port;
+  call its;
+
+  /// Returns when the call is complete on this rank.
+  template <class Op, class Algorithm>
+  void run(Op& op, Algorithm const& algorithm) {
+    if constexpr (std::is_function_v<Op>) {
+      auto* pointer = &op;
+      run(pointer, algorithm);
+    } else {
+      set_functor<Algorithm>(op);
+      if constexpr (std::is_same_v<Algorithm, automatic>) deciding<>::run_by_rules(port, its, &texts<C>);
+      else if constexpr (requires { algorithm.run(port, its, &texts<C>); }) algorithm.run(port, its, &texts<C>);
+      else deciding<>::run(port, its, decide<Op>(algorithm));
+    }
+  }
+
+  /// Starts it.
+  template <class Op, class Algorithm>
+  request start(Op&& op, Algorithm const& algorithm) {
+    return start_owning<std::decay_t<Op>>(own<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)), algorithm);
+  }
+  /// Makes all ready for it.
+  template <class Op, class Algorithm>
+  persistent init(Op&& op, Algorithm const& algorithm) {
+    return init_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)),
+                                         algorithm);
+  }
+
+  /// What a request that is started at once keeps.
+  template <class Owned, class... Arguments>
+  std::unique_ptr<Owned> own(Arguments&&... arguments) {
+    try {
+      return std::make_unique<Owned>(std::forward<Arguments>(arguments)...);
+    } catch (...) {
+      refuse_request({port, C, its.checked()});
+      throw;
+    }
+  }
+  template <class Op, class Owned, class Algorithm>
+  request start_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
+    return request(prepare<Op>(std::move(owned), algorithm, false));
+  }
+  template <class Op, class Owned, class Algorithm>
+  persistent init_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
+    return persistent(prepare<Op>(std::move(owned), algorithm, true));
+  }
+
+ private:
+  template <class Algorithm, class Op>
+  void set_functor(Op& op) {
+    static_assert(!travels_as_bytes<T> || alignof(T) <= cache_line,
+                  "colligo: element types may ask for the alignment of a cache line at most");
+    its.of = &element_of<T, Op>;
+    its.wire = port_of<Comm>::template wire<T, Op, may_be_vendor<Algorithm>>();
+    its.op = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
+  }
+
+  template <class Op, class Algorithm>
+  decision decide(Algorithm const& algorithm) const {
+    if constexpr (std::is_same_v<Algorithm, automatic>) {
+      return deciding<>::by_rules(port, its, &texts<C>);
+    } else if constexpr (std::is_same_v<Algorithm, named>) {
+      return deciding<>::by_name(port, its, algorithm.text(), &texts<C>);
+    } else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>) {
+      return deciding<>::as_chosen(port, its, algorithm, &texts<C>);
+    } else if constexpr (decides_itself<Algorithm>) {
+      Algorithm::template check<C, T, std::remove_cv_t<Op>, Comm>();
+      return algorithm.template decide<C, T, std::remove_cv_t<Op>>(port, its, &texts<C>);
+    } else {
+      check_laws<C, Algorithm, T, std::remove_cv_t<Op>, Comm>();
+      if constexpr (offers<Algorithm, C, T, std::remove_cv_t<Op>>)
+        return decide_pinned<C, Algorithm, T, std::remove_cv_t<Op>>(algorithm);
+    }
+  }
+
+  template <class Op, class Owned, class Algorithm>
+  auto prepare(std::unique_ptr<Owned> owned, Algorithm const& algorithm, bool persists) {
+    set_functor<Algorithm>(owned->op);
+    return deciding<>::prepare(port, its, decide<Op>(algorithm), std::move(owned), persists);
+  }
+};
+
+/// A front door on one rank: checks arguments.
+template <collective C, communicator Comm>
+class door {
+ public:
+  explicit door(Comm const& comm) : port_(port_of<Comm>::open(comm)) {}
+
+  int rank() const { return port_.rank(); }
+  int size() const { return port_.size(); }
+  bool at(int root) const { return port_.rank() == root; }
+
+  void require_size(std::size_t is, std::size_t wanted, char const* which) const {
+    if (is != wanted) [[unlikely]] refuse_size(its_refused(), is, wanted, which);
+  }
+  void require_root(int root) const {
+    if (root < 0 || root >= size()) [[unlikely]] refuse_root(its_refused(), root);
+  }
+  template <std::integral N>
+  void require_count(N count) const {
+    if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(its_refused(), std::to_string(count));
+  }
+  template <class T>
+  void require_disjoint(std::span<T const> in, std::span<T> out) const {
+    std::less<T const*> const before;
+    bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
+                       !before(out.data(), in.data() + in.size());
+    if (!apart) [[unlikely]] refuse_overlap(its_refused());
+  }
+
+  /// A broadcast has brought something to a rank whose container is empty.
+  [[noreturn]] void tell_that_root_has_more(char const* said) const {
+    detail::tell_that_root_has_more(port_, said);
+  }
+  /// What f throws the other ranks hear of, who make the call and wait for this one.
+  template <class F>
+  void attempt(F f) const {
+    try {
+      f();
+    } catch (...) {
+      refuse_request(its_refused());
+      throw;
+    }
+  }
+
+  /// Checks the counts of a v-collective and says where its blocks lie.
+  template <std::ranges::sized_range Counts>
+  blocks blocks_of(Counts const& counts) const {
+    auto& offsets = port_.offsets;
+    offsets.resize(static_cast<std::size_t>(size()) + 1);
+    offsets.front() = 0;
+    std::size_t const sum = *add_blocks(counts, offsets.data());
+    return {{0, sum}, size(), offsets.data()};
+  }
+  /// The same of all_to_all_v, which has two vectors: see vectors_of().
+  template <std::ranges::sized_range In, std::ranges::sized_range Out>
+  blocks blocks_of(In const& in, Out const& out) const {
+    auto& offsets = port_.offsets;
+    offsets.resize(offsets_of(C, size()));
+    offsets.front() = 0;
+    add_blocks(out, add_blocks(in, offsets.data()));
+    return {{}, size(), offsets.data()};
+  }
+  /// A vector of n elements that has no blocks of its own.
+  blocks vector_of(std::size_t n) const { return {{0, n}, size()}; }
+  /// Blocks of n elements each.
+  blocks blocks_of(std::size_t n) const { return {{0, n * static_cast<std::size_t>(size())}, size()}; }
+
+  /// `in` is what this rank contributes, `out` what it wants, each a stretch of `vector`.
+  template <class T>
+  accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out,
+                              range out_covers, int root = 0) const {
+    return {port_,
+            {C, nullptr, nullptr, nullptr, in_pieces(vector), holding(in, in_covers), holding(out, out_covers), root,
+             before()}};
+  }
+
+ private:
+  std::uint8_t before() const {
+    return checks_calls<Comm> ? static_cast<std::uint8_t>(port_.before() | agreement) : port_.before();
+  }
+  // Where they end, behind where the one before them does.
+  template <std::ranges::sized_range Counts>
+  std::size_t* add_blocks(Counts const& counts, std::size_t* end) const {
+    require_size(std::ranges::size(counts), static_cast<std::size_t>(size()), "the list of counts");
+    for (auto const count : counts) {
+      require_count(count);
+      end[1] = end[0] + static_cast<std::size_t>(count);
+      ++end;
+    }
+    return end;
+  }
+
+  refused its_refused() const { return {port_, C, (before() & agreement) != 0}; }
+
+  endpoint& port_;
+};
+
+}  // namespace detail
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "door_body.hpp"
+#endif

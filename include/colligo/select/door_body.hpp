@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of door.hpp: refusals.
+#pragma once
+
+#include "../core/words.hpp"
+#include "../engine/port.hpp"
+#include "agree.hpp"
+#include "door.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string_view why) {
+  std::string const text = sentence({where(its.port, its.what), why});
+  if (its.checked) agree_on_nothing(port_at(its.port), text);
+  else port_at(its.port).refuse(text);   // those who make this call wait for this rank
+  throw argument_error(text);
+}
+
+[[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& its, std::size_t is, std::size_t wanted,
+                                            char const* which) {
+  refuse_because(its, sentence({which, " has ", is, " elements, expected ", wanted}));
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& its, int root) {
+  refuse_because(its, sentence({"root ", root, " is not a rank, ranks are 0 to ", its.port.size() - 1}));
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& its) {
+  refuse_because(its, "input and output overlap; in_place(range) is for one range that is both");
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
+  refuse_because(its, sentence({"a count is negative: ", count}));
+}
+[[gnu::cold]] COLLIGO_BODY void tell_that_root_has_more(endpoint const& port, char const* said) {
+  throw mismatch_error(sentence({where(port, collective::broadcast), "the container is empty, the root's is not: "
+                                 "broadcast(comm, colligo::resized(container), root) takes the root's size",
+                                 *said ? " (" : "", said, *said ? ")" : ""}));
+}
+
+[[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& its) {
+  auto const tell = [&](std::string_view why) {
+    its.checked ? agree_on_nothing(port_at(its.port), why) : port_at(its.port).refuse(why);
+  };
+  try {
+    throw;
+  } catch (std::exception const& e) {
+    tell(e.what());
+  } catch (...) {
+    tell("an exception that is no std::exception");
+  }
+}
+
+}  // namespace colligo

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// How ranks that are threads meet: their messages, the memory that they share, and what they hear of each other. A
+/// template, so that only units that run threads compile it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "../engine/scratch.hpp"
+#include "../memory/shared_host.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+template <class Lazy>
+struct group_of_threads {
+  // A message on offer: it stands in its sender's step until the receiver has taken it.
+  struct parcel {
+    std::byte const* data;
+    std::size_t n;
+    element const* of;
+    int to;
+    std::uint32_t number;    // of the call
+    bool failed = false;     // its sender has, before
+    bool accepted = false;   // guarded by the receiver's desk
+    bool taken = false;      // guarded by the sender's desk
+    parcel* next = nullptr;
+  };
+
+  // Thrown in ranks that wait when another rank has failed.
+  struct abandoned {};
+
+  // What the channels of one rank lie in: memory of the process, where an offset is an address.
+  class rank_memory final : public host_memory {
+   public:
+    std::uint64_t allocate(std::size_t bytes) override {
+      std::byte* const fresh = parts_.emplace_back().of_size(bytes);
+      return reinterpret_cast<std::uintptr_t>(fresh);
+    }
+    void take_back() override { parts_.pop_back(); }
+    std::byte* at(int, std::uint64_t offset) const override {
+      return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(offset));
+    }
+
+   private:
+    std::vector<buffer> parts_;
+  };
+
+  class group {
+   public:
+    explicit group(int p) : ranks_(static_cast<std::size_t>(p)) {
+      for (auto& rank : ranks_) rank.offered.resize(static_cast<std::size_t>(p));
+    }
+
+    void offer(int from, parcel& p) {
+      desk& d = at(p.to);
+      std::lock_guard const lock(d.mutex);
+      parcel** last = &d.offered[static_cast<std::size_t>(from)];
+      while (*last) last = &(*last)->next;
+      *last = &p;
+      d.changed.notify_all();
+    }
+
+    /// The first message of this number; waits for it, or gives null.
+    parcel* accept(int from, int to, std::uint32_t number, bool waits) {
+      desk& d = at(to);
+      parcel** place = nullptr;
+      auto const there = [&] {
+        place = &d.offered[static_cast<std::size_t>(from)];
+        while (*place && (*place)->number != number) place = &(*place)->next;
+        return *place != nullptr;
+      };
+      std::unique_lock lock(d.mutex);
+      if (!await(lock, to, from, number, there, "waits for a message of", waits)) return nullptr;
+      parcel* const p = *place;
+      *place = p->next;
+      p->accepted = true;
+      return p;
+    }
+
+    void took(int from, parcel& p) {
+      desk& d = at(from);
+      std::lock_guard const lock(d.mutex);
+      p.taken = true;
+      d.changed.notify_all();
+    }
+
+    bool is_taken(int from, parcel const& p, bool waits) {
+      std::unique_lock lock(at(from).mutex);
+      return await(lock, from, p.to, p.number, [&] { return p.taken; }, "has a message for", waits);
+    }
+
+    // For a sender that fails: afterwards nobody looks at its offer any more.
+    void withdraw(int from, parcel const& p) {
+      {
+        desk& d = at(p.to);
+        std::lock_guard const lock(d.mutex);
+        if (!p.accepted) {
+          for (parcel** place = &d.offered[static_cast<std::size_t>(from)]; *place; place = &(*place)->next)
+            if (*place == &p) {
+              *place = p.next;
+              return;
+            }
+          return;
+        }
+      }
+      desk& d = at(from);
+      std::unique_lock lock(d.mutex);
+      d.changed.wait(lock, [&] { return p.taken; });   // being copied at this moment
+    }
+
+    void leave(int rank, std::exception_ptr error) {
+      std::lock_guard const lock(state_);
+      at(rank).gone = true;
+      if (error && !first_) {
+        first_ = error;
+        failed_ = true;
+      }
+      for (auto& d : ranks_) {
+        std::lock_guard const wake(d.mutex);
+        d.changed.notify_all();
+      }
+    }
+
+    /// A rank leaves a call before its end.
+    void give_up(int rank, std::uint32_t number, std::string_view why) noexcept {
+      std::lock_guard const lock(state_);
+      desk& its = at(rank);
+      std::string& known = its.why[number % its.why.size()];
+      try {
+        known = why;
+      } catch (std::bad_alloc const&) {
+        known = "no memory";   // as short as strings are without any
+      }
+      its.given_up[number % its.given_up.size()].store(number, std::memory_order_release);
+      for (auto& d : ranks_) {
+        std::lock_guard const wake(d.mutex);
+        d.changed.notify_all();
+      }
+    }
+    void tell_of_waits(int rank, patience* its) { at(rank).on_wait = its; }
+    static bool is_gone(void* self, int rank) { return static_cast<group*>(self)->at(rank).gone; }
+
+    std::exception_ptr first_error() const { return first_; }
+    bool failed() const { return failed_; }
+
+    /// One per rank, for shared_host; made when the first rank asks. Zeros.
+    std::vector<std::byte*> segments() {
+      std::lock_guard const lock(state_);
+      std::size_t const bytes = segment_layout(static_cast<int>(ranks_.size())).bytes();
+      std::vector<std::byte*> begins;
+      segments_.resize(ranks_.size());
+      for (buffer& segment : segments_) {
+        bool const fresh = segment.empty();
+        begins.push_back(segment.of_size(bytes));
+        if (fresh) std::memset(begins.back(), 0, bytes);
+      }
+      return begins;
+    }
+    /// Stays as long as the group, for other ranks may still read there.
+    host_memory& memory_of(int rank) { return at(rank).memory; }
+    static void wait_in_memory(void* self) {
+      if (static_cast<group*>(self)->failed_) throw abandoned{};
+      std::this_thread::yield();
+    }
+    static bool read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) {
+      std::memcpy(into, address, bytes);
+      return true;
+    }
+
+   private:
+    struct desk {
+      std::mutex mutex;
+      std::condition_variable changed;
+      std::vector<parcel*> offered;   // by sender
+      rank_memory memory;
+      std::atomic<bool> gone = false;
+      patience* on_wait = nullptr;   // its own alone
+      std::array<std::atomic<std::uint32_t>, 4> given_up{};   // the latest such calls
+      std::array<std::string, 4> why;                         // guarded by state_
+      bool gave_up(std::uint32_t number) const {
+        return given_up[number % given_up.size()].load(std::memory_order_acquire) == number;
+      }
+    };
+
+    desk& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+    template <class Ready>
+    bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
+               char const* what, bool waits) {
+      auto const hopeless = [&] { return at(peer).gone || at(peer).gave_up(number); };
+      auto const over = [&] { return ready() || hopeless(); };
+      if (waits && !at(rank).on_wait) at(rank).changed.wait(lock, over);
+      while (waits && !at(rank).changed.wait_for(lock, std::chrono::milliseconds(5), over)) at(rank).on_wait->waits();
+      if (ready()) return true;
+      if (!waits && !hopeless()) return false;
+      lock.unlock();
+      std::lock_guard const state(state_);
+      if (first_) throw abandoned{};
+      if (at(peer).gave_up(number))
+        throw failed_elsewhere("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
+                               ", which has given this call up: " + at(peer).why[number % at(peer).why.size()]);
+      throw error("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
+                  ", which has left: not all ranks made this call");
+    }
+
+    std::vector<desk> ranks_;
+    std::mutex state_;
+    std::exception_ptr first_;
+    std::atomic<bool> failed_ = false;
+    std::vector<buffer> segments_;
+  };
+};
+
+}  // namespace colligo

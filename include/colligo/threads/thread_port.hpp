@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Ranks that are threads: their port, steps and messages. A template, so that only units that run threads compile it.
+#pragma once
+
+#include <array>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "../engine/handles.hpp"
+#include "../engine/port.hpp"
+#include "../engine/requests.hpp"
+#include "../memory/shared_steps.hpp"
+#include "thread_group.hpp"
+#include "threads.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Traces the ranks of a group if that is asked for (extra/trace/traced_program.hpp): set by those who include it.
+class trace_of_threads {
+ public:
+  virtual ~trace_of_threads() = default;
+  virtual std::unique_ptr<observer> of(int rank) = 0;
+  virtual void write() = 0;
+};
+inline std::unique_ptr<trace_of_threads> (*follow_threads)(int p) = nullptr;
+
+template <class Lazy = void>
+struct over_threads {
+  using parcel = typename group_of_threads<Lazy>::parcel;
+  using abandoned = typename group_of_threads<Lazy>::abandoned;
+  using group = typename group_of_threads<Lazy>::group;
+
+  // Memory of steps: kept with the port or the request.
+  struct steps_memory {
+    std::vector<parcel> outgoing;
+    shared_traffic traffic;
+  };
+
+  class steps;
+  class request_steps;
+
+  class port final : public port_base {
+   public:
+    port(group& all, int rank, int size, std::shared_ptr<settings const> const& environment)
+        : port_base(own_requests_), ranks(all), memory_(std::make_unique<steps_memory>()) {
+      rank_ = rank;
+      size_ = size;
+      take(environment);
+      if (!watches_waits() || size == 1) return;
+      lose_patience(shared(), "run_threads");
+      if (shared()) shared()->tell_of_waits(on_wait.get());
+      ranks.tell_of_waits(rank, on_wait.get());
+    }
+    ~port() override { spare_requests = {}; }   // they have steps over this port
+
+    /// The same protocol as between processes, over memory of this one.
+    shared_host* shared() {
+      if (shared_) return shared_.get();
+      auto const segments = ranks.segments();
+      shared_ = std::make_unique<shared_host>(rank_, segments.size(), ranks.memory_of(rank_), std::vector<int>{});
+      shared_->open([&](std::size_t r) { return segments[r]; },
+                    {&ranks, false, false, &group::wait_in_memory, &group::read, &group::is_gone, true});
+      shared_->limit(limits());
+      return shared_.get();
+    }
+    shared_host* shared_for(element const& of) { return !of.objects && shared()->fits(of.size) ? shared() : nullptr; }
+    shared_host* shared_for(call const& its, transport over) {
+      return over == transport::shared_memory ? shared_for(*its.of) : nullptr;
+    }
+
+    void give_way(unsigned& polls) const override {
+      if (++polls < 16) relax();
+      else std::this_thread::yield();
+    }
+    std::string why_no_memory(element const& of) override {
+      if (of.objects) return "elements that do not travel as bytes do not go through it";
+      return shared()->fits(of.size) ? std::string() : too_large_for_memory(of.size);
+    }
+    bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }
+    std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {
+      return std::make_unique<request_steps>(*this, data, shared_for(its, over));
+    }
+    void give_up(std::uint32_t number, std::string_view why, bool) noexcept override {
+      ranks.give_up(rank_, number, why);
+      try {
+        shared()->give_up(number, why);   // others may wait there, even if this rank has not come so far
+      } catch (std::bad_alloc const&) {
+      }
+    }
+
+    group& ranks;
+
+   private:
+    void perform(working_vector& data, call const& its, text_run const& run, transport over) override {
+      steps each(*this, data, shared_for(its, over), *memory_);
+      each.enter(its, run.what, run.number);
+      try {
+        this->run_on(each, data, its, run);
+      } catch (...) {
+        each.abandon();
+        throw;
+      }
+    }
+
+    std::unique_ptr<steps_memory> memory_;
+    std::unique_ptr<shared_host> shared_;
+    requests_of_rank own_requests_;
+  };
+
+  class steps : public any_step, public moving_step {
+   public:
+    steps(port& port, working_vector& data, shared_host* host, steps_memory& memory)
+        : any_step(port.rank(), port.size(), data.of().size, data.memory().operands),
+          port_(port),
+          data_(data),
+          memory_(memory) {
+      if (!host) return;
+      here_.emplace(*host, memory.traffic, port.rank());
+      here_->work_on(data);
+    }
+
+    void exchange(range out, range in, pair_of peers, pair_kind kind) override {
+      operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
+      list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
+    }
+    void move(operand const& alone) override { data_.move(alone); }
+    void list(std::span<operand const> operands, list_kind kind) override {
+      if (here_) return here_->perform(operands, kind == list_kind::published);
+      begin(operands, kind);
+      advance_messages(true);
+    }
+
+    bool shares_memory_with(int) const override { return here_.has_value(); }
+
+    void enter(call const& its, text const& what, std::uint32_t number) override {
+      number_ = number;
+      if (here_) here_->enter(its, what, number);
+    }
+    void begin(std::span<operand const> operands, list_kind kind) override {
+      if (here_) return here_->begin(operands, kind == list_kind::published);
+      operands_ = operands;
+      element const& of = data_.of();
+      scratch_sizes const sizes(operands);
+      received_.emplace(data_.memory().received, of, sizes.received);
+      combined_.emplace(data_.memory().combined, of, sizes.combined);
+      std::byte* free = combined_->data();
+      auto& outgoing = memory_.outgoing;
+      outgoing.clear();
+      for_each_piece(operands, [&](piece const& p) {
+        if (!p.sends()) return;
+        outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_,
+                            data_.has_failed()});
+        if (p.combines_first()) free += of.bytes(p.elements.size());
+      });
+      for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // from now on they do not move
+      free_ = received_->data();
+      taken_ = 0;
+    }
+    bool advance() override {
+      if (port_.ranks.failed()) throw abandoned{};
+      if (!here_) return advance_messages(false);
+      auto now = here_->advance();
+      while (now == shared_steps::state::moved) now = here_->advance();
+      return now == shared_steps::state::done;
+    }
+    void abandon() override {
+      if (here_) here_->abandon();
+      withdraw();
+    }
+
+   private:
+    bool advance_messages(bool waits) {
+      try {
+        std::size_t number = 0;
+        bool all = true;
+        for_each_piece(operands_, [&](piece const& p) {
+          if (p.sends() || number++ < taken_ || !all) return;
+          std::byte* const into = p.folds() ? free_ : data_.write(p.elements);
+          all = take(p, into, waits);
+          if (!all) return;
+          ++taken_;
+          if (p.folds()) free_ += data_.of().bytes(p.elements.size());
+        });
+        for (parcel const& p : memory_.outgoing) all = all && port_.ranks.is_taken(rank(), p, waits);
+        if (!all) return false;
+      } catch (...) {
+        withdraw();
+        throw;
+      }
+      memory_.outgoing.clear();
+      combine_received(operands_, received_->data(), rank(), data_);
+      return true;
+    }
+
+    bool take(piece const& wanted, std::byte* into, bool waits) {
+      parcel* const p = port_.ranks.accept(wanted.peer, rank(), number_, waits);
+      if (!p) return false;
+      std::size_t const n = p->n;
+      std::string_view const type = p->of->name(), mine = data_.of().name();
+      bool const expected = n == wanted.elements.size() && type == mine;
+      try {
+        if (p->failed)
+          throw failed_elsewhere("rank " + std::to_string(wanted.peer) + " has failed in this call, so that the result "
+                                 "of rank " + std::to_string(rank()) + " is good for nothing");
+        if (expected) data_.of().copy(p->data, n, into);
+      } catch (...) {
+        data_.fail(std::current_exception());
+      }
+      port_.ranks.took(wanted.peer, *p);   // it is its sender's again
+      if (!expected)
+        throw mismatch_error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) +
+                    " elements of type " + std::string(mine) + " from rank " + std::to_string(wanted.peer) +
+                    ", which sends " + std::to_string(n) + " of type " + std::string(type) +
+                    ": the ranks made different calls");
+      return true;
+    }
+
+    void withdraw() {
+      for (parcel const& p : memory_.outgoing) port_.ranks.withdraw(rank(), p);
+      memory_.outgoing.clear();
+    }
+
+    port& port_;
+    working_vector& data_;
+    steps_memory& memory_;
+    std::optional<shared_steps> here_;
+    std::uint32_t number_ = 0;
+    // The step that is under way.
+    std::span<operand const> operands_;
+    std::optional<room> received_, combined_;
+    std::byte* free_ = nullptr;
+    std::size_t taken_ = 0;   // pieces
+  };
+
+  // Steps that bring along all that they need.
+  class request_steps final : private steps_memory, public steps {
+   public:
+    request_steps(port& its, working_vector& data, shared_host* host)
+        : steps(its, data, host, static_cast<steps_memory&>(*this)) {}
+  };
+};
+
+using thread_port = over_threads<>::port;
+
+template <class Lazy>
+void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void* context) {
+  if (p < 1) throw argument_error("run_threads: " + std::to_string(p) + " ranks asked for, at least 1 is needed");
+  using engine = over_threads<Lazy>;
+  typename engine::group group(p);
+  auto const environment = settings_of_environment();
+  tell_of_unknown_variables();
+  if (!follow_threads) tell_that_nothing_is_traced();
+  auto const trace = follow_threads ? follow_threads(p) : nullptr;
+  auto const run = [&](int rank) {
+    std::exception_ptr error;
+    try {
+      auto const port = std::make_shared<typename engine::port>(group, rank, p, environment);
+      struct end_of_life {
+        std::shared_ptr<port_base>& its;
+        ~end_of_life() { its.reset(); }
+      } const end{port->life = port};
+      if (trace) port->trace = trace->of(rank);
+      thread_communicator comm(*port);
+      f(context, comm);
+    } catch (typename engine::abandoned const&) {   // the cause is kept already
+    } catch (...) {
+      error = std::current_exception();
+    }
+    group.leave(rank, error);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int rank = 1; rank < p; ++rank) others.emplace_back(run, rank);
+    run(0);
+  }
+  if (trace) trace->write();
+  if (auto const error = group.first_error()) std::rethrow_exception(error);
+}
+
+}  // namespace colligo

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSL-1.0
+// The shared-memory model among threads: every algorithm over it, words that are bytes, lengths that go every way a
+// message can go.
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <cstring>
+#include <random>
+
+#include <colligo/memory/shared_host.hpp>
+#include <colligo/threads/thread_port.hpp>
+
+#include "../laws.hpp"
+
+#ifdef COLLIGO_TEST_MOST_RANKS   // sanitizers: what they look at does not depend on the algorithm
+#define COLLIGO_TEST_ALGORITHMS direct, recursive_doubling, circulant
+#else
+#define COLLIGO_TEST_MOST_RANKS 33
+#endif
+
+namespace {
+
+using namespace colligo;
+
+/// A word of the free monoid that travels as bytes: the letters say which ranks, `element` which element of the vector.
+template <std::size_t Longest>
+struct word {
+  std::uint32_t element;
+  std::uint16_t length;
+  std::array<std::uint8_t, Longest> letters;
+  friend bool operator==(word const&, word const&) = default;
+};
+
+struct joining {
+  template <class Word>
+  Word operator()(Word const& a, Word const& b) const {
+    Word both = a;
+    // Seen by the check.
+    if (a.element != b.element || a.length + b.length > a.letters.size()) return both.length = 0, both;
+    std::copy_n(b.letters.begin(), b.length, both.letters.begin() + a.length);
+    both.length = static_cast<std::uint16_t>(a.length + b.length);
+    return both;
+  }
+};
+
+using letters = word<COLLIGO_TEST_MOST_RANKS>;
+
+letters letter(int rank, std::size_t i) {
+  letters w{static_cast<std::uint32_t>(i), 1, {}};
+  w.letters[0] = static_cast<std::uint8_t>(rank);
+  return w;
+}
+std::vector<letters> letters_of(int rank, std::size_t n, std::size_t first = 0) {
+  std::vector<letters> all;
+  for (std::size_t i = 0; i < n; ++i) all.push_back(letter(rank, first + i));
+  return all;
+}
+
+void expect_all(std::vector<letters> const& got, int first_rank, int last_rank, bool in_order, std::string const& what,
+                std::size_t first = 0) {
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    auto w = got[i];
+    bool right = w.element == first + i && w.length == last_rank - first_rank;
+    if (right && !in_order) std::sort(w.letters.begin(), w.letters.begin() + w.length);
+    for (int r = first_rank; right && r < last_rank; ++r)
+      right = w.letters[static_cast<std::size_t>(r - first_rank)] == r;
+    if (!right)
+      throw std::runtime_error(what + ": element " + std::to_string(i) + " of " + std::to_string(got.size()) +
+                               " is wrong");
+  }
+}
+
+template <class Policy>
+auto fitting() {
+  if constexpr (keeps_order<Policy>()) return joining{};
+  else return as_commutative(joining{});
+}
+
+/// Every collective that the tag offers, over shared memory.
+template <class Tag>
+void over_memory(thread_communicator& comm, Tag const& algorithm, std::size_t n) {
+  using enum collective;
+  int const p = comm.size(), me = comm.rank();
+  auto const ranks = static_cast<std::size_t>(p), here = static_cast<std::size_t>(me);
+  over_shared_memory<Tag> const tag{algorithm};
+  auto const in = letters_of(me, n);
+  auto const what = [&](collective c) {
+    return std::string(name_of(c)) + " by " + std::string(Tag::name) + ", p = " + std::to_string(p) + ", rank " +
+           std::to_string(me);
+  };
+
+  if constexpr (offers<Tag, all_reduce, letters, joining>) {
+    using policy = policy_t<all_reduce, Tag, letters, joining>;
+    std::vector<letters> out(n);
+    colligo::all_reduce(comm, in, out, fitting<policy>(), tag);
+    expect_all(out, 0, p, keeps_order<policy>(), what(all_reduce));
+    auto both = in;
+    colligo::all_reduce(comm, in_place(both), fitting<policy>(), tag);
+    expect_all(both, 0, p, keeps_order<policy>(), what(all_reduce) + " in place");
+  }
+  for (int const root : {0, p / 2, p - 1}) {
+    if constexpr (offers<Tag, reduce, letters, joining>) {
+      using policy = policy_t<reduce, Tag, letters, joining>;
+      std::vector<letters> out(me == root ? n : 0);
+      colligo::reduce(comm, in, out, fitting<policy>(), root, tag);
+      expect_all(out, 0, p, keeps_order<policy>(), what(reduce));
+    }
+    if constexpr (offers<Tag, broadcast, letters, joining>) {
+      auto both = me == root ? in : std::vector<letters>(n);
+      colligo::broadcast(comm, both, root, tag);
+      expect_all(both, root, root + 1, true, what(broadcast));
+    }
+  }
+  if constexpr (offers<Tag, scan, letters, joining>) {
+    std::vector<letters> out(n);
+    colligo::scan(comm, in, out, joining{}, tag);
+    expect_all(out, 0, me + 1, true, what(scan));
+  }
+  for (auto const& counts : laws::distributions(p, n)) {
+    std::vector<std::size_t> offsets{0};
+    for (std::size_t const count : counts) offsets.push_back(offsets.back() + count);
+    auto const expect_gathered = [&](std::vector<letters> const& out, collective c) {
+      for (std::size_t r = 0; r < ranks; ++r)
+        expect_all({out.begin() + static_cast<std::ptrdiff_t>(offsets[r]),
+                    out.begin() + static_cast<std::ptrdiff_t>(offsets[r + 1])},
+                   static_cast<int>(r), static_cast<int>(r) + 1, true, what(c), offsets[r]);
+    };
+    auto const mine = letters_of(me, counts[here], offsets[here]);
+    if constexpr (offers<Tag, all_gatherv, letters, joining>) {
+      std::vector<letters> out(offsets.back());
+      colligo::all_gatherv(comm, mine, out, counts, tag);
+      expect_gathered(out, all_gatherv);
+    }
+    if constexpr (offers<Tag, reduce_scatter, letters, joining>) {
+      using policy = policy_t<reduce_scatter, Tag, letters, joining>;
+      std::vector<letters> out(counts[here]);
+      colligo::reduce_scatter(comm, letters_of(me, offsets.back()), out, counts, fitting<policy>(), tag);
+      expect_all(out, 0, p, keeps_order<policy>(), what(reduce_scatter), offsets[here]);
+    }
+    if constexpr (offers<Tag, gatherv, letters, joining>) {
+      std::vector<letters> out(me == p - 1 ? offsets.back() : 0);
+      colligo::gatherv(comm, mine, out, counts, p - 1, tag);
+      if (me == p - 1) expect_gathered(out, gatherv);
+    }
+    if constexpr (offers<Tag, scatterv, letters, joining>) {
+      std::vector<letters> all, out(counts[here]);
+      if (me == 0)
+        for (int r = 0; r < p; ++r)
+          for (auto const& w : letters_of(r, counts[static_cast<std::size_t>(r)], offsets[static_cast<std::size_t>(r)]))
+            all.push_back(w);
+      colligo::scatterv(comm, all, counts, out, 0, tag);
+      expect_all(out, me, me + 1, true, what(scatterv), offsets[here]);
+    }
+  }
+  if constexpr (offers<Tag, barrier, letters, joining>) colligo::barrier(comm, tag);
+}
+
+void over_memory_all(thread_communicator& comm, std::size_t n) {
+#ifdef COLLIGO_TEST_ALGORITHMS
+  [&]<class... Tags>(std::variant<Tags...>*) {
+    (over_memory(comm, Tags{}, n), ...);
+  }(static_cast<std::variant<COLLIGO_TEST_ALGORITHMS>*>(nullptr));
+#else
+  for_each_algorithm([&]<class Tag>(Tag tag) {
+    if constexpr (laws::has_text<Tag>) over_memory(comm, tag, n);
+  });
+#endif
+}
+
+// Lengths in elements at which messages of `letters` change their way, and beside them.
+std::vector<std::size_t> lengths() {
+  std::size_t const in_lines = detail::longest_in_lines / sizeof(letters);
+  return {0, 1, 2, in_lines, in_lines + 1, 700};
+}
+
+}  // namespace
+
+TEST_CASE("over shared memory every algorithm combines each rank's word exactly once, in order where it keeps order") {
+  for (int const p : {1, 2, 3, 4, 5, 8, 9}) {
+    if (p > COLLIGO_TEST_MOST_RANKS) continue;
+    REQUIRE_NOTHROW(run_threads(p, [](thread_communicator& comm) {
+      for (std::size_t const n : lengths()) over_memory_all(comm, n);
+    }));
+  }
+}
+
+TEST_CASE("messages longer than a ring, and those read from their sender's memory") {
+  for (int const p : {2, 3, 4})
+    for (bool const announced : {false, true})
+      REQUIRE_NOTHROW(run_threads(p, [announced](thread_communicator& comm) {
+        if (announced)
+          static_cast<detail::thread_port&>(port_of<thread_communicator>::open(comm)).shared()->announce_from(4096);
+        std::size_t const n = 2 * detail::segment_layout(comm.size()).capacity(0) / sizeof(letters) + 5;
+        over_memory_all(comm, n);
+      }));
+}
+
+TEST_CASE("direct gives the same bits on all ranks, those of the order of ranks") {
+  for (int const p : {2, 3, 5, 8})
+    for (bool const shared : {false, true})
+      REQUIRE_NOTHROW(run_threads(p, [p, shared](thread_communicator& comm) {
+        auto const value = [](int rank, std::size_t i) {
+          return 1.0 / (3 + rank) * (i % 2 ? 1e16 : 1e-3) + static_cast<double>(i);
+        };
+        for (std::size_t const n : {1u, 30u, 3000u}) {
+          std::vector<double> in(n), out(n);
+          for (std::size_t i = 0; i < n; ++i) in[i] = value(comm.rank(), i);
+          auto both = in;
+          if (shared) {
+            all_reduce(comm, in, out, std::plus<>{}, shared_memory{});
+            all_reduce(comm, in_place(both), std::plus<>{}, shared_memory{});
+          } else {
+            all_reduce(comm, in, out, std::plus<>{}, direct{});
+            all_reduce(comm, in_place(both), std::plus<>{}, direct{});
+          }
+          for (std::size_t i = 0; i < n; ++i) {
+            double expected = value(0, i);
+            for (int r = 1; r < p; ++r) expected += value(r, i);
+            if (out[i] != expected || both[i] != expected) throw std::runtime_error("other bits");
+          }
+        }
+      }));
+}
+
+TEST_CASE("calls of different sizes, types and collectives in a row, without barriers between them") {
+  for (int const p : {2, 3, 4})
+    REQUIRE_NOTHROW(run_threads(p, [](thread_communicator& comm) {
+      std::mt19937 random(7);   // the same on all ranks
+      int const q = comm.size();
+      for (int call = 0; call < 400; ++call) {
+        auto const n = static_cast<std::size_t>(1 << random() % 15);
+        int const root = static_cast<int>(random()) & 0x7fffffff;
+        switch (random() % 5) {
+          case 0: {
+            std::vector<int> in(n, call + comm.rank()), out(n);
+            all_reduce(comm, in, out, std::plus<>{}, named(random() % 2 ? "shared_memory" : "ring@shared_memory"));
+            laws::expect(out == std::vector(n, q * call + q * (q - 1) / 2), "all_reduce", q, n);
+            break;
+          }
+          case 1: {
+            std::vector<char> both(n, static_cast<char>(comm.rank() == root % q ? call : 0));
+            broadcast(comm, both, root % q, shared_memory{});
+            laws::expect(both == std::vector(n, static_cast<char>(call)), "broadcast", q, n);
+            break;
+          }
+          case 2: barrier(comm, shared_memory{}); break;
+          case 3: {
+            std::vector<double> in(n, comm.rank()), out(n * static_cast<std::size_t>(q));
+            all_gather(comm, in, out, shared_memory{});
+            for (std::size_t i = 0; i < out.size(); ++i)
+              laws::expect(out[i] == static_cast<double>(i / n), "all_gather", q, n);
+            break;
+          }
+          default: {
+            std::vector<long> in(n, 1), out(n);
+            scan(comm, in, out, std::plus<>{}, named("recursive_doubling@shared_memory"));
+            laws::expect(out == std::vector(n, comm.rank() + 1L), "scan", q, n);
+          }
+        }
+      }
+    }));
+}
+
+TEST_CASE("what a functor throws comes out on every rank, and the next call is right") {
+  for (std::size_t const n : {1u, 100u, 20000u})
+    run_threads(3, [n](thread_communicator& comm) {
+      std::vector<int> in(n, 1), out(n);
+      auto const angry = [](int, int) -> int { throw std::domain_error("no"); };
+      bool thrown = false;
+      try {
+        all_reduce(comm, in, out, as_commutative(angry), shared_memory{{.slices = 1 << 20}});
+      } catch (std::domain_error const&) {
+        thrown = true;
+      }
+      if (!thrown) throw std::runtime_error("nothing was thrown");
+      all_reduce(comm, in, out, std::plus<>{}, shared_memory{});
+      laws::expect(out == std::vector<int>(n, 3), "the next call", 3, n);
+    });
+}
+
+TEST_CASE("elements too large for the rings, and elements larger than a chunk") {
+  struct large { std::array<std::uint64_t, 3000> values; };      // 24 KB: fits
+  struct larger { std::array<std::uint64_t, 5000> values; };     // 40 KB: over messages
+  auto const check = []<class T>(T) {
+    run_threads(3, [](thread_communicator& comm) {
+      std::vector<T> in(3), out(3);
+      for (auto& x : in) x.values.fill(static_cast<std::uint64_t>(comm.rank()));
+      auto const add = [](T const& a, T const& b) {
+        T sum;
+        for (std::size_t i = 0; i < a.values.size(); ++i) sum.values[i] = a.values[i] + b.values[i];
+        return sum;
+      };
+      all_reduce(comm, in, out, add, shared_memory{});
+      for (auto const& x : out)
+        for (auto const v : x.values) laws::expect(v == 3, "large elements", 3, 3);
+    });
+  };
+  check(large{});
+  check(larger{});
+}
+
+TEST_CASE("128 ranks of one host") {
+  REQUIRE_NOTHROW(run_threads(128, [](thread_communicator& comm) {
+    int const p = comm.size();
+    for (std::size_t const n : {1u, 100u, 3000u}) {
+      std::vector<int> in(n, comm.rank()), out(n);
+      all_reduce(comm, in, out, std::plus<>{}, over_shared_memory<recursive_doubling>{});
+      laws::expect(out == std::vector(n, p * (p - 1) / 2), "all_reduce", p, n);
+      all_reduce(comm, in, out, maximum{}, over_shared_memory<direct>{});
+      laws::expect(out == std::vector(n, p - 1), "direct", p, n);
+    }
+  }));
+}
+
+namespace {
+/// Counts what the channels of a rank ask for.
+class counted_memory final : public detail::host_memory {
+ public:
+  std::uint64_t allocate(std::size_t n) override {
+    bytes += n;
+    parts_.emplace_back().of_size(n);
+    return reinterpret_cast<std::uintptr_t>(parts_.back().of_size(n));
+  }
+  void take_back() override { parts_.pop_back(); }
+  std::byte* at(int, std::uint64_t offset) const override {
+    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(offset));
+  }
+  std::size_t bytes = 0;
+
+ private:
+  std::vector<detail::buffer> parts_;
+};
+}  // namespace
+
+TEST_CASE("64 ranks that all send long messages to each other need less than 32 MiB, and ends find each other") {
+  constexpr std::size_t p = 64;
+  detail::call_identity const sum{.number = 1, .what = collective::all_reduce, .n = 1};
+  std::uint64_t const tag = detail::message_tag(sum.number, sum.hash()).of(1);
+  std::size_t const segment = detail::segment_layout(p).bytes();
+  std::vector<detail::buffer> segments(p);
+  std::vector<std::byte*> begins;
+  for (auto& s : segments) begins.push_back(static_cast<std::byte*>(std::memset(s.of_size(segment), 0, segment)));
+  std::vector<counted_memory> memory(p);
+  std::vector<std::unique_ptr<detail::shared_host>> hosts;
+  for (std::size_t r = 0; r < p; ++r) {
+    hosts.push_back(
+        std::make_unique<detail::shared_host>(static_cast<int>(r), p, memory[r], std::vector<int>{}));
+    hosts[r]->open([&](std::size_t its) { return begins[its]; }, {});
+  }
+  std::size_t bytes = p * segment;
+  for (auto& host : hosts) host->make_ready(host->to_all(), 1 << 20);
+  std::size_t const chunk_size = hosts[0]->chunk_of(1);
+  for (std::size_t other = 1; other < p; ++other) {
+    for (std::size_t r = 0; r < p; ++r) {
+      int const peer = static_cast<int>(r ^ other);
+      if (r % 2) hosts[r]->from(peer);   // either end may be the first
+      detail::outlet& out = hosts[r]->to(peer);
+      auto const value = static_cast<std::byte>(r);
+      out.put_lines(&value, 1, tag);
+      *out.room_for(chunk_size, tag) = value;
+      out.put(chunk_size);
+    }
+    for (std::size_t r = 0; r < p; ++r) {
+      auto const expected = static_cast<std::byte>(r ^ other);
+      int const peer = static_cast<int>(r ^ other);
+      detail::inlet& in = hosts[r]->from(peer);
+      detail::awaited const message{nullptr, peer, tag};
+      REQUIRE(in.has_line(message));
+      std::byte got{};
+      in.take_line(&got, 1);
+      REQUIRE(got == expected);
+      std::byte const* const chunk = in.chunk(chunk_size, message);
+      REQUIRE(chunk != nullptr);
+      REQUIRE(*chunk == expected);
+      in.release(chunk_size);
+    }
+  }
+  for (auto const& m : memory) bytes += m.bytes;
+  CHECK(bytes < std::size_t{32} << 20);
+}
