@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// All collectives, and what programs ask for by name: explain, predict, record, require, adaptive, trees. What a unit
-/// does not use it does not compile. Has a header of its own: what only the environment asks for (environment.hpp),
-/// tracing (trace.hpp), use_table (table.hpp), progress_thread (progress.hpp), pictures of schedules (plan/draw.hpp)
-/// and who combines what with what (plan/association.hpp).
+/// All collectives, and what programs ask for by name: explain, predict, record, require, adaptive, trees,
+/// progress_thread. What a unit does not use it does not compile. Has a header of its own: what only the environment
+/// asks for (environment.hpp), tracing (trace.hpp), use_table (table.hpp) and pictures of schedules (plan/draw.hpp).
 #pragma once
 
 #include "all_gather.hpp"
@@ -15,6 +14,7 @@
 #include "extra/adaptive/adapting.hpp"
 #include "extra/explain/explaining.hpp"
 #include "gather.hpp"
+#include "plan/association.hpp"
 #include "predict.hpp"
 #include "record.hpp"
 #include "reduce.hpp"
@@ -24,5 +24,6 @@
 #include "scatter.hpp"
 #include "select/trees_of_hosts.hpp"
 #if __has_include(<mpi.h>)
+#include "progress.hpp"
 #include "skeleton.hpp"
 #endif
