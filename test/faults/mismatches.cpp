@@ -229,6 +229,29 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank) {
     }
 }
 
+// What is collective about a communicator's first use is over before a call can be refused.
+BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_in_a_first_call) {
+  boost::mpi::communicator const world;
+  auto const by = [&](auto tag, bool as_request) {
+    for (int which = 0; which < world.size() && world.size() > 1; ++which) {
+      boost::mpi::communicator const fresh(world, boost::mpi::comm_duplicate);
+      std::vector<long> const in(3, 1);
+      std::vector<long> out(world.rank() == which ? 4 : 3);
+      told const said = run([&] {
+        if (as_request) colligo::iall_reduce(fresh, in, out, std::plus<>{}, tag).wait();
+        else colligo::all_reduce(fresh, in, out, std::plus<>{}, tag);
+      });
+      BOOST_CHECK_MESSAGE(world.rank() == which ? said.argument : said.elsewhere, said.text);
+      follows(fresh, automatic{}, "a refusal in the first call");
+    }
+  };
+  for (bool const as_request : {false, true}) {
+    by(automatic{}, as_request);
+    by(recursive_doubling{}, as_request);
+    by(over_messages{recursive_doubling{}}, as_request);
+  }
+}
+
 // Those who wait for messages are told as well. Short ones: a rank that sends long ones to the one that has refused is
 // told when that makes its next call.
 BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_over_messages) {

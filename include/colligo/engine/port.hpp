@@ -156,7 +156,7 @@ class port_base : public endpoint {
   /// Where `automatic` may go; null: messages only.
   virtual shared_host* automatic_memory(element const&) { return nullptr; }
   /// Why these elements can not go through memory that ranks share, the same on all ranks; empty: they can, or there is
-  /// one rank alone. Collective at first.
+  /// one rank alone.
   virtual std::string why_no_memory(element const&) { return "its ranks share none"; }
   /// The MPI library's own collective can take them.
   virtual bool has_vendor(call const&) const { return false; }

@@ -36,7 +36,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, text const& what
       throw algorithm_error(where(port, its.what) + "vendor: the MPI library has no such collective as a request");
     return;
   }
-  uses_memory_ = port.uses_memory(its_, over);   // may be collective: before all that may fail on one rank alone
+  uses_memory_ = port.uses_memory(its_, over);
   element const& of = *its_.of;
   memory_.operands.reserve(64);
   planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);

@@ -53,13 +53,10 @@ class mpi_port final : public port_base {
   MPI_Comm comm() const { return comm_; }
 
   /// The memory that the ranks of this host share, null where that can not be had, and for one rank alone: the same on
-  /// all ranks. Made on first use, which is collective.
-  shared_host* shared() {
-    if (!ranks_.empty()) [[unlikely]] open_memory();
-    return host_ ? host_ : no_memory();
-  }
+  /// all ranks.
+  shared_host* shared() const { return host_ ? host_ : no_memory(); }
   /// The same, null for elements that do not go through it.
-  shared_host* shared_for(element const& of);
+  shared_host* shared_for(element const& of) const;
 
   shared_host* automatic_memory(element const& of) override { return size_ > 1 ? shared_for(of) : nullptr; }
   COLLIGO_BODY std::string why_no_memory(element const& of) override;
@@ -160,7 +157,7 @@ class mpi_port final : public port_base {
   };
   std::array<left_call, 16> left_{};   // the latest
   std::shared_ptr<settings> environment_;   // this rank's, until all ranks have met
-  row<mpi_whereabouts> ranks_;              // until memory is asked for
+  row<mpi_whereabouts> ranks_;              // the same
   row<mpi_segment> segments_;               // the same
   std::unique_ptr<mpi_shared> shared_;
   shared_host* host_ = nullptr;          // of shared_

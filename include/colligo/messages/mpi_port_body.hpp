@@ -94,12 +94,12 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
     port->owns_comm_ = true;
   }
   port->learn();
+  if (!port->ranks_.empty()) port->open_memory();
   if (size > 1 && port->watches_waits()) port->lose_patience_with(user);
 }
 
 // Ranks of a host tell each other in memory what they wait for, also where their messages go another way.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::lose_patience_with(MPI_Comm user) {
-  if (!ranks_.empty()) open_memory();
   lose_patience(host_, mpi::name_of(user));
   if (host_) host_->tell_of_waits(on_wait.get());
 }
@@ -246,8 +246,8 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
+// Before it is known whether a call will need it: a rank that refuses its call would not come then.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::open_memory() {
-  requests().refuse_inside(*this);   // or this rank would wait for the others
   mpi_segment mine{};
   try {
     shared_ = std::make_unique<mpi_shared>(comm_, rank_, ranks_);
@@ -268,7 +268,7 @@ COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
 
 [[gnu::cold]] COLLIGO_BODY shared_host* mpi_port::no_memory() const { return missing_ ? missing_->none() : nullptr; }
 
-COLLIGO_BODY shared_host* mpi_port::shared_for(element const& of) {
+COLLIGO_BODY shared_host* mpi_port::shared_for(element const& of) const {
   if (of.objects) return nullptr;
   shared_host* const host = shared();
   if (!host || host->fits(of.size)) return host;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Memory that the MPI ranks of one host share. Each process has one file of it (arena.hpp), which the others map once;
-/// a communicator is given parts of it when it is first asked for, by agreement of all its ranks, and gives them back
-/// when it is freed.
+/// a communicator is given parts of it when it is first used, by agreement of all its ranks, and gives them back when it
+/// is freed.
 #pragma once
 
 #include <mpi.h>
@@ -46,7 +46,7 @@ mpi_whereabouts mpi_whereabouts_of_this_process(settings* environment);
 /// all.
 void find_hosts(std::span<mpi_whereabouts> ranks, std::vector<int>& hosts);
 
-/// What a rank says when the communicator's memory is first asked for.
+/// What a rank says of its share in the communicator's memory.
 struct mpi_segment {
   std::uint64_t at;     ///< in its file; 0: it has none, so nobody shall
   std::uint64_t reads;  ///< whether it may read the memory of all ranks of its host

@@ -210,8 +210,6 @@ constexpr bool has_counts(collective c) {
 
 [[gnu::cold]] COLLIGO_BODY void compare_with_others(port_base& port, description const& mine) {
   if (port.size() == 1) return;
-  // A decision makes the memory ready, which is collective: those who decided nothing come here without.
-  port.automatic_memory(element_of<verdict, compare_calls>);
   blocks const one{{0, 1}, port.size()};
   verdict all{mine.is_refusal ? 0 : mine.hash(), 0};
   exchange_among_ranks<collective::all_reduce, recursive_doubling>(port, compare_calls{}, one, &all, one.whole, &all);

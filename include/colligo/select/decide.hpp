@@ -119,7 +119,7 @@ struct deciding {
   /// Why a decision can not be carried out, the same on all ranks; fills in what texts ask their communicator for.
   struct refusal;
   static refusal why_not(port_base& port, call const& its, decision const& by, known_ranks& known);
-  /// What a choice for this call may depend on. Collective at first.
+  /// What a choice for this call may depend on.
   static situation situation_of(port_base& port, call const& its);
   /// f(), of whose errors the other ranks hear.
   template <class F>

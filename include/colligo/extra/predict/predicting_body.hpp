@@ -87,7 +87,6 @@ machine predicting<Lazy>::network(endpoint& at, bool between) {
   pair_exchange pair;
   for (int r = port.size() - 1; r > 0; --r)
     if (on_host_of_0(r) != between) pair.second = r;   // the lowest; rank 1 where there is none
-  port.automatic_memory(element_of<unsigned char, no_functor>);
   constexpr std::size_t few = 8, many = 1 << 18;
   double const alpha = seconds_of_exchange(port, pair, few, 12, 100);
   double const longer = seconds_of_exchange(port, pair, many, 6, 4);
