@@ -162,7 +162,7 @@ void over_memory_all(thread_communicator& comm, std::size_t n) {
   }(static_cast<std::variant<COLLIGO_TEST_ALGORITHMS>*>(nullptr));
 #else
   for_each_algorithm([&]<class Tag>(Tag tag) {
-    if constexpr (laws::has_text<Tag>) over_memory(comm, tag, n);
+    if constexpr (tested::has_text<Tag>) over_memory(comm, tag, n);
   });
 #endif
 }
