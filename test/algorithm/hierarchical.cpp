@@ -80,7 +80,7 @@ void words(thread_communicator& comm, Tag const& tag, std::size_t n) {
       laws::expect(!in_order && strict == std::vector<std::string>(n, "untouched"), "refused all_reduce", p, n);
     }
   }
-  for (int const root : laws::roots(p, 6)) {
+  for (int const root : tested::roots(p, 6)) {
     if constexpr (offers<Tag, collective::reduce, std::string, laws::concatenation>) {
       std::vector<std::string> at_root(me == root ? n : 0);
       colligo::reduce(comm, in, at_root, any_order, root, tag);
@@ -121,7 +121,7 @@ TEST_CASE("compositions over hosts obey the laws") {
           for (collective const c : {collective::all_reduce, collective::reduce, collective::broadcast})
             detail::for_collective(c, [&]<collective C>() {
               if constexpr (offers<Tag, C, int, int>)
-                for (int const root : has_root(C) ? laws::roots(p, 4) : std::vector{0}) {
+                for (int const root : has_root(C) ? tested::roots(p, 4) : std::vector{0}) {
                   INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);
                   CHECK_NOTHROW(record(tag, C, p, n, root).verify());
                 }
