@@ -41,22 +41,22 @@ auto accept_all_gatherv(Comm const& comm, std::span<T> both, Counts const& count
 /// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_gatherv(comm, in, out, counts).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_gatherv does.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 [[nodiscard]] request iall_gatherv(Comm const& comm, In&& in, Out&& out, Counts const& counts,
                                    Algorithm const& algorithm = {}) {
   return detail::accept_all_gatherv(comm, in, out, counts).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 [[nodiscard]] persistent all_gatherv_init(Comm const& comm, In&& in, Out&& out, Counts const& counts,
                                           Algorithm const& algorithm = {}) {
   return detail::accept_all_gatherv(comm, in, out, counts).init(detail::no_functor{}, algorithm);
@@ -64,7 +64,7 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, st
 
 /// The same where ranks do not know each other's counts: finds them with an all_gather first. T must be default
 /// constructible.
-template <communicator Comm, elements In, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_gatherv(Comm const& comm, In const& in, Algorithm const& algorithm = {}) {
   gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
   colligo::all_gatherv(comm, in, all.data, all.counts, algorithm);
@@ -72,32 +72,32 @@ gathered<std::ranges::range_value_t<In>> all_gatherv(Comm const& comm, In const&
 }
 
 /// n elements from a pointer on.
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 gathered<T> all_gatherv(Comm const& comm, T const* in, N n, Algorithm const& algorithm = {}) {
   return colligo::all_gatherv(comm, detail::counted<collective::all_gatherv>(comm, in, n), algorithm);
 }
 
 /// In place: all_gatherv(comm, in_place(values), counts): all elements, the rank's own at their place among them.
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_gatherv(comm, detail::span_of(both), counts).run(nothing, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 [[nodiscard]] request iall_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
   return detail::accept_all_gatherv(comm, detail::span_of(both), counts).start(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 [[nodiscard]] persistent all_gatherv_init(Comm const& comm, Both both, Counts const& counts,
                                           Algorithm const& algorithm = {}) {
   return detail::accept_all_gatherv(comm, detail::span_of(both), counts).init(detail::no_functor{}, algorithm);
 }
 /// counts[rank] elements from a pointer on, in a range, or one value; room for all where `out` points.
-template <communicator Comm, class T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
+template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::door<collective::all_gatherv, Comm> const its(comm);
@@ -105,7 +105,7 @@ void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& co
   colligo::all_gatherv(comm, std::span(in, block[its.rank()].size()), std::span(out, block.whole.size()), counts,
                        algorithm);
 }
-template <communicator Comm, elements In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
+template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
           std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& counts,
                  Algorithm const& algorithm = {}) {
@@ -113,6 +113,7 @@ void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& c
 }
 template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
+  requires detail::travels_over<T, Comm>
 void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts,
                  Algorithm const& algorithm = {}) {
   colligo::all_gatherv(comm, std::span(&value, 1), out, counts, algorithm);
@@ -120,7 +121,7 @@ void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const&
 
 /// Each block where its displacement says, in elements from `out` on; displacements may differ from rank to rank. An
 /// empty container is made as long as they ask for.
-template <communicator Comm, elements In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
+template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
           std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
@@ -129,8 +130,8 @@ void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& c
   detail::gather_apart(out, counts, displs,
                        [&](std::span<T> to) { colligo::all_gatherv(comm, in, to, counts, algorithm); });
 }
-template <communicator Comm, elements In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
   detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
@@ -139,7 +140,7 @@ void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts
   detail::require_room<collective::all_gatherv>(comm, out, where, "the output");
   colligo::all_gatherv(comm, in, std::ranges::data(out), counts, displs, algorithm);
 }
-template <communicator Comm, class T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
+template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
@@ -149,6 +150,7 @@ void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& co
 }
 template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+  requires detail::travels_over<T, Comm>
 void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
   colligo::all_gatherv(comm, std::span(&value, 1), out, counts, displs, algorithm);

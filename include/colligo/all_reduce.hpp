@@ -38,23 +38,23 @@ auto accept_all_reduce(Comm const& comm, in_place_range<R> both) {
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name, functor not known to commute),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void all_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_all_reduce(comm, in, out).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
 /// of the request.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request iall_reduce(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent all_reduce_init(Comm const& comm, In&& in, Out&& out, Op&& op,
                                          Algorithm const& algorithm = {}) {
@@ -62,20 +62,23 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, cl
 }
 
 /// In place: all_reduce(comm, in_place(values), op).
-template <communicator Comm, elements R, class Op = detail::overloaded_on<R>, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> R, class Op = detail::overloaded_on<R>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, R>
 void all_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_all_reduce(comm, both).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
 /// of the request.
-template <communicator Comm, elements R, class Op = detail::overloaded_on<R>, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> R, class Op = detail::overloaded_on<R>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, R>
 [[nodiscard]] request iall_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_all_reduce(comm, both).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, elements R, class Op = detail::overloaded_on<R>, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> R, class Op = detail::overloaded_on<R>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, R>
 [[nodiscard]] persistent all_reduce_init(Comm const& comm, in_place_range<R> both, Op&& op,
                                          Algorithm const& algorithm = {}) {
@@ -84,7 +87,7 @@ template <communicator Comm, elements R, class Op = detail::overloaded_on<R>, al
 
 /// One value per rank; returns the combination on every rank.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
-  requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
+  requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
 T all_reduce(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result = value;
   colligo::all_reduce(comm, detail::one(value), detail::one(result), op, algorithm);
@@ -92,18 +95,18 @@ T all_reduce(Comm const& comm, T const& value, Op&& op, Algorithm const& algorit
 }
 /// The same into `out`.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
-  requires detail::functor_on_values<Op, T>
+  requires(detail::functor_on_values<Op, T> && detail::travels_over<T, Comm>)
 void all_reduce(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, detail::one(value), detail::one(out), op, algorithm);
 }
 /// The range form once more, for calls that are not qualified where this namespace and Boost.MPI's are open.
 template <class T, class Op>
-  requires detail::functor_without_state_on_elements<Op, T>
+  requires(detail::functor_without_state_on_elements<Op, T> && detail::elements_over<T, boost::mpi::communicator>)
 void all_reduce(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
   detail::accept_all_reduce(comm, in, out).run(op, automatic{});
 }
 /// The range form for n elements each, from pointers on.
-template <communicator Comm, class T, std::integral N, class Op = detail::overloaded<T>,
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op = detail::overloaded<T>,
           algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
 void all_reduce(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm const& algorithm = {}) {
@@ -116,7 +119,7 @@ template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
 void all_reduce(Comm const& comm, boost::mpi::inplace_t<T> both, Op&& op, Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, detail::in_place_for<Op>(both), op, algorithm);
 }
-template <communicator Comm, class T, std::integral N, class Op, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
 void all_reduce(Comm const& comm, boost::mpi::inplace_t<T*> both, N n, Op&& op,
                 Algorithm const& algorithm = {}) {

@@ -66,7 +66,8 @@ auto accept_all_to_all_v(Comm const& comm, std::span<T> both, Counts const& coun
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes do not fit, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_to_all(comm, in, out).run(nothing, algorithm);
@@ -74,45 +75,47 @@ void all_to_all(Comm const& comm, In const& in, Out&& out, Algorithm const& algo
 /// The same once more, for calls that are not qualified where this namespace and Boost.MPI's are open: there it would
 /// mean one value for each rank.
 template <class T>
-  requires elements<std::vector<T>>
+  requires detail::elements_over<std::vector<T>, boost::mpi::communicator>
 void all_to_all(boost::mpi::communicator const& comm, std::vector<T> const& in, std::vector<T>& out) {
   colligo::all_to_all(comm, in, out, automatic{});
 }
 /// The same, started: complete when the request says so. Throws as all_to_all does.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          algorithm Algorithm = automatic>
 [[nodiscard]] request iall_to_all(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all(comm, in, out).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          algorithm Algorithm = automatic>
 [[nodiscard]] persistent all_to_all_init(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all(comm, in, out).init(detail::no_functor{}, algorithm);
 }
 
 /// In place: all_to_all(comm, in_place(values)): the block for a rank makes room for the one from it. Takes memory for
 /// a copy of all that the rank has.
-template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_to_all(comm, detail::span_of(both)).run(nothing, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 [[nodiscard]] request iall_to_all(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all(comm, detail::span_of(both)).start(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 [[nodiscard]] persistent all_to_all_init(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all(comm, detail::span_of(both)).init(detail::no_functor{}, algorithm);
 }
 /// n elements for each rank from a pointer on; room for as many where `out` points, or a container, which is resized.
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, T const* in, N n, T* out, Algorithm const& algorithm = {}) {
   auto const one = detail::counted<collective::all_to_all>(comm, in, n);
   auto const all = detail::counted_for_all<collective::all_to_all>(comm, in, one.size());
   colligo::all_to_all(comm, all, std::span(out, all.size()), algorithm);
 }
-template <communicator Comm, class T, std::integral N, class Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Out, algorithm Algorithm = automatic>
   requires detail::room_for<Out, T>
 void all_to_all(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
   auto const one = detail::counted<collective::all_to_all>(comm, in, n);
@@ -121,11 +124,12 @@ void all_to_all(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& 
 }
 /// One value for each rank.
 template <communicator Comm, class T, algorithm Algorithm = automatic>
+  requires detail::travels_over<T, Comm>
 void all_to_all(Comm const& comm, T const* in, T* out, Algorithm const& algorithm = {}) {
   colligo::all_to_all(comm, in, 1, out, algorithm);
 }
 /// n elements for each rank, in a range; an output of another size is resized.
-template <communicator Comm, elements In, std::integral N, detail::output_like<In> Out,
+template <communicator Comm, detail::elements_over<Comm> In, std::integral N, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const& algorithm = {}) {
   detail::door<collective::all_to_all, Comm> const its(comm);
@@ -145,41 +149,41 @@ void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const&
 /// @param out_counts  sized range of p integers, elements from each rank: what that rank's `counts` say of this one
 /// @param algorithm   a tag (compile time), named("...") (run time), automatic{}
 /// Throws as all_to_all does, and mismatch_error where the counts of two ranks are not the same. Collective over comm.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, detail::output_like<In> Out,
-          std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
+          detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
                   Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_to_all_v(comm, in, counts, out, out_counts).run(nothing, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::lasting In, std::ranges::sized_range Counts, detail::output_like<In> Out,
-          std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, std::ranges::sized_range Counts,
+          detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
 [[nodiscard]] request iall_to_all_v(Comm const& comm, In&& in, Counts const& counts, Out&& out,
                                     OutCounts const& out_counts, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all_v(comm, in, counts, out, out_counts).start(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::lasting In, std::ranges::sized_range Counts, detail::output_like<In> Out,
-          std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, std::ranges::sized_range Counts,
+          detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
 [[nodiscard]] persistent all_to_all_v_init(Comm const& comm, In&& in, Counts const& counts, Out&& out,
                                            OutCounts const& out_counts, Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all_v(comm, in, counts, out, out_counts).init(detail::no_functor{}, algorithm);
 }
 /// In place: as many elements come from each rank as go to it. Takes memory for a copy of all that the rank has.
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_all_to_all_v(comm, detail::span_of(both), counts).run(nothing, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 [[nodiscard]] request iall_to_all_v(Comm const& comm, Both both, Counts const& counts,
                                     Algorithm const& algorithm = {}) {
   return detail::accept_all_to_all_v(comm, detail::span_of(both), counts).start(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 [[nodiscard]] persistent all_to_all_v_init(Comm const& comm, Both both, Counts const& counts,
                                            Algorithm const& algorithm = {}) {
@@ -187,7 +191,8 @@ template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_ra
 }
 /// The same where ranks do not know what they get: finds that with an all_to_all first. T must be default
 /// constructible.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
+          algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const& in, Counts const& counts,
                                                       Algorithm const& algorithm = {}) {
   detail::door<collective::all_to_all_v, Comm>(comm).blocks_of(counts);   // accepts them

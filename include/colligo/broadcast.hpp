@@ -84,7 +84,7 @@ std::size_t number_at_root(Comm const& comm, std::size_t here, int root) {
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (root out of range), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, detail::output R, algorithm Algorithm = automatic>
+template <communicator Comm, detail::output_over<Comm> R, algorithm Algorithm = automatic>
   requires(!detail::is_text<std::remove_cvref_t<R>>)
 void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<R>;
@@ -102,25 +102,25 @@ void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm 
   }
 }
 /// The same, started: complete when the request says so. Throws as broadcast does.
-template <communicator Comm, detail::output R, algorithm Algorithm = automatic>
+template <communicator Comm, detail::output_over<Comm> R, algorithm Algorithm = automatic>
 [[nodiscard]] request ibroadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
   return detail::accept_broadcast(comm, both, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::output R, algorithm Algorithm = automatic>
+template <communicator Comm, detail::output_over<Comm> R, algorithm Algorithm = automatic>
 [[nodiscard]] persistent broadcast_init(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
   return detail::accept_broadcast(comm, both, root).init(detail::no_functor{}, algorithm);
 }
 
 /// One value.
 template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
-  requires(!elements<T&> && !std::is_const_v<T>)
+  requires(!elements<T&> && !std::is_const_v<T> && detail::travels_over<T, Comm>)
 void broadcast(Comm const& comm, T& value, int root, Algorithm const& algorithm = {}) {
   auto const both = detail::one(value);
   detail::broadcast_elements(comm, both, root, algorithm);
 }
 /// n elements from a pointer on.
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, T* both, N n, int root, Algorithm const& algorithm = {}) {
   colligo::broadcast(comm, detail::counted<collective::broadcast>(comm, both, n), root, algorithm);
 }

@@ -74,18 +74,21 @@ auto accept_gatherv(Comm const& comm, In const& in, Out& out, Counts const& coun
 /// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          algorithm Algorithm = automatic>
 void gather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_gather(comm, in, out, root).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as gather does.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          algorithm Algorithm = automatic>
 [[nodiscard]] request igather(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   return detail::accept_gather(comm, in, out, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          algorithm Algorithm = automatic>
 [[nodiscard]] persistent gather_init(Comm const& comm, In&& in, Out&& out, int root,
                                      Algorithm const& algorithm = {}) {
   return detail::accept_gather(comm, in, out, root).init(detail::no_functor{}, algorithm);
@@ -100,23 +103,23 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, al
 /// @param root       the rank that gets the result, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as gather does. Collective over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root,
              Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_gatherv(comm, in, out, counts, root).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as gatherv does.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 [[nodiscard]] request igatherv(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
                                Algorithm const& algorithm = {}) {
   return detail::accept_gatherv(comm, in, out, counts, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 [[nodiscard]] persistent gatherv_init(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
                                       Algorithm const& algorithm = {}) {
   return detail::accept_gatherv(comm, in, out, counts, root).init(detail::no_functor{}, algorithm);
@@ -124,34 +127,34 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, st
 
 /// In place: gather(comm, in_place(values), root): p n elements at the root, its own at their place among them; n
 /// elements elsewhere, where any other form will do too.
-template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void gather(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_gather(comm, detail::span_of(both), root).run(nothing, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 [[nodiscard]] request igather(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   return detail::accept_gather(comm, detail::span_of(both), root).start(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 [[nodiscard]] persistent gather_init(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   return detail::accept_gather(comm, detail::span_of(both), root).init(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_gatherv(comm, detail::span_of(both), counts, root).run(nothing, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 [[nodiscard]] request igatherv(Comm const& comm, Both both, Counts const& counts, int root,
                                Algorithm const& algorithm = {}) {
   return detail::accept_gatherv(comm, detail::span_of(both), counts, root).start(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 [[nodiscard]] persistent gatherv_init(Comm const& comm, Both both, Counts const& counts, int root,
                                       Algorithm const& algorithm = {}) {
@@ -160,12 +163,12 @@ template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_ra
 
 /// n elements from a pointer on; at the root room for p n where `out` points, or a container, which is resized. For
 /// ranks that are not the root without an output, which the root has to have.
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void gather(Comm const& comm, T const* in, N n, T* out, int root, Algorithm const& algorithm = {}) {
   auto const from = detail::counted<collective::gather>(comm, in, n);
   colligo::gather(comm, from, detail::counted_for_all<collective::gather>(comm, out, from.size()), root, algorithm);
 }
-template <communicator Comm, class T, std::integral N, class Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Out, algorithm Algorithm = automatic>
   requires detail::room_for<Out, T>
 void gather(Comm const& comm, T const* in, N n, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::door<collective::gather, Comm> const its(comm);
@@ -173,41 +176,43 @@ void gather(Comm const& comm, T const* in, N n, Out&& out, int root, Algorithm c
   if (its.at(root)) detail::with_room_for_all<collective::gather>(comm, out, from.size());
   colligo::gather(comm, from, std::span(out), root, algorithm);
 }
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void gather(Comm const& comm, T const* in, N n, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, detail::counted<collective::gather>(comm, in, n), std::span<T>(), root, algorithm);
 }
 /// The same for one value per rank; without an output a container is one value too.
 template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
+  requires detail::travels_over<T, Comm>
 void gather(Comm const& comm, T const& value, T* out, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, &value, 1, out, root, algorithm);
 }
 template <communicator Comm, detail::single T, class Out, algorithm Algorithm = automatic>
-  requires detail::room_for<Out, T>
+  requires(detail::room_for<Out, T> && detail::travels_over<T, Comm>)
 void gather(Comm const& comm, T const& value, Out&& out, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, &value, 1, out, root, algorithm);
 }
 template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
+  requires detail::travels_over<T, Comm>
 void gather(Comm const& comm, T const& value, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, &value, 1, root, algorithm);
 }
 
 /// gatherv where ranks know no counts but their own, which they tell each other in an all_gather first: all counts on
 /// every rank, the data at the root. T must be default constructible.
-template <communicator Comm, elements In, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> gatherv(Comm const& comm, In const& in, int root,
                                                  Algorithm const& algorithm = {}) {
   gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
   colligo::gatherv(comm, in, all.data, all.counts, root, algorithm);
   return all;
 }
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 gathered<T> gatherv(Comm const& comm, T const* in, N n, int root, Algorithm const& algorithm = {}) {
   return colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), root, algorithm);
 }
 /// The same at the root into memory from `out` on, for as many elements as `sizes` says; both are read at the root
 /// alone, as Boost.MPI has it.
-template <communicator Comm, elements In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
+template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
           std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
@@ -215,15 +220,15 @@ void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes,
   detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
   colligo::gatherv(comm, in, std::span(out, detail::sum_of(counts)), counts, root, algorithm);
 }
-template <communicator Comm, class T, std::integral N, detail::pointer_to<T> Out, std::ranges::sized_range Sizes,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::pointer_to<T> Out,
+          std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
   colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, root, algorithm);
 }
 
 /// The same with each block where its displacement says, in elements from `out` on; read at the root alone too.
-template <communicator Comm, elements In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
+template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
           std::ranges::sized_range Sizes, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, Displs const& displs, int root,
              Algorithm const& algorithm = {}) {
@@ -236,8 +241,8 @@ void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes,
   if (!at_root) return gather({});
   detail::gather_apart(out, counts, displs, gather);
 }
-template <communicator Comm, class T, std::integral N, detail::pointer_to<T> Out, std::ranges::sized_range Sizes,
-          std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::pointer_to<T> Out,
+          std::ranges::sized_range Sizes, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, Displs const& displs,
              int root, Algorithm const& algorithm = {}) {
   colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, displs, root, algorithm);

@@ -48,24 +48,24 @@ auto accept_reduce(Comm const& comm, std::span<T> both, int root) {
 /// Throws argument_error (root out of range, sizes differ, ranges overlap), algorithm_error (unknown name, functor not
 /// known to commute), mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the
 /// algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce(Comm const& comm, In const& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
   detail::accept_reduce(comm, in, out, root).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as reduce does; what the functor throws comes out of
 /// the request.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request ireduce(Comm const& comm, In&& in, Out&& out, Op&& op, int root,
                               Algorithm const& algorithm = {}) {
   return detail::accept_reduce(comm, in, out, root).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent reduce_init(Comm const& comm, In&& in, Out&& out, Op&& op, int root,
                                      Algorithm const& algorithm = {}) {
@@ -74,7 +74,7 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, cl
 
 /// One value per rank; returns the combination at the root, at other ranks the value is unspecified.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
-  requires detail::functor_on_values<Op, T>
+  requires(detail::functor_on_values<Op, T> && detail::travels_over<T, Comm>)
 T reduce(Comm const& comm, T const& value, Op&& op, int root, Algorithm const& algorithm = {}) {
   T result = value;
   colligo::reduce(comm, detail::one(value), detail::one(result), op, root, algorithm);
@@ -82,18 +82,19 @@ T reduce(Comm const& comm, T const& value, Op&& op, int root, Algorithm const& a
 }
 /// The same into the root's `out`; that of other ranks stays as it is.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
-  requires detail::functor_on_values<Op, T>
+  requires(detail::functor_on_values<Op, T> && detail::travels_over<T, Comm>)
 void reduce(Comm const& comm, T const& value, T& out, Op&& op, int root, Algorithm const& algorithm = {}) {
   colligo::reduce(comm, detail::one(value), detail::one(out), op, root, algorithm);
 }
 /// For ranks that are not the root: without an output, which the root has to have.
-template <communicator Comm, elements In, class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, class Op = detail::overloaded_on<In>,
+          algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, In>
 void reduce(Comm const& comm, In const& in, Op&& op, int root, Algorithm const& algorithm = {}) {
   colligo::reduce(comm, in, std::span<std::ranges::range_value_t<In>>(), op, root, algorithm);
 }
 /// The range forms for n elements each, from pointers on.
-template <communicator Comm, class T, std::integral N, class Op = detail::overloaded<T>,
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op = detail::overloaded<T>,
           algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
 void reduce(Comm const& comm, T const* in, N n, T* out, Op&& op, int root,
@@ -101,27 +102,27 @@ void reduce(Comm const& comm, T const* in, N n, T* out, Op&& op, int root,
   auto const from = detail::counted<collective::reduce>(comm, in, n);
   colligo::reduce(comm, from, std::span(out, from.size()), op, root, algorithm);
 }
-template <communicator Comm, class T, std::integral N, class Op = detail::overloaded<T>,
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op = detail::overloaded<T>,
           algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
 void reduce(Comm const& comm, T const* in, N n, Op&& op, int root, Algorithm const& algorithm = {}) {
   colligo::reduce(comm, detail::counted<collective::reduce>(comm, in, n), op, root, algorithm);
 }
 /// In place: reduce(comm, in_place(values), op, root). Other ranks' values stay as they are; they may take any form.
-template <communicator Comm, detail::stands_in_place Both, class Op = detail::overloaded_in<Both>,
+template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 void reduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
   detail::accept_reduce(comm, detail::span_of(both), root).run(op, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, class Op = detail::overloaded_in<Both>,
+template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 [[nodiscard]] request ireduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
   return detail::accept_reduce(comm, detail::span_of(both), root).start(std::forward<Op>(op), algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, class Op = detail::overloaded_in<Both>,
+template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 [[nodiscard]] persistent reduce_init(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {

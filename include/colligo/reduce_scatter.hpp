@@ -43,9 +43,8 @@ auto accept_reduce_scatter_block(Comm const& comm, In const& in, Out& out) {
 /// Throws argument_error (sizes do not fit, a negative count, ranges overlap), algorithm_error (unknown name, functor
 /// not known to commute), mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the
 /// algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
                     Algorithm const& algorithm = {}) {
@@ -53,18 +52,16 @@ void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& cou
 }
 /// The same, started: complete when the request says so. Throws as reduce_scatter does; what the functor throws comes
 /// out of the request.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request ireduce_scatter(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                                       Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter(comm, in, out, counts).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, std::ranges::sized_range Counts,
-          class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent reduce_scatter_init(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                                              Algorithm const& algorithm = {}) {
@@ -72,24 +69,24 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, st
 }
 
 /// The same for blocks of one length: in.size() == p * out.size().
-template <communicator Comm, elements In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_reduce_scatter_block(comm, in, out).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as reduce_scatter_block does; what the functor throws
 /// comes out of the request.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request ireduce_scatter_block(Comm const& comm, In&& in, Out&& out, Op&& op,
                                             Algorithm const& algorithm = {}) {
   return detail::accept_reduce_scatter_block(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent reduce_scatter_block_init(Comm const& comm, In&& in, Out&& out, Op&& op,
                                                    Algorithm const& algorithm = {}) {

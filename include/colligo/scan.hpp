@@ -60,23 +60,23 @@ auto own_scan(Accepted const& its, Out& out, T const& init, Op&& op) {
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void scan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_scan<collective::scan>(comm, in, out).run(op, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as scan does; what the functor throws comes out of the
 /// request.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request iscan(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_scan<collective::scan>(comm, in, out).start(std::forward<Op>(op), algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent scan_init(Comm const& comm, In&& in, Out&& out, Op&& op,
                                    Algorithm const& algorithm = {}) {
@@ -85,7 +85,7 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, cl
 
 /// One value per rank.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
-  requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
+  requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
 T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result = value;
   colligo::scan(comm, detail::one(value), detail::one(result), op, algorithm);
@@ -93,18 +93,18 @@ T scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {
 }
 /// The same into `out`.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
-  requires detail::functor_on_values<Op, T>
+  requires(detail::functor_on_values<Op, T> && detail::travels_over<T, Comm>)
 void scan(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
   colligo::scan(comm, detail::one(value), detail::one(out), op, algorithm);
 }
 /// The range form once more, for calls that are not qualified where this namespace and Boost.MPI's are open.
 template <class T, class Op>
-  requires detail::functor_without_state_on_elements<Op, T>
+  requires(detail::functor_without_state_on_elements<Op, T> && detail::elements_over<T, boost::mpi::communicator>)
 void scan(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
   detail::accept_scan<collective::scan>(comm, in, out).run(op, automatic{});
 }
 /// The range form for n elements each, from pointers on.
-template <communicator Comm, class T, std::integral N, class Op = detail::overloaded<T>,
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op = detail::overloaded<T>,
           algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
 void scan(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm const& algorithm = {}) {
@@ -112,20 +112,20 @@ void scan(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm const& 
   colligo::scan(comm, from, std::span(out, from.size()), op, algorithm);
 }
 /// In place: scan(comm, in_place(values), op).
-template <communicator Comm, detail::stands_in_place Both, class Op = detail::overloaded_in<Both>,
+template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   detail::accept_scan<collective::scan>(comm, detail::span_of(both)).run(op, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, class Op = detail::overloaded_in<Both>,
+template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 [[nodiscard]] request iscan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   return detail::accept_scan<collective::scan>(comm, detail::span_of(both)).start(std::forward<Op>(op), algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, class Op = detail::overloaded_in<Both>,
+template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 [[nodiscard]] persistent scan_init(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
@@ -141,8 +141,8 @@ template <communicator Comm, detail::stands_in_place Both, class Op = detail::ov
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name), mpi_error; nothing is
 /// written before the arguments are accepted. Cost: see the card of the algorithm. Collective over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
   void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
                       Algorithm const& algorithm = {}) {
@@ -152,8 +152,8 @@ template <communicator Comm, elements In, detail::output_like<In> Out, class Op 
   }
 /// The same, started: complete when the request says so. Throws as exclusive_scan does; what the functor throws comes
 /// out of the request.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] request iexclusive_scan(Comm const& comm, In&& in, Out&& out, std::ranges::range_value_t<Out> init,
                                       Op&& op, Algorithm const& algorithm = {}) {
@@ -162,8 +162,8 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, cl
                                                      algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, class Op = detail::overloaded_on<In>,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 [[nodiscard]] persistent exclusive_scan_init(Comm const& comm, In&& in, Out&& out,
                                              std::ranges::range_value_t<Out> init, Op&& op,
@@ -174,7 +174,7 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, cl
 }
 
 /// In place: exclusive_scan(comm, in_place(values), init, op).
-template <communicator Comm, detail::stands_in_place Both, class T, class Op = detail::overloaded_in<Both>,
+template <communicator Comm, detail::in_place_over<Comm> Both, class T, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 void exclusive_scan(Comm const& comm, Both both, T const& init, Op&& op, Algorithm const& algorithm = {}) {
@@ -185,7 +185,7 @@ void exclusive_scan(Comm const& comm, Both both, T const& init, Op&& op, Algorit
                             values, op);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, class T, class Op = detail::overloaded_in<Both>,
+template <communicator Comm, detail::in_place_over<Comm> Both, class T, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 [[nodiscard]] request iexclusive_scan(Comm const& comm, Both both, T const& init, Op&& op,
@@ -197,7 +197,7 @@ template <communicator Comm, detail::stands_in_place Both, class T, class Op = d
                        std::forward<Op>(op)),
       algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, class T, class Op = detail::overloaded_in<Both>,
+template <communicator Comm, detail::in_place_over<Comm> Both, class T, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 [[nodiscard]] persistent exclusive_scan_init(Comm const& comm, Both both, T const& init, Op&& op,
@@ -211,7 +211,7 @@ template <communicator Comm, detail::stands_in_place Both, class T, class Op = d
 }
 /// One value per rank.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
-  requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
+  requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
 T exclusive_scan(Comm const& comm, T const& value, std::type_identity_t<T> const& init, Op&& op,
                  Algorithm const& algorithm = {}) {
   T result = init;
@@ -220,7 +220,7 @@ T exclusive_scan(Comm const& comm, T const& value, std::type_identity_t<T> const
 }
 /// The same without init, for offsets: rank 0 gets T{}, which takes no part at other ranks.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
-  requires(!detail::stands_in_place<T> && detail::functor_on<Op, T>)
+  requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
 T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result{};
   auto const out = detail::one(result);

@@ -81,18 +81,21 @@ auto accept_scatterv(Comm const& comm, std::span<T> both, Counts const& counts, 
 /// Throws argument_error (root out of range, sizes do not fit, ranges overlap), algorithm_error (unknown name),
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
-template <communicator Comm, elements In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          algorithm Algorithm = automatic>
 void scatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_scatter(comm, in, out, root).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as scatter does.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          algorithm Algorithm = automatic>
 [[nodiscard]] request iscatter(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
   return detail::accept_scatter(comm, in, out, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
+          algorithm Algorithm = automatic>
 [[nodiscard]] persistent scatter_init(Comm const& comm, In&& in, Out&& out, int root,
                                       Algorithm const& algorithm = {}) {
   return detail::accept_scatter(comm, in, out, root).init(detail::no_functor{}, algorithm);
@@ -107,23 +110,23 @@ template <communicator Comm, detail::lasting In, detail::output_like<In> Out, al
 /// @param root       the rank that has the elements, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as scatter does. Collective over comm.
-template <communicator Comm, elements In, std::ranges::sized_range Counts, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
+          detail::output_like<In> Out, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
               Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_scatterv(comm, in, counts, out, root).run(nothing, algorithm);
 }
 /// The same, started: complete when the request says so. Throws as scatterv does.
-template <communicator Comm, detail::lasting In, std::ranges::sized_range Counts, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, std::ranges::sized_range Counts,
+          detail::output_like<In> Out, algorithm Algorithm = automatic>
 [[nodiscard]] request iscatterv(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                                 Algorithm const& algorithm = {}) {
   return detail::accept_scatterv(comm, in, counts, out, root).start(detail::no_functor{}, algorithm);
 }
 /// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting In, std::ranges::sized_range Counts, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
+template <communicator Comm, detail::lasting_over<Comm> In, std::ranges::sized_range Counts,
+          detail::output_like<In> Out, algorithm Algorithm = automatic>
 [[nodiscard]] persistent scatterv_init(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                                        Algorithm const& algorithm = {}) {
   return detail::accept_scatterv(comm, in, counts, out, root).init(detail::no_functor{}, algorithm);
@@ -131,34 +134,34 @@ template <communicator Comm, detail::lasting In, std::ranges::sized_range Counts
 
 /// In place: scatter(comm, in_place(values), root): p n elements at the root, its own stay where they are; n elements
 /// elsewhere, where any other form will do too.
-template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_scatter(comm, detail::span_of(both), root).run(nothing, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 [[nodiscard]] request iscatter(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   return detail::accept_scatter(comm, detail::span_of(both), root).start(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, algorithm Algorithm = automatic>
+template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 [[nodiscard]] persistent scatter_init(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   return detail::accept_scatter(comm, detail::span_of(both), root).init(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::no_functor nothing;
   detail::accept_scatterv(comm, detail::span_of(both), counts, root).run(nothing, algorithm);
 }
 /// The same, started, and made ready to be started.
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 [[nodiscard]] request iscatterv(Comm const& comm, Both both, Counts const& counts, int root,
                                 Algorithm const& algorithm = {}) {
   return detail::accept_scatterv(comm, detail::span_of(both), counts, root).start(detail::no_functor{}, algorithm);
 }
-template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 [[nodiscard]] persistent scatterv_init(Comm const& comm, Both both, Counts const& counts, int root,
                                        Algorithm const& algorithm = {}) {
@@ -167,44 +170,46 @@ template <communicator Comm, detail::stands_in_place Both, std::ranges::sized_ra
 
 /// n elements from a pointer on; at the root p n from `in` on, or in a range. For ranks that are not the root without
 /// an input, which the root has to have.
-template <communicator Comm, elements In, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, std::integral N, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, In const& in, std::ranges::range_value_t<In>* out, N n, int root,
              Algorithm const& algorithm = {}) {
   colligo::scatter(comm, in, detail::counted<collective::scatter>(comm, out, n), root, algorithm);
 }
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, T const* in, T* out, N n, int root, Algorithm const& algorithm = {}) {
   auto const to = detail::counted<collective::scatter>(comm, out, n);
   colligo::scatter(comm, detail::counted_for_all<collective::scatter>(comm, in, to.size()), to, root, algorithm);
 }
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, T* out, N n, int root, Algorithm const& algorithm = {}) {
   colligo::scatter(comm, std::span<T const>(), detail::counted<collective::scatter>(comm, out, n), root, algorithm);
 }
 /// The same for one value per rank; without an input a container is one value too.
-template <communicator Comm, elements In, class T, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, class T, algorithm Algorithm = automatic>
   requires detail::element_of_range<T, In>
 void scatter(Comm const& comm, In const& in, T& out, int root, Algorithm const& algorithm = {}) {
   colligo::scatter(comm, in, &out, 1, root, algorithm);
 }
 template <communicator Comm, class T, algorithm Algorithm = automatic>
+  requires detail::travels_over<T, Comm>
 void scatter(Comm const& comm, T const* in, T& out, int root, Algorithm const& algorithm = {}) {
   colligo::scatter(comm, in, &out, 1, root, algorithm);
 }
 template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
+  requires detail::travels_over<T, Comm>
 void scatter(Comm const& comm, T& out, int root, Algorithm const& algorithm = {}) {
   colligo::scatter(comm, &out, 1, root, algorithm);
 }
 
 /// scatterv where ranks that are not the root know no counts but their own, which all tell each other in an all_gather
 /// first: n elements from `out` on. The root has to have an input.
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T* out, N n, int root, Algorithm const& algorithm = {}) {
   auto const to = detail::counted<collective::scatterv>(comm, out, n);
   colligo::scatterv(comm, std::span<T const>(), detail::counts_of_ranks(comm, to.size()), to, root, algorithm);
 }
 /// The same with an input, which is read at the root alone, as Boost.MPI has it: sizes[rank] elements from `out` on.
-template <communicator Comm, elements In, std::ranges::random_access_range Sizes,
+template <communicator Comm, detail::elements_over<Comm> In, std::ranges::random_access_range Sizes,
           detail::pointer_to<std::ranges::range_value_t<In>> Out, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Out const& out, int root,
               Algorithm const& algorithm = {}) {
@@ -222,12 +227,12 @@ void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Out const& out,
 }
 
 /// The same where an input is named that is none, for this rank is not the root.
-template <communicator Comm, elements In, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const&, std::ranges::range_value_t<In>* out, N n, int root,
               Algorithm const& algorithm = {}) {
   colligo::scatterv(comm, out, n, root, algorithm);
 }
-template <communicator Comm, class T, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T const*, T* out, N n, int root, Algorithm const& algorithm = {}) {
   colligo::scatterv(comm, out, n, root, algorithm);
 }
@@ -246,8 +251,8 @@ void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Displs const& d
   if (!at_root) return scatter({});
   detail::scatter_apart(in, counts, displs, scatter);
 }
-template <communicator Comm, elements In, std::ranges::sized_range Sizes, std::ranges::sized_range Displs,
-          std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Sizes,
+          std::ranges::sized_range Displs, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& displs,
               std::ranges::range_value_t<In>* out, N n, int root, Algorithm const& algorithm = {}) {
   if (detail::door<collective::scatterv, Comm>(comm).at(root)) {

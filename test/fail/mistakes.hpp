@@ -22,6 +22,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <string>
@@ -29,14 +30,19 @@
 #include <vector>
 
 struct point { double x, y; };
+struct owner { std::unique_ptr<double> its; };
+struct sharer { std::shared_ptr<double> its; };
 
 extern colligo::mpi_communicator world;
+extern colligo::thread_communicator thread;
 extern std::vector<double> in, out, all;
 extern std::vector<double> const fixed;
 extern std::vector<float> floats;
 extern std::vector<int> counts, displs, integers;
 extern std::vector<bool> bits;
 extern std::vector<point> points;
+extern std::vector<owner> owners;
+extern std::vector<sharer> sharers;
 extern std::vector<std::array<double, 3>> triples;
 extern std::vector<std::vector<double>> lists;
 extern std::list<double> list;

@@ -38,6 +38,8 @@ namespace detail {
 /// Ports over MPI: what their calls have to know of elements and functors.
 struct over_mpi {
   template <class T>
+  static constexpr bool carries = requires { sizeof(serialised<T>); };
+  template <class T>
   static constexpr bool has_vendor = vendor_takes<T>;
   template <class T, class Op, bool MayBeVendor>
   static void const* wire() { return &mpi_element_of<T, Op, MayBeVendor>; }

@@ -73,14 +73,8 @@ class archive_in : public std::streambuf {
   }
 };
 
-template <class T>
-struct serialised {
-  static_assert(
-      serialisable<T>,
-      "colligo: this element type can not travel: make it trivially copyable, or give it a Boost.Serialization "
-      "serialize() "
-      "(for standard containers include <boost/serialization/vector.hpp>, <boost/serialization/map.hpp> ...)");
-
+template <serialisable T>
+struct serialised<T> {
   static constexpr unsigned flags = boost::archive::no_header | boost::archive::no_codecvt;
 
   static void encode(std::byte const* first, std::size_t n, std::vector<char>& into) {

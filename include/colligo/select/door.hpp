@@ -52,6 +52,14 @@ concept lasting = elements<R> && lasting_range<R>;
 template <class R>
 concept output = elements<R> && writable_range<R>;
 
+/// The same, of what can be sent over such a communicator.
+template <class R, class Comm>
+concept elements_over = elements<R> && travels_over<std::ranges::range_value_t<R>, Comm>;
+template <class R, class Comm>
+concept lasting_over = lasting<R> && elements_over<R, Comm>;
+template <class R, class Comm>
+concept output_over = output<R> && elements_over<R, Comm>;
+
 }  // namespace detail
 
 /// A range that stands for input and output at once: see in_place().

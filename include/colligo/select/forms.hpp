@@ -167,8 +167,12 @@ auto span_of(in_place_range<T> both) { return both.elements; }
 template <class T>
 auto span_of(boost::mpi::inplace_t<T> const& both) { return in_place(both.buffer).elements; }
 
+template <class Both>
+using element_in_place = typename decltype(span_of(std::declval<Both>()))::value_type;
 template <class Op, class Both>
-concept functor_in_place = functor_on<Op, typename decltype(span_of(std::declval<Both>()))::value_type>;
+concept functor_in_place = functor_on<Op, element_in_place<Both>>;
+template <class Both, class Comm>
+concept in_place_over = stands_in_place<Both> && travels_over<element_in_place<Both>, Comm>;
 template <class Both>
 using overloaded_in = overloaded_on<decltype(span_of(std::declval<Both>()))>;
 

@@ -28,6 +28,8 @@ enum class mistaken {
   communicator,        ///< the first argument is none
   name,                ///< an algorithm's name as a string
   addresses,           ///< elements are
+  uncopyable,          ///< elements that are no bytes
+  unserialised,        ///< the same
   bits,                ///< std::vector<bool>
   apart,               ///< elements do not lie one after the other
   grid,                ///< a multi-dimensional array
@@ -130,6 +132,14 @@ constexpr std::size_t place_of_functor() {
   return place;
 }
 
+/// What is wrong with elements.
+template <class E, class Comm>
+constexpr mistaken mistaken_element() {
+  if constexpr (travels_over<E, Comm>) return mistaken::something;
+  else if constexpr (!std::semiregular<E>) return mistaken::uncopyable;
+  else return mistaken::unserialised;
+}
+
 /// How many ranges a call may have: input, output, and the counts.
 constexpr int most_ranges(collective c) {
   using enum collective;
@@ -160,6 +170,14 @@ constexpr mistaken mistaken_in() {
       return place_of_functor<E, Arguments...>();
     else return n;
   }();
+  constexpr mistaken element = [] {
+    using whole = std::remove_cvref_t<first>;
+    if constexpr (container != mistaken::something || std::is_void_v<E>) return mistaken::something;
+    else if constexpr (!combines(C) || functor_at < n) return mistaken_element<E, std::remove_cvref_t<comm>>();
+    else if constexpr (place_of_functor<whole, Arguments...>() < n)
+      return mistaken_element<whole, std::remove_cvref_t<comm>>();
+    else return mistaken::something;
+  }();
   if constexpr (!communicator<std::remove_cvref_t<comm>>) return mistaken::communicator;
   else if constexpr (n < 2) return mistaken::something;
   else if constexpr (is_part<std::remove_cvref_t<first>> || written_archive<std::remove_cvref_t<first>> ||
@@ -169,6 +187,7 @@ constexpr mistaken mistaken_in() {
   else if constexpr (container != mistaken::something) return container;
   else if constexpr (std::is_void_v<E> || std::is_void_v<element_in_t<second>>) return mistaken::untyped;
   else if constexpr (holds_addresses<E>) return mistaken::addresses;
+  else if constexpr (element != mistaken::something) return element;
   else if constexpr (pointer<first> && !whole_number<second>) return mistaken::pointer;
   else if constexpr (two_ranges && !elements_like<second, first> && !has_counts_first &&
                      !element_of_range<std::remove_cvref_t<first>, second>) return mistaken::types;
@@ -201,6 +220,13 @@ struct answer : mistake {
   static_assert(what != mistaken::addresses,
                 "colligo: elements that are addresses (pointers, references, spans, string_views) mean nothing on "
                 "another rank: send what they point to");
+  static_assert(what != mistaken::uncopyable,
+                "colligo: this element type can not travel: it is not trivially copyable, and has no copy or no "
+                "default constructor (std::unique_ptr has no copy): send what it holds");
+  static_assert(what != mistaken::unserialised,
+                "colligo: this element type can not travel: make it trivially copyable, or, with Boost.MPI, give it a "
+                "Boost.Serialization serialize() (for standard containers include <boost/serialization/vector.hpp>, "
+                "<boost/serialization/map.hpp> ...)");
   static_assert(what != mistaken::bits,
                 "colligo: std::vector<bool> holds bits and no elements: write std::vector<char>");
   static_assert(what != mistaken::apart,

@@ -28,6 +28,8 @@ template <>
 struct port_of<thread_communicator> {
   static detail::endpoint& open(thread_communicator const& comm) { return comm.port_; }
   template <class T>
+  static constexpr bool carries = true;
+  template <class T>
   static constexpr bool has_vendor = false;
   template <class T, class Op, bool MayBeVendor>
   static void const* wire() { return nullptr; }
