@@ -17,9 +17,8 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// Specialised by transports: `static detail::endpoint& open(Comm const&)`; `carries<T>`, whether such elements can be
-/// sent, though they are not bytes; `has_vendor<T>`, whether the MPI library's
-/// own collectives can take such elements; `wire<T, Op, MayBeVendor>()`, what the transport itself has to know of them,
-/// or null.
+/// sent, which are not bytes; `has_vendor<T>`, whether the MPI library's own collectives can take such elements;
+/// `wire<T, Op, MayBeVendor>()`, what the transport itself has to know of them, or null.
 /// `checks_calls`, if there is such a member: all calls are checked.
 template <class Comm>
 struct port_of {};
@@ -32,9 +31,10 @@ namespace detail {
 
 /// Such elements can be sent over such a communicator: as bytes, or as objects that are made and copied on the way.
 template <class T, class Comm>
-concept travels_over = std::is_object_v<T> && (travels_as_bytes<std::remove_cv_t<T>> ||
-                       (std::semiregular<std::remove_cv_t<T>> &&
-                        port_of<Comm>::template carries<std::remove_cv_t<T>>));
+concept travels_over =
+    std::is_object_v<T> &&
+    (travels_as_bytes<std::remove_cv_t<T>> ||
+     (std::semiregular<std::remove_cv_t<T>> && port_of<Comm>::template carries<std::remove_cv_t<T>>));
 
 /// What is done before a call begins, as bits; as a rule nothing, which is one test a call.
 enum before_call : std::uint8_t {

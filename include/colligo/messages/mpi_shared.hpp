@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Memory that the MPI ranks of one host share. Each process has one file of it (arena.hpp), which the others map once;
-/// a communicator is given parts of it when it is first used, by agreement of all its ranks, and gives them back when it
-/// is freed.
+/// a communicator is given parts of it when it is first used, by agreement of all its ranks, and gives them back when
+/// it is freed.
 #pragma once
 
 #include <mpi.h>
