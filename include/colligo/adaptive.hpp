@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// adaptive (extra/adaptive/adapting.hpp), and COLLIGO_ADAPTIVE=1: the same for `automatic` in programs of which one unit
-/// includes this.
+/// adaptive (extra/adaptive/adapting.hpp), and COLLIGO_ADAPTIVE=1: the same for `automatic` in programs of which one
+/// unit includes this.
 #pragma once
 
 #include "extra/adaptive/adapting.hpp"

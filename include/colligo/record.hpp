@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// record: the schedule of an algorithm as a value, for tags (plan/recorder.hpp), for names, and for any algorithm of the
-/// library as a value. Needs no MPI.
+/// record: the schedule of an algorithm as a value, for tags (plan/recorder.hpp), for names, and for any algorithm of
+/// the library as a value. Needs no MPI.
 #pragma once
 
 #include "plan/price.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees over the ranks of a communicator (select/trees_of_hosts.hpp), and COLLIGO_TREE: programs of which one unit includes
-/// this may name a tree by it.
+/// Trees over the ranks of a communicator (select/trees_of_hosts.hpp), and COLLIGO_TREE: programs of which one unit
+/// includes this may name a tree by it.
 #pragma once
 
 #include "select/trees_of_hosts.hpp"

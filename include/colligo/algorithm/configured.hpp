@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Configured: reduce, broadcast and all_reduce along any tree over the ranks, made by hand, from the hosts
-/// (shape/named_trees.hpp) or from a file, so that communication is mapped to the cluster without touching the program. The
-/// trees up and down may differ.
+/// (shape/named_trees.hpp) or from a file, so that communication is mapped to the cluster without touching the program.
+/// The trees up and down may differ.
 /// Picture  trees::by_host of two hosts of four ranks, all flat   reduce: 1->0 5->4   2->0 6->4   3->0 7->4   4->0
 ///          broadcast: back
 /// Cost     that of the tree: p - 1 messages each way, and one more where a reduce's root is not the tree's. By default

@@ -5,6 +5,8 @@
 /// Boost.MPI needs RTTI, so with -fno-rtti it is left out too.
 #pragma once
 
+#include "../core/mode.hpp"   // first: what compilers lack is said in few lines
+
 #include "../engine/checked.hpp"
 #include "../threads/threads.hpp"
 #if __has_include(<mpi.h>)

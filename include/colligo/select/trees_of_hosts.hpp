@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees over the ranks of a communicator, for configured{tree}: shapes (shape/named_trees.hpp), text (shape/tree_file.hpp),
-/// and from the hosts. ../trees.hpp has COLLIGO_TREE too.
+/// Trees over the ranks of a communicator, for configured{tree}: shapes (shape/named_trees.hpp), text
+/// (shape/tree_file.hpp), and from the hosts. ../trees.hpp has COLLIGO_TREE too.
 #pragma once
 
 #include <string>

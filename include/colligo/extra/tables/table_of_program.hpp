@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A table of what was measured, given by the program: extra/tables/measured.hpp says how it is written, benchmarks/tune
-/// writes one. Whoever includes this, or colligo.hpp, may name one by COLLIGO_TABLE.
+/// A table of what was measured, given by the program: measured.hpp says how it is written, benchmarks/tune writes one.
+/// Programs of which one unit includes this may name one by COLLIGO_TABLE.
 #pragma once
 
 #include <string>
