@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <random>
+#include <variant>
 
 #include <colligo/memory/shared_host.hpp>
 #include <colligo/threads/thread_port.hpp>

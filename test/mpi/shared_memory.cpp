@@ -254,7 +254,9 @@ BOOST_AUTO_TEST_CASE(the_page_shows_what_explain_prints) {
   dup2(before, 2), close(before);
   unsetenv("COLLIGO_EXPLAIN");
   if (world.rank() != 0) return;
-  std::string const said = words_of(std::ifstream(name)), page = words_of(std::ifstream(COLLIGO_PAGE));
+  std::string said = words_of(std::ifstream(name));
+  std::string const page = words_of(std::ifstream(COLLIGO_PAGE));
+  if (auto const at = said.find("plus<>"); at != said.npos) said.insert(at + 5, "void");   // as clang++ writes it
   std::remove(name);
   BOOST_TEST(said.starts_with("colligo: all_reduce of 1 double"));
   BOOST_TEST(page.find(said) != page.npos, "choosing.md does not have: " << said);
