@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The door to extra/predict/predicting.hpp.
+/// predict: what each algorithm is expected to take (extra/predict/predicting.hpp).
 #pragma once
 
 #include "extra/predict/predicting.hpp"

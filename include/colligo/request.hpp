@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The door to engine/handles.hpp.
+/// request, persistent, wait_all, wait_any, test_all (engine/handles.hpp).
 #pragma once
 
 #include "engine/handles.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The door to extra/require/requiring.hpp.
+/// require: the best algorithm with the bits that the program asks for (extra/require/requiring.hpp).
 #pragma once
 
 #include "extra/require/requiring.hpp"

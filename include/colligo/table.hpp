@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The door to extra/tables/table_of_program.hpp.
+/// use_table, and COLLIGO_TABLE: measurements of a machine (extra/tables/table_of_program.hpp).
 #pragma once
 
 #include "extra/tables/table_of_program.hpp"

@@ -79,7 +79,7 @@ struct working_place {
 
 class moving_step;
 
-/// Somebody who looks on (trace/).
+/// Somebody who looks on (extra/trace/).
 class observer {
  public:
   virtual ~observer() = default;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What loops that wait see of COLLIGO_PATIENCE: as a rule a null pointer. Who stands behind it is in ../patience.hpp.
+/// What loops that wait see of COLLIGO_PATIENCE: as a rule a null pointer. Who stands behind it is in
+/// extra/patience/.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "../core/any_step.hpp"
 #include "../environment/settings.hpp"

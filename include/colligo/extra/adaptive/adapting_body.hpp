@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of adaptive.hpp.
+/// The bodies of adapting.hpp.
 #pragma once
 
 #include <algorithm>

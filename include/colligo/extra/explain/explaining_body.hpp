@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of explain.hpp.
+/// The bodies of explaining.hpp.
 #pragma once
 
 #include <algorithm>

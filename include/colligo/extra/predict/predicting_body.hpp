@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of predict.hpp.
+/// The bodies of predicting.hpp.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of progress.hpp.
+/// The bodies of progress_thread.hpp.
 #pragma once
 
 #include <mpi.h>

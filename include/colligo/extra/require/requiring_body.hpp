@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of require.hpp.
+/// The bodies of requiring.hpp.
 #pragma once
 
 #include <algorithm>
