@@ -122,7 +122,7 @@ inline seating take_seats(bool pin) {
   return {hosts, least[0], least[1] != 0, least[2] == 0};
 }
 
-/// A sentence for the head of a report.
+/// A message for the head of a report.
 inline std::string describe(seating const& s, int ranks) {
   std::string const where = s.hosts == 1 ? "" : fmt::format(" on each of {} hosts", s.hosts);
   std::string const how = s.pinned    ? "each rank pinned to a core of its own"

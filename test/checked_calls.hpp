@@ -78,7 +78,7 @@ inline sheet on_a_sheet(std::string const& text) {
   return made;
 }
 template <class Comm>
-std::vector<std::string> texts_of_all(Comm const& comm, std::string const& mine) {
+std::vector<std::string> policies_of_all(Comm const& comm, std::string const& mine) {
   sheet const here = on_a_sheet(mine);
   std::vector<sheet> all(static_cast<std::size_t>(comm.size()));
   colligo::all_gather(comm, std::span(&here, 1), all);
@@ -145,7 +145,7 @@ class trials {
               std::vector<std::string> words = {}) {
     vectors<double> v;
     outcome const mine = outcome_of([&] { call(odd(), v); });
-    auto const texts = texts_of_all(comm_, mine.text);
+    auto const texts = policies_of_all(comm_, mine.text);
     words.push_back(at_odd() + " calls " + said_of_odd);
     words.push_back(others() + said_of_others);
     see(mine.what == kind::mismatch, name, mine.text);
@@ -159,7 +159,7 @@ class trials {
   void refuse(std::string const& name, F call, std::string const& reason) {
     vectors<double> v;
     outcome const mine = outcome_of([&] { call(odd(), v); });
-    auto const texts = texts_of_all(comm_, mine.text);
+    auto const texts = policies_of_all(comm_, mine.text);
     std::string const& its = texts[static_cast<std::size_t>(odd_)];
     see(mine.what == (odd() ? kind::own : kind::mismatch), name, mine.text);
     see(has(its, at_odd() + " of") && has(its, reason), name, its + "\n lacks " + reason);
@@ -318,13 +318,13 @@ class trials {
     // Those that are under way go on, and come to the right end.
     vectors<double> v;
     auto const [in, out] = parts(v, 50);
-    auto under_way = colligo::iall_reduce(comm_, in, out, std::plus<>{}, colligo::ring{});
+    auto in_progress = colligo::iall_reduce(comm_, in, out, std::plus<>{}, colligo::ring{});
     differ("beside a request",
            [&](bool other, auto& w) {
              make(comm_, collective::scan, {.n = other ? 2u : 3u}, w, std::plus<>{});
            },
            "scan of 2", "scan of 3");
-    under_way.wait();
+    in_progress.wait();
     see(std::ranges::count(v.out, p_) == 50, "beside a request", "its result is wrong");
   }
 

@@ -9,7 +9,7 @@ find_program(COLLIGO_LOCALEDEF localedef REQUIRED)
 file(MAKE_DIRECTORY ${locales})
 execute_process(COMMAND ${COLLIGO_LOCALEDEF} -c --no-archive -i ${CMAKE_CURRENT_SOURCE_DIR}/commas.locale
                 -f ANSI_X3.4-1968 ${locales}/commas OUTPUT_QUIET ERROR_QUIET)
-set_source_files_properties(extra/trace.cpp select/wishes.cpp PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(extra/trace.cpp select/overrides.cpp PROPERTIES COMPILE_DEFINITIONS
                             "COLLIGO_TEST_LOCALES=\"${locales}\"")
 colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
 add_test(NAME threads COMMAND test_threads)
@@ -19,7 +19,7 @@ add_test(NAME threads COMMAND test_threads)
 add_executable(test_algorithms algorithm/combined.cpp algorithm/recorded.cpp)
 add_executable(test_texts words.cpp algorithm/hierarchical.cpp)
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")
-  target_sources(test_threads PRIVATE select/wishes.cpp)
+  target_sources(test_threads PRIVATE select/overrides.cpp)
 endif()
 if(NOT COLLIGO_SANITIZE)
   # Schedules as data, in one thread or by texts that others test: nothing for sanitizers to see.

@@ -20,7 +20,7 @@ using namespace colligo;
 
 /// Algorithms that words go through, which do not travel as bytes.
 template <class Tag>
-inline constexpr bool takes_words = tested::has_text<Tag> && !std::is_same_v<Tag, shared_memory>;
+inline constexpr bool takes_words = tested::is_made_of_steps<Tag> && !std::is_same_v<Tag, shared_memory>;
 
 // The free monoid: nothing is lost, doubled or swapped without being seen. A letter says the
 // rank, a second one the element.

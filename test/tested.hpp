@@ -37,12 +37,12 @@ void for_each_algorithm(F f) {
 
 /// Algorithms that are made of steps.
 template <class Tag>
-inline constexpr bool has_text = !std::is_same_v<Tag, colligo::vendor>;
+inline constexpr bool is_made_of_steps = !std::is_same_v<Tag, colligo::vendor>;
 
 template <colligo::collective C, class F>
 void for_each_text(F f) {
   tested::for_each_algorithm([&]<class Tag>(Tag tag) {
-    if constexpr (has_text<Tag> && colligo::offers<Tag, C, double, std::plus<>>) ++count, f(tag);
+    if constexpr (is_made_of_steps<Tag> && colligo::offers<Tag, C, double, std::plus<>>) ++count, f(tag);
   });
 }
 

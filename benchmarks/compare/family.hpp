@@ -18,7 +18,7 @@
 
 #include "../../test/distributions.hpp"
 #include "contenders.hpp"
-#include "mpi_words.hpp"
+#include "mpi_names.hpp"
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
 #include <boost/mpi/collectives.hpp>
 #endif

@@ -39,7 +39,7 @@ inline constexpr bool mpi_has_persistent = true;
 inline constexpr bool mpi_has_persistent = false;
 #endif
 
-/// What is timed, as a sentence.
+/// What is timed, as a message.
 inline std::string_view describe(mode m) {
   using enum mode;
   if (m == nonblocking) return "nonblocking: a call is started and waited for, mpi is MPI_I... and MPI_Wait";

@@ -60,7 +60,7 @@ class named_contest : public contest {
     return parts;
   }
 
-  static std::string known(colligo::detail::text_table const& texts, bool boost_too) {
+  static std::string known(colligo::detail::policy_table const& texts, bool boost_too) {
     std::string all = boost_too ? "mpi,boost_mpi," : "mpi,";
     all += colligo::automatic::name;
     for (auto const* text : texts)
@@ -68,7 +68,7 @@ class named_contest : public contest {
     return all;
   }
   /// The same, every algorithm over each way that it has.
-  static std::string known_ways(colligo::detail::text_table const& texts, bool boost_too) {
+  static std::string known_ways(colligo::detail::policy_table const& texts, bool boost_too) {
     std::string all = known({}, boost_too);
     for (auto const* text : texts) {
       if (text == nullptr || text->over != colligo::transport::best) continue;   // direct by another name

@@ -7,7 +7,7 @@
 #include <colligo/reduce.hpp>
 
 #include "contenders.hpp"
-#include "mpi_words.hpp"
+#include "mpi_names.hpp"
 #ifndef COLLIGO_WITHOUT_BOOST_MPI
 #include <boost/mpi/collectives/all_reduce.hpp>
 #include <boost/mpi/collectives/reduce.hpp>

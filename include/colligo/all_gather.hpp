@@ -82,7 +82,7 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, clas
   requires detail::room_for<Out, T>
 void all_gather(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
   auto const from = detail::counted<collective::all_gather>(comm, in, n);
-  colligo::all_gather(comm, from, detail::with_room_for_all<collective::all_gather>(comm, out, from.size()), algorithm);
+  colligo::all_gather(comm, from, detail::with_size_for_all<collective::all_gather>(comm, out, from.size()), algorithm);
 }
 /// One value per rank; room for p where `out` points, or a container, which is resized.
 template <communicator Comm, detail::single T, algorithm Algorithm = automatic>

@@ -120,7 +120,7 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, clas
 void all_to_all(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
   auto const one = detail::counted<collective::all_to_all>(comm, in, n);
   auto const all = detail::counted_for_all<collective::all_to_all>(comm, in, one.size());
-  colligo::all_to_all(comm, all, detail::with_room(out, all.size()), algorithm);
+  colligo::all_to_all(comm, all, detail::with_size(out, all.size()), algorithm);
 }
 /// One value for each rank.
 template <communicator Comm, class T, algorithm Algorithm = automatic>
@@ -136,7 +136,7 @@ void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const&
   its.require_count(n);
   its.require_size(std::ranges::size(in), static_cast<std::size_t>(n) * static_cast<std::size_t>(its.size()),
                    "the input");
-  colligo::all_to_all(comm, in, detail::with_room(out, std::ranges::size(in)), algorithm);
+  colligo::all_to_all(comm, in, detail::with_size(out, std::ranges::size(in)), algorithm);
 }
 
 /// The same for blocks of any lengths: `in` has the block for rank 0, then the one for rank 1 ..., `out` gets those

@@ -37,7 +37,7 @@ void broadcast_elements(Comm const& comm, R& both, int root, Algorithm const& al
 /// elements.
 template <class T>
 struct nothing_of {
-  static constexpr auto in_words = words_around<T>("word for an empty container of ", "");
+  static constexpr auto name_of_call = words_around<T>("word for an empty container of ", "");
   static constexpr std::array<std::uint64_t, 4> said{0x9c1f27a24fd0b6e3, 0x3b5a6d90e8c714f2, 0x61e84d07b92fca35,
                                                      0xf40a93c5162be87d};
   std::array<std::uint64_t, 4> word;
@@ -63,7 +63,7 @@ void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
 /// How many elements the root has.
 template <class T>
 struct number_of {
-  static constexpr auto in_words = words_around<T>("number of ", "");
+  static constexpr auto name_of_call = words_around<T>("number of ", "");
   std::size_t n;
 };
 template <class T, class Comm>
@@ -134,7 +134,7 @@ template <communicator Comm, class R, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, resized_container<R> both, int root, Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<R>;
   std::size_t const n = detail::number_at_root<T>(comm, std::ranges::size(both.elements), root);
-  detail::with_room(both.elements, n);
+  detail::with_size(both.elements, n);
   if (n != 0) detail::broadcast_elements(comm, both.elements, root, algorithm);
 }
 /// A string is one value, and takes the root's length.

@@ -15,8 +15,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 template struct deciding<void>;
 
-text_table const& compiled_texts(collective what) {
-  return for_collective(what, []<collective C>() -> text_table const& { return texts_for<C>; });
+policy_table const& compiled_policies(collective what) {
+  return for_collective(what, []<collective C>() -> policy_table const& { return policies_for<C>; });
 }
 
 }  // namespace colligo

@@ -173,7 +173,7 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, clas
 void gather(Comm const& comm, T const* in, N n, Out&& out, int root, Algorithm const& algorithm = {}) {
   detail::door<collective::gather, Comm> const its(comm);
   auto const from = detail::counted<collective::gather>(comm, in, n);
-  if (its.at(root)) detail::with_room_for_all<collective::gather>(comm, out, from.size());
+  if (its.at(root)) detail::with_size_for_all<collective::gather>(comm, out, from.size());
   colligo::gather(comm, from, std::span(out), root, algorithm);
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>

@@ -16,14 +16,14 @@ namespace detail {
 
 template <class Lazy = void>
 chosen_algorithm parse_for(collective what, named const& algorithm) {
-  return deciding<Lazy>::parse(texts_of<Lazy>(what), algorithm.text(), std::string(name_of(what)) + ": ");
+  return deciding<Lazy>::parse(policies_of<Lazy>(what), algorithm.text(), std::string(name_of(what)) + ": ");
 }
 
 /// What the text of an algorithm of the library, which is compiled once, says on a rank.
 template <class T>
-auto said_by_text(chosen_algorithm const& algorithm, collective what, int p, int root) {
+auto steps_by_policy(chosen_algorithm const& algorithm, collective what, int p, int root) {
   return [&algorithm, what, p, root](int rank, blocks const& vector) {
-    return recorded_saying(algorithm, what, texts_of(what), sizeof(T), rank, p, vector, root);
+    return recorded_rank(algorithm, what, policies_of(what), sizeof(T), rank, p, vector, root);
   };
 }
 
@@ -33,11 +33,11 @@ auto said_by_text(chosen_algorithm const& algorithm, collective what, int p, int
 /// each of them. Throws as record(tag) does.
 template <class T = std::byte>
 schedule record(chosen_algorithm const& algorithm, collective what, int p, std::size_t n, int root = 0) {
-  return detail::record_blocks(what, blocks{{0, n}, p}, detail::said_by_text<T>(algorithm, what, p, root));
+  return detail::record_blocks(what, blocks{{0, n}, p}, detail::steps_by_policy<T>(algorithm, what, p, root));
 }
 template <class T = std::byte, std::ranges::sized_range Counts>
 schedule record(chosen_algorithm const& algorithm, collective what, int p, Counts const& counts, int root = 0) {
-  return detail::record_counts(what, p, counts, detail::said_by_text<T>(algorithm, what, p, root));
+  return detail::record_counts(what, p, counts, detail::steps_by_policy<T>(algorithm, what, p, root));
 }
 
 /// The same for a tag of the library, but for schedules that are worked out at compile time.
@@ -45,14 +45,14 @@ template <class T = std::byte, algorithm Tag>
   requires detail::in_catalogue<Tag>
 constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
   if (std::is_constant_evaluated())
-    return detail::record_blocks(what, blocks{{0, n}, p}, detail::said_by<T>(tag, what, p, root));
+    return detail::record_blocks(what, blocks{{0, n}, p}, detail::steps_by<T>(tag, what, p, root));
   return colligo::record<T>(chosen_algorithm(tag), what, p, n, root);
 }
 template <class T = std::byte, algorithm Tag, std::ranges::sized_range Counts>
   requires detail::in_catalogue<Tag>
 constexpr schedule record(Tag const& tag, collective what, int p, Counts const& counts, int root = 0) {
   if (std::is_constant_evaluated())
-    return detail::record_counts(what, p, counts, detail::said_by<T>(tag, what, p, root));
+    return detail::record_counts(what, p, counts, detail::steps_by<T>(tag, what, p, root));
   return colligo::record<T>(chosen_algorithm(tag), what, p, counts, root);
 }
 

@@ -176,7 +176,7 @@ TEST_CASE("pipelined circulant: what it says of its price is right of one rank's
         std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
         blocks const vector{{0, offsets.back()}, p, offsets.data()};
         detail::circulant_volume const of_all(vector, 1);
-        double const pieces = of_all.best_pieces(m.alpha, m.beta);
+        double const pieces = of_all.best_segment_count(m.alpha, m.beta);
         std::size_t const block = ceil_div(vector.longest(), static_cast<std::size_t>(pieces));
         double const recorded =
             price(record(pipelined_circulant{.block = block}, collective::all_gatherv, p, counts), m);

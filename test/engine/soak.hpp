@@ -295,38 +295,38 @@ void soak(Comm const& comm, unsigned seed, int rounds, std::vector<std::string> 
   std::mt19937 alike(seed), own(seed + 1 + static_cast<unsigned>(comm.rank()));
   int salt = 0;
   for (int round = 0; round < rounds; ++round) {
-    std::vector<std::unique_ptr<pending>> under_way;
+    std::vector<std::unique_ptr<pending>> in_progress;
     auto const drop = [&](std::size_t k) {
-      std::swap(under_way[k], under_way.back());
-      under_way.pop_back();
+      std::swap(in_progress[k], in_progress.back());
+      in_progress.pop_back();
     };
     std::size_t const together = 1 + alike() % 16;
     for (std::size_t k = 0; k < together; ++k) {
       ++salt;
       switch (alike() % 4) {
-        case 0: under_way.push_back(start<std::string>(comm, alike, salt, ways)); break;
-        case 1: under_way.push_back(start<std::int64_t>(comm, alike, salt, ways)); break;
-        default: under_way.push_back(start<double>(comm, alike, salt, ways));
+        case 0: in_progress.push_back(start<std::string>(comm, alike, salt, ways)); break;
+        case 1: in_progress.push_back(start<std::int64_t>(comm, alike, salt, ways)); break;
+        default: in_progress.push_back(start<double>(comm, alike, salt, ways));
       }
       if (alike() % 5 == 0) {   // a blocking call between
         bool const chooses = ways[0] == automatic::name || alike() % 2 == 0;
         if (!call_right(comm, alike, salt, named(chooses ? "automatic" : "recursive_doubling" + ways[0])))
           throw std::runtime_error("a blocking call among requests: wrong result");
       }
-      if (!under_way.empty() && own() % 2) {
-        std::size_t const which = own() % under_way.size();
-        if (under_way[which]->test()) drop(which);
+      if (!in_progress.empty() && own() % 2) {
+        std::size_t const which = own() % in_progress.size();
+        if (in_progress[which]->test()) drop(which);
       }
-      if (!under_way.empty() && own() % 8 == 0) {
-        std::size_t const which = own() % under_way.size();
-        under_way[which]->wait();
+      if (!in_progress.empty() && own() % 8 == 0) {
+        std::size_t const which = own() % in_progress.size();
+        in_progress[which]->wait();
         drop(which);
       }
     }
-    while (!under_way.empty()) {
-      std::size_t const which = own() % under_way.size();
-      if (own() % 2) under_way[which]->wait();
-      else if (!under_way[which]->test()) continue;
+    while (!in_progress.empty()) {
+      std::size_t const which = own() % in_progress.size();
+      if (own() % 2) in_progress[which]->wait();
+      else if (!in_progress[which]->test()) continue;
       drop(which);
     }
   }

@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(patience_in_different_calls) {
   colligo::barrier(here.comm);
   int number = 2;
   auto const by = [&](auto tag, std::string const& way) {
-    std::string const first = detail::sentence({"reduce #", number++, " of 1 int, root 2"}),
-                      second = detail::sentence({"all_reduce #", number++, " of 1 double"});
+    std::string const first = detail::concat({"reduce #", number++, " of 1 int, root 2"}),
+                      second = detail::concat({"all_reduce #", number++, " of 1 double"});
     if (here.comm.rank() == 1) here.told.await("colligo: after 200 ms in " + second);
     colligo::reduce(here.comm, 1, std::plus<>{}, 2, tag);
     if (here.comm.rank() == 0) here.told.await("colligo: after 200 ms in " + first);
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(patience_where_no_memory_is_shared) {
   unsetenv("COLLIGO_SHARED_MEMORY");
   std::string const text = here.text();
   for (int rank = 0; rank < here.last(); ++rank)
-    BOOST_CHECK_MESSAGE(says(text, detail::sentence({"  rank ", rank, ": in it, step "})), text);
+    BOOST_CHECK_MESSAGE(says(text, detail::concat({"  rank ", rank, ": in it, step "})), text);
   BOOST_CHECK_EQUAL(says(text, "not seen from here, since it shares no memory"), here.last() > 0);
 }
 

@@ -163,7 +163,7 @@ void over_memory_all(thread_communicator& comm, std::size_t n) {
   }(static_cast<std::variant<COLLIGO_TEST_ALGORITHMS>*>(nullptr));
 #else
   for_each_algorithm([&]<class Tag>(Tag tag) {
-    if constexpr (tested::has_text<Tag>) over_memory(comm, tag, n);
+    if constexpr (tested::is_made_of_steps<Tag>) over_memory(comm, tag, n);
   });
 #endif
 }

@@ -30,7 +30,7 @@ struct plus {
 };
 
 /// Commutes, as only Boost.MPI has been told.
-struct told_to_boost {
+struct known_to_boost {
   using pair = std::pair<int, double>;
   pair operator()(pair const& a, pair const& b) const { return {a.first + b.first, std::max(a.second, b.second)}; }
 };
@@ -38,7 +38,7 @@ struct told_to_boost {
 }  // namespace
 
 template <>
-struct boost::mpi::is_commutative<told_to_boost, told_to_boost::pair> : boost::mpl::true_ {};
+struct boost::mpi::is_commutative<known_to_boost, known_to_boost::pair> : boost::mpl::true_ {};
 
 namespace {
 
@@ -345,12 +345,12 @@ BOOST_AUTO_TEST_CASE(in_place_is_there_wherever_mpi_has_it) {
 }
 
 BOOST_AUTO_TEST_CASE(pairs_of_numbers_travel_as_bytes_and_boost_s_word_counts) {
-  using pair = told_to_boost::pair;
+  using pair = known_to_boost::pair;
   static_assert(colligo::travels_as_bytes<pair> && !colligo::travels_as_bytes<std::pair<int, std::string>>);
-  static_assert(colligo::commutative<told_to_boost, pair> && !colligo::commutative<told_to_boost, double>);
+  static_assert(colligo::commutative<known_to_boost, pair> && !colligo::commutative<known_to_boost, double>);
   mpi::communicator const world;
   int const p = world.size();
-  pair const sum = colligo::all_reduce(world, pair(1, 0.5 * world.rank()), told_to_boost{}, colligo::ring{});
+  pair const sum = colligo::all_reduce(world, pair(1, 0.5 * world.rank()), known_to_boost{}, colligo::ring{});
   BOOST_CHECK(sum == pair(p, 0.5 * (p - 1)));
 }
 

@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_functor_makes_calls_among_the_same_ranks) {
   }
 }
 
-// No other rank need make it: a sentence, and later calls are right.
+// No other rank need make it: a message, and later calls are right.
 BOOST_AUTO_TEST_CASE(a_functor_makes_a_call_on_its_own_communicator) {
   auto const comm = duplicate();
   std::vector<int> const in(100, 1);
@@ -426,10 +426,10 @@ BOOST_AUTO_TEST_CASE(a_thread_makes_progress_while_the_program_computes) {
     progress_thread const looks;
     request r = iall_reduce(comm, in, out, std::plus<>{}, named(name));
     auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    // It ends although nobody tests it: under_way() only looks.
-    while (r.under_way() && std::chrono::steady_clock::now() < end)
+    // It ends although nobody tests it: in_progress() only looks.
+    while (r.in_progress() && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    BOOST_TEST(!r.under_way(), name);
+    BOOST_TEST(!r.in_progress(), name);
     r.wait();
     BOOST_TEST((out == std::vector<double>(in.size(), comm.size())));
     request_soak::soak(comm, 5, 5, {""});

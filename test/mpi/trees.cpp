@@ -260,8 +260,8 @@ BOOST_AUTO_TEST_CASE(in_order_of_arrival_a_late_first_child_does_not_hold_up_the
     return a + b;
   });
   bool came = p < 3 || me != 1;
-  double const give_up = MPI_Wtime() + 20;
-  while (!came && MPI_Wtime() < give_up) came = world.iprobe(0, 0).has_value();
+  double const abandon_call = MPI_Wtime() + 20;
+  while (!came && MPI_Wtime() < abandon_call) came = world.iprobe(0, 0).has_value();
   BOOST_CHECK_MESSAGE(came, "rank 0 waits for its first child before it combines the others");
   int const sum = colligo::reduce(world, 1 << me, op, 0, configured{trees::flat(p), {}, true});
   if (me == 1 && p > 2) world.recv(0, 0);

@@ -157,7 +157,7 @@ TEST_CASE("what a rank copies and merges is recorded, verified, priced, and part
     step(merge{behind(2), behind(3), merge::side::right});
     step(merge{behind(3), all, merge::side::right});
   };
-  detail::saying said[3];
+  detail::rank_steps said[3];
   for (int r = 0; r < 3; ++r) {
     recorder step(r, 3);
     text(step, range{0, 8});
@@ -206,7 +206,7 @@ TEST_CASE("what has no schedule says so") {
   CHECK_THROWS_WITH(record(recursive_doubling{}, collective::reduce, 2, 1),
                     Contains("recursive_doubling is no algorithm of this collective"));
   vendor const none{};
-  auto const of_compile_time = detail::said_by<int>(none, collective::all_reduce, 2, 0);
+  auto const of_compile_time = detail::steps_by<int>(none, collective::all_reduce, 2, 0);
   CHECK_THROWS_WITH(of_compile_time(0, blocks{{0, 1}, 2}), Contains("vendor has no schedule"));
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("schedules of values, names and tags are those of compile time, knobs 
   auto const text = [](schedule const& s) { return (std::ostringstream() << s).str(); };
   auto const same = [&](auto tag, std::string const& name, collective what, int p, auto const& n, int root = 0) {
     INFO(name);
-    auto const said = detail::said_by<int>(tag, what, p, root);
+    auto const said = detail::steps_by<int>(tag, what, p, root);
     std::string of_compile_time;
     if constexpr (std::ranges::range<decltype(n)>) of_compile_time = text(detail::record_counts(what, p, n, said));
     else of_compile_time = text(detail::record_blocks(what, blocks{{0, n}, p}, said));

@@ -77,8 +77,8 @@ std::vector<T> result_of(thread_communicator& comm, collective c, std::vector<T>
   return out;
 }
 
-detail::text const* text_of(collective c, std::size_t which) {
-  return detail::for_collective(c, [which]<collective C>() -> detail::text const* {
+detail::erased_policy const* text_of(collective c, std::size_t which) {
+  return detail::for_collective(c, [which]<collective C>() -> detail::erased_policy const* {
     return detail::texts<C>()[which];
   });
 }
@@ -86,7 +86,7 @@ detail::text const* text_of(collective c, std::size_t which) {
 template <class T, class Op>
 std::optional<bracketing> form_of(collective c, std::size_t which, any_algorithm const& algorithm, int p, std::size_t n,
                                   operands order, int root = 0, std::vector<int> const& hosts = {}) {
-  detail::text const* const what = text_of(c, which);
+  detail::erased_policy const* const what = text_of(c, which);
   if (what == nullptr || what->run == nullptr) return std::nullopt;
   void const* const tag = algorithm.tag();
   detail::call const its{c, &detail::element_of<T, Op>, nullptr, nullptr, blocks{{0, n}, p}, {}, {}, root};

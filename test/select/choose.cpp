@@ -156,8 +156,8 @@ TEST_CASE("all_gatherv of any counts: within 2 % of the cheapest in the mean, an
         for (machine const& m : {typical, machine{30e-6, 8e-10, 1e-10}, machine{1.5e-6, 2e-11, 1e-10}}) {
           auto const price_of = [&](auto const& tag) { return price(record(tag, all_gatherv, p, counts), m, 1); };
           auto const chosen = choose(all_gatherv, {.vector = vector, .element_size = 1, .network = m}).algorithm;
-          auto const* const in_pieces = chosen.as<pipelined_circulant>();
-          double const whole = price_of(circulant{}), its = in_pieces ? price_of(*in_pieces) : whole;
+          auto const* const memberwise = chosen.as<pipelined_circulant>();
+          double const whole = price_of(circulant{}), its = memberwise ? price_of(*memberwise) : whole;
           auto const block = static_cast<std::size_t>(std::max(1.0, best_block(vector, 1, m)));
           double const ring = price_of(pipelined_ring{.block = block});
           double const least = std::min({its, whole, price_of(linear_ring{}), ring});

@@ -20,7 +20,7 @@
 #include <string_view>
 
 #include "../core/knob.hpp"
-#include "../core/text.hpp"
+#include "../core/erased_policy.hpp"
 #include "../core/transport.hpp"
 #include "../shape/tree_walk.hpp"
 
@@ -34,7 +34,7 @@ struct along_trees : detail::tree_walk {
   static constexpr std::array knobs{knob<along_trees>{"arrival", &along_trees::arrival}};
 
   /// With the communicator's trees where none are named.
-  constexpr along_trees completed(known_ranks const& known) const {
+  constexpr along_trees completed(topology const& known) const {
     along_trees whole = *this;
     if (whole.reduce_tree == nullptr) whole.reduce_tree = known.reduce_tree;
     if (whole.broadcast_tree == nullptr) whole.broadcast_tree = known.broadcast_tree;
@@ -97,8 +97,8 @@ struct configured {
     auto const unless_empty = [](tree const& t) { return t.size() == 0 ? nullptr : &t; };
     return {{unless_empty(reduce_tree), unless_empty(broadcast_tree), arrival}};
   }
-  constexpr transport way() const { return along_trees(*this).way(); }
-  constexpr along_trees completed(known_ranks const& known) const { return along_trees(*this).completed(known); }
+  constexpr transport transport_needed() const { return along_trees(*this).transport_needed(); }
+  constexpr along_trees completed(topology const& known) const { return along_trees(*this).completed(known); }
   constexpr std::size_t fingerprint() const { return along_trees(*this).fingerprint(); }
 
   template <class T, class Op> using reduce = along_trees::reduce<T, Op>;

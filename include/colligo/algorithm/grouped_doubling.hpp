@@ -27,7 +27,7 @@
 #include "../core/knob.hpp"
 #include "../core/renumbered.hpp"
 #include "../shape/circulant_rounds.hpp"
-#include "../shape/dyadic_pieces.hpp"
+#include "../shape/dyadic_intervals.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -70,12 +70,12 @@ struct grouped_doubling {
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       int const group = group_of(p), doublings = ceil_lg(p / group);
-      bool const in_pieces = knob.early != 0 && group > 3;
-      int const received = (in_pieces ? detail::most_received(group) : group - 1) + doublings;
+      bool const memberwise = knob.early != 0 && group > 3;
+      int const received = (memberwise ? detail::most_received(group) : group - 1) + doublings;
       double const startups = group == 3 ? m.startups(2) : detail::startups_on_circulant(m, group);
       double const bytes = static_cast<double>(n * sizeof(T));
       if (n == 0) return 0;
-      return startups + doublings * m.alpha + bytes * (received * m.beta + (received + in_pieces) * m.gamma);
+      return startups + doublings * m.alpha + bytes * (received * m.beta + (received + memberwise) * m.gamma);
     }
     constexpr formula exact_for(machine const&, int, std::size_t) const {
       return exact_if(knob.early == 0, formula::bound);
@@ -95,7 +95,7 @@ struct grouped_doubling {
     }
     template <steps Step>
     static constexpr void combine_early(Step& step, range all) {
-      detail::dyadic_pieces known(step, all);
+      detail::dyadic_intervals known(step, all);
       for (int places = 1; places < step.size(); places *= 2) known.exchange(places);
       known.finish();
     }

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../core/part.hpp"
+#include "../core/stage.hpp"
 #include "../shape/host_map.hpp"
 #include "binary_tree.hpp"
 #include "direct.hpp"
@@ -49,9 +49,9 @@ struct hierarchical {
   template <class T, class Op>
   struct all_reduce {
     hierarchical const& tag;
-    detail::part<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
-    detail::later_part<collective::all_reduce, Between, void, T, Op> across{tag.between};
-    detail::part<collective::broadcast, Within, binary_tree, T, Op> down{tag.within};
+    detail::stage<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
+    detail::later_stage<collective::all_reduce, Between, void, T, Op> across{tag.between};
+    detail::stage<collective::broadcast, Within, binary_tree, T, Op> down{tag.within};
 
     static constexpr bool ordered = decltype(up)::ordered && decltype(across)::ordered;
     static constexpr bool same_bits = decltype(across)::same_bits;
@@ -89,8 +89,8 @@ struct hierarchical {
   template <class T, class Op>
   struct reduce {
     hierarchical const& tag;
-    detail::part<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
-    detail::later_part<collective::reduce, Between, binary_tree, T, Op> across{tag.between};
+    detail::stage<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
+    detail::later_stage<collective::reduce, Between, binary_tree, T, Op> across{tag.between};
 
     static constexpr bool ordered = decltype(up)::ordered && decltype(across)::ordered;
     static constexpr bool keeps_input = decltype(up)::keeps_input;
@@ -123,8 +123,8 @@ struct hierarchical {
   template <class T>
   struct broadcast {
     hierarchical const& tag;
-    detail::part<collective::broadcast, Between, binary_tree, T, void> across{tag.between};
-    detail::part<collective::broadcast, Within, binary_tree, T, void> down{tag.within};
+    detail::stage<collective::broadcast, Between, binary_tree, T, void> across{tag.between};
+    detail::stage<collective::broadcast, Within, binary_tree, T, void> down{tag.within};
 
     constexpr int made_for(int p) const { return tag.made_for(p); }
 

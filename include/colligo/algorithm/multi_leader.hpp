@@ -16,7 +16,7 @@
 /// Source   none that is printed: the hierarchical scheme of hierarchical.hpp, with a leader per slice
 #pragma once
 
-#include "../core/part.hpp"
+#include "../core/stage.hpp"
 #include "halving_doubling.hpp"
 #include "hierarchical.hpp"
 
@@ -34,9 +34,9 @@ struct multi_leader {
   template <class T, class Op>
   struct all_reduce {
     multi_leader const& tag;
-    detail::part<collective::reduce_scatter, Within, halving_doubling, T, Op> cut{tag.within};
-    detail::later_part<collective::all_reduce, Between, void, T, Op> across{tag.between};
-    detail::part<collective::all_gatherv, Within, recursive_doubling, T, Op> join{tag.within};
+    detail::stage<collective::reduce_scatter, Within, halving_doubling, T, Op> cut{tag.within};
+    detail::later_stage<collective::all_reduce, Between, void, T, Op> across{tag.between};
+    detail::stage<collective::all_gatherv, Within, recursive_doubling, T, Op> join{tag.within};
 
     static constexpr bool ordered = decltype(cut)::ordered && decltype(across)::ordered;
     static constexpr bool same_bits = decltype(across)::same_bits;

@@ -27,7 +27,7 @@ struct vendor {
 
   struct form {
     static constexpr bool ordered = true;
-    static constexpr bool has_text = false;
+    static constexpr bool is_made_of_steps = false;
   };
   template <class T, class Op> struct all_reduce : form {};
   template <class T, class Op> struct reduce : form {};

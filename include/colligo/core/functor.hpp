@@ -125,7 +125,7 @@ inline constexpr bool any_boost = (std::is_same_v<Op, Functors<T>> || ...);
 
 /// A program has told Boost.MPI so, whose declaration is all that is known here if it has not.
 template <class Op, class T>
-concept told_to_boost = requires { requires boost::mpi::is_commutative<Op, T>::value; };
+concept known_to_boost = requires { requires boost::mpi::is_commutative<Op, T>::value; };
 
 template <class Op, class T>
 constexpr bool known_to_commute() {
@@ -148,7 +148,7 @@ constexpr bool known_to_commute() {
 /// boost::mpi::is_commutative:
 ///   template <> inline constexpr bool colligo::commutative<merge, particle> = true;
 template <class Op, class T>
-inline constexpr bool commutative = detail::known_to_commute<Op, T>() || detail::told_to_boost<Op, T>;
+inline constexpr bool commutative = detail::known_to_commute<Op, T>() || detail::known_to_boost<Op, T>;
 template <class Op, class T>
 inline constexpr bool commutative<commutative_functor<Op>, T> = true;
 template <class T, class Index>

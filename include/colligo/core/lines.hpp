@@ -29,7 +29,7 @@ struct text_lines {
 };
 
 /// Takes the first word of a line; empty where there is none.
-constexpr std::string_view next_word(std::string_view& line) {
+constexpr std::string_view next_token(std::string_view& line) {
   constexpr std::string_view blanks = " \t\r";
   line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
   auto const word = line.substr(0, line.find_first_of(blanks));

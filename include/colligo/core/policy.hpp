@@ -249,8 +249,8 @@ constexpr formula formula_of(Policy const& policy, machine const& m, int p, std:
 
 /// The policy is a text of steps, not a call of somebody else's library.
 template <class Policy>
-constexpr bool has_text() {
-  if constexpr (requires { Policy::has_text; }) return Policy::has_text;
+constexpr bool is_made_of_steps() {
+  if constexpr (requires { Policy::is_made_of_steps; }) return Policy::is_made_of_steps;
   else return true;
 }
 

@@ -25,7 +25,7 @@ constexpr std::string_view name_of(transport over) {
 /// bits of a result do not depend on the way.
 template <class Tag>
 struct over_messages : Tag {
-  using way_of = Tag;
+  using base_tag = Tag;
   static constexpr transport over = transport::messages;
 };
 template <class Tag>
@@ -37,7 +37,7 @@ over_messages(Tag) -> over_messages<Tag>;
 /// COLLIGO_SHARED_MEMORY=off.
 template <class Tag>
 struct over_shared_memory : Tag {
-  using way_of = Tag;
+  using base_tag = Tag;
   static constexpr transport over = transport::shared_memory;
 };
 template <class Tag>
@@ -47,7 +47,7 @@ over_shared_memory(Tag) -> over_shared_memory<Tag>;
 template <class Tag>
 constexpr transport transport_of(Tag const& tag) {
   if constexpr (requires { Tag::over; }) return Tag::over;
-  else if constexpr (requires { tag.way(); }) return tag.way();
+  else if constexpr (requires { tag.transport_needed(); }) return tag.transport_needed();
   else return transport::best;
 }
 

@@ -32,11 +32,11 @@ class handle {
   /// It has been started and neither waited for nor tested to the end.
   bool active() const;
   /// It is not complete yet. Makes no progress.
-  bool under_way() const;
+  bool in_progress() const;
   /// Makes progress. True if it is complete; unlike test() it throws nothing, and leaves the request active.
   bool complete();
   /// Lets other ranks have the core for a moment. Precondition: active.
-  void give_way(unsigned& polls) const;
+  void yield_core(unsigned& polls) const;
 
  protected:
   handle();
@@ -108,7 +108,7 @@ std::size_t wait_any(R&& requests) {
       ++place;
     }
     if (!some) return place;
-    some->give_way(polls);
+    some->yield_core(polls);
   }
 }
 

@@ -14,7 +14,7 @@
 
 #include "../core/element.hpp"
 #include "../core/policy.hpp"
-#include "../core/text.hpp"
+#include "../core/erased_policy.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -82,10 +82,10 @@ struct call_identity {
   }
 };
 /// "reduce of 8 double (64 bytes) with root 1, binary_tree"; of no known type they are "8 elements of 8 bytes".
-std::string in_words(call_identity const& its, std::string_view type = {});
+std::string name_of_call(call_identity const& its, std::string_view type = {});
 
 /// Stands in an error before the rank that was the first to give up, and its reason.
-inline constexpr std::string_view given_up_by = " has been given up by ";
+inline constexpr std::string_view abandoned_by = " was abandoned by ";
 
 /// A call that a rank is in, as others are told of it that have lost patience.
 struct noted_call {
@@ -146,9 +146,9 @@ class rank_record {
   std::uint32_t latest() const;
 
   /// The rank has left a call before its end.
-  void give_up(std::uint32_t number, std::string_view why);
+  void abandon_call(std::uint32_t number, std::string_view why);
   /// Empty if it has not.
-  std::string gave_up(std::uint32_t number) const;
+  std::string has_abandoned(std::uint32_t number) const;
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;
@@ -174,7 +174,7 @@ class rank_record {
   std::atomic<std::uint32_t> latest_type_, newest_type_;
   std::array<named_type, 8> types_;
   std::array<entry, kept> entries_;
-  std::array<end, 4> given_up_;
+  std::array<end, 4> latest_abandoned_;
 
  public:
   rank_notice notice;

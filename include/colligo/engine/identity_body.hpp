@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "identity.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -32,16 +32,16 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   return text;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string in_words(call_identity const& its, std::string_view type) {
+[[gnu::cold]] COLLIGO_BODY std::string name_of_call(call_identity const& its, std::string_view type) {
   packed_name const letters = its.algorithm;
   std::array<char, sizeof letters> name;
   std::memcpy(name.data(), letters.data(), name.size());
   std::string words(name_of(its.what));
   if (its.what != collective::barrier)
-    words = type.empty() ? sentence({words, " of ", its.n, " elements of ", its.element_size, " bytes"})
-                         : sentence({words, " of ", its.n, " ", type, " (", its.n * its.element_size, " bytes)"});
-  if (has_root(its.what)) words = sentence({words, " with root ", its.root});
-  return sentence({words, ", ", name.data()});
+    words = type.empty() ? concat({words, " of ", its.n, " elements of ", its.element_size, " bytes"})
+                         : concat({words, " of ", its.n, " ", type, " (", its.n * its.element_size, " bytes)"});
+  if (has_root(its.what)) words = concat({words, " with root ", its.root});
+  return concat({words, ", ", name.data()});
 }
 
 // A type that has not been met, or whose place another one has taken.
@@ -85,13 +85,13 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
       latest = n;
   return latest;
 }
-[[gnu::cold]] COLLIGO_BODY void rank_record::give_up(std::uint32_t number, std::string_view why) {
-  end& its = given_up_[number % given_up_.size()];
+[[gnu::cold]] COLLIGO_BODY void rank_record::abandon_call(std::uint32_t number, std::string_view why) {
+  end& its = latest_abandoned_[number % latest_abandoned_.size()];
   write_letters(its.why, why);
   its.number.store(number, std::memory_order_release);
 }
-[[gnu::cold]] COLLIGO_BODY std::string rank_record::gave_up(std::uint32_t number) const {
-  end const& its = given_up_[number % given_up_.size()];
+[[gnu::cold]] COLLIGO_BODY std::string rank_record::has_abandoned(std::uint32_t number) const {
+  end const& its = latest_abandoned_[number % latest_abandoned_.size()];
   if (number == 0 || its.number.load(std::memory_order_acquire) != number) return {};
   std::string const why = read_letters(its.why);
   return why.empty() ? "no reason is known" : why;

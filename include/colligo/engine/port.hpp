@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../core/machine.hpp"
-#include "../core/text.hpp"
+#include "../core/erased_policy.hpp"
 #include "../environment/settings.hpp"
 #include "call.hpp"
 #include "identity.hpp"
@@ -34,10 +34,10 @@ std::string where(endpoint const& port, collective what);
 std::string too_large_for_memory(std::size_t element_size);
 
 /// A text with all that it is called with, but the step.
-struct text_run {
-  text const& what;
+struct policy_run {
+  erased_policy const& what;
   void const* tag;
-  known_ranks const& known;
+  topology const& known;
   blocks const& vector;
   int root;
   std::uint32_t number;   ///< of the call on its communicator
@@ -84,7 +84,7 @@ class observer {
  public:
   virtual ~observer() = default;
   /// Runs the text on the step, or on one that tells of it.
-  virtual void watch(call const& its, text_run const& run, any_step& step, working_vector& data) = 0;
+  virtual void watch(call const& its, policy_run const& run, any_step& step, working_vector& data) = 0;
   /// A call that is no text, or a request, from begin to end: `began` is handed back. Nanoseconds that went into
   /// combining.
   virtual std::size_t begin(call const& its, std::string_view algorithm, std::uint32_t number) = 0;
@@ -102,7 +102,7 @@ class moving_step {
  public:
   virtual ~moving_step() = default;
   /// Before each start, with the call's number: tells these messages from those of other calls.
-  virtual void enter(call const&, text const&, std::uint32_t) {}
+  virtual void enter(call const&, erased_policy const&, std::uint32_t) {}
   /// So that no such step allocates.
   virtual void make_room(std::span<operand const>, list_kind) {}
   /// Begins a step; several follow each other.
@@ -122,7 +122,7 @@ inline void (*explain_call)(port_base& port, call const& its, decision const& by
 
 /// Who is told of a rank's waits: set by those who include patience.hpp. `host`: where the ranks of this host share
 /// memory, or null; `name`: of the communicator.
-inline std::unique_ptr<patience> (*watch_waits)(port_base& port, patience_wish const& wish, shared_host* host,
+inline std::unique_ptr<patience> (*watch_waits)(port_base& port, patience_setting const& wish, shared_host* host,
                                                 std::string name) = nullptr;
 
 /// What others keep with a port.
@@ -144,14 +144,14 @@ class port_base : public endpoint {
   /// `automatic` gives the same bits whatever it chooses.
   bool stable_bits() const { return stable_bits_; }
   /// How long a rank waits before it says so: a call that waits does so here then, not in the MPI library.
-  patience_wish const& patience_asked() const { return patience_; }
+  patience_setting const& patience_asked() const { return patience_; }
   bool watches_waits() const { return patience_.after.count() != 0; }
 
   /// Runs a text on this rank's share. What the functor throws comes out when all messages are through.
-  void execute(call const& its, text const& what, void const* tag, known_ranks const& known, transport over);
+  void execute(call const& its, erased_policy const& what, void const* tag, topology const& known, transport over);
   /// The MPI library's own collective. Blocking, it makes no progress for requests; otherwise it is its non-blocking
   /// one, which is waited for. MPI does not let the two meet: the choice is the same on all ranks.
-  void execute_vendor(call const& its, text const& what, bool blocking);
+  void execute_vendor(call const& its, erased_policy const& what, bool blocking);
 
   /// Where `automatic` may go; null: messages only.
   virtual shared_host* automatic_memory(element const&) { return nullptr; }
@@ -174,7 +174,7 @@ class port_base : public endpoint {
   virtual void const* wire_of_bytes() const { return nullptr; }
 
   /// Lets other ranks have the core for a moment, and lets happen what else must.
-  virtual void give_way(unsigned& polls) const = 0;
+  virtual void yield_core(unsigned& polls) const = 0;
 
   scratch memory;                     ///< of blocking calls
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
@@ -189,11 +189,11 @@ class port_base : public endpoint {
 
   /// This rank leaves a call before its end, or has not begun it: tells those who wait in it, as far as they can be
   /// told. Never throws.
-  virtual void give_up(std::uint32_t number, std::string_view why, bool begun = true) noexcept = 0;
+  virtual void abandon_call(std::uint32_t number, std::string_view why, bool begun = true) noexcept = 0;
   /// The same, because of the exception that is being handled.
-  void give_up_now(std::uint32_t number) noexcept;
+  void abandon_call_now(std::uint32_t number) noexcept;
   /// The same for a call that has not begun.
-  void refuse(std::string_view why) noexcept { give_up(++calls, why, false); }
+  void refuse(std::string_view why) noexcept { abandon_call(++calls, why, false); }
 
  protected:
   explicit port_base(requests_of_rank& its) : requests_(its) {
@@ -203,16 +203,16 @@ class port_base : public endpoint {
 
   memory_limits const& limits() const { return limits_; }
 
-  void execute_otherwise(call const& its, text const& what, void const* tag, known_ranks const& known, transport over,
-                         std::uint32_t number);
+  void execute_otherwise(call const& its, erased_policy const& what, void const* tag, topology const& known,
+                         transport over, std::uint32_t number);
   /// With memory beside the user's.
-  std::exception_ptr run_beside(call const& its, text_run const& run, transport over);
-  virtual void perform(working_vector& data, call const& its, text_run const& run, transport over) = 0;
+  std::exception_ptr run_beside(call const& its, policy_run const& run, transport over);
+  virtual void perform(working_vector& data, call const& its, policy_run const& run, transport over) = 0;
   /// A rank that has failed goes through its text without touching the vector, for others rely on its messages.
   virtual bool goes_on_without_memory(call const&, transport) { return false; }
   virtual void run_vendor(call const&, bool) {}   // is asked only where there is one
   /// For perform(): the text on these steps, told to whoever looks on.
-  void run_on(any_step& step, working_vector& data, call const& its, text_run const& run) {
+  void run_on(any_step& step, working_vector& data, call const& its, policy_run const& run) {
     if (on_wait) [[unlikely]] on_wait->watch(its, run, step, data, trace.get());
     else if (trace) [[unlikely]] trace->watch(its, run, step, data);
     else run(step);
@@ -233,7 +233,7 @@ class port_base : public endpoint {
 
   std::shared_ptr<settings const> settings_;   // large, and as a rule there are none
   bool strict_ = false, stable_bits_ = false;
-  patience_wish patience_;
+  patience_setting patience_;
   machine network_ = typical;
   memory_limits limits_;
   requests_of_rank& requests_;

@@ -11,24 +11,24 @@
 #include <utility>
 
 #include "../core/error.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "../plan/extent.hpp"
 #include "requests.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY std::string where(endpoint const& port, collective what) {
-  return sentence({name_of(what), " on rank ", port.rank(), " of ", port.size(), ": "});
+  return concat({name_of(what), " on rank ", port.rank(), " of ", port.size(), ": "});
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string too_large_for_memory(std::size_t element_size) {
-  return sentence({"elements of ", element_size, " bytes are too large for it"});
+  return concat({"elements of ", element_size, " bytes are too large for it"});
 }
 
 [[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
-  refuse_setting(sentence({variable, "=", value, ": known values are 0 and 1, off and on, no and yes"}),
+  refuse_setting(concat({variable, "=", value, ": known values are 0 and 1, off and on, no and yes"}),
                  "; it is ignored");
   return false;
 }
@@ -37,18 +37,18 @@ namespace colligo::inline COLLIGO_MODE::detail {
                                                      std::size_t& bytes) const {
   if (value.empty()) return;
   if (auto const its = number_in(value)) bytes = *its;
-  else refuse_setting(sentence({variable, "=", value, ": ", what}), "; it is ignored");
+  else refuse_setting(concat({variable, "=", value, ": ", what}), "; it is ignored");
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::refuse_setting(std::string const& trouble, char const* otherwise) const {
-  if (strict_) throw argument_error(sentence({"colligo: ", trouble}));
-  if (rank() == 0) tell_once(sentence({trouble, otherwise}));
+  if (strict_) throw argument_error(concat({"colligo: ", trouble}));
+  if (rank() == 0) warn_once(concat({trouble, otherwise}));
 }
 
 // Without memory for it this rank says nothing, and waits as the others do.
 [[gnu::cold]] COLLIGO_BODY void port_base::lose_patience(shared_host* host, std::string name) try {
   if (watch_waits) on_wait = watch_waits(*this, patience_, host, std::move(name));
-  else if (rank() == 0) tell_once(not_included("COLLIGO_PATIENCE", "patience.hpp"));
+  else if (rank() == 0) warn_once(not_included("COLLIGO_PATIENCE", "patience.hpp"));
 } catch (std::bad_alloc const&) {
 }
 
@@ -60,14 +60,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (!its.network.empty()) {
     if (auto const network = network_in(its.network)) network_ = *network;
     else refuse_setting(
-        sentence({"COLLIGO_NETWORK=", its.network, ": a message's latency and bandwidth are expected, as "
+        concat({"COLLIGO_NETWORK=", its.network, ": a message's latency and bandwidth are expected, as "
                   "30us,1.25GB/s, then the bandwidth of combining and the latency of further messages of a step, as "
                   "30us,1.25GB/s,4GB/s,5us"}), "; it is ignored");
   }
   if (!its.patience.empty()) {
     if (auto const wish = patience_in(its.patience)) patience_ = *wish;
     else refuse_setting(
-        sentence({"COLLIGO_PATIENCE=", its.patience,
+        concat({"COLLIGO_PATIENCE=", its.patience,
                   ": a time is expected, as 30s, 500ms or 2min, with ,throw behind it for an exception"}),
         "; it is ignored");
   }
@@ -78,15 +78,15 @@ namespace colligo::inline COLLIGO_MODE::detail {
   before_ = switched("COLLIGO_CHECK", its.check) ? agreement : 0;
   stable_bits_ = its.bits == "stable";
   if (!stable_bits_ && !its.bits.empty())
-    refuse_setting(sentence({"COLLIGO_BITS=", its.bits, ": the known value is stable"}), "; bits may differ");
+    refuse_setting(concat({"COLLIGO_BITS=", its.bits, ": the known value is stable"}), "; bits may differ");
   if (switched("COLLIGO_ADAPTIVE", its.adaptive)) before_ |= adaptation;
   if (switched("COLLIGO_EXPLAIN", its.explain) && rank() == 0) {
     before_ |= explanation;
-    if (!explain_call) tell_once(not_included("COLLIGO_EXPLAIN", "explain.hpp"));
+    if (!explain_call) warn_once(not_included("COLLIGO_EXPLAIN", "explain.hpp"));
   }
 }
 
-inline void port_base::execute(call const& its, text const& what, void const* tag, known_ranks const& known,
+inline void port_base::execute(call const& its, erased_policy const& what, void const* tag, topology const& known,
                                transport over) {
   bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
   std::uint32_t const number = ++calls;
@@ -96,24 +96,24 @@ inline void port_base::execute(call const& its, text const& what, void const* ta
   try {
     perform(data, its, {what, tag, known, its.vector, its.root, number}, over);
   } catch (...) {
-    give_up_now(number);
+    abandon_call_now(number);
     throw;
   }
   data.complete();
   data.rethrow();
 }
 
-[[gnu::cold]] COLLIGO_BODY void port_base::give_up_now(std::uint32_t number) noexcept {
+[[gnu::cold]] COLLIGO_BODY void port_base::abandon_call_now(std::uint32_t number) noexcept {
   try {
     throw;
   } catch (std::exception const& e) {
-    give_up(number, e.what());
+    abandon_call(number, e.what());
   } catch (...) {
-    give_up(number, "an exception that is no std::exception");
+    abandon_call(number, "an exception that is no std::exception");
   }
 }
 
-COLLIGO_BODY void port_base::execute_vendor(call const& its, text const& what, bool blocking) {
+COLLIGO_BODY void port_base::execute_vendor(call const& its, erased_policy const& what, bool blocking) {
   ++calls;
   std::size_t const began = trace ? trace->begin(its, what.name, calls) : 0;
   if (on_wait) on_wait->enter(its, what, calls);
@@ -123,26 +123,26 @@ COLLIGO_BODY void port_base::execute_vendor(call const& its, text const& what, b
 }
 
 // Memory beside the user's is needed only for what the text touches outside of `out`.
-COLLIGO_BODY void port_base::execute_otherwise(call const& its, text const& what, void const* tag,
-                                               known_ranks const& known, transport over,
+COLLIGO_BODY void port_base::execute_otherwise(call const& its, erased_policy const& what, void const* tag,
+                                               topology const& known, transport over,
                                                std::uint32_t number) {
   // They go on while this call waits.
   if (requests().busy()) return requests().run_among(*this, its, what, tag, known, over, number);
-  text_run const run{what, tag, known, its.vector, its.root, number};
+  policy_run const run{what, tag, known, its.vector, its.root, number};
   std::exception_ptr failed;
   try {
     failed = run_beside(its, run, over);
   } catch (...) {
-    give_up_now(number);
+    abandon_call_now(number);
     throw;
   }
   if (failed) std::rethrow_exception(failed);
 }
 
 // What the functor threw: all messages are through.
-COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, text_run const& run, transport over) {
+COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, policy_run const& run, transport over) {
   element const& of = *its.of;
-  text const& what = run.what;
+  erased_policy const& what = run.what;
   range holds = its.out.covers;
   if (holds != its.vector.whole) {
     extent needed(rank(), size(), of.size, memory.operands);

@@ -24,8 +24,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class running final : public kept_with_port {
  public:
   /// Decides all and allocates all; collective only where the port's memory is first asked for.
-  running(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known, transport over,
-          std::unique_ptr<owned_by_request> owned, bool persistent);
+  running(port_base& port, call const& its, erased_policy const& what, void const* tag, topology const& known,
+          transport over, std::unique_ptr<owned_by_request> owned, bool persistent);
   COLLIGO_BODY ~running() override;
   running(running const&) = delete;
   running& operator=(running const&) = delete;
@@ -35,27 +35,27 @@ class running final : public kept_with_port {
   /// True if it is complete; then its exception, if there was one, comes out, once.
   bool test();
   void wait();
-  bool under_way() const { return under_way_.load(std::memory_order_acquire); }
+  bool in_progress() const { return in_progress_.load(std::memory_order_acquire); }
   /// Started, and neither waited for nor tested to the end.
   bool active() const { return active_; }
   /// Makes progress; true if it is not under way any more.
   bool complete();
-  void give_way(unsigned& polls);
+  void yield_core(unsigned& polls);
 
   /// One that is kept and does the same, for these arguments, or none. As collective as making one.
-  static owned_running kept(port_base& port, call const& its, text const& what, void const* tag, transport over,
-                            std::unique_ptr<owned_by_request>& owned);
+  static owned_running kept(port_base& port, call const& its, erased_policy const& what, void const* tag,
+                            transport over, std::unique_ptr<owned_by_request>& owned);
   /// For whoever had it: keeps it, or ends it.
   static void leave(std::unique_ptr<running> its);
 
  private:
   friend class requests_of_rank;
-  static void run_among(port_base& port, call const& its, text const& what, void const* tag, known_ranks const& known,
-                        transport over, std::uint32_t number);
+  static void run_among(port_base& port, call const& its, erased_policy const& what, void const* tag,
+                        topology const& known, transport over, std::uint32_t number);
 
   void end_silently() noexcept;
   void work_on_arguments();
-  bool does(call const& its, text const& what, void const* tag, transport over) const;
+  bool does(call const& its, erased_policy const& what, void const* tag, transport over) const;
   void begin(std::uint32_t number);
   bool advance();
   void begin_step(std::span<operand const> operands, list_kind kind);
@@ -67,7 +67,7 @@ class running final : public kept_with_port {
   port_base& port_;
   requests_of_rank& all_;
   call its_;
-  text const& what_;
+  erased_policy const& what_;
   transport over_;
   std::array<std::byte, 32> tag_{};   // of a tag that is nothing but knobs
   std::uint32_t number_ = 0;
@@ -86,7 +86,7 @@ class running final : public kept_with_port {
   struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
   bool begun_ = false, active_ = false;
   bool inside_ = false;   // it makes progress: what a functor of its calls finds it so
-  std::atomic<bool> under_way_ = false;
+  std::atomic<bool> in_progress_ = false;
   std::exception_ptr failed_, stalled_;
 };
 
@@ -117,8 +117,8 @@ class requests_of_rank {
   void make_room(int one_more_or_less);
   // Set by the first request, so that units without any compile neither.
   /// A blocking call while requests are under way: all of them go on meanwhile.
-  using blocking_call = void (*)(port_base& port, call const& its, text const& what, void const* tag,
-                                 known_ranks const& known, transport over, std::uint32_t number);
+  using blocking_call = void (*)(port_base& port, call const& its, erased_policy const& what, void const* tag,
+                                 topology const& known, transport over, std::uint32_t number);
   blocking_call run_among = nullptr;
   std::atomic<bool (*)(requests_of_rank& its)> advance_all = nullptr;
 
@@ -132,7 +132,7 @@ class requests_of_rank {
   std::size_t made_ = 0;
   bool ended_ = false;
   int walks_ = 0;            // one inside the other: a functor may make calls, over other ports
-  row<running*> under_way_;  // in the order of their starts; null: complete
+  row<running*> in_progress_;  // in the order of their starts; null: complete
 };
 
 }  // namespace colligo

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "../plan/extent.hpp"
 #include "handles.hpp"
 #include "requests.hpp"
@@ -17,8 +17,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
 
-COLLIGO_BODY running::running(port_base& port, call const& its, text const& what, void const* tag,
-                              known_ranks const& known, transport over, std::unique_ptr<owned_by_request> owned,
+COLLIGO_BODY running::running(port_base& port, call const& its, erased_policy const& what, void const* tag,
+                              topology const& known, transport over, std::unique_ptr<owned_by_request> owned,
                               bool persistent)
     : lives_(port.life), port_(port), all_(port.requests()), its_(its), what_(what), over_(over),
       owned_(std::move(owned)) {
@@ -84,7 +84,7 @@ COLLIGO_BODY void running::work_on_arguments() {
   data_.emplace(its_, in_, out_, beyond_, memory_);
 }
 
-COLLIGO_BODY bool running::does(call const& its, text const& what, void const* tag, transport over) const {
+COLLIGO_BODY bool running::does(call const& its, erased_policy const& what, void const* tag, transport over) const {
   auto const& mine = its_.vector;
   auto const& asked = its.vector;
   bool const alike = &what == &what_ && over == over_ && its.of == its_.of && its.wire == its_.wire &&
@@ -96,7 +96,7 @@ COLLIGO_BODY bool running::does(call const& its, text const& what, void const* t
          (!asked.offsets || std::equal(offsets_.begin(), offsets_.end(), asked.offsets));
 }
 
-COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, text const& what, void const* tag,
+COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, erased_policy const& what, void const* tag,
                                          transport over, std::unique_ptr<owned_by_request>& owned) {
   bool const uses_memory = port.uses_memory(its, over);
   auto const turn = port.requests().lock();
@@ -118,7 +118,7 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, text 
 COLLIGO_BODY void running::end_silently() noexcept try {
   while (active_) wait();
 } catch (...) {   // nobody is left to be told
-  if (under_way()) std::terminate();   // a functor ends its own request, whose memory goes
+  if (in_progress()) std::terminate();   // a functor ends its own request, whose memory goes
 }
 
 COLLIGO_BODY void running::leave(std::unique_ptr<running> its) {
@@ -163,7 +163,7 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
   number_ = number;
   if (port_.on_wait) port_.on_wait->starts(number);
   active_ = true;
-  under_way_.store(true, std::memory_order_release);
+  in_progress_.store(true, std::memory_order_release);
 }
 
 // True when it is complete.
@@ -189,7 +189,8 @@ COLLIGO_BODY bool running::advance() {
     }
     finish();
   } catch (...) {
-    if (at_ != plan_.steps.size()) port_.give_up_now(number_);   // first: others abandon theirs when they hear of it
+    if (at_ != plan_.steps.size())
+      port_.abandon_call_now(number_);   // first: others abandon theirs when they hear of it
     if (begun_) steps_->abandon();
     begun_ = reusable_ = false;
     failed_ = std::current_exception();
@@ -233,17 +234,17 @@ COLLIGO_BODY bool running::test() {
 }
 
 COLLIGO_BODY bool running::complete() {
-  if (under_way()) port_.requests().progress();
-  return !under_way();
+  if (in_progress()) port_.requests().progress();
+  return !in_progress();
 }
 
 // What the lack of patience throws is the request's, which ends with it when it is looked at again.
-COLLIGO_BODY void running::give_way(unsigned& polls) {
+COLLIGO_BODY void running::yield_core(unsigned& polls) {
   constexpr unsigned in_vain = 256;
-  port_.give_way(polls);
+  port_.yield_core(polls);
   if (!port_.on_wait || polls < in_vain) return;
   auto const turn = all_.lock();
-  if (!under_way()) return;
+  if (!in_progress()) return;
   auto const now = at_ < plan_.steps.size() ? plan_.operands_of(plan_.steps[at_]) : std::span<operand const>();
   try {
     port_.on_wait->waits_for(its_, what_, number_, uses_memory_, at_, now);
@@ -253,45 +254,45 @@ COLLIGO_BODY void running::give_way(unsigned& polls) {
 }
 
 COLLIGO_BODY void running::wait() {
-  if (under_way()) all_.refuse_inside(port_);
-  for (unsigned polls = 0; under_way();)
-    if (!port_.requests().progress()) give_way(polls);
+  if (in_progress()) all_.refuse_inside(port_);
+  for (unsigned polls = 0; in_progress();)
+    if (!port_.requests().progress()) yield_core(polls);
   rethrow();
 }
 
 COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
   auto const turn = lock();
   r.begin(number);
-  under_way_.push_back(&r);
-  count_.store(static_cast<int>(under_way_.size()), std::memory_order_release);
+  in_progress_.push_back(&r);
+  count_.store(static_cast<int>(in_progress_.size()), std::memory_order_release);
   progress();
 }
 
 [[gnu::cold]] COLLIGO_BODY void requests_of_rank::end() {
   auto const turn = lock();
   ended_ = true;
-  for (running* const r : under_way_) {
+  for (running* const r : in_progress_) {
     if (!r) continue;
     r->failed_ = std::make_exception_ptr(error(where(r->port_, r->its_.what) + ended_with_mpi));
     r->begun_ = r->reusable_ = false;
-    r->under_way_.store(false, std::memory_order_release);
+    r->in_progress_.store(false, std::memory_order_release);
   }
-  under_way_.clear();
+  in_progress_.clear();
   count_.store(0, std::memory_order_release);
 }
 
 COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
   auto const turn = lock();
   made_ += static_cast<std::size_t>(one_more_or_less);
-  if (made_ > under_way_.capacity()) under_way_.reserve(2 * made_);
+  if (made_ > in_progress_.capacity()) in_progress_.reserve(2 * made_);
 }
 
 COLLIGO_BODY void requests_of_rank::refuse_inside(port_base const& port) {
   auto const turn = lock();
   if (walks_ == 0) return;
-  for (running const* const r : under_way_)
+  for (running const* const r : in_progress_)
     if (r && r->inside_ && &r->port_ == &port)
-      throw error(sentence({"colligo: rank ", port.rank(), " of ", port.size(), " is in a functor of a call on this "
+      throw error(concat({"colligo: rank ", port.rank(), " of ", port.size(), " is in a functor of a call on this "
                             "communicator, which can neither make nor wait for another call on it"}));
 }
 
@@ -302,30 +303,31 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   bool completes = false;
   // Requests that share a channel of memory go one after the other, in the order of their starts.
   auto const has_turn = [&](std::size_t k) {
-    for (std::size_t i = 0; i < k && under_way_[k]->uses_memory_; ++i)
-      if (under_way_[i] && under_way_[i]->uses_memory_ && &under_way_[i]->port_ == &under_way_[k]->port_) return false;
+    for (std::size_t i = 0; i < k && in_progress_[k]->uses_memory_; ++i)
+      if (in_progress_[i] && in_progress_[i]->uses_memory_ && &in_progress_[i]->port_ == &in_progress_[k]->port_)
+        return false;
     return true;
   };
-  for (std::size_t k = 0; k < under_way_.size(); ++k) {
-    running* const r = under_way_[k];
+  for (std::size_t k = 0; k < in_progress_.size(); ++k) {
+    running* const r = in_progress_[k];
     if (!r || r->inside_ || (!r->stalled_ && !has_turn(k))) continue;
     r->inside_ = true;
     bool const complete = r->advance();
     r->inside_ = false;
     if (!complete) continue;
     completes = true;
-    under_way_[k] = nullptr;
-    r->under_way_.store(false, std::memory_order_release);   // from here on it may be gone
+    in_progress_[k] = nullptr;
+    r->in_progress_.store(false, std::memory_order_release);   // from here on it may be gone
   }
   if (--walks_ != 0) return completes;
-  under_way_.resize(static_cast<std::size_t>(
-      std::remove(under_way_.begin(), under_way_.end(), nullptr) - under_way_.begin()));
-  count_.store(static_cast<int>(under_way_.size()), std::memory_order_release);
+  in_progress_.resize(static_cast<std::size_t>(
+      std::remove(in_progress_.begin(), in_progress_.end(), nullptr) - in_progress_.begin()));
+  count_.store(static_cast<int>(in_progress_.size()), std::memory_order_release);
   return completes;
 }
 
-COLLIGO_BODY void running::run_among(port_base& port, call const& its, text const& what, void const* tag,
-                                     known_ranks const& known, transport over, std::uint32_t number) {
+COLLIGO_BODY void running::run_among(port_base& port, call const& its, erased_policy const& what, void const* tag,
+                                     topology const& known, transport over, std::uint32_t number) {
   std::optional<running> now;
   try {
     port.requests().refuse_inside(port);
@@ -336,7 +338,7 @@ COLLIGO_BODY void running::run_among(port_base& port, call const& its, text cons
   try {
     now.emplace(port, its, what, tag, known, over, nullptr, false);
   } catch (...) {
-    port.give_up_now(number);
+    port.abandon_call_now(number);
     throw;
   }
   port.requests().add(*now, number);
@@ -354,8 +356,8 @@ COLLIGO_BODY void handle::wait() {
   if (its_) its_->wait();
 }
 COLLIGO_BODY bool handle::active() const { return its_ && its_->active(); }
-COLLIGO_BODY bool handle::under_way() const { return its_ && its_->under_way(); }
-COLLIGO_BODY void handle::give_way(unsigned& polls) const { its_->give_way(polls); }
+COLLIGO_BODY bool handle::in_progress() const { return its_ && its_->in_progress(); }
+COLLIGO_BODY void handle::yield_core(unsigned& polls) const { its_->yield_core(polls); }
 COLLIGO_BODY bool handle::complete() { return !its_ || its_->complete(); }
 
 }  // namespace colligo

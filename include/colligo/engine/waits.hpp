@@ -16,8 +16,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class observer;
 class working_vector;
 struct call;
-struct text;
-struct text_run;
+struct erased_policy;
+struct policy_run;
 
 /// Is told when this rank waits.
 class patience {
@@ -25,13 +25,13 @@ class patience {
   virtual ~patience() = default;
 
   /// Runs the text on steps that tell what comes next; `trace` looks on, or null.
-  virtual void watch(call const& its, text_run const& run, any_step& step, working_vector& data, observer* trace) = 0;
+  virtual void watch(call const& its, policy_run const& run, any_step& step, working_vector& data, observer* trace) = 0;
   /// Between two looks of a loop that waits in a call, once it has begun to give way. Throws stalled where that is
   /// asked for.
   virtual void waits() = 0;
   /// The same of a loop that waits for a request, of which a step is under way.
-  virtual void waits_for(call const& its, text const& what, std::uint32_t number, bool in_memory, std::size_t step,
-                         std::span<operand const> operands) = 0;
+  virtual void waits_for(call const& its, erased_policy const& what, std::uint32_t number, bool in_memory,
+                         std::size_t step, std::span<operand const> operands) = 0;
   /// It does not any more.
   virtual void has_waited() = 0;
 
@@ -40,10 +40,10 @@ class patience {
   virtual void completes() = 0;
 
   /// Whether this call has been given up for lack of patience: what it waits for may never come.
-  virtual bool has_given_up(std::uint32_t number) const = 0;
+  virtual bool is_abandoned(std::uint32_t number) const = 0;
 
   /// A blocking call that is no text.
-  virtual void enter(call const& its, text const& what, std::uint32_t number) = 0;
+  virtual void enter(call const& its, erased_policy const& what, std::uint32_t number) = 0;
   virtual void leave() = 0;
 };
 

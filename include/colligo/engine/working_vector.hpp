@@ -277,7 +277,7 @@ class working_vector {
 
 /// Calls f for every piece of a step's operands in the order listed; those that vanish have none.
 template <class F>
-void for_each_piece(std::span<operand const> list, F f) {
+void for_each_fragment(std::span<operand const> list, F f) {
   for (operand const& o : list) {
     if (o.vanishes()) continue;
     f(piece{o.what, o.peer, o.elements.head, o.which});
@@ -336,7 +336,7 @@ struct scratch_sizes {
   std::size_t received = 0, combined = 0;
 
   explicit scratch_sizes(std::span<operand const> list) {
-    for_each_piece(list, [this](piece const& p) {
+    for_each_fragment(list, [this](piece const& p) {
       if (p.folds()) received += p.elements.size();
       if (p.combines_first()) combined += p.elements.size();
     });

@@ -18,7 +18,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// What COLLIGO_PATIENCE asks.
-struct patience_wish {
+struct patience_setting {
   std::chrono::milliseconds after{0};   ///< 0: nothing
   bool throws = false;
 };
@@ -61,17 +61,17 @@ void set_table_of_program(file_setting its);
 bool is_for_tables(std::string_view variable);
 
 /// Tells of variables that look like the library's and are none, once.
-void tell_of_unknown_variables();
+void warn_of_unknown_variables();
 
 /// For programs that can not be traced: a warning if that was asked for.
-void tell_that_nothing_is_traced();
+void warn_that_nothing_is_traced();
 
 /// "30us,1.25GB/s,4GB/s,5us": see COLLIGO_NETWORK. None where that is not what it says.
 std::optional<machine> network_in(std::string_view words);
 /// "30s", "500ms", "2min", ",throw" behind it; none: it is nothing of the kind.
-std::optional<patience_wish> patience_in(std::string_view words);
+std::optional<patience_setting> patience_in(std::string_view words);
 /// "30 s", "500 ms".
-std::string in_words(patience_wish its);
+std::string name_of_call(patience_setting its);
 
 }  // namespace colligo
 

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "../core/lines.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "settings.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold]] COLLIGO_BODY void tell_that_nothing_is_traced() {
-  if (wish_of_environment("COLLIGO_TRACE")) tell_once(not_included("COLLIGO_TRACE", "trace.hpp"));
+[[gnu::cold]] COLLIGO_BODY void warn_that_nothing_is_traced() {
+  if (environment_value("COLLIGO_TRACE")) warn_once(not_included("COLLIGO_TRACE", "trace.hpp"));
 }
 
 struct variable_setting {
@@ -50,8 +50,8 @@ inline constexpr std::array variable_settings{
 [[gnu::cold]] COLLIGO_BODY void take_rows_that_set(std::string_view table, settings& all) {
   for (text_lines lines{table}; lines.next();) {
     auto row = lines.line;
-    if (next_word(row) != "set") continue;
-    auto const name = next_word(row), value = next_word(row);
+    if (next_token(row) != "set") continue;
+    auto const name = next_token(row), value = next_token(row);
     for (variable_setting const& its : variable_settings)
       if (its.for_tables && its.variable == name && (all.*its.value).empty() && !std::getenv(its.variable))
         all.*its.value = value;
@@ -74,7 +74,7 @@ inline constexpr std::array variable_settings{
   file_text read = read_file(path, longest + 1);
   file_setting t{std::move(where), std::move(read.text), read.trouble ? read.trouble : ""};
   if (t.text.size() > longest) {
-    t.trouble = sentence({"is too long, more than ", longest, " bytes"});
+    t.trouble = concat({"is too long, more than ", longest, " bytes"});
     t.text.clear();
   }
   return t;
@@ -83,8 +83,8 @@ inline constexpr std::array variable_settings{
 // The file that the first of these variables that is set names.
 [[gnu::cold]] COLLIGO_BODY file_setting file_of_environment(std::initializer_list<char const*> variables) {
   for (char const* const variable : variables)
-    if (char const* const path = wish_of_environment(variable))
-      return file_of(sentence({variable, "=", path}), path);
+    if (char const* const path = environment_value(variable))
+      return file_of(concat({variable, "=", path}), path);
   return {};
 }
 
@@ -114,10 +114,10 @@ struct table_of_program {
   auto const made = std::make_shared<settings>();
   settings& all = *made;
   for (collective const c : collectives)
-    if (char const* value = wish_of_environment(environment_variable(c).c_str()); value && value != "automatic"sv)
+    if (char const* value = environment_value(environment_variable(c).c_str()); value && value != "automatic"sv)
       all.algorithm[static_cast<std::size_t>(c)] = value;
   for (variable_setting const& its : variable_settings)
-    if (char const* value = wish_of_environment(its.variable)) all.*its.value = value;
+    if (char const* value = environment_value(its.variable)) all.*its.value = value;
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
@@ -132,7 +132,7 @@ struct table_of_program {
   return none;
 }
 
-[[gnu::cold]] COLLIGO_BODY void tell_of_unknown_variables() {
+[[gnu::cold]] COLLIGO_BODY void warn_of_unknown_variables() {
   constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_";
   std::vector<std::string> known;   // as a rule none of ours is set, and none is needed
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
@@ -146,7 +146,7 @@ struct table_of_program {
       for (collective const c : collectives) known.push_back(environment_variable(c));
     }
     if (std::ranges::find(known, its) != known.end()) continue;
-    tell_once(sentence(
+    warn_once(concat(
         {its, " is no variable of this library and is ignored; the nearest is ", nearest_to(its, known)}));
   }
 }
@@ -182,7 +182,7 @@ struct table_of_program {
   return its;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::optional<patience_wish> patience_in(std::string_view words) {
+[[gnu::cold]] COLLIGO_BODY std::optional<patience_setting> patience_in(std::string_view words) {
   std::string_view const time = words.substr(0, words.find(','));
   bool const throws = time.size() != words.size();
   if (throws && words.substr(time.size()) != ",throw") return std::nullopt;
@@ -191,11 +191,11 @@ struct table_of_program {
   std::string_view const unit = time.substr(static_cast<std::size_t>(end - time.data()));
   unsigned const factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "min" ? 60000 : 0;
   if (error != std::errc{} || number == 0 || factor == 0) return std::nullopt;
-  return patience_wish{std::chrono::milliseconds(std::uint64_t{number} * factor), throws};
+  return patience_setting{std::chrono::milliseconds(std::uint64_t{number} * factor), throws};
 }
-[[gnu::cold]] COLLIGO_BODY std::string in_words(patience_wish its) {
+[[gnu::cold]] COLLIGO_BODY std::string name_of_call(patience_setting its) {
   auto const n = its.after.count();
-  return n % 1000 == 0 ? sentence({n / 1000, " s"}) : sentence({n, " ms"});
+  return n % 1000 == 0 ? concat({n / 1000, " s"}) : concat({n, " ms"});
 }
 
 }  // namespace colligo

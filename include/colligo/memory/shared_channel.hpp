@@ -108,8 +108,8 @@ class outlet {
   static std::uint64_t stamp(std::uint64_t tag, std::uint32_t number) { return tag << 16 | (number & 0xff) << 8; }
   std::uint64_t acknowledgement() {
     if (!reverse_taken_) return 0;
-    std::uint32_t const news = std::min<std::uint32_t>(*reverse_taken_ - told_, 0xff);
-    told_ += news;
+    std::uint32_t const news = std::min<std::uint32_t>(*reverse_taken_ - acknowledged_, 0xff);
+    acknowledged_ += news;
     return news;
   }
   static chunk_header& header(std::byte* at) { return *reinterpret_cast<chunk_header*>(at); }
@@ -130,7 +130,7 @@ class outlet {
   std::size_t capacity_;
   std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;   // taken, as far as is known and as stamps have it
   std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
-  std::uint32_t told_ = 0;                         // of it
+  std::uint32_t acknowledged_ = 0;                         // of it
   std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
   std::span<channel_back const*> backs_;   // of all readers; host_ sets them
   friend class inlet;

@@ -24,7 +24,9 @@ COLLIGO_BODY void shared_steps::abandon() {
   listed_ = {};
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string shared_steps::this_call() const { return in_words(its_, data_->of().name()); }
+[[gnu::cold]] COLLIGO_BODY std::string shared_steps::this_call() const {
+  return name_of_call(its_, data_->of().name());
+}
 
 [[gnu::cold]] COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {
   if ((tag ^ expected) == message_tag::failed) {
@@ -34,12 +36,12 @@ COLLIGO_BODY void shared_steps::abandon() {
   std::uint32_t const number = its_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
   // What is left of a call that this rank gave up, or never made, is nobody's, and so is what its sender gave up before
   // it went on. Of one that this rank has completed it is the sign that another rank made a different one.
-  if (static_cast<std::int32_t>(number - host_.given_up()) <= 0) return false;
+  if (static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0) return false;
   rank_record const& theirs = host_.record_of(from);
   bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
-  if (number != its_.number && went_on && !theirs.gave_up(number).empty()) return false;
+  if (number != its_.number && went_on && !theirs.has_abandoned(number).empty()) return false;
   if (number != its_.number || !follows(from, (tag ^ expected) & ~std::uint64_t{message_tag::failed}))
-    tell_mismatch(from, number);
+    throw_mismatch(from, number);
   if (((tag ^ expected) & message_tag::failed) && !data_->has_failed()) hear_of_failure(from);
   return true;
 }
@@ -52,23 +54,23 @@ COLLIGO_BODY void shared_steps::abandon() {
   bool const is_known = theirs.knows(same);
   std::uint64_t const before = is_known ? theirs.before(its_.number) : 0, mine = message_tag::after(before_.hash);
   if (is_known && (same != its_ || difference != (mine ^ message_tag::after(before)))) return false;
-  if (before_.hash != 0 && before != 0) tell_mismatch(peer, before_.number);
+  if (before_.hash != 0 && before != 0) throw_mismatch(peer, before_.number);
   return before_.hash == 0 || difference == mine;
 }
 
 [[gnu::cold]] COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {
   data_->fail(std::make_exception_ptr(failed_elsewhere(
-      sentence({"colligo: ", this_call(), " on rank ", rank_, ": rank ", peer,
+      concat({"colligo: ", this_call(), " on rank ", rank_, ": rank ", peer,
                 " has failed in this call, so that this rank's result is good for nothing"}))));
 } catch (std::bad_alloc const&) {   // of the words
   data_->fail(std::current_exception());
 }
 
-[[gnu::cold]] COLLIGO_BODY void shared_steps::tell_if_given_up(int peer) const {
-  std::string const why = host_.record_of(peer).gave_up(its_.number);
+[[gnu::cold]] COLLIGO_BODY void shared_steps::throw_if_abandoned(int peer) const {
+  std::string const why = host_.record_of(peer).has_abandoned(its_.number);
   if (why.empty()) return;
-  if (int const rank = gone_rank(); rank != nobody) tell_lost(rank);   // that may be why
-  throw failed_elsewhere(sentence({"colligo: ", this_call(), " on rank ", rank_, given_up_by, why}));
+  if (int const rank = gone_rank(); rank != nobody) throw_lost(rank);   // that may be why
+  throw failed_elsewhere(concat({"colligo: ", this_call(), " on rank ", rank_, abandoned_by, why}));
 }
 
 // A rank that is gone, nobody if there is none. Where ranks may leave, one that has nothing left to do is none.
@@ -77,24 +79,24 @@ COLLIGO_BODY void shared_steps::abandon() {
     if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(rank)) return rank;
   return nobody;
 }
-[[gnu::cold]] COLLIGO_BODY void shared_steps::tell_lost(int rank) const {
-  throw rank_lost(sentence({"colligo: ", this_call(), " on rank ", rank_, ": rank ", rank, " is gone"}), rank);
+[[gnu::cold]] COLLIGO_BODY void shared_steps::throw_lost(int rank) const {
+  throw rank_lost(concat({"colligo: ", this_call(), " on rank ", rank_, ": rank ", rank, " is gone"}), rank);
 }
 
-[[gnu::cold]] COLLIGO_BODY void shared_steps::tell_mismatch(int peer, std::uint32_t number) const {
+[[gnu::cold]] COLLIGO_BODY void shared_steps::throw_mismatch(int peer, std::uint32_t number) const {
   auto const called = [](rank_record const& its, std::uint32_t call) {
     call_identity known{.number = call};
     bool const is_known = its.knows(known);
-    return sentence({"number ", call, is_known ? ", " : "", is_known ? in_words(known, its.type_of(call)) : ""});
+    return concat({"number ", call, is_known ? ", " : "", is_known ? name_of_call(known, its.type_of(call)) : ""});
   };
   if (static_cast<std::int32_t>(number - its_.number) > 0) number = its_.number;   // the peer is ahead
-  tell_if_given_up(peer);
+  throw_if_abandoned(peer);
   rank_record const& theirs = host_.record_of(peer);
   std::string const said =
-      sentence({"colligo: ranks make different calls on this communicator: rank ", rank_, " made call ",
+      concat({"colligo: ranks make different calls on this communicator: rank ", rank_, " made call ",
                 called(host_.my_record(), number), "; rank ", peer, " call ", called(theirs, number)});
   std::uint32_t const latest = theirs.latest();
-  throw mismatch_error(latest == number ? said : sentence({said, ", and then ", called(theirs, latest)}));
+  throw mismatch_error(latest == number ? said : concat({said, ", and then ", called(theirs, latest)}));
 }
 
 // Every rank of the host is asked whether it makes the same call, and whether it has given it up. `alone`: the one
@@ -105,15 +107,15 @@ COLLIGO_BODY void shared_steps::abandon() {
   for (std::size_t place = 0; place < records.size(); ++place) {
     int const rank = host_.rank_at(place);
     call_identity theirs{.number = its_.number};
-    if (records[place]->knows(theirs) && theirs != its_) tell_mismatch(rank, its_.number);
-    tell_if_given_up(rank);
+    if (records[place]->knows(theirs) && theirs != its_) throw_mismatch(rank, its_.number);
+    throw_if_abandoned(rank);
   }
   auto const now = std::chrono::steady_clock::now();
   if (now - looked_ >= std::chrono::milliseconds(100)) looked_ = now, looks_out_ = true;
   bool const hopeless = is_hopeless(alone);
   if (hopeless && std::exchange(suspicious_, true)) {   // it may have come in between: not the first time
-    if (host_.is_gone(hopeless_)) tell_lost(hopeless_);
-    tell_mismatch(hopeless_, its_.number);
+    if (host_.is_gone(hopeless_)) throw_lost(hopeless_);
+    throw_mismatch(hopeless_, its_.number);
   }
   suspicious_ = hopeless;
   looks_out_ = looks_out_ && hopeless;

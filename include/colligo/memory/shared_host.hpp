@@ -17,7 +17,7 @@
 
 #include "../core/row.hpp"
 #include "../core/transport.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "../engine/waits.hpp"
 #include "shared_channel.hpp"
 
@@ -143,25 +143,25 @@ class shared_host {
   /// other way round: nothing is said of that.
   latest_call follow(std::uint32_t number, std::uint64_t hash) {
     latest_call before = std::exchange(latest_, {number, hash});
-    if (static_cast<std::int32_t>(given_up_ - before.number) >= 0) before.hash = 0;
+    if (static_cast<std::int32_t>(latest_abandoned_ - before.number) >= 0) before.hash = 0;
     return before;
   }
 
   /// The records of this host's ranks, by place.
   rank_record& my_record() { return *records_[me_]; }
-  [[gnu::cold]] void give_up(std::uint32_t number, std::string_view why) noexcept {
-    given_up_ = number;
+  [[gnu::cold]] void abandon_call(std::uint32_t number, std::string_view why) noexcept {
+    latest_abandoned_ = number;
     // A rank that gives up because another one has hands its reason on.
-    if (auto const at = why.find(given_up_by); at != why.npos)
-      return my_record().give_up(number, why.substr(at + given_up_by.size()));
+    if (auto const at = why.find(abandoned_by); at != why.npos)
+      return my_record().abandon_call(number, why.substr(at + abandoned_by.size()));
     try {
-      my_record().give_up(number, sentence({"rank ", rank_at(me_), ": ", why}));
+      my_record().abandon_call(number, concat({"rank ", rank_at(me_), ": ", why}));
     } catch (std::bad_alloc const&) {
-      my_record().give_up(number, why);
+      my_record().abandon_call(number, why);
     }
   }
   /// The latest call that this rank gave up; 0: none.
-  std::uint32_t given_up() const { return given_up_; }
+  std::uint32_t latest_abandoned() const { return latest_abandoned_; }
   std::span<rank_record* const> records() const { return records_; }
   /// Whether what goes to all others goes once: to one other it is a message like any.
   bool publishes(bool published) const { return published && records_.size() > 2; }
@@ -256,7 +256,7 @@ class shared_host {
   host_memory& memory_;
   std::vector<int> places_;
   line_numbers lines_;
-  std::uint32_t given_up_ = 0;
+  std::uint32_t latest_abandoned_ = 0;
   latest_call latest_;
   row<rank_record*> records_;
   row<channel_back const*> backs_;   // of outlets, for which readers say how far they are

@@ -78,7 +78,7 @@ class shared_steps final : private listener {
     if (traffic_.in.capacity() == 0) [[unlikely]] make_first_room();
   }
   /// To which call they belong.
-  void enter(call const& its, text const& what, std::uint32_t number) {
+  void enter(call const& its, erased_policy const& what, std::uint32_t number) {
     its_.number = number;   // member by member: see select/door.hpp
     its_.what = its.what;
     its_.root = its.root;
@@ -133,7 +133,7 @@ class shared_steps final : private listener {
   void receive_all(std::span<operand const> list, bool published);
   void run();
 
-  way way_of(std::size_t bytes) const;
+  way transport_of_choice(std::size_t bytes) const;
   std::uint64_t sent_tag(std::size_t bytes, std::uint64_t flags = message_tag::none) const {
     return tag_.of(bytes, data_->has_failed() ? flags | message_tag::failed : flags);
   }
@@ -155,10 +155,10 @@ class shared_steps final : private listener {
   std::string this_call() const;
   void hear_of_failure(int peer);
   bool follows(int peer, std::uint64_t difference) const;
-  void tell_if_given_up(int peer) const;
+  void throw_if_abandoned(int peer) const;
   int gone_rank() const;
-  [[noreturn]] void tell_lost(int rank) const;
-  [[noreturn]] void tell_mismatch(int peer, std::uint32_t number) const;
+  [[noreturn]] void throw_lost(int rank) const;
+  [[noreturn]] void throw_mismatch(int peer, std::uint32_t number) const;
 
   void take_short(inlet& from, piece const& p);
   void take_all_short(std::span<operand const> list, bool published);

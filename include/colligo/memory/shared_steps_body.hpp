@@ -95,14 +95,14 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, bool pu
   traffic_.out.reserve(2 * list.size());
   traffic_.in.reserve(2 * list.size());
   std::size_t slots = 0;
-  for_each_piece(list, [&](piece const& p) {
+  for_each_fragment(list, [&](piece const& p) {
     if (!host_.has(p.peer)) return;
     std::size_t const bytes = p.elements.size() * size_;
     if (p.sends()) host_.make_ready(channel_to(p.peer, published), bytes);
     else channel_from(p.peer, published);
     if (!p.folds()) return;
-    if (way_of(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
-    if (way_of(bytes) == way::announced) slots += read_size();
+    if (transport_of_choice(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
+    if (transport_of_choice(bytes) == way::announced) slots += read_size();
   });
   if (order_matters(list)) slots = std::max(slots, scratch_sizes(list).received * size_);
   data_->memory().received.of_size(slots);
@@ -121,7 +121,7 @@ COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, bool publis
 COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool published) {
   std::byte* free = nullptr;
   bool all_short = true, sent = false;
-  for_each_piece(list, [&](piece const& p) {
+  for_each_fragment(list, [&](piece const& p) {
     std::size_t const bytes = p.elements.size() * size_;
     all_short &= host_.in_lines(bytes);
     if (!p.sends() || (published && std::exchange(sent, true))) return;
@@ -142,7 +142,7 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool 
     listed_ = list;
     free = data_->memory().received.of_size(scratch_sizes(list).received * size_);
   }
-  for_each_piece(list, [&](piece const& p) {
+  for_each_fragment(list, [&](piece const& p) {
     if (p.sends()) return;
     if (!free || !p.folds()) return add_in(p, published);
     add_in({operand::kind::recv, p.peer, p.elements, own::result}, published,
@@ -154,7 +154,7 @@ COLLIGO_BODY void shared_steps::add_out(int peer, bool published, std::byte cons
   outlet& to = channel_to(peer, published);
   auto const same = [&](outgoing const& o) { return o.to == &to; };
   traffic_.out.push_back(
-      {&to, published ? nobody : peer, from, bytes, 0, way_of(bytes), latest_message(traffic_.out, same)});
+      {&to, published ? nobody : peer, from, bytes, 0, transport_of_choice(bytes), latest_message(traffic_.out, same)});
 }
 
 COLLIGO_BODY void shared_steps::add_in(piece const& what, bool published, std::byte* into) {
@@ -162,7 +162,7 @@ COLLIGO_BODY void shared_steps::add_in(piece const& what, bool published, std::b
   if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
   std::size_t const bytes = what.elements.size() * size_;
-  traffic_.in.push_back({&from, what, bytes, into, way_of(bytes), latest_message(traffic_.in, same)});
+  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes), latest_message(traffic_.in, same)});
 }
 
 COLLIGO_BODY void shared_steps::begin_added() {
@@ -223,7 +223,7 @@ COLLIGO_BODY void shared_steps::run() {
   }
 }
 
-COLLIGO_BODY shared_steps::way shared_steps::way_of(std::size_t bytes) const {
+COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes) const {
   return host_.in_lines(bytes) ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
 }
 

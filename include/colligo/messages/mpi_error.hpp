@@ -9,7 +9,7 @@
 #include <string>
 
 #include "../core/error.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -20,7 +20,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   MPI_Error_string(code, text.data(), &length);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   text.resize(static_cast<std::size_t>(length));
-  throw mpi_error(sentence({call, " failed on rank ", rank, " of MPI_COMM_WORLD: ", text}), code);
+  throw mpi_error(concat({call, " failed on rank ", rank, " of MPI_COMM_WORLD: ", text}), code);
 }
 inline void check_mpi(int code, char const* call) {
   if (code != MPI_SUCCESS) throw_mpi(code, call);

@@ -37,9 +37,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
   try {
     std::rethrow_exception(data_->failure());
   } catch (std::exception const& e) {
-    host_->give_up(number_, e.what());
+    host_->abandon_call(number_, e.what());
   } catch (...) {
-    host_->give_up(number_, "an exception that is no std::exception");
+    host_->abandon_call(number_, "an exception that is no std::exception");
   }
   leave_memory();
   through_memory_ = false;
@@ -53,13 +53,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
   auto const each = [&](piece const& p, auto f) {
     if (shares_memory_with(p.peer)) return;
     std::size_t const bytes = wire_->encode ? 1 : data_->of().bytes(p.elements.size());
-    for (std::size_t at = 0; at < bytes; at += longest_piece) f();
+    for (std::size_t at = 0; at < bytes; at += longest_segment) f();
   };
-  for_each_piece(operands, [&](piece const& p) {
+  for_each_fragment(operands, [&](piece const& p) {
     if (!p.sends()) return;
     each(p, [&] { port_.send_empty(p.peer, number_, mpi_port::remark::goes_on); });
   });
-  for_each_piece(operands, [&](piece const& p) {
+  for_each_fragment(operands, [&](piece const& p) {
     if (p.sends()) return;
     each(p, [&] {
       MPI_Message message = MPI_MESSAGE_NULL;
@@ -73,35 +73,35 @@ namespace colligo::inline COLLIGO_MODE::detail {
       make_taken(static_cast<std::size_t>(bytes));
       check_mpi(MPI_Mrecv(memory_.taken.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
       if (wire_->encode) return take_rest(p.peer, static_cast<std::size_t>(bytes));
-      if (bytes == 0 && !note(p.peer, 0, 1)) tell_left(p.peer);
+      if (bytes == 0 && !note(p.peer, 0, 1)) throw_aborted(p.peer);
     });
   });
 }
 
 // The peer has left this call, or has refused it: there is nothing more to be had from it.
-[[gnu::cold]] COLLIGO_BODY void mpi_steps::tell_left(int peer) {
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::throw_aborted(int peer) {
   left_ = nobody;
-  port_.hears_of_farewells();
+  port_.hears_aborts();
   data_->rethrow();
-  throw failed_elsewhere(sentence({"colligo: rank ", rank(), " in call number ", number_,
+  throw failed_elsewhere(concat({"colligo: rank ", rank(), " in call number ", number_,
                                    " on this communicator: rank ", peer, " has given the call up"}));
 }
 
 // A message that is not as long as it has to be. False if its sender has left the call.
 [[gnu::cold]] COLLIGO_BODY bool mpi_steps::note(int from, std::size_t bytes, std::size_t wanted) {
-  if (bytes == 0 && port_.receive_remark(from, number_) == mpi_port::remark::farewell) return false;
+  if (bytes == 0 && port_.receive_remark(from, number_) == mpi_port::remark::abort_message) return false;
   if (data_->has_failed()) return true;
   try {
     std::string const said =
-        sentence({"colligo: rank ", rank(), " in call number ", number_, " on this communicator: "});
+        concat({"colligo: rank ", rank(), " in call number ", number_, " on this communicator: "});
     if (bytes == 0)
-      throw failed_elsewhere(sentence(
+      throw failed_elsewhere(concat(
           {said, "rank ", from, " has failed in this call, so that this rank's result is good for nothing"}));
     element const& of = data_->of();
-    std::string const what = of.objects ? sentence({wanted, " bytes"})
-                                        : sentence({wanted / of.size, " ", of.name(), " (", wanted, " bytes)"});
-    throw mismatch_error(sentence({said, "ranks make different calls: ", what, " are expected of rank ", from,
-                                   ", it sends ", bytes > wanted ? word("more") : word(bytes)}));
+    std::string const what = of.objects ? concat({wanted, " bytes"})
+                                        : concat({wanted / of.size, " ", of.name(), " (", wanted, " bytes)"});
+    throw mismatch_error(concat({said, "ranks make different calls: ", what, " are expected of rank ", from,
+                                   ", it sends ", bytes > wanted ? concat_piece("more") : concat_piece(bytes)}));
   } catch (...) {   // one of the two, or no memory for the words
     data_->fail(std::current_exception());
   }
@@ -120,7 +120,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::leave() noexcept {
   leave_memory();
-  bool const is_out_of_patience = port_.on_wait && port_.on_wait->has_given_up(number_);
+  bool const is_out_of_patience = port_.on_wait && port_.on_wait->is_abandoned(number_);
   for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // they may never come
     if (int const from = memory_.messages[i].from; from != nobody) expect_nothing_of(from);
   for (std::size_t i = 0; i < memory_.messages.size();) {
@@ -181,7 +181,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
         if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe");
       if (!there) break;
       if (status.MPI_TAG == tag_of_remark(number)) {
-        others += receive_remark(status.MPI_SOURCE, number) == remark::farewell;
+        others += receive_remark(status.MPI_SOURCE, number) == remark::abort_message;
         continue;
       }
       check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "../core/error.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "../engine/requests.hpp"
 #include "mpi_port.hpp"
 
@@ -39,8 +39,8 @@ class first_meeting {
     if (++looks_ < before_asking) return;
     auto const now = std::chrono::steady_clock::now();
     if (looks_ == before_asking) {
-      char const* const wish = wish_of_environment("COLLIGO_PATIENCE");
-      wish_ = patience_in(wish ? wish : "").value_or(patience_wish{});
+      char const* const wish = environment_value("COLLIGO_PATIENCE");
+      wish_ = patience_in(wish ? wish : "").value_or(patience_setting{});
       began_ = now;
     }
     if (wish_.after.count() == 0 || now - began_ < wish_.after) return;
@@ -48,7 +48,7 @@ class first_meeting {
     check_mpi(MPI_Comm_rank(comm_, &rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(comm_, &size), "MPI_Comm_size");
     std::string const name = name_of(comm_);
-    std::fputs(sentence({"colligo: rank ", rank, " has waited ", in_words(wish_), " in the first use of ",
+    std::fputs(concat({"colligo: rank ", rank, " has waited ", name_of_call(wish_), " in the first use of ",
                          name.empty() ? "a communicator without a name" : "communicator ", name, ", for some of its ",
                          size, " ranks have made no call on it\n"}).c_str(), stderr);
     wish_ = {};
@@ -58,7 +58,7 @@ class first_meeting {
   static constexpr unsigned before_asking = 1024;
   MPI_Comm comm_;
   unsigned looks_ = 0;
-  patience_wish wish_;
+  patience_setting wish_;
   std::chrono::steady_clock::time_point began_;
 };
 

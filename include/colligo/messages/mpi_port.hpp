@@ -32,12 +32,12 @@ inline mpi_element const& element_of(call const& its) { return *static_cast<mpi_
 }  // namespace mpi
 
 class mpi_shared;
-struct mpi_whereabouts;
+struct mpi_rank_info;
 struct mpi_segment;
 class missing_memory;
 
 /// MPI counts are int: longer messages go in pieces of this many bytes, which both ends know from the range.
-inline constexpr std::size_t longest_piece = std::size_t{1} << 30;
+inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
 /// Bytes up to which a receive follows its send. That is the quickest for what leaves at once (MPI_Sendrecv takes a
 /// third longer for 8 bytes); a longer message had better find the receive posted.
 inline constexpr std::size_t longest_short = std::size_t{1} << 16;
@@ -65,10 +65,10 @@ class mpi_port final : public port_base {
   COLLIGO_BODY std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its,
                                                               transport over) override;
   COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(call const& its, bool persistent) override;
-  COLLIGO_BODY void give_way(unsigned& polls) const override;
+  COLLIGO_BODY void yield_core(unsigned& polls) const override;
   COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
-  /// One message out and one in, at once; either may be absent (nobody). Bytes, at most longest_piece. Waits.
+  /// One message out and one in, at once; either may be absent (nobody). Bytes, at most longest_segment. Waits.
   /// Returns the bytes that have come; more than `in_bytes` if the message was longer.
   std::size_t exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                        int from, int tag) {
@@ -97,10 +97,10 @@ class mpi_port final : public port_base {
   /// The tag of the messages of a call: all that the MPI library has take their turns.
   int tag_of(std::uint32_t number) const { return static_cast<int>(number & tags_); }
 
-  COLLIGO_BODY void give_up(std::uint32_t number, std::string_view why, bool begun) noexcept override;
+  COLLIGO_BODY void abandon_call(std::uint32_t number, std::string_view why, bool begun) noexcept override;
   /// Why a message is empty; no other is, for what has no elements is not sent. The remark follows it with a tag of its
   /// own, so that a receive which waits for the message need not look out for anything else.
-  enum class remark : unsigned char { goes_on, farewell };
+  enum class remark : unsigned char { goes_on, abort_message };
   void send_empty(int to, std::uint32_t number, remark why) const;
   /// After an empty message of that rank.
   remark receive_remark(int from, std::uint32_t number) const;
@@ -109,7 +109,7 @@ class mpi_port final : public port_base {
   bool has_left_calls() const { return has_left_calls_; }
   /// Farewells may be under way. A communicator that is made later must not take them for its own, as it might if the
   /// MPI library gave it the number of this one: this one is not freed.
-  void hears_of_farewells() { keeps_comm_ = true; }
+  void hears_aborts() { keeps_comm_ = true; }
   /// A blocking call looks for its messages itself, since it has something else to do or to say meanwhile.
   bool looks_itself() const { return has_left_calls_ || watches_waits(); }
   /// Between two looks. Throws stalled.
@@ -128,7 +128,7 @@ class mpi_port final : public port_base {
   explicit mpi_port(MPI_Comm user);
   /// `port`: null on ranks that have no memory for it, which says `trouble`.
   static void meet(MPI_Comm user, mpi_port* port, std::exception_ptr const& trouble);
-  COLLIGO_BODY void perform(working_vector& data, call const& its, text_run const& run, transport over) override;
+  COLLIGO_BODY void perform(working_vector& data, call const& its, policy_run const& run, transport over) override;
   COLLIGO_BODY void run_vendor(call const& its, bool blocking) override;
   COLLIGO_BODY bool goes_on_without_memory(call const& its, transport over) override;
   /// The same if one of them is absent, or not short.
@@ -157,7 +157,7 @@ class mpi_port final : public port_base {
   };
   std::array<left_call, 16> left_{};   // the latest
   std::shared_ptr<settings> environment_;   // this rank's, until all ranks have met
-  row<mpi_whereabouts> ranks_;              // the same
+  row<mpi_rank_info> ranks_;              // the same
   row<mpi_segment> segments_;               // the same
   std::unique_ptr<mpi_shared> shared_;
   shared_host* host_ = nullptr;          // of shared_

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "../engine/handles.hpp"
 #include "../engine/requests.hpp"
 #include "mpi_meeting_body.hpp"
@@ -60,11 +60,11 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   int threads = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
   if (threads == MPI_THREAD_MULTIPLE) requests().share();
-  if (int of_all = 0; MPI_Comm_rank(MPI_COMM_WORLD, &of_all) == MPI_SUCCESS && of_all == 0) tell_of_unknown_variables();
+  if (int of_all = 0; MPI_Comm_rank(MPI_COMM_WORLD, &of_all) == MPI_SUCCESS && of_all == 0) warn_of_unknown_variables();
   if (rank_ == 0) environment_ = settings_of_environment();
   if (size_ == 1) return;
   ranks_.resize(static_cast<std::size_t>(size_));
-  ranks_[static_cast<std::size_t>(rank_)] = mpi_whereabouts_of_this_process(environment_.get());
+  ranks_[static_cast<std::size_t>(rank_)] = mpi_rank_info_of_this_process(environment_.get());
   segments_.resize(ranks_.size());
   hosts.reserve(ranks_.size());
   missing_ = std::make_unique<missing_memory>(rank_);
@@ -73,7 +73,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 // All that ranks have to know of each other, and whether each has a port: a rank that has no memory for one learns it
 // in a place of its own, for the others wait for it.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::meet(MPI_Comm user, mpi_port* port, std::exception_ptr const& trouble) {
-  std::array<mpi_whereabouts, 128> few;
+  std::array<mpi_rank_info, 128> few;
   int size = 0, rank = 0;
   check_mpi(MPI_Comm_size(user, &size), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(user, &rank), "MPI_Comm_rank");
@@ -82,13 +82,13 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (size > 1) {
     bool const is_few = ranks <= few.size();
     if (!is_few) agree(user, trouble);
-    mpi_whereabouts mine{};
+    mpi_rank_info mine{};
     if (port) mine = port->ranks_[static_cast<std::size_t>(rank)];
     mine.has_no_port = port == nullptr;
-    std::span<mpi_whereabouts> const all = is_few ? std::span(few).first(ranks) : std::span(port->ranks_);
+    std::span<mpi_rank_info> const all = is_few ? std::span(few).first(ranks) : std::span(port->ranks_);
     exchange_values(user, mine, all);
     if (trouble) std::rethrow_exception(trouble);
-    if (std::ranges::any_of(all, [](mpi_whereabouts const& r) { return r.has_no_port != 0; })) throw_no_memory();
+    if (std::ranges::any_of(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) throw_no_memory();
     if (is_few) std::ranges::copy(all, port->ranks_.begin());
     port->comm_ = make_communicator_like(user);
     port->owns_comm_ = true;
@@ -106,7 +106,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 
 // Takes memory only for what the environment asks: as a rule there is nothing to agree on.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::learn() {
-  if (size_ == 1) return learn_what_is_asked(0, wish_of_environment("COLLIGO_TRACE") != nullptr);
+  if (size_ == 1) return learn_what_is_asked(0, environment_value("COLLIGO_TRACE") != nullptr);
   std::size_t const settings = ranks_[0].settings;
   std::uint32_t const asks = ranks_[0].asks;
   find_hosts(ranks_, hosts);
@@ -115,7 +115,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (settings == 0 && asks == 0) return;
   std::exception_ptr trouble;
   try {
-    learn_what_is_asked(settings, (asks & mpi_whereabouts::trace) != 0);
+    learn_what_is_asked(settings, (asks & mpi_rank_info::trace) != 0);
   } catch (std::bad_alloc const&) {   // all else is the same on all ranks
     trouble = std::current_exception();
   }
@@ -127,7 +127,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   take(std::exchange(environment_, nullptr));
   if (!trace_too) return;
   if (follow_mpi) trace = follow_mpi(comm_, hosts);
-  else if (rank_ == 0) tell_that_nothing_is_traced();
+  else if (rank_ == 0) warn_that_nothing_is_traced();
 }
 
 // An error is the user's communicator's, and may end the program.
@@ -237,7 +237,7 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
 }
 
 // Requests that go through memory never call MPI, but a peer may be in a send to this rank that needs it.
-COLLIGO_BODY void mpi_port::give_way(unsigned& polls) const {
+COLLIGO_BODY void mpi_port::yield_core(unsigned& polls) const {
   constexpr unsigned spins = 256;
   if (++polls < spins) return relax();
   sched_yield();
@@ -286,7 +286,7 @@ COLLIGO_BODY std::string mpi_port::why_no_memory(element const& of) {
 
 COLLIGO_BODY void const* mpi_port::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor, false>; }
 
-COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, text_run const& run, transport over) {
+COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, policy_run const& run, transport over) {
   shared_host* const host = over == transport::messages ? nullptr : shared_for(*its.of);
   auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
   if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
@@ -336,18 +336,19 @@ COLLIGO_BODY std::size_t mpi_port::exchange_long(std::byte const* out, std::size
 
 // Those who wait in memory look; those who wait for messages are sent one. If all ranks refuse alike nobody waits for
 // it: it is dropped later. What this rank has under way of the call is finished last, for others do the same.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::give_up(std::uint32_t number, std::string_view why, bool begun) noexcept {
+[[gnu::cold]] COLLIGO_BODY void mpi_port::abandon_call(std::uint32_t number, std::string_view why,
+                                                       bool begun) noexcept {
   shared_host* const host = shared_ ? shared_->host() : nullptr;
-  if (host) host->give_up(number, why);
+  if (host) host->abandon_call(number, why);
   if (!owns_comm_) return;
   if (has_left_calls_) drop_what_is_left();
   left_[number % left_.size()] = {number};
   has_left_calls_ = true;
-  hears_of_farewells();
+  hears_aborts();
   for (int r = 0; r < size_; ++r) {
     if (r == rank_ || (host && host->has(r) && host->is_gone(r))) continue;
     try {
-      send_empty(r, number, remark::farewell);
+      send_empty(r, number, remark::abort_message);
     } catch (std::exception const&) {   // MPI's: the others can be told
     }
   }

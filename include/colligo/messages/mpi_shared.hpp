@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "../core/row.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "../engine/port.hpp"
 #include "../memory/arena.hpp"
 #include "../memory/shared_host.hpp"
@@ -28,7 +28,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// What a rank says of itself to all others when a communicator is first used.
-struct mpi_whereabouts {
+struct mpi_rank_info {
   std::uint64_t host;            ///< a hash: equal for those that can share memory
   arena_address memory;          ///< no file: this rank can not or does not want to
   std::uint32_t settings;        ///< bytes of what its environment sets
@@ -40,11 +40,11 @@ struct mpi_whereabouts {
 
   static constexpr std::uint32_t trace = 1;
 };
-mpi_whereabouts mpi_whereabouts_of_this_process(settings* environment);
+mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
 
 /// The host of each rank, as the lowest rank there; empty where all are on one. Takes no memory if `hosts` has room for
 /// all.
-void find_hosts(std::span<mpi_whereabouts> ranks, std::vector<int>& hosts);
+void find_hosts(std::span<mpi_rank_info> ranks, std::vector<int>& hosts);
 
 /// What a rank says of its share in the communicator's memory.
 struct mpi_segment {
@@ -61,7 +61,7 @@ class missing_memory {
 
   explicit missing_memory(int rank) : rank_(rank) {}
   /// Collective if some rank's wish is unknown. Where there is no memory for words there are fewer.
-  void hear_of(MPI_Comm comm, std::span<mpi_whereabouts const> ranks, std::vector<int> const& hosts);
+  void hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks, std::vector<int> const& hosts);
   /// All had a file, but not all a segment.
   void hear_of(std::span<mpi_segment const> all);
 
@@ -74,7 +74,7 @@ class missing_memory {
   bool has_neighbours() const { return has_neighbours_; }
 
  private:
-  void tell(std::initializer_list<word> why, bool to_user);
+  void tell(std::initializer_list<concat_piece> why, bool to_user);
 
   int rank_;
   std::uint32_t flags_ = 0;       // of any rank
@@ -86,11 +86,11 @@ class missing_memory {
 class mpi_shared final : public host_memory {
  public:
   /// Whether all ranks have a file.
-  static bool possible(std::span<mpi_whereabouts const> ranks);
+  static bool possible(std::span<mpi_rank_info const> ranks);
 
   /// `comm` is for progress while a rank waits. Takes all the memory of its process that there is to take.
   /// Precondition: possible(ranks).
-  mpi_shared(MPI_Comm comm, int rank, std::span<mpi_whereabouts const> ranks);
+  mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks);
   ~mpi_shared();
   mpi_shared(mpi_shared const&) = delete;
   mpi_shared& operator=(mpi_shared const&) = delete;

@@ -27,7 +27,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "mpi_error.hpp"
 #include "mpi_shared.hpp"
 
@@ -36,10 +36,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 namespace mpi {
 
 // Once in a program, so that calls allocate no text.
-inline std::atomic<bool> is_told_of_missing_memory = false;
-[[gnu::cold]] COLLIGO_BODY void tell_that_memory_is_missing(std::initializer_list<word> why) {
-  if (!is_told_of_missing_memory.exchange(true))
-    std::fprintf(stderr, "colligo: shared memory is not used between the ranks of a host: %s\n", sentence(why).c_str());
+inline std::atomic<bool> has_warned_of_missing_memory = false;
+[[gnu::cold]] COLLIGO_BODY void warn_that_memory_is_missing(std::initializer_list<concat_piece> why) {
+  if (!has_warned_of_missing_memory.exchange(true))
+    std::fprintf(stderr, "colligo: shared memory is not used between the ranks of a host: %s\n", concat(why).c_str());
 }
 
 // FNV-1a.
@@ -120,7 +120,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 
 }  // namespace mpi
 
-[[gnu::cold]] COLLIGO_BODY mpi_whereabouts mpi_whereabouts_of_this_process(settings* environment) {
+[[gnu::cold]] COLLIGO_BODY mpi_rank_info mpi_rank_info_of_this_process(settings* environment) {
   static std::uint64_t const host = mpi::hash_of_host();
   std::uint32_t const wish = missing_memory::wish();
   arena* const memory = (wish & (missing_memory::off | missing_memory::strict)) == 0 ? arena::of_process() : nullptr;
@@ -128,7 +128,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   if (environment)
     for (std::string const* const text : environment->texts()) bytes += text->size();
   if (bytes != 0) bytes += settings::count * sizeof(std::uint32_t);
-  std::uint32_t const asks = wish_of_environment("COLLIGO_TRACE") ? mpi_whereabouts::trace : 0u;
+  std::uint32_t const asks = environment_value("COLLIGO_TRACE") ? mpi_rank_info::trace : 0u;
   return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(bytes), asks, wish,
           memory ? 0 : arena::trouble(), 0, 0};
 }
@@ -143,26 +143,26 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 // The words are this rank's alone: without memory for them it goes on as the others do.
-[[gnu::cold]] COLLIGO_BODY void missing_memory::tell(std::initializer_list<word> why, bool to_user) {
+[[gnu::cold]] COLLIGO_BODY void missing_memory::tell(std::initializer_list<concat_piece> why, bool to_user) {
   why_ = "no memory";   // as short as strings are without any
   try {
-    why_ = sentence(why);
-    if (to_user && rank_ == 0 && flags_ == 0) mpi::tell_that_memory_is_missing(why);
+    why_ = concat(why);
+    if (to_user && rank_ == 0 && flags_ == 0) mpi::warn_that_memory_is_missing(why);
   } catch (std::bad_alloc const&) {
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(MPI_Comm comm, std::span<mpi_whereabouts const> ranks,
+[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks,
                                                         std::vector<int> const& hosts) {
   std::uint32_t wishes = 0;
-  for (mpi_whereabouts const& r : ranks) wishes |= r.wish;
+  for (mpi_rank_info const& r : ranks) wishes |= r.wish;
   flags_ = wishes & (off | required);
   has_neighbours_ = hosts.empty();
   for (std::size_t r = 0; r < hosts.size(); ++r) has_neighbours_ |= hosts[r] != static_cast<int>(r);
   auto const first = [&](auto is) { return std::find_if(ranks.begin(), ranks.end(), is) - ranks.begin(); };
   if (wishes & unknown) {
     std::uint32_t const which = wishes & strict ? strict : unknown;
-    auto const who = first([which](mpi_whereabouts const& r) { return (r.wish & which) != 0; });
+    auto const who = first([which](mpi_rank_info const& r) { return (r.wish & which) != 0; });
     std::array<char, 64> value{};
     if (rank_ == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
     check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, static_cast<int>(who), comm),
@@ -173,16 +173,16 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
       return;
     }
     try {
-      if (rank_ == 0) tell_once(sentence({why_, "; it is ignored"}));
+      if (rank_ == 0) warn_once(concat({why_, "; it is ignored"}));
     } catch (std::bad_alloc const&) {
     }
     why_.clear();
   }
   if (flags_ & off) {
-    auto const who = first([](mpi_whereabouts const& r) { return (r.wish & off) != 0; });
+    auto const who = first([](mpi_rank_info const& r) { return (r.wish & off) != 0; });
     tell({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
   } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
-    auto const who = first([](mpi_whereabouts const& r) { return r.memory.file < 0; });
+    auto const who = first([](mpi_rank_info const& r) { return r.memory.file < 0; });
     int const trouble = ranks[static_cast<std::size_t>(who)].trouble;
     tell({"a file in memory on rank ", who, ": ", std::strerror(trouble)}, true);
   }
@@ -195,9 +195,9 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {
-  if (flags_ & strict) throw argument_error(sentence({"colligo: ", why_}));
+  if (flags_ & strict) throw argument_error(concat({"colligo: ", why_}));
   if ((flags_ & required) && !why_.empty())
-    throw error(sentence({"colligo: COLLIGO_SHARED_MEMORY=required, and shared memory can not be used between the "
+    throw error(concat({"colligo: COLLIGO_SHARED_MEMORY=required, and shared memory can not be used between the "
                           "ranks of a host: ", why_}));
   return nullptr;
 }
@@ -206,17 +206,17 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   // Ranks of other hosts may find room for them, and would wait for this one.
   if ((flags_ & required) && whole)
     throw argument_error(
-        sentence({"colligo: COLLIGO_SHARED_MEMORY=required, and ", too_large_for_memory(element_size)}));
-  if (rank_ == 0 && !mpi::is_told_of_missing_memory)   // this is asked in every call, and words take memory
-    mpi::tell_that_memory_is_missing({too_large_for_memory(element_size)});
+        concat({"colligo: COLLIGO_SHARED_MEMORY=required, and ", too_large_for_memory(element_size)}));
+  if (rank_ == 0 && !mpi::has_warned_of_missing_memory)   // this is asked in every call, and words take memory
+    mpi::warn_that_memory_is_missing({too_large_for_memory(element_size)});
   return nullptr;
 }
 [[gnu::cold]] COLLIGO_BODY std::string missing_memory::why() const {
   return has_neighbours_ ? why_ : "each rank is on a host of its own";
 }
 
-[[gnu::cold]] COLLIGO_BODY void find_hosts(std::span<mpi_whereabouts> ranks, std::vector<int>& hosts) {
-  auto const its = [&](int rank) -> mpi_whereabouts& { return ranks[static_cast<std::size_t>(rank)]; };
+[[gnu::cold]] COLLIGO_BODY void find_hosts(std::span<mpi_rank_info> ranks, std::vector<int>& hosts) {
+  auto const its = [&](int rank) -> mpi_rank_info& { return ranks[static_cast<std::size_t>(rank)]; };
   hosts.resize(ranks.size());   // at first: the ranks, host by host
   std::iota(hosts.begin(), hosts.end(), 0);
   std::sort(hosts.begin(), hosts.end(),
@@ -231,17 +231,17 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   if (one_host) hosts.clear();
 }
 
-[[gnu::cold]] COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_whereabouts const> ranks) {
-  return std::all_of(ranks.begin(), ranks.end(), [](mpi_whereabouts const& r) { return r.memory.file >= 0; });
+[[gnu::cold]] COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_rank_info const> ranks) {
+  return std::all_of(ranks.begin(), ranks.end(), [](mpi_rank_info const& r) { return r.memory.file >= 0; });
 }
 
-[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, std::span<mpi_whereabouts const> ranks)
+[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks)
     : comm_(comm), arena_(*arena::of_process()) {
   std::uint64_t const here = ranks[static_cast<std::size_t>(rank)].host;
   bool all_mapped = true;
   std::vector<int> places;   // of every rank of the communicator among those of the host; empty where all are
   for (int r = 0; r < static_cast<int>(ranks.size()); ++r) {
-    mpi_whereabouts const& other = ranks[static_cast<std::size_t>(r)];
+    mpi_rank_info const& other = ranks[static_cast<std::size_t>(r)];
     places.push_back(other.host == here ? static_cast<int>(neighbours_.size()) : -1);
     if (other.host != here) continue;
     if (r == rank) me_ = neighbours_.size();

@@ -48,7 +48,7 @@ class mpi_steps : public any_step, public moving_step {
     if (here_) here_->work_on(data);
   }
 
-  void enter(call const& its, text const& what, std::uint32_t number) override {
+  void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
     number_ = number;
     tag_ = port_.tag_of(number);
     if (here_) here_->enter(its, what, number);
@@ -79,7 +79,7 @@ class mpi_steps : public any_step, public moving_step {
   void leave_host();
   void hollow(std::span<operand const> operands);
   bool note(int from, std::size_t bytes, std::size_t wanted);
-  [[noreturn]] void tell_left(int peer);
+  [[noreturn]] void throw_aborted(int peer);
   void expect_nothing_of(int peer);
   void post_send(std::byte const* out, std::size_t bytes, int to);
   void post_recv(std::byte* in, std::size_t bytes, int from);

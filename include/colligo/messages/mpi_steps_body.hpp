@@ -32,7 +32,7 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
   }
   if (out.empty() && in.empty()) return;
   std::size_t const size = element_size(), out_bytes = out.size() * size, in_bytes = in.size() * size;
-  if (!is_plain_ || data_->has_failed() || (out_bytes | in_bytes) > longest_piece) {
+  if (!is_plain_ || data_->has_failed() || (out_bytes | in_bytes) > longest_segment) {
     operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
     return list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
   }
@@ -45,7 +45,7 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
     return exchange(out, in, peers, kind);
   }
   std::size_t const got = port_.exchange(source, out_bytes, peers.to, into, in_bytes, peers.from, tag_);
-  if (got != in_bytes && !note(peers.from, got, in_bytes)) [[unlikely]] tell_left(peers.from);
+  if (got != in_bytes && !note(peers.from, got, in_bytes)) [[unlikely]] throw_aborted(peers.from);
   if (kind.folds && in_bytes != 0) data_->combine(in, into, peers.from < rank(), kind.with);
 }
 
@@ -83,7 +83,7 @@ COLLIGO_BODY void mpi_steps::prepare(std::span<operand const> operands) {
   memory.sources.reserve(2 * operands.size());
   memory.pieces.reserve(2 * operands.size());
   std::size_t messages = 0;
-  for_each_piece(operands, [&](piece const& p) { messages += of.bytes(p.elements.size()) / longest_piece + 1; });
+  for_each_fragment(operands, [&](piece const& p) { messages += of.bytes(p.elements.size()) / longest_segment + 1; });
   memory_.make_room(messages);
 }
 
@@ -108,7 +108,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   sources.clear();
   std::byte* free = combined.data();
   std::size_t encoded = 0;
-  for_each_piece(operands, [&](piece const& p) {
+  for_each_fragment(operands, [&](piece const& p) {
     if (!p.sends()) return;
     std::byte const* const source = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += of.bytes(p.elements.size());
@@ -126,7 +126,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   free_ = received_->data();
   next_encoded_ = 0;
   if (!wire_->encode)
-    for_each_piece(operands, [&](piece const& p) {
+    for_each_fragment(operands, [&](piece const& p) {
       if (p.sends()) return;
       std::size_t const bytes = of.bytes(p.elements.size());
       std::byte* const into = p.folds() ? std::exchange(free_, free_ + bytes) : data_->write(p.elements);
@@ -135,7 +135,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
       else post_recv(into, bytes, p.peer);
     });
   std::size_t next = 0;
-  for_each_piece(operands, [&](piece const& p) {
+  for_each_fragment(operands, [&](piece const& p) {
     if (!p.sends()) return;
     std::size_t const i = next++, bytes = of.bytes(p.elements.size());
     if (wire_->encode)
@@ -180,7 +180,7 @@ COLLIGO_BODY void mpi_steps::end_step() {
 COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands) {
   element const& of = data_->of();
   bool one_by_one = false;
-  for_each_piece(operands, [&](piece const& p) { one_by_one |= of.bytes(p.elements.size()) > longest_piece; });
+  for_each_fragment(operands, [&](piece const& p) { one_by_one |= of.bytes(p.elements.size()) > longest_segment; });
   if (one_by_one) return list(operands, list_kind::plain);
   room received(data_->memory().received, of, scratch_sizes(operands).received);
   std::byte* free = received.data();
@@ -188,7 +188,7 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
   sources.clear();
   row<piece>& arriving = data_->memory().pieces;
   arriving.clear();
-  for_each_piece(operands, [&](piece const& p) {
+  for_each_fragment(operands, [&](piece const& p) {
     arriving.push_back(p);
     sources.push_back(free);
     post_recv(free, of.bytes(p.elements.size()), p.peer);
@@ -208,7 +208,7 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
     data_->combine(arriving[i].elements, sources[i], arriving[i].peer < rank(), arriving[i].which);
   }
   memory_.requests.clear(), memory_.messages.clear();
-  if (left_ != nobody) tell_left(left_);
+  if (left_ != nobody) throw_aborted(left_);
 }
 
 COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
@@ -217,8 +217,8 @@ COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
 }
 
 COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, int to) {
-  for (std::size_t at = 0; at < bytes; at += longest_piece) {
-    std::size_t const now = std::min(bytes - at, longest_piece);
+  for (std::size_t at = 0; at < bytes; at += longest_segment) {
+    std::size_t const now = std::min(bytes - at, longest_segment);
     if (data_->has_failed()) {
       port_.send_empty(to, number_, mpi_port::remark::goes_on);
       continue;
@@ -230,8 +230,8 @@ COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, 
   }
 }
 COLLIGO_BODY void mpi_steps::post_recv(std::byte* in, std::size_t bytes, int from) {
-  for (std::size_t at = 0; at < bytes; at += longest_piece) {
-    std::size_t const now = std::min(bytes - at, longest_piece);
+  for (std::size_t at = 0; at < bytes; at += longest_segment) {
+    std::size_t const now = std::min(bytes - at, longest_segment);
     memory_.messages.push_back({from, now});
     check_mpi(MPI_Irecv(in + at, static_cast<int>(now), MPI_BYTE, from, tag_, port_.comm(),
                         &memory_.requests.push_back(MPI_REQUEST_NULL)),
@@ -257,7 +257,7 @@ COLLIGO_BODY bool mpi_steps::finish_messages(bool waits) {
   }
   memory_.requests.clear(), memory_.messages.clear();
   finished_ = 0;
-  if (left_ != nobody) [[unlikely]] tell_left(left_);
+  if (left_ != nobody) [[unlikely]] throw_aborted(left_);
   return true;
 }
 
@@ -266,7 +266,7 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
   if (!wire_->encode) return true;
   std::size_t number = 0;
   bool all = true;
-  for_each_piece(operands_, [&](piece const& p) {
+  for_each_fragment(operands_, [&](piece const& p) {
     if (p.sends() || number++ < next_encoded_ || !all) return;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -298,14 +298,14 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
 COLLIGO_BODY void mpi_steps::take_rest(int from, std::size_t first) {
   std::uint64_t bytes = 0;
   if (first >= sizeof bytes) std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);
-  std::size_t const expected = std::clamp<std::size_t>(bytes, sizeof bytes, longest_piece);
+  std::size_t const expected = std::clamp<std::size_t>(bytes, sizeof bytes, longest_segment);
   if (first != expected) {
-    if (!note(from, first, expected)) tell_left(from);
+    if (!note(from, first, expected)) throw_aborted(from);
     return;
   }
   if (bytes > first) memory_.taken.resize(bytes);
-  for (std::size_t at = first; at < bytes; at += longest_piece)
-    check_mpi(MPI_Recv(memory_.taken.data() + at, static_cast<int>(std::min<std::size_t>(bytes - at, longest_piece)),
+  for (std::size_t at = first; at < bytes; at += longest_segment)
+    check_mpi(MPI_Recv(memory_.taken.data() + at, static_cast<int>(std::min<std::size_t>(bytes - at, longest_segment)),
                        MPI_BYTE, from, tag_, port_.comm(), MPI_STATUS_IGNORE),
               "MPI_Recv");
 }

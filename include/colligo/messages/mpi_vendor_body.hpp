@@ -59,7 +59,7 @@ class vendor_call : public moving_step {
   void make(char const* name, Blocking blocking, Started started, Persistent persistent, Arguments... arguments);
   /// For pieces that fit an int, as element-wise collectives allow.
   template <class Run>
-  void in_pieces(Run run) const;
+  void memberwise(Run run) const;
   void call_all();
   void call_reduction();
   void call_gathering();
@@ -90,7 +90,7 @@ class vendor_call : public moving_step {
     check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
   }
   if (reduces && op_ == MPI_OP_NULL) make_operation();
-  if (how != manner::blocking) requests_.reserve(1 + its.vector.whole.size() / (longest_piece / its.of->size + 1));
+  if (how != manner::blocking) requests_.reserve(1 + its.vector.whole.size() / (longest_segment / its.of->size + 1));
   using enum collective;
   if (its.what == reduce_scatter || its.what == all_gatherv || its.what == gatherv || its.what == scatterv)
     ints_ = int_blocks(its.vector);
@@ -161,11 +161,11 @@ inline constexpr bool mpi_has_persistent = false;
 #endif
 
 template <class Run>
-void vendor_call::in_pieces(Run run) const {
+void vendor_call::memberwise(Run run) const {
   std::size_t const n = its_.vector.whole.size();
   std::size_t at = 0;
   do {
-    std::size_t const piece = std::min(n - at, longest_piece / its_.of->size + 1);
+    std::size_t const piece = std::min(n - at, longest_segment / its_.of->size + 1);
     run(its_.of->bytes(at), static_cast<int>(piece));
     at += piece;
   } while (at < n);
@@ -183,7 +183,7 @@ void vendor_call::in_pieces(Run run) const {
   if (its_.what == reduce_scatter_block)
     return make(COLLIGO_MPI(Reduce_scatter_block, reduce_scatter_block), in, out, count_of(its_.out.covers.size()),
                 type_, op_, comm);
-  in_pieces([&](std::size_t at, int n) {
+  memberwise([&](std::size_t at, int n) {
     void const* const from = same ? MPI_IN_PLACE : in + at;
     if (its_.what == all_reduce) make(COLLIGO_MPI(Allreduce, allreduce), from, out + at, n, type_, op_, comm);
     if (its_.what == reduce)
@@ -212,7 +212,8 @@ void vendor_call::in_pieces(Run run) const {
   switch (its_.what) {
     case barrier: return make(COLLIGO_MPI(Barrier, barrier), comm);
     case broadcast:
-      return in_pieces([&](std::size_t at, int n) { make(COLLIGO_MPI(Bcast, bcast), out + at, n, type_, root, comm); });
+      return memberwise(
+          [&](std::size_t at, int n) { make(COLLIGO_MPI(Bcast, bcast), out + at, n, type_, root, comm); });
     case all_gather: return make(COLLIGO_MPI(Allgather, allgather), from, mine(), type_, out, mine(), type_, comm);
     case all_gatherv:
       return make(COLLIGO_MPI(Allgatherv, allgatherv), from, mine(), type_, out, counts, first, type_, comm);
@@ -249,7 +250,7 @@ COLLIGO_BODY void vendor_call::run() {
   }
   begin({}, list_kind::plain);
   for (unsigned polls = 0; !advance();) {
-    if (!port_.requests().progress()) port_.give_way(polls);
+    if (!port_.requests().progress()) port_.yield_core(polls);
     if (port_.on_wait) port_.on_wait->waits();
   }
 }

@@ -79,7 +79,7 @@ class association_maker {
     }
   }
 
-  struct piece_of_rank {
+  struct fragment_of_rank {
     bracketing::value made;
     bool written;
   };
@@ -89,7 +89,7 @@ class association_maker {
     std::vector<bracketing::value> made;
   };
   struct state {
-    std::vector<piece_of_rank> holds;
+    std::vector<fragment_of_rank> holds;
     std::vector<packet> arrived;
     std::size_t step = 0, moved = 0;
     bool has_sent = false;
@@ -112,15 +112,15 @@ class association_maker {
     return static_cast<std::size_t>(std::ranges::lower_bound(cuts_, at) - cuts_.begin());
   }
   template <class F>
-  constexpr void for_each_piece_in(cyclic_range const& r, F f) const {
+  constexpr void for_each_fragment_in(cyclic_range const& r, F f) const {
     for (range const part : {r.head, r.tail})
       if (!part.empty())
         for (std::size_t i = index(part.first); i < index(part.last); ++i) f(i);
   }
 
-  constexpr std::size_t pieces_in(cyclic_range const& r) const {
+  constexpr std::size_t fragments_in(cyclic_range const& r) const {
     std::size_t count = 0;
-    for_each_piece_in(r, [&](std::size_t) { ++count; });
+    for_each_fragment_in(r, [&](std::size_t) { ++count; });
     return count;
   }
   // What the rank does alone before its next step.
@@ -129,7 +129,7 @@ class association_maker {
     for (auto const alone = its_.moves_of(r); me.moved < alone.size() && alone[me.moved].after == me.step; ++me.moved) {
       operand const& o = alone[me.moved].what;
       std::size_t from = index(o.elements.head.first);
-      for_each_piece_in(o.elements.tail, [&](std::size_t i) {
+      for_each_fragment_in(o.elements.tail, [&](std::size_t i) {
         bracketing::value made = me.holds[from++].made;
         if (o.what == operand::kind::merge_left) made = values_.combine(made, me.holds[i].made);
         if (o.what == operand::kind::merge_right) made = values_.combine(me.holds[i].made, made);
@@ -140,7 +140,7 @@ class association_maker {
 
   constexpr bool is_touched(state const& me, cyclic_range const& r) const {
     bool touched = false;
-    for_each_piece_in(r, [&](std::size_t i) { touched |= me.holds[i].written; });
+    for_each_fragment_in(r, [&](std::size_t i) { touched |= me.holds[i].written; });
     return touched;
   }
   // The rank's own values as an operand means them.
@@ -156,7 +156,7 @@ class association_maker {
       if (!o.sends()) continue;
       bool const touched = is_touched(rank(r), o.elements);
       packet p{r, o.elements, {}};
-      for_each_piece_in(o.elements, [&](std::size_t i) { p.made.push_back(own_value(r, i, o.which, touched)); });
+      for_each_fragment_in(o.elements, [&](std::size_t i) { p.made.push_back(own_value(r, i, o.which, touched)); });
       rank(o.peer).arrived.push_back(std::move(p));
     }
   }
@@ -170,7 +170,7 @@ class association_maker {
       std::size_t i = 0;
       while (i < arrived.size() && (arrived[i].from != o.peer || std::ranges::find(taken, i) != taken.end())) ++i;
       if (i == arrived.size()) return false;
-      if (its_.scratch() == 0 ? arrived[i].elements != o.elements : arrived[i].made.size() != pieces_in(o.elements))
+      if (its_.scratch() == 0 ? arrived[i].elements != o.elements : arrived[i].made.size() != fragments_in(o.elements))
         throw argument_error("association: rank " + std::to_string(r) + " receives elements at another place than " +
                              "where rank " + std::to_string(o.peer) + " has them");
       taken.push_back(i);
@@ -184,7 +184,7 @@ class association_maker {
   constexpr void combine(int r, operand const& o, packet const& p) {
     bool const touched = is_touched(rank(r), o.elements);
     std::size_t k = 0;
-    for_each_piece_in(o.elements, [&](std::size_t i) {
+    for_each_fragment_in(o.elements, [&](std::size_t i) {
       bracketing::value const theirs = p.made[k++];
       bracketing::value made = theirs;
       if (o.folds()) {
@@ -197,7 +197,7 @@ class association_maker {
   // Several folds into one range: in the order of ranks, the rank's own values at their place.
   constexpr void combine_in_order(int r, packet const* first, std::size_t count) {
     std::size_t k = 0;
-    for_each_piece_in(first->elements, [&](std::size_t i) {
+    for_each_fragment_in(first->elements, [&](std::size_t i) {
       bracketing::value const mine = rank(r).holds[i].made;
       bracketing::value left = -1;
       auto const take = [&](bracketing::value right) { left = left < 0 ? right : values_.combine(left, right); };

@@ -163,11 +163,11 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
   for (auto const& its : columns)
     for (auto const& [_, messages] : its.sent) longest = std::max(longest, label(its, messages).size());
 
-  std::string caption = detail::sentence({name, name.empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
+  std::string caption = detail::concat({name, name.empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
                                           ", n = ", s.elements(), ": ", s.rounds(), " rounds, ", all.size(),
                                           " messages"});
   if (map.known())
-    caption += detail::sentence({", ", between_hosts(s, hosts), " of them between ", map.count(), " hosts"});
+    caption += detail::concat({", ", between_hosts(s, hosts), " of them between ", map.count(), " hosts"});
   double const count = static_cast<double>(columns.size());
   double const row = s.size() <= 16 ? 40 : 28, top = 76, left = map.known() ? 150 : 80;
   double const stub = .85 * detail::width_of(longest) + 10;
@@ -271,9 +271,9 @@ std::string draw(Tree const& t, std::span<int const> hosts = {}, std::string_vie
   if (root != nobody) place(place, root, 0);
   auto const at = [&](int rank) { return nodes[static_cast<std::size_t>(rank)]; };
 
-  std::string caption = detail::sentence({name, name.empty() ? "" : ": ", p, " ranks, depth ", depth});
+  std::string caption = detail::concat({name, name.empty() ? "" : ": ", p, " ranks, depth ", depth});
   if (map.known())
-    caption += detail::sentence({" on ", map.count(), " hosts: ", between_hosts(t, hosts), " of ", std::max(0, p - 1),
+    caption += detail::concat({" on ", map.count(), " hosts: ", between_hosts(t, hosts), " of ", std::max(0, p - 1),
                                  " edges between hosts"});
   // A swatch per host, as many in a line as fit.
   std::size_t longest = 0;

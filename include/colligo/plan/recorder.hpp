@@ -33,17 +33,17 @@ class recorder {
     schedule::step said;
     for (std::size_t i = 0; i < list.size(); ++i) {
       operand const o = list[i];
-      if (o.moves()) said_.moves.push_back({said_.steps.size(), o});
+      if (o.moves()) recorded_.moves.push_back({recorded_.steps.size(), o});
       else if (!o.vanishes()) said.push_back(o);
     }
-    if (!said.empty()) said_.steps.push_back(std::move(said));
+    if (!said.empty()) recorded_.steps.push_back(std::move(said));
   }
 
-  constexpr detail::saying take() && { return std::move(said_); }
+  constexpr detail::rank_steps take() && { return std::move(recorded_); }
 
  private:
   int rank_, size_;
-  detail::saying said_;
+  detail::rank_steps recorded_;
 };
 
 static_assert(steps<recorder>);
@@ -53,9 +53,9 @@ namespace detail {
 [[noreturn]] inline void not_recorded(collective what, std::string_view algorithm, std::string const& why) {
   throw algorithm_error(std::string(name_of(what)) + ": " + std::string(algorithm) + why);
 }
-constexpr void require_form(bool offered, bool has_text, collective what, std::string_view algorithm) {
+constexpr void require_form(bool offered, bool is_made_of_steps, collective what, std::string_view algorithm) {
   if (!offered) not_recorded(what, algorithm, " is no algorithm of this collective");
-  if (!has_text) not_recorded(what, algorithm, " has no schedule, it is not made of steps");
+  if (!is_made_of_steps) not_recorded(what, algorithm, " has no schedule, it is not made of steps");
 }
 constexpr void require_ranks(int made_for, int p, collective what, std::string_view algorithm) {
   if (made_for != p)
@@ -66,7 +66,7 @@ constexpr void require_ranks(int made_for, int p, collective what, std::string_v
 /// The schedule of p ranks, where rank r says say(r, vector_of(r)).
 template <class VectorOf, class Say>
 constexpr schedule record_vectors(collective what, int p, VectorOf vector_of, Say say) {
-  std::vector<saying> ranks;
+  std::vector<rank_steps> ranks;
   std::size_t n = 2;   // of a barrier
   for (int r = 0; r < p; ++r) {
     blocks const vector = vector_of(r);
@@ -117,14 +117,14 @@ constexpr schedule record_counts(collective what, int p, Counts const& counts, S
 
 /// What the text of a tag says to a recorder.
 template <class T, class Tag>
-constexpr auto said_by(Tag const& tag, collective what, int p, int root) {
+constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
   return [&tag, what, p, root](int rank, blocks const& vector) {
     return for_collective(what, [&]<collective C>() {
-      saying said;
+      rank_steps said;
       require_form(offers<Tag, C, T, any_functor>, true, C, Tag::name);
       if constexpr (offers<Tag, C, T, any_functor>) {
-        require_form(true, has_text<policy_t<C, Tag, T, any_functor>>(), C, Tag::name);
-        if constexpr (has_text<policy_t<C, Tag, T, any_functor>>()) {
+        require_form(true, is_made_of_steps<policy_t<C, Tag, T, any_functor>>(), C, Tag::name);
+        if constexpr (is_made_of_steps<policy_t<C, Tag, T, any_functor>>()) {
           auto const policy = make_policy<C, Tag, T, any_functor>(tag);
           require_ranks(made_for(policy, p), p, C, Tag::name);
           recorder step(rank, p);
@@ -146,14 +146,14 @@ constexpr auto said_by(Tag const& tag, collective what, int p, int root) {
 /// Cost: as the schedule is long.
 template <class T = std::byte, algorithm Tag>
 constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
-  return detail::record_blocks(what, blocks{{0, n}, p}, detail::said_by<T>(tag, what, p, root));
+  return detail::record_blocks(what, blocks{{0, n}, p}, detail::steps_by<T>(tag, what, p, root));
 }
 
 /// The same for blocks of these sizes: counts[i] elements for rank i. all_to_all_v takes p p counts as well, rank s has
 /// counts[s p + d] elements for rank d.
 template <class T = std::byte, algorithm Tag, std::ranges::sized_range Counts>
 constexpr schedule record(Tag const& tag, collective what, int p, Counts const& counts, int root = 0) {
-  return detail::record_counts(what, p, counts, detail::said_by<T>(tag, what, p, root));
+  return detail::record_counts(what, p, counts, detail::steps_by<T>(tag, what, p, root));
 }
 
 }  // namespace colligo

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "verify.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -36,8 +36,8 @@ constexpr std::size_t most_of_any_rank(recorded const& all, Count count) {
 /// "0..4,8..10"
 inline std::string text_of(cyclic_range const& r) {
   auto const& [head, tail] = r;
-  if (tail.empty()) return sentence({head.first, "..", head.last});
-  return sentence({head.first, "..", head.last, ",", tail.first, "..", tail.last});
+  if (tail.empty()) return concat({head.first, "..", head.last});
+  return concat({head.first, "..", head.last, ",", tail.first, "..", tail.last});
 }
 
 }  // namespace detail
@@ -48,8 +48,8 @@ class schedule {
   using step = detail::recorded_step;   ///< the operands of one step
 
   /// Of what each rank says.
-  constexpr schedule(collective what, std::size_t n, std::vector<detail::saying> said) : all_{what, n} {
-    for (detail::saying& one : said) {
+  constexpr schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said) : all_{what, n} {
+    for (detail::rank_steps& one : said) {
       all_.scratch = std::max(all_.scratch, one.scratch);
       if (!one.algorithm.empty()) all_.algorithm = one.algorithm;
       all_.ranks.push_back(std::move(one.steps));
@@ -126,14 +126,14 @@ class schedule {
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, schedule const& s) {
     auto all = s.messages_in_order();
     std::ranges::stable_sort(all, {}, [](message const& m) { return std::pair(m.round, m.from); });
-    using detail::sentence;   // numbers as no locale writes them
-    out << sentence({s.algorithm(), s.algorithm().empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
+    using detail::concat;   // numbers as no locale writes them
+    out << concat({s.algorithm(), s.algorithm().empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
                      ", n = ", s.elements(), ": ", s.rounds(), " rounds, at most ", s.messages(), " messages, ",
                      s.elements_sent(), " elements sent and ", s.elements_folded(), " combined by any rank\n"});
     for (int round = 0; message const& m : all) {
-      if (m.round != round) out << sentence({round == 0 ? "" : "\n", "  round ", m.round, ":"});
+      if (m.round != round) out << concat({round == 0 ? "" : "\n", "  round ", m.round, ":"});
       round = m.round;
-      out << sentence({"  ", m.from, m.received.folds() ? "->+" : "->", m.to, " ", detail::text_of(m.sent.elements)});
+      out << concat({"  ", m.from, m.received.folds() ? "->+" : "->", m.to, " ", detail::text_of(m.sent.elements)});
     }
     return out << (all.empty() ? "" : "\n");
   }

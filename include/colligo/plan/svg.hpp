@@ -3,7 +3,7 @@
 /// As much of SVG as the pictures of this library take: boxes, discs, lines, arrows, text, each with a tooltip.
 #pragma once
 
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 
 #include <cmath>
 #include <concepts>

@@ -37,7 +37,7 @@ struct recorded_move {
 };
 
 // What one rank says, and how many elements beyond its vector it has for its own.
-struct saying {
+struct rank_steps {
   std::vector<recorded_step> steps{};
   std::vector<recorded_move> moves{};
   std::size_t scratch = 0;

@@ -81,7 +81,7 @@ void exchange_among_ranks(port_base& port, Op op, blocks const& vector, T const*
   Tag const tag{};
   port.execute({C, &element_of<T, Op>, port.wire_of_bytes(), &op, vector,
                 {reinterpret_cast<std::byte const*>(in), in_covers}, {reinterpret_cast<std::byte*>(out), vector.whole}},
-               text_for<C, Tag>, &tag, {port.hosts}, transport::messages);
+               erased_policy_for<C, Tag>, &tag, {port.hosts}, transport::messages);
 }
 
 // The form of all_gatherv and the like, whose counts all ranks know.
@@ -158,22 +158,22 @@ constexpr bool has_counts(collective c) {
 }
 
 // "rank 3", "ranks 0-2, 4"
-[[gnu::cold]] COLLIGO_BODY std::string ranks_in_words(row<int> const& ranks) {
+[[gnu::cold]] COLLIGO_BODY std::string ranks_text(row<int> const& ranks) {
   constexpr std::size_t most = 16;   // stretches
   std::string words = ranks.size() == 1 ? "rank " : "ranks ";
   std::size_t stretches = 0;
   for (std::size_t i = 0, next; i < ranks.size(); i = next) {
     for (next = i + 1; next < ranks.size() && ranks[next] == ranks[next - 1] + 1;) ++next;
     if (i != 0) words += ", ";
-    if (++stretches > most) return sentence({words, "... (", ranks.size(), " ranks)"});
-    words += sentence({ranks[i]});
-    if (next > i + 1) words += sentence({next == i + 2 ? ", " : "-", ranks[next - 1]});
+    if (++stretches > most) return concat({words, "... (", ranks.size(), " ranks)"});
+    words += concat({ranks[i]});
+    if (next > i + 1) words += concat({next == i + 2 ? ", " : "-", ranks[next - 1]});
   }
   return words;
 }
 
 // The fewer ranks make a call, the earlier it is told.
-[[gnu::cold]] COLLIGO_BODY std::string difference_in_words(std::span<description const> all) {
+[[gnu::cold]] COLLIGO_BODY std::string difference_text(std::span<description const> all) {
   constexpr std::size_t most = 8;   // calls
   auto const is_same = [](description const& a, description const& b) {
     return a.hash() == b.hash() && a.is_refusal == b.is_refusal;
@@ -193,17 +193,17 @@ constexpr bool has_counts(collective c) {
   }
   std::string words = "colligo: ranks make different calls: ";
   for (std::size_t told = 0; told < calls.size(); ++told) {
-    if (told == most) return sentence({words, "; and ", calls.size() - most, " more"});
+    if (told == most) return concat({words, "; and ", calls.size() - most, " more"});
     auto const next = std::min_element(frequent.begin(), frequent.end());
     description const& its = all[calls[static_cast<std::size_t>(next - frequent.begin())]];
     *next = all.size() + 1;   // told
     row<int> const ranks = ranks_that_call(its);
-    words += sentence({told == 0 ? "" : "; ", ranks_in_words(ranks), its.is_refusal ? " refuse" : " call",
+    words += concat({told == 0 ? "" : "; ", ranks_text(ranks), its.is_refusal ? " refuse" : " call",
                        ranks.size() == 1 ? "s" : "", its.is_refusal ? ": " : " ", its.text()});
     bool const is_clear = std::ranges::none_of(all, [&](description const& other) {
       return other.text() == its.text() && !is_same(other, its);
     });
-    if (!is_clear) words += sentence({" [", its.hash(), "]"});   // they differ in what is not shown
+    if (!is_clear) words += concat({" [", its.hash(), "]"});   // they differ in what is not shown
   }
   return words;
 }
@@ -218,7 +218,7 @@ constexpr bool has_counts(collective c) {
   blocks const each{{0, theirs.size()}, port.size()};
   exchange_among_ranks<collective::all_gather, ring>(port, no_functor{}, each, &mine, each[port.rank()],
                                                      theirs.data());
-  if (!mine.is_refusal) throw mismatch_error(difference_in_words(theirs));
+  if (!mine.is_refusal) throw mismatch_error(difference_text(theirs));
 }
 
 [[gnu::cold]] COLLIGO_BODY void agree_on(port_base& port, call const& its, decision const& by, call_form form) {

@@ -137,8 +137,8 @@ inline double longest_block(situation const& s) {
 }
 
 // In whole blocks, or in pieces where rounds would wait for long ones: worked out, p lg p sums.
-inline any_algorithm choose_pieces(situation const& s, double per_byte) {
-  double const pieces = circulant_volume(s.vector, s.element_size).best_pieces(s.network.alpha, per_byte);
+inline any_algorithm choose_segments(situation const& s, double per_byte) {
+  double const pieces = circulant_volume(s.vector, s.element_size).best_segment_count(s.network.alpha, per_byte);
   if (pieces <= 1) return circulant{};
   return pipelined_circulant{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
 }
@@ -150,12 +150,12 @@ inline bool is_uneven(situation const& s, costs const& of) {
 inline any_algorithm choose_all_gatherv(situation const& s) {
   costs const of(s);
   if (!is_uneven(s, of)) return cheapest<collective::all_gatherv>(of).among_circulants();
-  return choose_pieces(s, of.m.beta);
+  return choose_segments(s, of.m.beta);
 }
 
 inline any_algorithm choose_reduce_scatter(situation const& s) {
   costs const of(s);
-  if (s.commutes && is_uneven(s, of)) return choose_pieces(s, of.m.beta + of.m.gamma);
+  if (s.commutes && is_uneven(s, of)) return choose_segments(s, of.m.beta + of.m.gamma);
   if (s.commutes && s.power_of_two() && !of.overlaps()) return recursive_halving{};
   if (s.commutes) return cheapest<collective::reduce_scatter>(of).among_circulants();
   // To copy an element takes about as long as to combine it.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../core/error.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "../engine/requests.hpp"
 #include "../memory/shared_host.hpp"
 #include "../shape/host_map.hpp"
@@ -34,10 +34,10 @@ struct deciding<Lazy>::latest {
   chosen_algorithm chosen{binary_tree{}};
   decision by{};
   // What the environment wishes; it is read once.
-  bool wish_is_read = false;
-  std::optional<chosen_algorithm> wish;
-  std::string wish_in_words;   ///< "COLLIGO_ALL_REDUCE=ring"
-  std::string no_wish;         ///< why it can never be taken, or could not be the last time; empty: it was
+  bool override_is_read = false;
+  std::optional<chosen_algorithm> overriding;
+  std::string override_text;   ///< "COLLIGO_ALL_REDUCE=ring"
+  std::string why_not_taken;         ///< why it can never be taken, or could not be the last time; empty: it was
   // What COLLIGO_TABLE says of these elements.
   element const* measured_of = nullptr;
   std::unique_ptr<kept_with_port> measured;
@@ -92,12 +92,12 @@ constexpr bool walks_down(collective c) { return c == collective::broadcast || c
 
 // The tree of a file that the environment names, otherwise trees::by_host; null where all ranks are on one host.
 template <class Lazy>
-[[gnu::cold]] tree const* deciding<Lazy>::known_tree(port_base& port, collective c, file_setting const& setting,
+[[gnu::cold]] tree const* deciding<Lazy>::tree_of_setting(port_base& port, collective c, file_setting const& setting,
                                                      tree& kept) {
   if (!setting.is_set() && port.hosts.empty()) return nullptr;
   if (kept.size() == 0) {
     if (!make_tree)
-      throw argument_error(sentence(
+      throw argument_error(concat(
           {where(port, c), not_included(setting.is_set() ? setting.where : "trees::by_host", "trees.hpp")}));
     kept = make_tree(port, c, setting);
   }
@@ -106,7 +106,7 @@ template <class Lazy>
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse(port_base const& port, collective c, std::string_view name,
                                                           std::string const& why) {
-  throw algorithm_error(sentence({where(port, c), name, why}));
+  throw algorithm_error(concat({where(port, c), name, why}));
 }
 
 template <class Lazy>
@@ -116,8 +116,8 @@ struct deciding<Lazy>::refusal {
 };
 
 template <class Lazy>
-auto deciding<Lazy>::why_not(port_base& port, call const& its, decision const& by, known_ranks& known) -> refusal {
-  text const& what = *by.what;
+auto deciding<Lazy>::why_not(port_base& port, call const& its, decision const& by, topology& known) -> refusal {
+  erased_policy const& what = *by.what;
   if (what.fits) known.tables = kept_decisions::tables_of(port);
   if (what.is_vendor) {
     if (port.has_vendor(its)) return {};
@@ -125,20 +125,20 @@ auto deciding<Lazy>::why_not(port_base& port, call const& its, decision const& b
   }
   if (by.over == transport::shared_memory)
     if (std::string const why = port.why_no_memory(*its.of); !why.empty())
-      return {sentence({" is asked to go over shared memory, which can not be used: ", why})};
+      return {concat({" is asked to go over shared memory, which can not be used: ", why})};
   if (what.asks_for_trees) {
     auto& kept = kept_decisions::of(port);
     if (walks_up(its.what))
-      known.reduce_tree = known_tree(port, its.what, port.reduce_tree_setting(), kept.reduce_tree);
+      known.reduce_tree = tree_of_setting(port, its.what, port.reduce_tree_setting(), kept.reduce_tree);
     if (walks_down(its.what))
-      known.broadcast_tree = known_tree(port, its.what, port.broadcast_tree_setting(), kept.broadcast_tree);
+      known.broadcast_tree = tree_of_setting(port, its.what, port.broadcast_tree_setting(), kept.broadcast_tree);
   }
   bool in_order = what.ordered;
   if (what.fits) {
     fitness const its_fitness = what.fits(by.tag, known, port.size());
     in_order = its_fitness.in_order;
     if (its_fitness.made_for != port.size())
-      return {sentence({" is made for ", its_fitness.made_for, " ranks, the communicator has ", port.size()}), true};
+      return {concat({" is made for ", its_fitness.made_for, " ranks, the communicator has ", port.size()}), true};
   }
   if (in_order || its.of->commutes) return {};
   return {" reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
@@ -146,31 +146,31 @@ auto deciding<Lazy>::why_not(port_base& port, call const& its, decision const& b
 }
 
 template <class Lazy>
-known_ranks deciding<Lazy>::checked(port_base& port, call const& its, decision const& by) {
-  known_ranks known{port.hosts};
+topology deciding<Lazy>::checked(port_base& port, call const& its, decision const& by) {
+  topology known{port.hosts};
   refusal const refused = why_not(port, its, by, known);
   if (refused.why.empty()) return known;
   if (refused.is_of_arguments)
-    throw argument_error(sentence({where(port, its.what), by.what->name, refused.why}));
+    throw argument_error(concat({where(port, its.what), by.what->name, refused.why}));
   refuse(port, its.what, by.what->name, refused.why);
 }
 
 inline decided_by by_table_or_rules(situation const& s) { return s.shared ? decided_by::table : decided_by::rules; }
 
-inline transport way_of(chosen_algorithm const& chosen) {
+inline transport transport_of_choice(chosen_algorithm const& chosen) {
   if (chosen.over != transport::best) return chosen.over;
   return with_tag(chosen.algorithm, [](auto const& tag) { return transport_of(tag); });
 }
 
 // With no text where the algorithm has no form for the collective.
-inline decision decision_for(chosen_algorithm const& chosen, text_table const& texts, decided_by who) {
+inline decision decision_for(chosen_algorithm const& chosen, policy_table const& texts, decided_by who) {
   void const* const tag = chosen.algorithm.tag();
-  return {texts[chosen.algorithm.index()], tag, way_of(chosen), who};
+  return {texts[chosen.algorithm.index()], tag, transport_of_choice(chosen), who};
 }
 
 template <class Lazy>
 decision deciding<Lazy>::decision_of(port_base const& port, collective c, chosen_algorithm const& chosen,
-                                     text_table const& texts, decided_by who) {
+                                     policy_table const& texts, decided_by who) {
   decision const by = decision_for(chosen, texts, who);
   if (!by.what) refuse(port, c, name_of(chosen.algorithm), " has no form for this collective");
   return by;
@@ -187,15 +187,15 @@ situation deciding<Lazy>::situation_of(port_base& port, call const& its) {
 
 // What the environment wishes; otherwise `rules` is true and what is chosen for the latest decision's situation.
 template <class Lazy>
-void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table const& texts, latest& kept) {
+void deciding<Lazy>::first_choice(port_base& port, call const& its, policy_table const& texts, latest& kept) {
   collective const c = its.what;
   kept.rules = false;
-  if (!kept.wish_is_read) read_wish(port, c, texts, kept);
-  if (!kept.wish_in_words.empty() && takes_wish(port, its, texts, kept)) return;
+  if (!kept.override_is_read) read_override(port, c, texts, kept);
+  if (!kept.override_text.empty() && takes_override(port, its, texts, kept)) return;
   kept.known = situation_of(port, its);
   kept.rules = true;
   if (port.table_setting().is_set() && kept.measured_of != its.of) {
-    kept.measured = read_wished_table(port, its, texts);
+    kept.measured = read_user_table(port, its, texts);
     kept.measured_of = its.of;
   }
   decided_by const who = choose_now(c, texts, kept);
@@ -204,7 +204,7 @@ void deciding<Lazy>::first_choice(port_base& port, call const& its, text_table c
 
 // Sets what is chosen for the latest decision's situation.
 template <class Lazy>
-decided_by deciding<Lazy>::choose_now(collective c, text_table const& texts, latest& kept) {
+decided_by deciding<Lazy>::choose_now(collective c, policy_table const& texts, latest& kept) {
   if (kept.measured && !kept.known.stable) [[unlikely]]
     if (auto const* const take = read_tables.find(*kept.measured, c, kept.known, kept.measured_line)) {
       kept.chosen = *take;
@@ -216,13 +216,13 @@ decided_by deciding<Lazy>::choose_now(collective c, text_table const& texts, lat
 
 // A vector of another length: nothing else has changed.
 template <class Lazy>
-void deciding<Lazy>::choose_again(port_base& port, call const& its, texts_of_collective texts, latest& kept) {
+void deciding<Lazy>::choose_again(port_base& port, call const& its, policies_of_collective texts, latest& kept) {
   if (!kept.rules) return;
   kept.known.vector = its.vector;
   std::size_t const before = kept.chosen.algorithm.index();
   decided_by const who = choose_now(its.what, texts(), kept);
   if (kept.chosen.algorithm.index() == before) {   // the same text, and its tag at the same place
-    kept.by.over = way_of(kept.chosen), kept.by.who = who;
+    kept.by.over = transport_of_choice(kept.chosen), kept.by.who = who;
     return;
   }
   kept.automatic = false;
@@ -231,7 +231,7 @@ void deciding<Lazy>::choose_again(port_base& port, call const& its, texts_of_col
 }
 
 template <class Lazy>
-decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its, texts_of_collective texts) {
+decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its, policies_of_collective texts) {
   auto& kept = kept_decisions::of(port, its.what);
   std::size_t const n = its.vector.whole.size();
   if (kept.is_like(its)) [[likely]] {
@@ -250,7 +250,7 @@ decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its
 // A rank that can not make its call lets the others hear of it, which may wait for it.
 template <class Lazy>
 template <class F>
-decltype(auto) deciding<Lazy>::told_if_refused(port_base& port, call const& its, F const& f) {
+decltype(auto) deciding<Lazy>::announcing_refusal(port_base& port, call const& its, F const& f) {
   auto const tell = [&](std::exception const& e) {
     its.checked() ? agree_on_nothing(port, e.what()) : port.refuse(e.what());
   };
@@ -269,21 +269,21 @@ decltype(auto) deciding<Lazy>::told_if_refused(port_base& port, call const& its,
 }
 
 template <class Lazy>
-decision deciding<Lazy>::by_rules(endpoint& at, call const& its, texts_of_collective texts) {
+decision deciding<Lazy>::by_rules(endpoint& at, call const& its, policies_of_collective texts) {
   port_base& port = port_at(at);
-  return told_if_refused(port, its, [&]() -> decision { return latest_by_rules(port, its, texts); });
+  return announcing_refusal(port, its, [&]() -> decision { return latest_by_rules(port, its, texts); });
 }
 
 template <class Lazy>
-decision deciding<Lazy>::by_name(endpoint& at, call const& its, std::string_view name, texts_of_collective texts) {
+decision deciding<Lazy>::by_name(endpoint& at, call const& its, std::string_view name, policies_of_collective texts) {
   static_cast<void>(&trees_can_be_made<Lazy>);
   port_base& port = port_at(at);
-  return told_if_refused(port, its, [&] { return named_decision(port, its, name, texts); });
+  return announcing_refusal(port, its, [&] { return named_decision(port, its, name, texts); });
 }
 
 template <class Lazy>
 decision deciding<Lazy>::named_decision(port_base& port, call const& its, std::string_view name,
-                                        texts_of_collective texts) {
+                                        policies_of_collective texts) {
   if (name == automatic::name) return latest_by_rules(port, its, texts);
   auto& kept = kept_decisions::of(port, its.what);
   if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
@@ -297,16 +297,16 @@ decision deciding<Lazy>::named_decision(port_base& port, call const& its, std::s
 
 template <class Lazy>
 decision deciding<Lazy>::as_chosen(endpoint& at, call const& its, chosen_algorithm const& chosen,
-                                   texts_of_collective texts) {
+                                   policies_of_collective texts) {
   port_base& port = port_at(at);
-  return told_if_refused(port, its,
+  return announcing_refusal(port, its,
                          [&] { return decision_of(port, its.what, chosen, texts(), decided_by::pinned); });
 }
 
 // Only then the call begins.
 template <class Lazy>
 [[gnu::cold]] void deciding<Lazy>::before(port_base& port, call const& its, decision const& by, call_form form) {
-  told_if_refused(port, its, [&] { checked(port, its, by); });
+  announcing_refusal(port, its, [&] { checked(port, its, by); });
   if ((its.before & explanation) != 0 && explain_call) explain_call(port, its, by);
   if (its.checked()) agree_on(port, its, by, form);
 }
@@ -314,13 +314,13 @@ template <class Lazy>
 // Most texts have nothing that could be wrong, and ask for nothing.
 template <class Lazy>
 inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decision const& by) {
-  text const& what = *by.what;
+  erased_policy const& what = *by.what;
   bool const plain =
       !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes) &&
       by.over != transport::shared_memory;
-  known_ranks known{port.hosts};
+  topology known{port.hosts};
   if (!plain) [[unlikely]] {
-    known = told_if_refused(port, its, [&] { return checked(port, its, by); });
+    known = announcing_refusal(port, its, [&] { return checked(port, its, by); });
     if (what.is_vendor) return port.execute_vendor(its, what, by.who == decided_by::pinned);
   }
   port.execute(its, what, by.tag, known, by.over);
@@ -334,10 +334,10 @@ template <class Lazy>
 }
 template <class Lazy>
 [[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_after_by_rules(port_base& port, call const& its,
-                                                                     texts_of_collective texts) {
+                                                                     policies_of_collective texts) {
   if ((its.before & adaptation) != 0) {
     if (run_adaptively) return run_adaptively(port, its, texts);
-    if (port.rank() == 0) tell_once(not_included("COLLIGO_ADAPTIVE", "adaptive.hpp"));
+    if (port.rank() == 0) warn_once(not_included("COLLIGO_ADAPTIVE", "adaptive.hpp"));
   }
   run_after(port, its, by_rules(port, its, texts));
 }
@@ -349,12 +349,12 @@ void deciding<Lazy>::run(endpoint& at, call const& its, decision const& by) {
   run_checked(port, its, by);
 }
 template <class Lazy>
-void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, texts_of_collective texts) {
+void deciding<Lazy>::run_by_rules(endpoint& at, call const& its, policies_of_collective texts) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]] return run_after_by_rules(port, its, texts);
   decision const* by = kept_decisions::same(port, its);
   if (!by)
-    by = &told_if_refused(port, its, [&]() -> decision const& { return latest_by_rules(port, its, texts); });
+    by = &announcing_refusal(port, its, [&]() -> decision const& { return latest_by_rules(port, its, texts); });
   run_checked(port, its, *by);
 }
 
@@ -363,7 +363,7 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
                                       std::unique_ptr<owned_by_request> owned, bool persistent) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]] before(port, its, by, persistent ? call_form::persistent : call_form::request);
-  known_ranks const known = told_if_refused(port, its, [&] { return checked(port, its, by); });
+  topology const known = announcing_refusal(port, its, [&] { return checked(port, its, by); });
   try {
     if (!persistent)
       if (auto again = running::kept(port, its, *by.what, by.tag, by.over, owned)) return again;
@@ -378,4 +378,4 @@ owned_running deciding<Lazy>::prepare(endpoint& at, call const& its, decision co
 
 #include "agree_body.hpp"
 #include "trees_of_hosts.hpp"
-#include "wish_body.hpp"
+#include "override_body.hpp"

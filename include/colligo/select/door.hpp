@@ -130,7 +130,7 @@ auto holding(std::span<T> elements, range stretch) {
 }
 
 /// A copy, member by member: the processor waits where what has just been written in pieces is read as a whole.
-inline blocks in_pieces(blocks const& b) {
+inline blocks memberwise(blocks const& b) {
   return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer};
 }
 
@@ -334,7 +334,7 @@ class door {
   accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out,
                               range out_covers, int root = 0) const {
     return {port_,
-            {C, nullptr, nullptr, nullptr, in_pieces(vector), holding(in, in_covers), holding(out, out_covers), root,
+            {C, nullptr, nullptr, nullptr, memberwise(vector), holding(in, in_covers), holding(out, out_covers), root,
              before()}};
   }
 

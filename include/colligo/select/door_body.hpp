@@ -3,7 +3,7 @@
 /// The bodies of door.hpp: refusals.
 #pragma once
 
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "../engine/port.hpp"
 #include "agree.hpp"
 #include "door.hpp"
@@ -11,7 +11,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string_view why) {
-  std::string const text = sentence({where(its.port, its.what), why});
+  std::string const text = concat({where(its.port, its.what), why});
   if (its.checked) agree_on_nothing(port_at(its.port), text);
   else port_at(its.port).refuse(text);   // those who make this call wait for this rank
   throw argument_error(text);
@@ -19,19 +19,19 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& its, std::size_t is, std::size_t wanted,
                                             char const* which) {
-  refuse_because(its, sentence({which, " has ", is, " elements, expected ", wanted}));
+  refuse_because(its, concat({which, " has ", is, " elements, expected ", wanted}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& its, int root) {
-  refuse_because(its, sentence({"root ", root, " is not a rank, ranks are 0 to ", its.port.size() - 1}));
+  refuse_because(its, concat({"root ", root, " is not a rank, ranks are 0 to ", its.port.size() - 1}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& its) {
   refuse_because(its, "input and output overlap; in_place(range) is for one range that is both");
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
-  refuse_because(its, sentence({"a count is negative: ", count}));
+  refuse_because(its, concat({"a count is negative: ", count}));
 }
 [[gnu::cold]] COLLIGO_BODY void tell_that_root_has_more(endpoint const& port, char const* said) {
-  throw mismatch_error(sentence({where(port, collective::broadcast), "the container is empty, the root's is not: "
+  throw mismatch_error(concat({where(port, collective::broadcast), "the container is empty, the root's is not: "
                                  "broadcast(comm, colligo::resized(container), root) takes the root's size",
                                  *said ? " (" : "", said, *said ? ")" : ""}));
 }

@@ -122,7 +122,7 @@ std::span<T> counted_for_all(Comm const& comm, T* first, std::size_t n) {
 
 /// The container, with n elements if it is one that can have them.
 template <class R>
-R& with_room(R& out, std::size_t n) {
+R& with_size(R& out, std::size_t n) {
   if constexpr (resizable<R>)
     if (std::ranges::size(out) != n) out.resize(n);
   return out;
@@ -130,13 +130,13 @@ R& with_room(R& out, std::size_t n) {
 /// An empty container as output takes the size that the call needs, as Boost.MPI's do; any other has to fit.
 template <class R>
 void fill_empty(R& out, std::size_t n) {
-  if (std::ranges::size(out) == 0) [[unlikely]] with_room(out, n);
+  if (std::ranges::size(out) == 0) [[unlikely]] with_size(out, n);
 }
 
 /// Room for n elements of every rank.
 template <collective C, communicator Comm, class R>
-R& with_room_for_all(Comm const& comm, R& out, std::size_t n) {
-  return with_room(out, n * static_cast<std::size_t>(door<C, Comm>(comm).size()));
+R& with_size_for_all(Comm const& comm, R& out, std::size_t n) {
+  return with_size(out, n * static_cast<std::size_t>(door<C, Comm>(comm).size()));
 }
 /// How many elements these counts are; negative ones, which are refused later, count as none.
 template <std::ranges::sized_range Counts>

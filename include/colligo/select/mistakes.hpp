@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Calls that no form takes, answered by a sentence that says what to write. Nothing of this is looked into where a
+/// Calls that no form takes, answered by a message that says what to write. Nothing of this is looked into where a
 /// call is right.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
-/// Stands for whatever the call would have given, so that the sentence is all that the compiler says.
+/// Stands for whatever the call would have given, so that the message is all that the compiler says.
 struct mistake {
   template <class T>
   operator T() const;
@@ -208,7 +208,7 @@ constexpr mistaken mistaken_in() {
   else return mistaken::something;
 }
 
-/// The sentence. The type that a mistaken call would have: compilers say little of where such a type is needed.
+/// the message. The type that a mistaken call would have: compilers say little of where such a type is needed.
 template <collective C, made How, class... Arguments>
 struct answer : mistake {
   static constexpr mistaken what = mistaken_in<C, How, Arguments...>();

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "../core/error.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "chosen.hpp"
 #include "decide.hpp"
 
@@ -24,12 +24,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (std::size_t i = 0; knob_of && (knob = knob_of(tag, i, its)) != nullptr && its != name; ++i)
     (known += known.empty() ? "" : ", ") += its;
   if (knob == nullptr)
-    return sentence({" has no knob \"", name, "\", ", known.empty() ? "it has none" : "its knobs are ", known});
-  if (equals == setting.npos) return sentence({": the knob ", name, " has no value: ", name, "=number"});
+    return concat({" has no knob \"", name, "\", ", known.empty() ? "it has none" : "its knobs are ", known});
+  if (equals == setting.npos) return concat({": the knob ", name, " has no value: ", name, "=number"});
   std::string_view const value = setting.substr(equals + 1);
   auto const number = number_in(value);
   if (!number)
-    return sentence({": \"", value, "\" is no value of ", name, ", which takes a number: 65536, 64k, 1M"});
+    return concat({": \"", value, "\" is no value of ", name, ", which takes a number: 65536, 64k, 1M"});
   *const_cast<std::size_t*>(knob) = *number;   // in the caller's tag
   return {};
 }
@@ -41,7 +41,7 @@ struct deciding<Lazy>::catalogue_entry {
   knob_reader knob;
 };
 template <class Lazy>
-[[gnu::cold]] chosen_algorithm deciding<Lazy>::parse(text_table const& texts, std::string_view whole,
+[[gnu::cold]] chosen_algorithm deciding<Lazy>::parse(policy_table const& texts, std::string_view whole,
                                                      std::string const& where) {
   static auto const catalogue = []<class... Tags>(list_of_tags<Tags...>) {
     return std::array{catalogue_entry{Tags::name, Tags{}, knob_reader_of<Tags>()}...};
@@ -52,7 +52,7 @@ template <class Lazy>
   if (at != whole.npos) {
     if (way == name_of(transport::messages)) over = transport::messages;
     else if (way == name_of(transport::shared_memory)) over = transport::shared_memory;
-    else throw algorithm_error(sentence({where, "algorithms run @messages or @shared_memory, not @", way}));
+    else throw algorithm_error(concat({where, "algorithms run @messages or @shared_memory, not @", way}));
   }
   auto const colon = text.find(':');
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -63,7 +63,7 @@ template <class Lazy>
       auto const comma = rest.find(',');
       void* const tag = const_cast<void*>(found.tag());
       if (std::string const trouble = turn_knob(entry.knob, tag, rest.substr(0, comma)); !trouble.empty())
-        throw algorithm_error(sentence({where, entry.name, trouble}));
+        throw algorithm_error(concat({where, entry.name, trouble}));
       rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
     }
     return {found, over};
@@ -71,7 +71,7 @@ template <class Lazy>
   std::string known;
   for (std::size_t i = 0; i < texts.size(); ++i)
     if (texts[i]) (known += known.empty() ? "" : ", ") += catalogue[i].name;
-  throw algorithm_error(sentence({where, "no algorithm is named \"", text, "\"; known are ", known}));
+  throw algorithm_error(concat({where, "no algorithm is named \"", text, "\"; known are ", known}));
 }
 
 }  // namespace colligo

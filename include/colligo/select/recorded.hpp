@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "../core/text.hpp"
+#include "../core/erased_policy.hpp"
 #include "../engine/call.hpp"
 #include "../plan/recorder.hpp"
 #include "chosen.hpp"
@@ -20,12 +20,12 @@ struct recorded_steps {
 };
 
 /// None where the text is not made of steps or would say more than so many operands.
-std::optional<recorded_steps> recorded_call(call const& its, text const& what, void const* tag,
-                                            known_ranks const& known, std::size_t most_operands);
+std::optional<recorded_steps> recorded_call(call const& its, erased_policy const& what, void const* tag,
+                                            topology const& known, std::size_t most_operands);
 
 /// What the text of an algorithm of the library says on a rank for elements of so many bytes. Throws algorithm_error
 /// where there is none, argument_error where it is made for other ranks.
-saying recorded_saying(chosen_algorithm const& algorithm, collective what, text_table const& texts,
+rank_steps recorded_rank(chosen_algorithm const& algorithm, collective what, policy_table const& texts,
                        std::size_t element_size, int rank, int p, blocks const& vector, int root);
 
 }  // namespace colligo

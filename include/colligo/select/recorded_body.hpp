@@ -15,44 +15,44 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class any_recorder final : public any_step {
  public:
   any_recorder(int rank, int size, std::size_t element_size, row<operand>& memory)
-      : any_step(rank, size, element_size, memory), said_(rank, size) {}
+      : any_step(rank, size, element_size, memory), recorded_(rank, size) {}
 
   void exchange(range out, range in, pair_of peers, pair_kind kind) override {
     send const sent{peers.to, out, kind.sent};
-    if (kind.folds) said_(sent, fold{peers.from, in, kind.with});
-    else said_(sent, recv{peers.from, in});
+    if (kind.folds) recorded_(sent, fold{peers.from, in, kind.with});
+    else recorded_(sent, recv{peers.from, in});
   }
   void list(std::span<operand const> said, list_kind kind) override {
-    said_(said);
+    recorded_(said);
     by_arrival_ |= kind == list_kind::as_they_come;
   }
-  void move(operand const& alone) override { said_(alone); }
+  void move(operand const& alone) override { recorded_(alone); }
 
-  saying take() && {
-    saying said = std::move(said_).take();
+  rank_steps take() && {
+    rank_steps said = std::move(recorded_).take();
     said.by_arrival = by_arrival_;
     return said;
   }
 
  private:
-  recorder said_;
+  recorder recorded_;
   bool by_arrival_ = false;
 };
 
-[[gnu::cold]] COLLIGO_BODY std::optional<recorded_steps> recorded_call(call const& its, text const& what,
-                                                                       void const* tag, known_ranks const& known,
+[[gnu::cold]] COLLIGO_BODY std::optional<recorded_steps> recorded_call(call const& its, erased_policy const& what,
+                                                                       void const* tag, topology const& known,
                                                                        std::size_t most_operands) {
   // Of all_to_all_v a rank knows its own blocks alone.
   if (what.run == nullptr || its.what == collective::all_to_all_v) return std::nullopt;
   int const p = its.vector.parts;
-  std::vector<saying> ranks;
+  std::vector<rank_steps> ranks;
   row<operand> memory;
   std::size_t operands = 0;
   bool by_arrival = false;
   for (int r = 0; r < p; ++r) {
     any_recorder step(r, p, its.of->size, memory);
     what.run(tag, known, step, its.vector, its.root);
-    saying const& said = ranks.emplace_back(std::move(step).take());
+    rank_steps const& said = ranks.emplace_back(std::move(step).take());
     for (auto const& of_step : said.steps) operands += of_step.size();
     if ((operands += said.moves.size()) > most_operands) return std::nullopt;
     by_arrival |= said.by_arrival;
@@ -64,8 +64,8 @@ class any_recorder final : public any_step {
   return recorded_steps{schedule(its.what, n, std::move(ranks)), by_arrival};
 }
 
-[[gnu::cold]] COLLIGO_BODY saying recorded_saying(chosen_algorithm const& algorithm, collective what,
-                                                  text_table const& texts, std::size_t element_size, int rank, int p,
+[[gnu::cold]] COLLIGO_BODY rank_steps recorded_rank(chosen_algorithm const& algorithm, collective what,
+                                                  policy_table const& texts, std::size_t element_size, int rank, int p,
                                                   blocks const& vector, int root) {
   decision const by = decision_for(algorithm, texts, decided_by::pinned);
   auto const name = name_of(algorithm.algorithm);
@@ -74,7 +74,7 @@ class any_recorder final : public any_step {
   row<operand> memory;
   any_recorder step(rank, p, element_size, memory);
   by.what->run(by.tag, {}, step, vector, root);
-  saying said = std::move(step).take();
+  rank_steps said = std::move(step).take();
   said.algorithm = name;
   if (by.what->scratch) said.scratch = by.what->scratch(by.tag, vector, element_size);
   return said;

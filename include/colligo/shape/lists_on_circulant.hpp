@@ -36,7 +36,7 @@ struct circulant_volume {
   }
 
   /// Where a byte costs so much: beta, or what combining it takes too.
-  double best_pieces(double alpha, double per_byte) const {
+  double best_segment_count(double alpha, double per_byte) const {
     return std::max(1.0, std::round(std::sqrt(excess * per_byte / alpha)));
   }
   double time(double alpha, double per_byte, double pieces) const {
@@ -48,14 +48,14 @@ struct circulant_volume {
 /// to find and copy.
 inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block,
                                    double per_byte) {
-  constexpr std::size_t worth_a_piece = 4096;   // bytes
+  constexpr std::size_t least_segment = 4096;   // bytes
   std::size_t const longest = std::max<std::size_t>(1, of_rank.longest());
   double const wished =
       block != 0 ? std::ceil(static_cast<double>(longest * element_size) / static_cast<double>(block))
-                 : circulant_volume(of_rank, element_size).best_pieces(typical.alpha, per_byte);
+                 : circulant_volume(of_rank, element_size).best_segment_count(typical.alpha, per_byte);
   auto const pieces = static_cast<std::size_t>(std::min({wished, static_cast<double>(longest), 1e9}));
   std::size_t const each = (longest + pieces - 1) / pieces;
-  return {pieces, std::clamp<std::size_t>(worth_a_piece / element_size, 1, each)};
+  return {pieces, std::clamp<std::size_t>(least_segment / element_size, 1, each)};
 }
 
 /// Elements beyond the vector: what is sent and received packed.

@@ -46,8 +46,8 @@ class tree_parser {
   tree parse() {
     // A tree has p - 1 children: with more, the fault is in what has been read.
     while (named_ < children_.size() && lines_.next()) read(lines_.line);
-    bool const said_nothing = p_ == 1 && line_of_[0] == 0;
-    auto const fault = said_nothing ? tree_fault{tree_fault::kind::absent, 0} : fault_of(children_);
+    bool const has_no_line = p_ == 1 && line_of_[0] == 0;
+    auto const fault = has_no_line ? tree_fault{tree_fault::kind::absent, 0} : fault_of(children_);
     if (fault.what == tree_fault::kind::none) return tree::of_children(children_);
     std::size_t const line = line_of_[static_cast<std::size_t>(fault.rank)];
     refuse(line != 0 ? line : std::max<std::size_t>(1, lines_.number), fault.reason());
@@ -59,20 +59,20 @@ class tree_parser {
   }
 
   void read(std::string_view line) {
-    if (auto words = line; next_word(words).empty()) return;
+    if (auto words = line; next_token(words).empty()) return;
     auto const colon = line.find(':');
     if (colon == line.npos)
       refuse(lines_.number, "a line is \"rank: child child ...\", this one has no colon: " + in_quotes(line));
     auto before = line.substr(0, colon);
     line.remove_prefix(colon + 1);
-    auto const parent = static_cast<std::size_t>(rank_in(next_word(before)));
-    if (auto const rest = next_word(before); !rest.empty())
+    auto const parent = static_cast<std::size_t>(rank_in(next_token(before)));
+    if (auto const rest = next_token(before); !rest.empty())
       refuse(lines_.number, "one rank is expected before the colon, there is another: " + in_quotes(rest));
     if (line_of_[parent] != 0)
       refuse(lines_.number,
              "rank " + std::to_string(parent) + " has a line already, line " + std::to_string(line_of_[parent]));
     line_of_[parent] = lines_.number;
-    for (auto word = next_word(line); !word.empty() && named_ < children_.size(); word = next_word(line), ++named_)
+    for (auto word = next_token(line); !word.empty() && named_ < children_.size(); word = next_token(line), ++named_)
       children_[parent].push_back(rank_in(word));
   }
 

@@ -19,7 +19,7 @@ struct tree_walk {
   std::size_t arrival = 0;
 
   /// Over shared memory nobody tells of arrivals.
-  constexpr transport way() const { return arrival == 0 ? transport::best : transport::messages; }
+  constexpr transport transport_needed() const { return arrival == 0 ? transport::best : transport::messages; }
   constexpr bool reduces_in_order() const {
     return arrival == 0 && (reduce_tree == nullptr || reduce_tree->in_order());
   }

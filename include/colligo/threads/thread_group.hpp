@@ -136,7 +136,7 @@ struct group_of_threads {
     }
 
     /// A rank leaves a call before its end.
-    void give_up(int rank, std::uint32_t number, std::string_view why) noexcept {
+    void abandon_call(int rank, std::uint32_t number, std::string_view why) noexcept {
       std::lock_guard const lock(state_);
       desk& its = at(rank);
       std::string& known = its.why[number % its.why.size()];
@@ -145,7 +145,7 @@ struct group_of_threads {
       } catch (std::bad_alloc const&) {
         known = "no memory";   // as short as strings are without any
       }
-      its.given_up[number % its.given_up.size()].store(number, std::memory_order_release);
+      its.latest_abandoned[number % its.latest_abandoned.size()].store(number, std::memory_order_release);
       for (auto& d : ranks_) {
         std::lock_guard const wake(d.mutex);
         d.changed.notify_all();
@@ -189,10 +189,10 @@ struct group_of_threads {
       rank_memory memory;
       std::atomic<bool> gone = false;
       patience* on_wait = nullptr;   // its own alone
-      std::array<std::atomic<std::uint32_t>, 4> given_up{};   // the latest such calls
+      std::array<std::atomic<std::uint32_t>, 4> latest_abandoned{};   // the latest such calls
       std::array<std::string, 4> why;                         // guarded by state_
-      bool gave_up(std::uint32_t number) const {
-        return given_up[number % given_up.size()].load(std::memory_order_acquire) == number;
+      bool has_abandoned(std::uint32_t number) const {
+        return latest_abandoned[number % latest_abandoned.size()].load(std::memory_order_acquire) == number;
       }
     };
 
@@ -201,7 +201,7 @@ struct group_of_threads {
     template <class Ready>
     bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
                char const* what, bool waits) {
-      auto const hopeless = [&] { return at(peer).gone || at(peer).gave_up(number); };
+      auto const hopeless = [&] { return at(peer).gone || at(peer).has_abandoned(number); };
       auto const over = [&] { return ready() || hopeless(); };
       if (waits && !at(rank).on_wait) at(rank).changed.wait(lock, over);
       while (waits && !at(rank).changed.wait_for(lock, std::chrono::milliseconds(5), over)) at(rank).on_wait->waits();
@@ -210,7 +210,7 @@ struct group_of_threads {
       lock.unlock();
       std::lock_guard const state(state_);
       if (first_) throw abandoned{};
-      if (at(peer).gave_up(number))
+      if (at(peer).has_abandoned(number))
         throw failed_elsewhere("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
                                ", which has given this call up: " + at(peer).why[number % at(peer).why.size()]);
       throw error("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +

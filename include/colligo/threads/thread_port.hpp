@@ -74,7 +74,7 @@ struct over_threads {
       return over == transport::shared_memory ? shared_for(*its.of) : nullptr;
     }
 
-    void give_way(unsigned& polls) const override {
+    void yield_core(unsigned& polls) const override {
       if (++polls < 16) relax();
       else std::this_thread::yield();
     }
@@ -86,10 +86,10 @@ struct over_threads {
     std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {
       return std::make_unique<request_steps>(*this, data, shared_for(its, over));
     }
-    void give_up(std::uint32_t number, std::string_view why, bool) noexcept override {
-      ranks.give_up(rank_, number, why);
+    void abandon_call(std::uint32_t number, std::string_view why, bool) noexcept override {
+      ranks.abandon_call(rank_, number, why);
       try {
-        shared()->give_up(number, why);   // others may wait there, even if this rank has not come so far
+        shared()->abandon_call(number, why);   // others may wait there, even if this rank has not come so far
       } catch (std::bad_alloc const&) {
       }
     }
@@ -97,7 +97,7 @@ struct over_threads {
     group& ranks;
 
    private:
-    void perform(working_vector& data, call const& its, text_run const& run, transport over) override {
+    void perform(working_vector& data, call const& its, policy_run const& run, transport over) override {
       steps each(*this, data, shared_for(its, over), *memory_);
       each.enter(its, run.what, run.number);
       try {
@@ -138,7 +138,7 @@ struct over_threads {
 
     bool shares_memory_with(int) const override { return here_.has_value(); }
 
-    void enter(call const& its, text const& what, std::uint32_t number) override {
+    void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
       number_ = number;
       if (here_) here_->enter(its, what, number);
     }
@@ -152,7 +152,7 @@ struct over_threads {
       std::byte* free = combined_->data();
       auto& outgoing = memory_.outgoing;
       outgoing.clear();
-      for_each_piece(operands, [&](piece const& p) {
+      for_each_fragment(operands, [&](piece const& p) {
         if (!p.sends()) return;
         outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_,
                             data_.has_failed()});
@@ -179,7 +179,7 @@ struct over_threads {
       try {
         std::size_t number = 0;
         bool all = true;
-        for_each_piece(operands_, [&](piece const& p) {
+        for_each_fragment(operands_, [&](piece const& p) {
           if (p.sends() || number++ < taken_ || !all) return;
           std::byte* const into = p.folds() ? free_ : data_.write(p.elements);
           all = take(p, into, waits);
@@ -254,8 +254,8 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
   using engine = over_threads<Lazy>;
   typename engine::group group(p);
   auto const environment = settings_of_environment();
-  tell_of_unknown_variables();
-  if (!follow_threads) tell_that_nothing_is_traced();
+  warn_of_unknown_variables();
+  if (!follow_threads) warn_that_nothing_is_traced();
   auto const trace = follow_threads ? follow_threads(p) : nullptr;
   auto const run = [&](int rank) {
     std::exception_ptr error;

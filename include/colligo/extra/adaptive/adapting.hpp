@@ -21,16 +21,16 @@ namespace detail {
 /// What is measured and decided. A template, so that only units that ask for it compile it.
 template <class Lazy = void>
 struct adapting {
-  static void run(endpoint& at, call const& its, deciding<>::texts_of_collective texts);
+  static void run(endpoint& at, call const& its, deciding<>::policies_of_collective texts);
   /// The same for calls that are left to the library, unless the environment wishes for an algorithm.
-  static void run_for_automatic(endpoint& at, call const& its, deciding<>::texts_of_collective texts);
+  static void run_for_automatic(endpoint& at, call const& its, deciding<>::policies_of_collective texts);
   /// What was decided for such calls; as long as nothing is, what `automatic` takes.
-  static decision decide(endpoint& at, call const& its, deciding<>::texts_of_collective texts);
+  static decision decide(endpoint& at, call const& its, deciding<>::policies_of_collective texts);
 
  private:
   struct size_class;
   struct kept;
-  static size_class& class_of(port_base& port, call const& its, deciding<>::texts_of_collective texts);
+  static size_class& class_of(port_base& port, call const& its, deciding<>::policies_of_collective texts);
   static bool agree(port_base& port, size_class& its);
 };
 
@@ -53,11 +53,11 @@ struct adaptive {
   static constexpr void check() {}
   template <collective, class, class>
   detail::decision decide(detail::endpoint& port, detail::call const& its,
-                          detail::deciding<>::texts_of_collective texts) const {
+                          detail::deciding<>::policies_of_collective texts) const {
     return detail::adapting<>::decide(port, its, texts);
   }
   template <class Lazy = void>
-  void run(detail::endpoint& port, detail::call const& its, detail::deciding<>::texts_of_collective texts) const {
+  void run(detail::endpoint& port, detail::call const& its, detail::deciding<>::policies_of_collective texts) const {
     detail::adapting<Lazy>::run(port, its, texts);
   }
 };

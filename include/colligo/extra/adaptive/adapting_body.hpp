@@ -102,7 +102,7 @@ struct adapting<Lazy>::kept final : kept_with_port {
 };
 
 template <class Lazy>
-auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::texts_of_collective texts)
+auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::policies_of_collective texts)
     -> size_class& {
   kept& all = kept::of(port);
   if (all.latest < all.classes.size() && all.classes[all.latest]->is_for(its)) return *all.classes[all.latest];
@@ -165,9 +165,10 @@ bool adapting<Lazy>::agree(port_base& port, size_class& its) {
 }
 
 template <class Lazy>
-void adapting<Lazy>::run(endpoint& at, call const& its, deciding<>::texts_of_collective texts) {
+void adapting<Lazy>::run(endpoint& at, call const& its, deciding<>::policies_of_collective texts) {
   port_base& port = port_at(at);
-  size_class& all = deciding<>::told_if_refused(port, its, [&]() -> size_class& { return class_of(port, its, texts); });
+  size_class& all =
+      deciding<>::announcing_refusal(port, its, [&]() -> size_class& { return class_of(port, its, texts); });
   if (all.decided) [[likely]] return deciding<>::run(at, its, all.by);
   // A rank that refuses its call would meet an agreement of ours instead of that on the call.
   if (its.checked()) return deciding<>::run(at, its, deciding<>::by_rules(at, its, texts));
@@ -187,7 +188,7 @@ void adapting<Lazy>::run(endpoint& at, call const& its, deciding<>::texts_of_col
 }
 
 template <class Lazy>
-void adapting<Lazy>::run_for_automatic(endpoint& at, call const& its, deciding<>::texts_of_collective texts) {
+void adapting<Lazy>::run_for_automatic(endpoint& at, call const& its, deciding<>::policies_of_collective texts) {
   call left = its;
   left.before = static_cast<std::uint8_t>(its.before & ~adaptation);
   decision const by = deciding<>::by_rules(at, left, texts);
@@ -196,9 +197,10 @@ void adapting<Lazy>::run_for_automatic(endpoint& at, call const& its, deciding<>
 }
 
 template <class Lazy>
-decision adapting<Lazy>::decide(endpoint& at, call const& its, deciding<>::texts_of_collective texts) {
+decision adapting<Lazy>::decide(endpoint& at, call const& its, deciding<>::policies_of_collective texts) {
   port_base& port = port_at(at);
-  size_class& all = deciding<>::told_if_refused(port, its, [&]() -> size_class& { return class_of(port, its, texts); });
+  size_class& all =
+      deciding<>::announcing_refusal(port, its, [&]() -> size_class& { return class_of(port, its, texts); });
   return all.decided ? all.by : deciding<>::by_rules(at, its, texts);
 }
 

@@ -24,7 +24,7 @@ template <class Lazy = void>
 struct explaining {
   /// What explain() says; why there is no decision, if `trouble` says so.
   static std::string explained(endpoint& at, call const& its, decision const* by, std::string const& trouble,
-                               text_table const& texts);
+                               policy_table const& texts);
   static std::string latest_choice(endpoint& at, collective what);
   /// A line on stderr, if there was none for such a call.
   static void explain_if_new(port_base& port, call const& its, decision const& by);
@@ -41,7 +41,7 @@ decision decide_pinned_for(collective what, Tag const& tag) {
 }
 
 template <class T, class Op, class Algorithm>
-decision decide_explained(endpoint& at, call const& its, deciding<>::texts_of_collective texts,
+decision decide_explained(endpoint& at, call const& its, deciding<>::policies_of_collective texts,
                           Algorithm const& algorithm) {
   if constexpr (std::is_same_v<Algorithm, automatic>) return deciding<>::by_rules(at, its, texts);
   else if constexpr (std::is_same_v<Algorithm, named>) return deciding<>::by_name(at, its, algorithm.text(), texts);
@@ -73,7 +73,7 @@ std::string explain(Comm const& comm, collective what, std::size_t n, Op const& 
                    blocks{{0, all}, at.size()}, {}, {}};
   its.op = const_cast<Op*>(&op);
   auto const texts = detail::for_collective(
-      what, []<collective C>() -> detail::deciding<>::texts_of_collective { return &detail::texts<C>; });
+      what, []<collective C>() -> detail::deciding<>::policies_of_collective { return &detail::texts<C>; });
   try {
     auto const by = detail::decide_explained<T, Op>(at, its, texts, algorithm);
     return detail::explaining<>::explained(at, its, &by, "", texts());

@@ -22,8 +22,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 // Seconds on a machine of messages, none where it would take long to say.
 template <class Lazy = void>
-[[gnu::cold]] std::optional<double> price_of(call const& its, text const& what, void const* tag,
-                                                          known_ranks const& known) {
+[[gnu::cold]] std::optional<double> price_of(call const& its, erased_policy const& what, void const* tag,
+                                                          topology const& known) {
   constexpr int most_ranks = 32;
   constexpr std::size_t most_operands = 1 << 13;
   if (its.vector.parts > most_ranks) return std::nullopt;
@@ -37,7 +37,7 @@ template <class Lazy = void>
 
 // "over shared memory"
 template <class Lazy = void>
-[[gnu::cold]] std::string way_in_words(port_base& port, call const& its, decision const& by) {
+[[gnu::cold]] std::string transport_text(port_base& port, call const& its, decision const& by) {
   if (by.what->is_vendor) return "by the MPI library";
   int const p = port.size();
   if (p > 1 && by.over != transport::messages && port.uses_memory(its, by.over)) {
@@ -49,12 +49,12 @@ template <class Lazy = void>
 }
 
 template <class Lazy = void>
-[[gnu::cold]] std::string who_in_words(port_base& port, call const& its, decision const& by) {
+[[gnu::cold]] std::string decider_text(port_base& port, call const& its, decision const& by) {
   switch (by.who) {
     case decided_by::pinned: return "pinned by the program";
     case decided_by::named: return "named by the program";
     case decided_by::environment: case decided_by::tree_file:
-      return "wished by " + deciding<>::kept_decisions::of(port, its.what).wish_in_words;
+      return "set by " + deciding<>::kept_decisions::of(port, its.what).override_text;
     case decided_by::table: return "chosen by the table of measurements";
     case decided_by::measured_table: {
       constexpr std::string_view variable = "COLLIGO_TABLE=";
@@ -73,12 +73,12 @@ template <class Lazy = void>
 
 // "COLLIGO_ALL_REDUCE=ring is not taken: ...", or nothing.
 template <class Lazy = void>
-[[gnu::cold]] std::string untaken_wish_in_words(port_base& port, call const& its, decision const& by) {
+[[gnu::cold]] std::string unused_override_text(port_base& port, call const& its, decision const& by) {
   auto const& kept = deciding<>::kept_decisions::of(port, its.what);
   bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules ||
                        by.who == decided_by::measured_table;
-  if (!is_ours || kept.wish_in_words.empty()) return {};
-  return kept.wish_in_words + " is not taken: " + kept.no_wish;
+  if (!is_ours || kept.override_text.empty()) return {};
+  return kept.override_text + " is not taken: " + kept.why_not_taken;
 }
 
 template <class Lazy>
@@ -102,37 +102,37 @@ template <class Lazy>
   if (std::find(told.begin(), told.end(), now) != told.end()) return;
   told.push_back(now);
   std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
-                     way_in_words<>(port, its, by) + ", " + who_in_words<>(port, its, by);
-  if (std::string const wish = untaken_wish_in_words<>(port, its, by); !wish.empty()) line += "; " + wish;
+                     transport_text<>(port, its, by) + ", " + decider_text<>(port, its, by);
+  if (std::string const wish = unused_override_text<>(port, its, by); !wish.empty()) line += "; " + wish;
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 template <class Lazy>
 [[gnu::cold]] std::string explaining<Lazy>::explained(endpoint& at, call const& its, decision const* by,
-                                                 std::string const& trouble, text_table const& texts) {
+                                                 std::string const& trouble, policy_table const& texts) {
   port_base& port = port_at(at);
   std::string said = trouble + '\n';
-  text const* taken = nullptr;
+  erased_policy const* taken = nullptr;
   if (by != nullptr) {
     taken = by->what;
     said = std::string(described(its, *by, call_form::blocking).text()) + ", on " + std::to_string(port.size()) +
            (port.size() == 1 ? " rank\n  " : " ranks\n  ");
-    known_ranks known{port.hosts};
+    topology known{port.hosts};
     if (auto const refused = deciding<>::why_not(port, its, *by, known).why; !refused.empty())
       return said + "refused: " + std::string(taken->name) + refused + '\n';
-    said += std::string(taken->name) + ' ' + way_in_words<>(port, its, *by) + ", ";
-    said += who_in_words<>(port, its, *by) + '\n';
-    if (std::string const wish = untaken_wish_in_words<>(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
+    said += std::string(taken->name) + ' ' + transport_text<>(port, its, *by) + ", ";
+    said += decider_text<>(port, its, *by) + '\n';
+    if (std::string const wish = unused_override_text<>(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
     if (auto const price = price_of<>(its, *taken, by->tag, known))
       said += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
   }
   std::vector<std::pair<double, std::string>> priced;
   std::string unpriced, excluded;
   auto const look = [&](std::size_t which, chosen_algorithm const& one) {
-    text const* const what = texts[which];
+    erased_policy const* const what = texts[which];
     if (what == nullptr || what == taken || what->over != transport::best) return;
     void const* const tag = one.algorithm.tag();
-    known_ranks known{port.hosts};
+    topology known{port.hosts};
     std::string const name(what->name);
     auto const refused = deciding<>::why_not(port, its, {what, tag, what->over, decided_by::pinned}, known).why;
     if (!refused.empty()) excluded += "  excluded: " + name + refused + '\n';

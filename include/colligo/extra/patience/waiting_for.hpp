@@ -20,19 +20,19 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Looks on at the calls of a port, so that it knows what to say of a wait.
 class impatient_rank final : public patience {
  public:
-  impatient_rank(port_base& port, patience_wish wish, shared_host* host, std::string communicator);
+  impatient_rank(port_base& port, patience_setting wish, shared_host* host, std::string communicator);
   COLLIGO_BODY ~impatient_rank() override;
 
-  COLLIGO_BODY void watch(call const& its, text_run const& run, any_step& step, working_vector& data,
+  COLLIGO_BODY void watch(call const& its, policy_run const& run, any_step& step, working_vector& data,
                           observer* trace) override;
   COLLIGO_BODY void waits() override;
-  COLLIGO_BODY void waits_for(call const& its, text const& what, std::uint32_t number, bool in_memory,
+  COLLIGO_BODY void waits_for(call const& its, erased_policy const& what, std::uint32_t number, bool in_memory,
                               std::size_t step, std::span<operand const> operands) override;
   COLLIGO_BODY void has_waited() override;
   COLLIGO_BODY void starts(std::uint32_t number) override;
   COLLIGO_BODY void completes() override;
-  bool has_given_up(std::uint32_t number) const override { return given_up_ == number; }
-  COLLIGO_BODY void enter(call const& its, text const& what, std::uint32_t number) override;
+  bool is_abandoned(std::uint32_t number) const override { return latest_abandoned_ == number; }
+  COLLIGO_BODY void enter(call const& its, erased_policy const& what, std::uint32_t number) override;
   COLLIGO_BODY void leave() override;
 
  private:
@@ -48,7 +48,7 @@ class impatient_rank final : public patience {
   };
   struct ending;
 
-  static noted_call noted(call const& its, text const& what, std::uint32_t number);
+  static noted_call noted(call const& its, erased_policy const& what, std::uint32_t number);
   void next_step(std::span<operand const> operands, int peer);
   void note_awaited();
   void note() { notice_->put(wait_.now); }
@@ -59,20 +59,20 @@ class impatient_rank final : public patience {
   bool has_come(int rank, std::uint32_t number) const;
 
   port_base& port_;
-  patience_wish wish_;
+  patience_setting wish_;
   shared_host* host_;
   std::string communicator_;
   std::unique_ptr<rank_notice> own_;   // where no memory is shared
   rank_notice* notice_;
   wait wait_;
-  std::uint32_t given_up_ = 0;
+  std::uint32_t latest_abandoned_ = 0;
 };
 
 /// Whoever includes this loses patience where that is asked for.
-inline bool const waits_are_watched = (watch_waits = [](port_base& port, patience_wish const& wish, shared_host* host,
-                                                        std::string name) -> std::unique_ptr<patience> {
-  return std::make_unique<impatient_rank>(port, wish, host, std::move(name));
-}, true);
+inline bool const waits_are_watched = (
+    watch_waits = [](port_base& port, patience_setting const& wish, shared_host* host, std::string name)
+        -> std::unique_ptr<patience> { return std::make_unique<impatient_rank>(port, wish, host, std::move(name)); },
+    true);
 
 }  // namespace colligo
 

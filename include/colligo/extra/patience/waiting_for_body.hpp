@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../../core/error.hpp"
-#include "../../core/words.hpp"
+#include "../../core/strings.hpp"
 #include "../../memory/shared_host.hpp"
 #include "waiting_for.hpp"
 
@@ -29,17 +29,17 @@ namespace words_of_patience {
   for (std::size_t i = 0, after; i < all.size(); i = after) {
     for (after = i + 1; after < all.size() && all[after] == all[after - 1] + 1;) ++after;
     if (after - i < 3) after = i + 1;
-    text += sentence({i == 0 ? "" : ", ", all[i]});
-    if (after - i > 1) text += sentence({" to ", all[after - 1]});
+    text += concat({i == 0 ? "" : ", ", all[i]});
+    if (after - i > 1) text += concat({" to ", all[after - 1]});
   }
   return text;
 }
 
 // "all_reduce #17 of 8 double"
 [[gnu::cold]] COLLIGO_BODY std::string call(noted_call const& c) {
-  std::string text = sentence({name_of(c.its.what), " #", c.its.number});
-  if (c.its.what != collective::barrier) text += sentence({" of ", c.its.n, " ", c.element.data()});
-  return has_root(c.its.what) ? sentence({text, ", root ", c.its.root}) : text;
+  std::string text = concat({name_of(c.its.what), " #", c.its.number});
+  if (c.its.what != collective::barrier) text += concat({" of ", c.its.n, " ", c.element.data()});
+  return has_root(c.its.what) ? concat({text, ", root ", c.its.root}) : text;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string name(std::string const& communicator) {
@@ -50,8 +50,8 @@ namespace words_of_patience {
 [[gnu::cold]] COLLIGO_BODY std::string way(noted_call const& c, shared_host const* host) {
   std::array<char, sizeof(packed_name)> name;
   std::memcpy(name.data(), c.its.algorithm.data(), name.size());
-  if (c.is_vendor) return sentence({name.data(), ", in the MPI library"});
-  return sentence({name.data(), !c.in_memory           ? ", over messages"
+  if (c.is_vendor) return concat({name.data(), ", in the MPI library"});
+  return concat({name.data(), !c.in_memory           ? ", over messages"
                                 : host && host->whole() ? ", over shared memory"
                                                         : ", over shared memory and messages"});
 }
@@ -69,7 +69,7 @@ struct impatient_ports {
   }
 };
 
-COLLIGO_BODY impatient_rank::impatient_rank(port_base& port, patience_wish wish, shared_host* host,
+COLLIGO_BODY impatient_rank::impatient_rank(port_base& port, patience_setting wish, shared_host* host,
                                             std::string communicator)
     : port_(port), wish_(wish), host_(host), communicator_(std::move(communicator)),
       own_(host ? nullptr : std::make_unique<rank_notice>()), notice_(host ? &host->my_record().notice : own_.get()) {
@@ -131,7 +131,7 @@ struct impatient_rank::ending {
   }
 };
 
-COLLIGO_BODY void impatient_rank::watch(call const& its, text_run const& run, any_step& step, working_vector& data,
+COLLIGO_BODY void impatient_rank::watch(call const& its, policy_run const& run, any_step& step, working_vector& data,
                                         observer* trace) {
   ending const end{*this};
   enter(its, run.what, run.number);
@@ -140,7 +140,7 @@ COLLIGO_BODY void impatient_rank::watch(call const& its, text_run const& run, an
   trace ? trace->watch(its, run, each, data) : run(each);
 }
 
-COLLIGO_BODY noted_call impatient_rank::noted(call const& its, text const& what, std::uint32_t number) {
+COLLIGO_BODY noted_call impatient_rank::noted(call const& its, erased_policy const& what, std::uint32_t number) {
   noted_call now;
   now.its = {number, its.what, its.root, its.vector.whole.size(), its.of->size, what.short_name};
   now.is_vendor = what.is_vendor;
@@ -149,7 +149,7 @@ COLLIGO_BODY noted_call impatient_rank::noted(call const& its, text const& what,
   return now;
 }
 
-COLLIGO_BODY void impatient_rank::enter(call const& its, text const& what, std::uint32_t number) {
+COLLIGO_BODY void impatient_rank::enter(call const& its, erased_policy const& what, std::uint32_t number) {
   wait_ = {};
   wait_.now = noted(its, what, number);
   note();
@@ -205,17 +205,17 @@ COLLIGO_BODY void impatient_rank::waits() {
     note_awaited();
   }
   if (!wait_.told_elsewhere && now - wait_.began >= wish_.after / 2)
-    tell_elsewhere(sentence({words_of_patience::call(wait_.now), " of ", words_of_patience::name(communicator_)}));
+    tell_elsewhere(concat({words_of_patience::call(wait_.now), " of ", words_of_patience::name(communicator_)}));
   if (now - wait_.began < wish_.after) return;
   if (!std::exchange(wait_.told, true)) tell();
   if (!wish_.throws || wait_.now.is_vendor) return;   // MPI's own can not be left
-  given_up_ = wait_.now.its.number;
-  throw stalled(sentence({where(port_, wait_.now.its.what), "call #", given_up_, " has waited ", in_words(wish_),
-                          awaited_in_words(wait_.now)}));
+  latest_abandoned_ = wait_.now.its.number;
+  throw stalled(concat({where(port_, wait_.now.its.what), "call #", latest_abandoned_, " has waited ",
+                        name_of_call(wish_), awaited_in_words(wait_.now)}));
 }
 
-COLLIGO_BODY void impatient_rank::waits_for(call const& its, text const& what, std::uint32_t number, bool in_memory,
-                                            std::size_t step, std::span<operand const> operands) {
+COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const& what, std::uint32_t number,
+                                            bool in_memory, std::size_t step, std::span<operand const> operands) {
   if (wait_.now.its.number != 0 && !wait_.of_request) return;   // within a call's functor
   auto const n = static_cast<std::uint32_t>(step + 1);
   if (wait_.now.its.number != number) {
@@ -242,8 +242,8 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, text const& what, s
   std::ranges::sort(ranks);
   std::ranges::copy_if(ranks, std::back_inserter(late), [&](int r) { return !has_come(r, its.its.number); });
   auto const more = static_cast<std::size_t>(its.awaited) - known;
-  std::string text = sentence({" for rank ", words_of_patience::ranks(late.empty() ? ranks : late)});
-  return more == 0 ? text : sentence({text, " and ", more, " more"});
+  std::string text = concat({" for rank ", words_of_patience::ranks(late.empty() ? ranks : late)});
+  return more == 0 ? text : concat({text, " and ", more, " more"});
 }
 
 // What a rank does, seen from the call that this one waits in.
@@ -252,9 +252,9 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, text const& what, s
   rank_notice const& its = is_own ? *notice_ : host_->record_of(rank).notice;
   noted_call const now = its.get(), &mine = wait_.now;
   std::uint32_t const latest = its.latest.load(std::memory_order_acquire), requests = its.requests.load();
-  std::string const process = sentence({"its process (pid ", its.process.load(), ")"});
+  std::string const process = concat({"its process (pid ", its.process.load(), ")"});
   if (!is_own && host_->is_gone(rank))
-    return sentence({host_->ranks_may_leave() ? "has left" : process + " is gone", "; its latest call was #", latest});
+    return concat({host_->ranks_may_leave() ? "has left" : process + " is gone", "; its latest call was #", latest});
   if (its.process.load(std::memory_order_acquire) == 0) return "says nothing of itself";
   if (now.its.number != 0) {
     bool const same =
@@ -263,18 +263,18 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, text const& what, s
     std::string const how = same && now.its.algorithm == mine.its.algorithm && now.in_memory == mine.in_memory
                                 ? std::string()
                                 : " (" + words_of_patience::way(now, host_) + ")";
-    if (now.is_vendor) return sentence({"in ", what, how});
-    if (now.step == 0) return sentence({"in ", what, how, ", and does not wait for anybody"});
-    return sentence({"in ", what, how, ", step ", now.step, ", waiting", awaited_in_words(now)});
+    if (now.is_vendor) return concat({"in ", what, how});
+    if (now.step == 0) return concat({"in ", what, how, ", and does not wait for anybody"});
+    return concat({"in ", what, how, ", step ", now.step, ", waiting", awaited_in_words(now)});
   }
   std::string text = "has made no call";
-  if (latest != 0) text = sentence({"has not called since #", latest});
+  if (latest != 0) text = concat({"has not called since #", latest});
   if (has_come(rank, mine.its.number)) text = "has been in it";
   if (requests != 0)
-    text += sentence({", with ", requests, " request", requests == 1 ? "" : "s",
+    text += concat({", with ", requests, " request", requests == 1 ? "" : "s",
                       " under way, which go on when it tests or waits for one"});
-  if (now.elsewhere[0] != '\0') text += sentence({"; it waits in ", now.elsewhere.data()});
-  return host_->ranks_may_leave() ? text : sentence({text, "; ", process, " is alive"});
+  if (now.elsewhere[0] != '\0') text += concat({"; it waits in ", now.elsewhere.data()});
+  return host_->ranks_may_leave() ? text : concat({text, "; ", process, " is alive"});
 }
 
 [[gnu::cold]] COLLIGO_BODY void impatient_rank::tell() const {
@@ -288,7 +288,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, text const& what, s
       if (seen == number) return;
     } while (!its.compare_exchange_weak(seen, number));
   }
-  std::string all = sentence({"colligo: after ", in_words(wish_), " in ", words_of_patience::call(mine), " over ",
+  std::string all = concat({"colligo: after ", name_of_call(wish_), " in ", words_of_patience::call(mine), " over ",
                               port_.size(), " ranks of ", words_of_patience::name(communicator_), " (",
                               words_of_patience::way(mine, host_), "):\n"});
   std::vector<std::pair<std::string, std::vector<int>>> lines;
@@ -300,7 +300,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, text const& what, s
     line->second.push_back(rank);
   }
   for (auto const& [says, ranks] : lines)
-    all += sentence({"  rank ", words_of_patience::ranks(ranks), ": ", says, "\n"});
+    all += concat({"  rank ", words_of_patience::ranks(ranks), ": ", says, "\n"});
   std::fputs(all.c_str(), stderr);
 }
 

@@ -39,21 +39,21 @@ struct possible_algorithm {
 
 /// Steps, over any wire, or the MPI library's own, which keep the order if that is needed.
 template <class Lazy = void>
-bool is_possible(port_base& port, call const& its, decision const& by, known_ranks& known) {
+bool is_possible(port_base& port, call const& its, decision const& by, topology& known) {
   return by.what != nullptr && by.what->over == transport::best &&
          deciding<>::why_not(port, its, by, known).why.empty();
 }
 
 /// Those of the catalogue, with the knobs that they have by default, the quickest on this machine first.
 template <class Lazy = void>
-std::vector<possible_algorithm> possible_algorithms(port_base& port, call const& its, text_table const& texts,
+std::vector<possible_algorithm> possible_algorithms(port_base& port, call const& its, policy_table const& texts,
                                                     machine const& m) {
   constexpr std::size_t most_operands = 1 << 13;   // of a schedule that is recorded for its price
   std::vector<possible_algorithm> all;
   std::size_t const bytes = its.of->bytes(its.vector.whole.size());
   auto const look = [&](chosen_algorithm const& one) {
     decision const by = decision_for(one, texts, decided_by::rules);
-    known_ranks known{port.hosts};
+    topology known{port.hosts};
     if (!is_possible<>(port, its, by, known)) return;
     possible_algorithm found{one, one.algorithm.index(), std::numeric_limits<double>::infinity()};
     auto const by_formula = for_collective(its.what, [&]<collective C>() {

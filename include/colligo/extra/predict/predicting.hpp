@@ -34,7 +34,7 @@ namespace detail {
 /// What stands behind predict(). A template, so that only units that ask for it compile it.
 template <class Lazy = void>
 struct predicting {
-  static std::vector<prediction> predict(endpoint& at, call const& its, text_table const& texts, machine const& m);
+  static std::vector<prediction> predict(endpoint& at, call const& its, policy_table const& texts, machine const& m);
   /// Seconds per message and per byte, between ranks that share a host or, `between`, do not. Collective.
   static machine network(endpoint& at, bool between);
 
@@ -92,7 +92,7 @@ std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n
   void const* const wire = port_of<Comm>::template wire<T, Op const, true>();
   detail::call const its{what, &detail::element_of<T, Op const>, wire, nullptr,
                          blocks{{0, all}, at.size()}, {}, {}};
-  return detail::predicting<>::predict(at, its, detail::texts_of(what), m);
+  return detail::predicting<>::predict(at, its, detail::policies_of(what), m);
 }
 /// The same for collectives without a functor.
 template <class T, communicator Comm>

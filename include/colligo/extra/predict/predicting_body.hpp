@@ -65,7 +65,7 @@ inline double seconds_of_exchange(port_base& port, pair_exchange const& pair, st
   for (int i = 0; i < batches; ++i) {
     auto const began = clock::now();
     for (int k = 0; k < calls; ++k)
-      port.execute(its, text_for<collective::all_reduce, pair_exchange>, &pair, {port.hosts}, transport::best);
+      port.execute(its, erased_policy_for<collective::all_reduce, pair_exchange>, &pair, {port.hosts}, transport::best);
     std::chrono::duration<double> const took = clock::now() - began;
     best = std::min(best, took.count() / calls);
   }
@@ -97,7 +97,7 @@ machine predicting<Lazy>::network(endpoint& at, bool between) {
 }
 
 template <class Lazy>
-std::vector<prediction> predicting<Lazy>::predict(endpoint& at, call const& its, text_table const& texts,
+std::vector<prediction> predicting<Lazy>::predict(endpoint& at, call const& its, policy_table const& texts,
                                                   machine const& m) {
   std::vector<prediction> all;
   for (possible_algorithm const& one : possible_algorithms<>(port_at(at), its, texts, m))

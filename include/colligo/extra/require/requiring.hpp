@@ -75,7 +75,8 @@ struct requirement {
 template <class Lazy = void>
 struct requiring {
   /// Throws algorithm_error, on all ranks alike, where no algorithm is known to have what is asked for.
-  static decision decide(endpoint& at, call const& its, deciding<>::texts_of_collective texts, requirement const& asks);
+  static decision decide(endpoint& at, call const& its, deciding<>::policies_of_collective texts,
+                         requirement const& asks);
 
  private:
   struct kept;
@@ -84,7 +85,7 @@ struct requiring {
 
 /// All that such a tag holds are its knobs.
 template <class Tag>
-constexpr bool is_told_by_knobs(Tag const& tag) {
+constexpr bool is_defined_by_knobs(Tag const& tag) {
   if constexpr (requires { tag.hosts.empty(); }) return tag.hosts.empty();
   else return std::is_empty_v<Tag> || requires { Tag::knobs; } || requires { tag.fingerprint(); };
 }
@@ -111,14 +112,14 @@ struct require {
 
   template <collective C, class T, class Op>
   detail::decision decide(detail::endpoint& port, detail::call const& its,
-                          detail::deciding<>::texts_of_collective texts) const {
+                          detail::deciding<>::policies_of_collective texts) const {
     if constexpr (!combines(C) || exact<Op, T>) {
       return detail::deciding<>::by_rules(port, its, texts);
     } else if constexpr (is_property) {
       return detail::requiring<>::decide(port, its, texts, {what});
     } else if constexpr (offers<decltype(What::tag), C, T, Op>) {
       detail::decision const as = detail::decide_pinned<C, decltype(What::tag), T, Op>(what.tag);
-      return detail::requiring<>::decide(port, its, texts, {{}, &as, detail::is_told_by_knobs(what.tag)});
+      return detail::requiring<>::decide(port, its, texts, {{}, &as, detail::is_defined_by_knobs(what.tag)});
     } else {
       throw algorithm_error(std::string(name_of(C)) + ": " + std::string(what.tag.name) +
                             " has no form for this collective");

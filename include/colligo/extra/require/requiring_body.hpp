@@ -37,7 +37,7 @@ struct requiring<Lazy>::kept final : kept_with_port {
     std::size_t n;
     int root;
     std::vector<std::size_t> offsets;
-    text const* like;
+    erased_policy const* like;
     knob_values knobs;
     // What was decided.
     chosen_algorithm chosen{binary_tree{}};
@@ -82,18 +82,18 @@ struct requiring<Lazy>::search {
 
   port_base& port;
   call const& its;
-  text_table const& texts;
+  policy_table const& texts;
   requirement const& asks;
   std::optional<bracketing> wanted;   ///< of like()
 
-  std::optional<bracketing> form_of(decision const& by, known_ranks const& known) const {
+  std::optional<bracketing> form_of(decision const& by, topology const& known) const {
     auto const said = recorded_call(its, *by.what, by.tag, known, most_operands);
     if (!said || said->by_arrival) return std::nullopt;
     return association(said->steps, its.of->commutes ? operands::commute : operands::ordered, its.vector, its.root);
   }
 
   // What it gives is known, of the same call on all ranks.
-  bool has(decision const& by, known_ranks const& known) const {
+  bool has(decision const& by, topology const& known) const {
     bool const alike = !asks.what.has(same_bits) || its.what != collective::all_reduce || by.what->same_bits;
     bool const in_turn = !asks.what.has(as_sequential) || by.what->sequential;
     bool const proven_by_card = alike && in_turn && asks.like == nullptr;
@@ -105,7 +105,7 @@ struct requiring<Lazy>::search {
 
   bool takes(chosen_algorithm const& chosen) const {
     decision const by = decision_for(chosen, texts, decided_by::required);
-    known_ranks known{port.hosts};
+    topology known{port.hosts};
     return is_possible<>(port, its, by, known) && by.what->run != nullptr && has(by, known);
   }
 
@@ -116,7 +116,7 @@ struct requiring<Lazy>::search {
     return std::nullopt;
   }
 
-  std::string in_words() const {
+  std::string name_of_call() const {
     std::string words;
     auto const add = [&](property p, char const* name) {
       if (asks.what.has(p)) (words += words.empty() ? "" : " | ") += name;
@@ -129,10 +129,10 @@ struct requiring<Lazy>::search {
 };
 
 template <class Lazy>
-decision requiring<Lazy>::decide(endpoint& at, call const& its, deciding<>::texts_of_collective texts,
+decision requiring<Lazy>::decide(endpoint& at, call const& its, deciding<>::policies_of_collective texts,
                                  requirement const& asks) {
   port_base& port = port_at(at);
-  return deciding<>::told_if_refused(port, its, [&]() -> decision {
+  return deciding<>::announcing_refusal(port, its, [&]() -> decision {
     kept& all = kept::of(port);
     if (auto const* const found = asks.keeps ? all.find(its, asks) : nullptr) [[likely]]
       return found->is_like ? *asks.like : found->by;
@@ -140,14 +140,14 @@ decision requiring<Lazy>::decide(endpoint& at, call const& its, deciding<>::text
     s.stable = false;
     search look{port, its, texts(), asks, std::nullopt};
     if (asks.like) {
-      known_ranks known{port.hosts};
+      topology known{port.hosts};
       if (auto const refused = deciding<>::why_not(port, its, *asks.like, known).why; !refused.empty())
         refuse(port, its.what, asks.like->what->name, refused);
       look.wanted = look.form_of(*asks.like, known);
     }
     auto const found = look.best(s);
     if (!found && !asks.like)
-      refuse(port, its.what, "require{" + look.in_words() + "}", ": no algorithm is known to have that");
+      refuse(port, its.what, "require{" + look.name_of_call() + "}", ": no algorithm is known to have that");
     if (!found && !asks.keeps) return *asks.like;
     auto const* const offsets = its.vector.offsets;
     auto& made = all.add({its.of, its.what, asks.what, its.vector.whole.size(), its.root,

@@ -13,7 +13,7 @@
 
 #include "../../core/error.hpp"
 #include "../../core/lines.hpp"
-#include "../../core/words.hpp"
+#include "../../core/strings.hpp"
 #include "../../engine/port.hpp"
 #include "../../select/decide_body.hpp"
 #include "measured.hpp"
@@ -44,7 +44,7 @@ class table_parser {
     std::array<std::string_view, 6> words;
     std::size_t count = 0;
     auto rest = line;
-    for (auto word = next_word(rest); !word.empty(); word = next_word(rest), ++count)
+    for (auto word = next_token(rest); !word.empty(); word = next_token(rest), ++count)
       if (count < words.size()) words[count] = word;
     if (count == 0) return;
     if (words[0] == "set") {   // taken by settings_of_environment
@@ -108,8 +108,8 @@ class table_parser {
 
   text_lines lines_;
   std::string const& where_;
-  text known_{};
-  text_table any_{};   // all names, whatever they have forms for
+  erased_policy known_{};
+  policy_table any_{};   // all names, whatever they have forms for
   measured_table made_;
 };
 
@@ -180,7 +180,7 @@ template <class Allowed>
 
 // The rows of the table that may hold for these elements. A table that is none is told of, once.
 [[gnu::cold]] COLLIGO_BODY std::unique_ptr<kept_with_port> read_measured(port_base& port, call const& its,
-                                                                         text_table const& texts) {
+                                                                         policy_table const& texts) {
   try {
     auto const table = measured_table::of(port.table_setting());
     int const hosts = host_map{port.hosts, port.size()}.host_count();
@@ -191,13 +191,13 @@ template <class Allowed>
             throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " +
                                  std::string(name_of(row.take.algorithm)) + " has no form for " +
                                  std::string(name_of(its.what)));
-          known_ranks known{port.hosts};
+          topology known{port.hosts};
           return deciding<>::why_not(port, its, by, known).why.empty();
         });
     if (!its_rows->ladders.empty()) return its_rows;
   } catch (argument_error const& e) {
     if (port.strict()) throw argument_error(where(port, its.what) + e.what());
-    if (port.rank() == 0) tell_once(std::string(e.what()) + "; the table is not taken, the library chooses");
+    if (port.rank() == 0) warn_once(std::string(e.what()) + "; the table is not taken, the library chooses");
   }
   return nullptr;
 }

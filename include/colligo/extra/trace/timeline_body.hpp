@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../core/words.hpp"
+#include "../../core/strings.hpp"
 #include "../../plan/svg.hpp"
 #include "trace_file_body.hpp"
 
@@ -101,10 +101,10 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   auto const y = [&](int row, trace_event const& e) { return y_of[row] + lane_height * lanes.at(row)(e); };
 
   // What is not in the picture, in words.
-  std::string title = detail::sentence({logs.size(), " ranks, ", times.us(times.last), " us"});
-  if (times.dropped) title += detail::sentence({", ", times.dropped, " later events dropped"});
+  std::string title = detail::concat({logs.size(), " ranks, ", times.us(times.last), " us"});
+  if (times.dropped) title += detail::concat({", ", times.dropped, " later events dropped"});
   if (auto const alone = ends - 2 * messages.size())
-    title += detail::sentence({", ", alone, " messages of which one end is missing"});
+    title += detail::concat({", ", alone, " messages of which one end is missing"});
   svg picture(x.right + (times.dropped ? 110 : 24), bottom + 30);
   picture.text(left, 20, title, "class='title'");
   double at = left;
@@ -155,7 +155,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   }
   for (trace_log const& log : logs) {
     double const its = y_of[log.row()] + call_height / 2 + 4;
-    picture.text(left - 10, its, detail::sentence({"rank ", log.row()}), "text-anchor='end'");
+    picture.text(left - 10, its, detail::concat({"rank ", log.row()}), "text-anchor='end'");
     if (!log.dropped()) continue;
     std::int64_t complete_to = times.first;
     for (trace_event const& e : log.events())   // of the last call, steps may be missing
@@ -163,7 +163,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     double const from = x(complete_to);
     picture.box(from, y_of[log.row()], x.right - from + 6, call_height, "fill='#d62728' fill-opacity='.12'",
                 "from here on this rank's events were dropped");
-    picture.text(x.right + 8, its, detail::sentence({log.dropped(), " dropped"}), "fill='#d62728' class='small'");
+    picture.text(x.right + 8, its, detail::concat({log.dropped(), " dropped"}), "fill='#d62728' class='small'");
   }
 
   // Words come last, over boxes and arrows.
@@ -177,15 +177,15 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
       double const begin = x(e.begin), wide = std::max(1.0, x(e.end) - begin);
       double const from = y(log.row(), e) + (call ? 0 : call_height - step_height - 1);
       std::string const name = call ? detail::title_of(e) : detail::title_of_step(log.events(), i);
-      std::string tip = detail::sentence({name, "\nrank ", log.row(), ", ", times.us(e.begin), " us, lasts ",
+      std::string tip = detail::concat({name, "\nrank ", log.row(), ", ", times.us(e.begin), " us, lasts ",
                                           times.duration(e.end - e.begin), " us"});
       if (e.combining > 0)
-        tip += detail::sentence({"\ncombining ", times.duration(e.combining), " us, else waiting and moving"});
-      if (call) tip += detail::sentence({"\n", e.elements, " elements, ", e.bytes, " bytes"});
+        tip += detail::concat({"\ncombining ", times.duration(e.combining), " us, else waiting and moving"});
+      if (call) tip += detail::concat({"\n", e.elements, " elements, ", e.bytes, " bytes"});
       bool folds = false, receives = false;
       for (std::size_t k = i + 1; !call && k < log.events().size() && log.events()[k].is_operand(); ++k) {
         trace_event const& o = log.events()[k];
-        tip += detail::sentence({"\n", detail::name_of(o.what), " ", o.peer, ": ", o.bytes, " bytes",
+        tip += detail::concat({"\n", detail::name_of(o.what), " ", o.peer, ": ", o.bytes, " bytes",
                                  o.shared_memory ? " through shared memory" : ""});
         folds |= o.what == trace_event::kind::fold, receives |= o.what == trace_event::kind::recv;
       }
@@ -208,7 +208,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     picture.arrow(x(m.sent.begin), leaves - (down ? 1 : step_height + 1), x(m.received.end),
                   arrives - (down ? step_height + 1 : 1),
                   "stroke='" + std::string(m.sent.shared_memory ? through_memory : by_message) + '\'',
-                  detail::sentence({"rank ", m.from, " to ", m.to, ": ", m.sent.bytes, " bytes\n",
+                  detail::concat({"rank ", m.from, " to ", m.to, ": ", m.sent.bytes, " bytes\n",
                                     times.us(m.sent.begin), " us to ", times.us(m.received.end), " us",
                                     m.sent.shared_memory ? ", through shared memory" : ""}));
   }

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../core/words.hpp"
+#include "../../core/strings.hpp"
 #include "trace_file.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -118,9 +118,9 @@ inline std::string quoted(std::string_view text) {
 }  // namespace detail
 
 COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log const> logs) {
-  using detail::quoted, detail::sentence;   // numbers as no locale writes them
+  using detail::quoted, detail::concat;   // numbers as no locale writes them
   detail::trace_span const times(logs);
-  out << sentence({R"({"displayTimeUnit":"ns","otherData":{"dropped_events":)", times.dropped,
+  out << concat({R"({"displayTimeUnit":"ns","otherData":{"dropped_events":)", times.dropped,
                    "},\"traceEvents\":[\n", R"({"ph":"M","pid":0,"tid":0,"name":"process_name",)",
                    R"("args":{"name":"colligo"}})"});
   auto const lanes = detail::lanes_of(logs);
@@ -130,32 +130,32 @@ COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log cons
     int const row = log.row();
     auto const& lane = lanes.at(row);
     auto const in_lane = [&](char const* phase, int its) {
-      return sentence({",\n{\"ph\":\"", phase, "\",\"pid\":0,\"tid\":", track(row, its)});
+      return concat({",\n{\"ph\":\"", phase, "\",\"pid\":0,\"tid\":", track(row, its)});
     };
     for (int its = 0; its < lane.count(); ++its)
       out << in_lane("M", its)
-          << sentence({R"(,"name":"thread_name","args":{"name":"rank )", row,
+          << concat({R"(,"name":"thread_name","args":{"name":"rank )", row,
                        its > 0 ? ", at the same time" : "", "\"}}"})
           << in_lane("M", its)
-          << sentence({R"(,"name":"thread_sort_index","args":{"sort_index":)", 64 * row + its, "}}"});
+          << concat({R"(,"name":"thread_sort_index","args":{"sort_index":)", 64 * row + its, "}}"});
     for (std::size_t i = 0; i < log.events().size(); ++i) {
       trace_event const& e = log.events()[i];
       if (e.is_operand()) continue;
       bool const call = e.what == trace_event::kind::call;
       std::string const title = call ? detail::title_of(e) : detail::title_of_step(log.events(), i);
       out << in_lane("X", lane(e))
-          << sentence({R"(,"cat":")", detail::name_of(e.what), R"(","ts":)", times.us(e.begin), R"(,"dur":)",
+          << concat({R"(,"cat":")", detail::name_of(e.what), R"(","ts":)", times.us(e.begin), R"(,"dur":)",
                        times.duration(e.end - e.begin), R"(,"name":)", quoted(title), R"(,"args":{"number":)",
                        e.number, R"(,"communicator":)", e.communicator, R"(,"combining_us":)",
                        times.duration(e.combining)});
       if (call) {
-        out << sentence({R"(,"collective":)", quoted(name_of(e.call_of)), R"(,"algorithm":)",
+        out << concat({R"(,"collective":)", quoted(name_of(e.call_of)), R"(,"algorithm":)",
                          quoted(e.algorithm_name()), R"(,"elements":)", e.elements, R"(,"bytes":)", e.bytes});
       } else {
         out << R"(,"operands":[)";
         for (std::size_t k = i + 1; k < log.events().size() && log.events()[k].is_operand(); ++k) {
           trace_event const& o = log.events()[k];
-          out << sentence({k == i + 1 ? "" : ",", R"({"kind":")", detail::name_of(o.what), R"(","peer":)", o.peer,
+          out << concat({k == i + 1 ? "" : ",", R"({"kind":")", detail::name_of(o.what), R"(","peer":)", o.peer,
                            R"(,"elements":)", o.elements, R"(,"bytes":)", o.bytes, R"(,"through":")",
                            o.shared_memory ? "shared memory" : "messages", "\"}"});
         }
@@ -168,7 +168,7 @@ COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log cons
     // An arrow is tied to the box around its time, so it has to end before the box does.
     std::int64_t const end = std::max(m.received.begin, m.received.end - 1);
     for (bool const start : {true, false})
-      out << sentence({",\n{\"ph\":\"", start ? "s" : "f\",\"bp\":\"e",
+      out << concat({",\n{\"ph\":\"", start ? "s" : "f\",\"bp\":\"e",
                        R"(","cat":"message","name":"message","pid":0,"id":)", id, R"(,"tid":)",
                        start ? track(m.from, lanes.at(m.from)(m.sent)) : track(m.to, lanes.at(m.to)(m.received)),
                        R"(,"ts":)", times.us(start ? m.sent.begin : end), R"(,"args":{"bytes":)", m.sent.bytes, "}}"});

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../core/words.hpp"
+#include "../../core/strings.hpp"
 #include "trace_file.hpp"
 #include "traced_program.hpp"
 
@@ -34,7 +34,7 @@ class trace_file {
 
   /// The path that COLLIGO_TRACE asks for, empty if it does not.
   static std::string asked_for() {
-    char const* const path = wish_of_environment("COLLIGO_TRACE");
+    char const* const path = environment_value("COLLIGO_TRACE");
     return path == nullptr ? "" : path;
   }
 

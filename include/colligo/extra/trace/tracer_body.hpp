@@ -57,7 +57,7 @@ class tracer::traced final : public any_step {
   }
   void add(std::span<operand const> operands, std::int64_t begin, std::int64_t before) {
     trace_event const e{.number = steps_, .call = call_, .begin = begin, .combining = combining_ - before};
-    steps_ += to_.log_step(e, operands, element_size(), step_, said_);
+    steps_ += to_.log_step(e, operands, element_size(), step_, recorded_);
   }
 
   any_step& step_;
@@ -65,7 +65,7 @@ class tracer::traced final : public any_step {
   std::uint32_t call_, steps_ = 0;
   std::int64_t const& combining_;
   detail::row<operand> operands_;
-  std::vector<trace_event> said_;
+  std::vector<trace_event> recorded_;
 };
 
 // True if there was something to be said.
@@ -91,7 +91,7 @@ bool tracer::log_step(trace_event e, std::span<operand const> operands, std::siz
   return true;
 }
 
-COLLIGO_BODY void tracer::watch(detail::call const& its, detail::text_run const& run, any_step& step,
+COLLIGO_BODY void tracer::watch(detail::call const& its, detail::policy_run const& run, any_step& step,
                                 detail::working_vector& data) {
   std::int64_t combining = 0;
   ending const end{*this, begin(its, run.what.name, run.number), combining, data};

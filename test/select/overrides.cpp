@@ -15,7 +15,7 @@
 #include <colligo/colligo.hpp>
 #include <colligo/table.hpp>
 #include <colligo/threads/thread_port.hpp>
-#include <colligo/core/words.hpp>
+#include <colligo/core/strings.hpp>
 #include <colligo/extra/tables/measured.hpp>
 
 #include "../locales.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "../core/error.hpp"
-#include "../core/words.hpp"
+#include "../core/strings.hpp"
 #include "decide_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -20,58 +20,61 @@ inline bool has_tree_setting(port_base const& port, collective c) {
 
 // What the environment wishes of this collective. A wish that nobody can take is told, once.
 template <class Lazy>
-[[gnu::cold]] void deciding<Lazy>::read_wish(port_base& port, collective c, text_table const& texts, latest& kept) {
-  kept.wish_is_read = true;
+[[gnu::cold]] void deciding<Lazy>::read_override(port_base& port, collective c, policy_table const& texts,
+                                                 latest& kept) {
+  kept.override_is_read = true;
   if (std::string const& setting = port.setting(c); !setting.empty()) {
-    kept.wish_in_words = environment_variable(c) + '=' + setting;
+    kept.override_text = environment_variable(c) + '=' + setting;
     try {
-      kept.wish = parse(texts, setting, "");
+      kept.overriding = parse(texts, setting, "");
     } catch (algorithm_error const& e) {
-      kept.no_wish = e.what();
+      kept.why_not_taken = e.what();
       if (port.rank() == 0 && !port.strict())
-        tell_once(kept.wish_in_words + " is not taken: " + kept.no_wish + "; the library chooses");
+        warn_once(kept.override_text + " is not taken: " + kept.why_not_taken + "; the library chooses");
     }
   } else if (has_tree_setting(port, c)) {
-    kept.wish_in_words = (port.reduce_tree_setting().is_set() && walks_up(c) ? port.reduce_tree_setting()
+    kept.override_text = (port.reduce_tree_setting().is_set() && walks_up(c) ? port.reduce_tree_setting()
                                                                             : port.broadcast_tree_setting()).where;
-    kept.wish = along_trees{};
+    kept.overriding = along_trees{};
   }
 }
 
 // A wish is taken where it is legal: it never breaks a program, unless the user wants to hear of it.
 template <class Lazy>
-[[gnu::cold]] bool deciding<Lazy>::takes_wish(port_base& port, call const& its, text_table const& texts, latest& kept) {
-  if (kept.wish) {
-    kept.chosen = *kept.wish;
+[[gnu::cold]] bool deciding<Lazy>::takes_override(port_base& port, call const& its, policy_table const& texts,
+                                                  latest& kept) {
+  if (kept.overriding) {
+    kept.chosen = *kept.overriding;
     kept.by = decision_of(port, its.what, kept.chosen, texts,
                           port.setting(its.what).empty() ? decided_by::tree_file : decided_by::environment);
-    known_ranks known{port.hosts};
+    topology known{port.hosts};
     try {
-      kept.no_wish = why_not(port, its, kept.by, known).why;
-      if (kept.no_wish.empty()) return true;
-      kept.no_wish.insert(0, kept.by.what->name);
+      kept.why_not_taken = why_not(port, its, kept.by, known).why;
+      if (kept.why_not_taken.empty()) return true;
+      kept.why_not_taken.insert(0, kept.by.what->name);
     } catch (argument_error const& e) {   // no tree
       if (port.strict()) throw;
-      kept.wish.reset();
-      kept.no_wish = e.what();
-      if (port.rank() == 0) tell_once(kept.no_wish + "; it is not taken, the library chooses");
+      kept.overriding.reset();
+      kept.why_not_taken = e.what();
+      if (port.rank() == 0) warn_once(kept.why_not_taken + "; it is not taken, the library chooses");
     }
   }
   if (!port.strict()) return false;
-  refuse(port, its.what, kept.wish_in_words,
-         port.rank() == 0 ? " can not be taken: " + kept.no_wish + "; or unset the variable, or COLLIGO_STRICT, which "
-                            "makes an error of this"
+  refuse(port, its.what, kept.override_text,
+         port.rank() == 0 ? " can not be taken: " + kept.why_not_taken +
+                                "; or unset the variable, or COLLIGO_STRICT, which "
+                                "makes an error of this"
                           : " can not be taken, rank 0 says why");
 }
 
 // Null: no table, or none with rows for such elements.
 template <class Lazy>
-[[gnu::cold]] std::unique_ptr<kept_with_port> deciding<Lazy>::read_wished_table(port_base& port, call const& its,
-                                                                                text_table const& texts) {
+[[gnu::cold]] std::unique_ptr<kept_with_port> deciding<Lazy>::read_user_table(port_base& port, call const& its,
+                                                                                policy_table const& texts) {
   if (read_tables.read) return read_tables.read(port, its, texts);
   std::string const trouble = not_included(port.table_setting().where, "table.hpp");
   if (port.strict()) throw argument_error("colligo: " + trouble);
-  if (port.rank() == 0) tell_once(trouble + ", the library chooses");
+  if (port.rank() == 0) warn_once(trouble + ", the library chooses");
   return nullptr;
 }
 

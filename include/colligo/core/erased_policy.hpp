@@ -25,7 +25,7 @@ struct host_tables;   // shape/host_map.hpp
 struct vendor;  // algorithm/vendor.hpp
 
 /// What a tag may leave open and its communicator knows.
-struct known_ranks {
+struct topology {
   std::span<int const> hosts{};         ///< the host of each rank; empty: all on one
   tree const* reduce_tree = nullptr;    ///< null: none
   tree const* broadcast_tree = nullptr;
@@ -48,20 +48,20 @@ constexpr packed_name packed(std::string_view name) {
   return std::bit_cast<packed_name>(letters);
 }
 
-struct text {
+struct erased_policy {
   std::string_view name;
   packed_name short_name;
   transport over;   ///< best, unless that is what the algorithm is
   bool ordered = true, keeps_input = false, asks_for_trees = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
-  void (*run)(void const* tag, known_ranks const& known, any_step& step, blocks const& vector, int root) = nullptr;
+  void (*run)(void const* tag, topology const& known, any_step& step, blocks const& vector, int root) = nullptr;
   /// Bytes of its tags, where those with the same bytes say the same: they have nothing but knobs.
   std::size_t tag_bytes = more_than_knobs;
   static constexpr std::size_t more_than_knobs = static_cast<std::size_t>(-1);
   /// Elements beyond the vector that it has for its own; null: none.
   std::size_t (*scratch)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
-  fitness (*fits)(void const* tag, known_ranks const& known, int p) = nullptr;
+  fitness (*fits)(void const* tag, topology const& known, int p) = nullptr;
   knob_reader knob = nullptr;   ///< null: its tags have none
   /// Of the trees that the tag names, 0: it names none; null: it never does.
   std::size_t (*trees)(void const* tag) = nullptr;
@@ -69,7 +69,7 @@ struct text {
 
 /// f(name, value) for every knob, and for the trees that the tag names.
 template <class F>
-void for_each_knob(text const& what, void const* tag, F f) {
+void for_each_knob(erased_policy const& what, void const* tag, F f) {
   std::string_view name;
   std::size_t i = 0;
   if (what.knob)
@@ -77,15 +77,15 @@ void for_each_knob(text const& what, void const* tag, F f) {
   if (std::size_t const trees = what.trees ? what.trees(tag) : 0) f("trees", trees);
 }
 
-/// The tag takes trees from its communicator: `Other completed(known_ranks const&) const`.
+/// The tag takes trees from its communicator: `Other completed(topology const&) const`.
 template <class Tag>
-concept completed_by_trees = requires(Tag const& tag, known_ranks const& known) { tag.completed(known); };
+concept completed_by_trees = requires(Tag const& tag, topology const& known) { tag.completed(known); };
 template <class Tag>
 concept completed_by_hosts = requires(Tag const& tag) { tag.hosts.empty(); };
 
 /// Calls f(tag) with all that the tag leaves open filled in.
 template <class Tag, class F>
-constexpr auto with_completed(void const* address, known_ranks const& known, F f) {
+constexpr auto with_completed(void const* address, topology const& known, F f) {
   auto const& tag = *static_cast<Tag const*>(address);
   if constexpr (completed_by_trees<Tag>) {
     return f(tag.completed(known));
@@ -109,15 +109,15 @@ constexpr transport over_of() {
 
 template <class Tag>
 constexpr std::size_t tag_bytes_of() {
-  if constexpr (completed_by_trees<Tag>) return text::more_than_knobs;
+  if constexpr (completed_by_trees<Tag>) return erased_policy::more_than_knobs;
   else if constexpr (std::is_empty_v<Tag>) return 0;
   else if constexpr (requires { requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t); }) return sizeof(Tag);
-  else return text::more_than_knobs;
+  else return erased_policy::more_than_knobs;
 }
 
 template <collective C, class Tag, class T, class Op>
-constexpr text make_text() {
-  text made{.name = Tag::name,
+constexpr erased_policy erase_policy() {
+  erased_policy made{.name = Tag::name,
             .short_name = packed(Tag::name),
             .over = over_of<Tag>(),
             .asks_for_trees = completed_by_trees<Tag>,
@@ -130,14 +130,14 @@ constexpr text make_text() {
   made.sequential = is_sequential<policy>();
   // What is no part of the result, in which it would lie: an exclusive scan's own input, what goes to other ranks.
   made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan || has_two_vectors(C);
-  if constexpr (has_text<policy>())
-    made.run = [](void const* address, known_ranks const& known, any_step& step, blocks const& vector, int root) {
+  if constexpr (is_made_of_steps<policy>())
+    made.run = [](void const* address, topology const& known, any_step& step, blocks const& vector, int root) {
       with_completed<Tag>(address, known, [&]<class Whole>(Whole const& tag) {
         apply<C>(make_policy<C, Whole, T, Op>(tag), step, vector, root);
       });
     };
   if constexpr (requires(policy const& its) { its.made_for(1); } || requires(policy const& its) { its.in_order(1); })
-    made.fits = [](void const* address, known_ranks const& known, int p) {
+    made.fits = [](void const* address, topology const& known, int p) {
       return with_completed<Tag>(address, known, [p]<class Whole>(Whole const& tag) {
         auto const its = make_policy<C, Whole, T, Op>(tag);
         return fitness{colligo::made_for(its, p), keeps_order_over(its, p)};
@@ -153,7 +153,7 @@ constexpr text make_text() {
 }
 
 template <collective C, class Tag, class T = any_element, class Op = any_functor>
-inline constexpr text text_for = make_text<C, Tag, T, Op>();
+inline constexpr erased_policy erased_policy_for = erase_policy<C, Tag, T, Op>();
 
 }  // namespace detail
 }  // namespace colligo

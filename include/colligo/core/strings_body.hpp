@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of words.hpp.
+/// The bodies of strings.hpp.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "row.hpp"
-#include "words.hpp"
+#include "strings.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -83,12 +83,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
   });
 }
 
-[[gnu::cold]] COLLIGO_BODY char const* wish_of_environment(char const* variable) {
+[[gnu::cold]] COLLIGO_BODY char const* environment_value(char const* variable) {
   char const* const value = std::getenv(variable);
   return value && *value != '\0' && switch_in(value) != false ? value : nullptr;
 }
 
-[[gnu::cold]] COLLIGO_BODY void tell_once(std::string const& text) {
+[[gnu::cold]] COLLIGO_BODY void warn_once(std::string const& text) {
   static std::mutex mutex;
   static auto& told = *new std::vector<std::string>;   // ports may outlive static objects
   std::lock_guard const lock(mutex);
@@ -111,9 +111,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return its;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string sentence(std::initializer_list<word> words) {
+[[gnu::cold]] COLLIGO_BODY std::string concat(std::initializer_list<concat_piece> words) {
   std::string all;
-  for (word const& w : words) {
+  for (concat_piece const& w : words) {
     if (!w.text) all += w.is_negative ? std::to_string(static_cast<std::int64_t>(w.number)) : std::to_string(w.number);
     else all.append(w.text, w.letters != std::string_view::npos ? w.letters : std::strlen(w.text));
   }
@@ -121,7 +121,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string not_included(std::string_view asked_by, std::string_view header) {
-  return sentence({asked_by, ": this program includes neither <colligo/", header, "> nor <colligo/environment.hpp>"});
+  return concat({asked_by, ": this program includes neither <colligo/", header, "> nor <colligo/environment.hpp>"});
 }
 
 }  // namespace colligo

@@ -15,7 +15,7 @@ inline constexpr Tag instead{};
 
 /// Tag's algorithm for C or, if it has no form for that, or one that needs room beyond the vector, Other's.
 template <collective C, class Tag, class Other, class T, class Op>
-class part {
+class stage {
   static constexpr bool is_offered = [] {
     if constexpr (offers<Tag, C, T, Op>) return !packs<policy_t<C, Tag, T, Op>>;
     else return false;
@@ -28,14 +28,14 @@ class part {
     else return make_policy<C, Other, T, Op>(instead<Other>);
   }
   using policy = decltype(make(std::declval<Tag const&>()));
-  static_assert(has_text<policy>(), "colligo: vendor is not made of steps, so nothing can be composed of it");
+  static_assert(is_made_of_steps<policy>(), "colligo: vendor is not made of steps, so nothing can be composed of it");
 
  public:
   static constexpr bool ordered = keeps_order<policy>();
   static constexpr bool same_bits = gives_same_bits<policy>();
   static constexpr bool keeps_input = colligo::keeps_input<policy>();
 
-  constexpr part(Tag const& tag) : policy_(make(tag)) {}
+  constexpr stage(Tag const& tag) : policy_(make(tag)) {}
 
   constexpr bool in_order(int p) const { return keeps_order_over(policy_, p); }
   constexpr double cost(machine const& m, int p, std::size_t n) const
@@ -63,15 +63,15 @@ class part {
 
 /// The part has a formula; all of them have.
 template <class Part>
-concept priced_part = requires(Part const& part, machine const& m) { part.cost(m, 1, std::size_t{}); };
+concept priced_stage = requires(Part const& part, machine const& m) { part.cost(m, 1, std::size_t{}); };
 template <class... Parts>
-concept priced = (priced_part<Parts> && ...);
+concept priced = (priced_stage<Parts> && ...);
 
 /// A part that begins with the results of one before.
 template <collective C, class Tag, class Other, class T, class Op>
-struct later_part : part<C, Tag, Other, T, Op> {
-  using part<C, Tag, Other, T, Op>::part;
-  static_assert(!later_part::keeps_input,
+struct later_stage : stage<C, Tag, Other, T, Op> {
+  using stage<C, Tag, Other, T, Op>::stage;
+  static_assert(!later_stage::keeps_input,
                 "colligo: rotating_ring and census look back at a rank's own contribution, so they can not combine "
                 "what others have begun");
 };

@@ -36,10 +36,10 @@ std::string in_digits(double value, int digits);
 std::string_view nearest_to(std::string_view word, std::span<std::string const> known);
 
 /// What a variable of the environment is set to; null if it is not set, empty, or off.
-char const* wish_of_environment(char const* variable);
+char const* environment_value(char const* variable);
 
 /// A warning on stderr; none is told twice in a process.
-void tell_once(std::string const& text);
+void warn_once(std::string const& text);
 
 /// What a file holds, but no more than so many bytes; or why not: "cannot be opened", "cannot be read".
 struct file_text {
@@ -48,23 +48,23 @@ struct file_text {
 };
 file_text read_file(char const* path, std::size_t most);
 
-/// A part of a sentence.
-struct word {
+/// A part of a message.
+struct concat_piece {
   char const* text;   ///< null: a number
   std::size_t letters = 0;
   std::uint64_t number = 0;
   bool is_negative = false;
 
-  word(char const* its) : text(its), letters(std::string_view::npos) {}
-  word(std::string_view its) : text(its.data() ? its.data() : ""), letters(its.size()) {}
-  word(std::string const& its) : text(its.data()), letters(its.size()) {}
+  concat_piece(char const* its) : text(its), letters(std::string_view::npos) {}
+  concat_piece(std::string_view its) : text(its.data() ? its.data() : ""), letters(its.size()) {}
+  concat_piece(std::string const& its) : text(its.data()), letters(its.size()) {}
   template <std::integral N>
     requires(sizeof(N) >= sizeof(int))   // no letters
-  word(N its) : text(nullptr), number(static_cast<std::uint64_t>(its)), is_negative(std::cmp_less(its, 0)) {}
+  concat_piece(N its) : text(nullptr), number(static_cast<std::uint64_t>(its)), is_negative(std::cmp_less(its, 0)) {}
 };
 /// The words one after the other: errors are put together out of line, for every unit in header-only mode compiles all
 /// that may go wrong.
-std::string sentence(std::initializer_list<word> words);
+std::string concat(std::initializer_list<concat_piece> words);
 
 /// "COLLIGO_TRACE: this program includes neither <colligo/trace.hpp> nor <colligo/environment.hpp>".
 std::string not_included(std::string_view asked_by, std::string_view header);
@@ -72,5 +72,5 @@ std::string not_included(std::string_view asked_by, std::string_view header);
 }  // namespace colligo
 
 #if COLLIGO_HAS_BODIES
-#include "words_body.hpp"
+#include "strings_body.hpp"
 #endif

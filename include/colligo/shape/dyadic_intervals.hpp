@@ -33,24 +33,24 @@ constexpr dyadic longest_dyadic(int place, int last) {
 }
 
 /// 2^k places in a row, of any ring, are at most so many pieces.
-constexpr int most_pieces(int k) { return std::max(k + 1, 2 * k - 1); }
+constexpr int most_segments(int k) { return std::max(k + 1, 2 * k - 1); }
 
 /// A rank of m has at most so many at a time, those included that have just come.
-constexpr std::size_t most_slots(int m) { return 2 * static_cast<std::size_t>(most_pieces(floor_lg(m))); }
+constexpr std::size_t most_slots(int m) { return 2 * static_cast<std::size_t>(most_segments(floor_lg(m))); }
 
 /// And receives, or combines, at most so many in all.
 constexpr int most_received(int m) {
   int all = 0;
-  for (int k = 0; 2 << k <= m; ++k) all += most_pieces(k);
+  for (int k = 0; 2 << k <= m; ++k) all += most_segments(k);
   int const left = m - floor_power_of_two(m);   // in the last round
   return left == 0 ? all : all + std::min(left, 2 * floor_lg(left) + 1);
 }
 
 /// The rank at place `me` of `step`, and what it knows: places me, me + 1 ... of the ring, in this order.
 template <steps Step>
-class dyadic_pieces {
+class dyadic_intervals {
  public:
-  constexpr dyadic_pieces(Step& step, range all) : step_(step), all_(all), known_{{{step.rank(), 1}}} {
+  constexpr dyadic_intervals(Step& step, range all) : step_(step), all_(all), known_{{{step.rank(), 1}}} {
     step_(copy{all, slot(0)});
   }
 
