@@ -193,6 +193,35 @@ TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks an
   CHECK(shared(collective::barrier, 8, 0) == "direct");
 }
 
+TEST_CASE("more than 8 ranks that share memory and have a core each: few rounds; where they share cores, the table") {
+  auto const on_cores = [](collective what, int p, std::size_t bytes, bool commutes = true, bool cores = true) {
+    return name_of_choice(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes,
+                                 .shared = true, .cores = cores});
+  };
+  for (int const p : {16, 32, 64, 128}) {
+    CHECK(on_cores(all_reduce, p, 8) == "recursive_doubling");
+    for (std::size_t const bytes : {std::size_t{8} << 10, std::size_t{1} << 20})
+      CHECK(on_cores(all_reduce, p, bytes) == "halving_doubling");
+    CHECK(on_cores(all_gather, p, 8u * static_cast<std::size_t>(p)) == "recursive_doubling");
+    CHECK(on_cores(reduce_scatter, p, 8u * static_cast<std::size_t>(p)) == "recursive_halving");
+    CHECK(on_cores(reduce, p, 8) == "binary_tree");
+    CHECK(on_cores(broadcast, p, 8) == "direct");   // one line, read by all
+    CHECK(on_cores(broadcast, p, 1 << 20) == "pipelined_circulant");
+    CHECK(on_cores(gather, p, 1 << 10) == "linear");
+    CHECK(on_cores(barrier, p, 0) == "dissemination");
+    CHECK(on_cores(all_to_all, p, static_cast<std::size_t>(p) << 16) == "direct");
+  }
+  for (int const p : {12, 72, 96, 288}) {
+    CHECK(on_cores(all_reduce, p, 8) == "grouped_doubling");
+    CHECK(on_cores(all_reduce, p, 1 << 20) == "circulant");
+    CHECK(on_cores(all_reduce, p, 1 << 20, false) != "circulant");
+    CHECK(on_cores(all_to_all, p, 8u * static_cast<std::size_t>(p)) == (p < 32 ? "direct" : "bruck"));
+    CHECK(on_cores(scan, p, 8) == "recursive_doubling");
+  }
+  for (int const p : {2, 8}) CHECK(on_cores(all_reduce, p, 8) == "direct");
+  for (int const p : {2, 16, 128}) CHECK(on_cores(all_reduce, p, 8, true, false) == "direct");
+}
+
 TEST_CASE(
     "several hosts: their leaders all to all where they are few, all ranks as leaders for long vectors; as elsewhere "
     "where nothing is to be gained") {

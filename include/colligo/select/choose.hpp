@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What `automatic` takes: where all ranks share memory, what a table of measurements says; elsewhere the cheapest of
-/// the algorithms that can be, by their closed formulas on a machine (benchmarks/bounds prices what that comes to).
+/// What `automatic` takes: where few ranks share memory, or ranks share cores, what a table of measurements says;
+/// elsewhere the cheapest of the algorithms that can be, by their closed formulas on a machine (benchmarks/bounds prices
+/// what that comes to).
 #pragma once
 
 #include <bit>
@@ -20,12 +21,17 @@ struct situation {
   bool exact = false;         ///< any order of operands is known to give the same bits
   bool stable = false;        ///< the same bits for every length, root, host and transport (COLLIGO_BITS=stable)
   bool shared = false;        ///< all ranks share memory, and the elements go through it
+  bool cores = false;         ///< and each has a core of its own
   std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
   host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out
   machine network = typical;      ///< what messages and combining cost
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }
+  /// So many that rounds between pairs are cheaper than everybody's reading everybody. Where ranks share cores each
+  /// round costs changes of processes: measured with 16 ranks on 2 cores, `direct` takes two thirds of the time.
+  constexpr bool on_many_cores() const { return shared && cores && p() > few_on_host; }
+  static constexpr int few_on_host = 8;
   constexpr bool power_of_two() const { return std::has_single_bit(static_cast<unsigned>(p())); }
 };
 

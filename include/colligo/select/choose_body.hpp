@@ -21,9 +21,11 @@ struct costs {
   machine const& m;
   int p;
   double bytes, startup_bytes;   // the latter take as long as a start-up
+  bool in_memory;                // that many ranks share
 
   explicit costs(situation const& s)
-      : m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta) {}
+      : m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta),
+        in_memory(s.on_many_cores()) {}
 
   /// Start-ups of messages to several ranks do, so much that it pays to send some at a time.
   bool overlaps() const { return m.f_further < 0.5; }
@@ -37,10 +39,19 @@ struct costs {
   Tag in_best_blocks(int depth, double per_byte) const {
     return {.block = static_cast<std::size_t>(best_block(depth, per_byte))};
   }
+  /// Over memory, each rank reads as many bytes of each other one at once: a line of each has to come, two or three of
+  /// them at a time.
+  double reads_of_all(double bytes_of_each) const { return m.alpha + (p - 1) * (50e-9 + bytes_of_each * m.beta); }
+  /// Over memory, all others read what one has published: the lines are handed out one after the other.
+  double reads_of_one() const { return m.alpha + (p - 1) * (6e-9 + bytes * 0.054e-9); }
   double best_block(int depth, double per_byte) const {
     return std::max(1.0, depth < 1 ? bytes : std::sqrt(bytes * m.alpha / per_byte / depth));
   }
 };
+
+/// Memory of a host where each rank has a core: a round costs a line's way there and back between distant caches. A
+/// model's numbers, calibrated on published medians of other libraries (benchmarks/many_cores), for nobody has measured.
+inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9};
 
 inline constexpr int few_for_direct = 64;   // more ranks had better not all send to one at a time
 /// Several messages at a time have to be worth something: long ones share links, which seldom comes out even.
@@ -120,7 +131,11 @@ inline any_algorithm choose_reduce(situation const& s) {
 inline any_algorithm choose_broadcast(situation const& s) {
   costs const of(s);
   auto const blocks = of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, of.m.beta);
-  return cheapest<collective::broadcast>(of).among(binary_tree{}).among_knomials().among(blocks);
+  return cheapest<collective::broadcast>(of)
+      .among(binary_tree{})
+      .among_knomials()
+      .among(blocks)
+      .at(of.reads_of_one(), direct{}, of.in_memory);
 }
 
 // All move nothing twice; the ring, where its start-ups are a fiftieth at most, goes to neighbours alone.
@@ -168,6 +183,7 @@ inline any_algorithm choose_reduce_scatter(situation const& s) {
 // A tree takes the longest block through lg p ranks, which matters where that is most of all.
 inline any_algorithm choose_gather(situation const& s) {
   costs const of(s);
+  if (of.in_memory) return linear{};   // every block goes once
   if (of.overlaps())
     return cheapest<collective::gather>(of).among(binary_tree{}).among(linear{}, of.p <= few_for_direct);
   bool const uneven = s.vector.offsets && longest_block(s) * of.p > 1.5 * of.bytes;
@@ -182,6 +198,7 @@ inline any_algorithm choose_all_to_all(situation const& s) {
       .among(pairwise{})
       .among(bruck{})
       .among(bruck{.radix = 4})
+      .at(of.reads_of_all(of.bytes / of.p), direct{}, of.in_memory)
       .among(bruck{.radix = root});
 }
 
@@ -245,7 +262,7 @@ any_algorithm choose_by_formula(situation const& s) {
   else if constexpr (C == scan) return choose_scan<C>(s, recursive_doubling{});
   else if constexpr (C == exclusive_scan) return choose_scan<C>(s, doubling_123{});
   else if constexpr (C == all_to_all) return choose_all_to_all(s);
-  else if constexpr (C == all_to_all_v) return pairwise{};
+  else if constexpr (C == all_to_all_v) return s.on_many_cores() ? any_algorithm{direct{}} : pairwise{};
   else if constexpr (C == barrier) return dissemination{};
   else return choose_gather(s);
 }
@@ -255,6 +272,11 @@ chosen_algorithm choose_for(situation const& s) {
   if constexpr (combines(C))
     if (s.stable && !s.exact) return choose_stable<C>(s);
   if (auto const on_hosts = choose_on_hosts<C>(s)) return *on_hosts;
+  if (s.on_many_cores()) {
+    situation on_them = s;
+    on_them.network = many_cores;
+    return choose_by_formula<C>(on_them);
+  }
   if (s.shared) return choose_shared(C, s.p(), s.bytes());
   return choose_by_formula<C>(s);
 }

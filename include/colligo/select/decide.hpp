@@ -48,7 +48,7 @@ struct file_setting;
 
 /// Who decided.
 enum class decided_by : std::uint8_t {
-  pinned, named, environment, tree_file, table, rules, measured_table, required, tried, measured
+  pinned, named, environment, tree_file, table, many_cores, rules, measured_table, required, tried, measured
 };
 
 /// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same

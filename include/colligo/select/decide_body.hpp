@@ -155,7 +155,9 @@ topology deciding<Lazy>::checked(port_base& port, call const& its, decision cons
   refuse(port, its.what, by.what->name, refused.why);
 }
 
-inline decided_by by_table_or_rules(situation const& s) { return s.shared ? decided_by::table : decided_by::rules; }
+inline decided_by by_table_or_rules(situation const& s) {
+  return s.on_many_cores() ? decided_by::many_cores : s.shared ? decided_by::table : decided_by::rules;
+}
 
 inline transport transport_of_choice(chosen_algorithm const& chosen) {
   if (chosen.over != transport::best) return chosen.over;
@@ -181,7 +183,8 @@ situation deciding<Lazy>::situation_of(port_base& port, call const& its) {
   shared_host* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
   return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
-          .stable = port.stable_bits(), .shared = memory && memory->whole(), .hosts = port.hosts,
+          .stable = port.stable_bits(), .shared = memory && memory->whole(),
+          .cores = memory && memory->spins(), .hosts = port.hosts,
           .tables = kept_decisions::tables_of(port), .network = port.network()};
 }
 

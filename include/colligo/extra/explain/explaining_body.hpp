@@ -56,6 +56,8 @@ template <class Lazy = void>
     case decided_by::environment: case decided_by::tree_file:
       return "set by " + deciding<>::kept_decisions::of(port, its.what).override_text;
     case decided_by::table: return "chosen by the table of measurements";
+    case decided_by::many_cores:
+      return "chosen by the rules for hosts of many cores: more than 8 ranks share memory, and each has a core";
     case decided_by::measured_table: {
       constexpr std::string_view variable = "COLLIGO_TABLE=";
       std::string_view from = port.table_setting().where;
@@ -75,8 +77,8 @@ template <class Lazy = void>
 template <class Lazy = void>
 [[gnu::cold]] std::string unused_override_text(port_base& port, call const& its, decision const& by) {
   auto const& kept = deciding<>::kept_decisions::of(port, its.what);
-  bool const is_ours = by.who == decided_by::table || by.who == decided_by::rules ||
-                       by.who == decided_by::measured_table;
+  bool const is_ours = by.who == decided_by::table || by.who == decided_by::many_cores ||
+                       by.who == decided_by::rules || by.who == decided_by::measured_table;
   if (!is_ours || kept.override_text.empty()) return {};
   return kept.override_text + " is not taken: " + kept.why_not_taken;
 }
