@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// What `automatic` takes: where few ranks share memory, or ranks share cores, what a table of measurements says;
-/// elsewhere the cheapest of the algorithms that can be, by their closed formulas on a machine (benchmarks/bounds prices
-/// what that comes to).
+/// elsewhere the cheapest of the algorithms that can be, by their closed formulas on a machine (benchmarks/bounds
+/// prices what that comes to).
 #pragma once
 
 #include <bit>

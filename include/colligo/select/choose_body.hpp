@@ -39,8 +39,7 @@ struct costs {
   Tag in_best_blocks(int depth, double per_byte) const {
     return {.block = static_cast<std::size_t>(best_block(depth, per_byte))};
   }
-  /// Over memory, each rank reads as many bytes of each other one at once: a line of each has to come, two or three of
-  /// them at a time.
+  /// Over memory, each rank reads as many bytes of each other one: a line of each has to come, two or three at a time.
   double reads_of_all(double bytes_of_each) const { return m.alpha + (p - 1) * (50e-9 + bytes_of_each * m.beta); }
   /// Over memory, all others read what one has published: the lines are handed out one after the other.
   double reads_of_one() const { return m.alpha + (p - 1) * (6e-9 + bytes * 0.054e-9); }
@@ -49,8 +48,8 @@ struct costs {
   }
 };
 
-/// Memory of a host where each rank has a core: a round costs a line's way there and back between distant caches. A
-/// model's numbers, calibrated on published medians of other libraries (benchmarks/many_cores), for nobody has measured.
+/// Memory of a host where each rank has a core: a round costs a line's way there and back between distant caches. The
+/// numbers are a model's, calibrated on published medians of other libraries; nobody has measured this one there.
 inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9};
 
 inline constexpr int few_for_direct = 64;   // more ranks had better not all send to one at a time
