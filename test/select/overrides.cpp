@@ -212,7 +212,7 @@ TEST_CASE("explain says what a call would take, who decided, what it costs and w
                 1e6 * price(record<double>(ring{}, collective::all_reduce, 4, 100), typical, sizeof(double)));
   CHECK_THAT(by_rules, Contains(priced.data()));
   variable const wish("COLLIGO_ALL_REDUCE", "ring");
-  CHECK_THAT(text(4, std::plus<>{}, automatic{}), Contains("ring over messages, wished by COLLIGO_ALL_REDUCE=ring"));
+  CHECK_THAT(text(4, std::plus<>{}, automatic{}), Contains("ring over messages, set by COLLIGO_ALL_REDUCE=ring"));
   CHECK_THAT(text(4, first, automatic{}), Contains("COLLIGO_ALL_REDUCE=ring is not taken: ring reorders operands"));
   run_threads(2, [](thread_communicator& comm) {
     for (collective const c : collectives)
@@ -310,7 +310,7 @@ TEST_CASE("a table of what was measured decides for what is nearest to its rows,
     CHECK_THAT(says(1.0, 4, 1, sum), Contains("by the papers' rules"));
   }
   variable const again("COLLIGO_TABLE", "table_of_a_test"), wish("COLLIGO_ALL_REDUCE", "circulant");
-  CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over messages, wished by"));
+  CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over messages, set by"));
 }
 
 TEST_CASE("a table that is none is not taken; where the environment is strict it is an error on every rank") {
