@@ -8,6 +8,7 @@
 #include <random>
 #include <variant>
 
+#include <colligo/memory/look_ahead.hpp>
 #include <colligo/memory/shared_host.hpp>
 #include <colligo/threads/thread_port.hpp>
 
@@ -221,6 +222,22 @@ TEST_CASE("direct gives the same bits on all ranks, those of the order of ranks"
           }
         }
       }));
+}
+
+TEST_CASE("a group's messages are asked for ahead, each rank beginning behind itself") {
+  for (std::size_t const members : {1u, 3u, 4u, 15u, 127u}) {
+    std::vector<std::size_t> asked, taken;
+    auto const ask = [&](std::size_t k) { asked.push_back(k); };
+    for (detail::look_ahead next(members, 5, ask); !next.is_over(); next.advance(ask)) {
+      taken.push_back(next.member());
+      std::size_t const ahead = members <= 3 ? 0 : std::min<std::size_t>(8, members - taken.size() + 1);
+      CHECK(asked.size() == (members <= 3 ? 0 : taken.size() - 1 + ahead));
+    }
+    CHECK(taken.front() == (members <= 3 ? 0 : 5 % members));
+    if (members > 3) CHECK(asked == taken);
+    std::sort(taken.begin(), taken.end());
+    for (std::size_t k = 0; k < members; ++k) CHECK(taken[k] == k);
+  }
 }
 
 TEST_CASE("calls of different sizes, types and collectives in a row, without barriers between them") {

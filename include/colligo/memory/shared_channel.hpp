@@ -152,6 +152,11 @@ class inlet {
     }
   }
 
+  /// Asks for what tells of the next message, so that lines of several ranks are on their way at once.
+  void look_ahead(bool in_lines) const {
+    __builtin_prefetch(in_lines ? static_cast<void const*>(&front_->line(taken_ & last_)) : front_);
+  }
+
   /// Copies `bytes` <= line_payload of the next line. Precondition: it has come.
   void take_line(std::byte* into, std::size_t bytes) {
     std::memcpy(into, front_->line(taken_ & last_).payload, bytes);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "look_ahead.hpp"
 #include "shared_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -175,13 +176,16 @@ COLLIGO_BODY bool shared_steps::advance(incoming* first) {
   if (first->by != way::lines) longest = in_ring ? chunk_size() : first->what.folds() ? read_size() : longest;
   std::size_t const n = std::min(first->bytes - first->done, longest);
   if (blocked(*first, n)) return false;
-  for (incoming* i = first; i != last; ++i)
+  auto const ask = [first](std::size_t k) { first[k].from->look_ahead(first[k].by != way::ring); };
+  for (look_ahead next(first->members, rank_, ask); !next.is_over(); next.advance(ask)) {
+    incoming* const i = first + next.member();
     if (!fetch(*i, n, part_of(*first, n))) {
       // If it has just been refused, all go on in chunks: what is in slots is fetched again.
       for (incoming* j = first; i->by == way::ring && j != last; ++j)
         if (j->by == way::memory) j->fetched = j->done;
       return false;
     }
+  }
   use(first, n);
   for (incoming* i = first; i != last; ++i) release(*i, n);
   return true;

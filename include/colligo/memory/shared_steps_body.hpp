@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "look_ahead.hpp"
 #include "shared_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -261,7 +262,9 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, bool 
   std::size_t const slot = lines_for(bytes) * cache_line;   // aligned, and with room for the whole last line
   std::byte* const slots = data_->memory().received.of_size(group.size() * slot);
   unsigned polls = 0;
-  for (std::size_t k = 0; k < group.size(); ++k) {
+  auto const ask = [&](std::size_t k) { channel_from(group[k].peer, published).look_ahead(true); };
+  for (look_ahead next(group.size(), rank_, ask); !next.is_over(); next.advance(ask)) {
+    std::size_t const k = next.member();
     inlet& from = channel_from(group[k].peer, published);
     awaited const m = message(group[k].peer, bytes);
     suspicious_ = false;
