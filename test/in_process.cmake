@@ -17,7 +17,7 @@ add_test(NAME threads COMMAND test_threads)
 # Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single
 # ones have of their own. They take longer to run: g++ optimises them.
 add_executable(test_algorithms algorithm/combined.cpp algorithm/recorded.cpp)
-add_executable(test_texts words.cpp algorithm/hierarchical.cpp)
+add_executable(test_texts words.cpp algorithm/hierarchical.cpp extra/exact.cpp)
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")
   target_sources(test_threads PRIVATE select/overrides.cpp)
 endif()
@@ -35,6 +35,11 @@ add_test(NAME algorithms COMMAND test_algorithms "~${words}")
 add_test(NAME algorithms.words COMMAND test_algorithms "${words}")
 set_tests_properties(algorithms algorithms.words PROPERTIES SKIP_RETURN_CODE 77 LABELS algorithm)   # tested.hpp
 add_test(NAME texts COMMAND test_texts)
+if(NOT COLLIGO_SANITIZE)   # the compilers of the project, whichever builds it
+  add_test(NAME exact_digests COMMAND ${CMAKE_COMMAND} -DHEADERS=${PROJECT_SOURCE_DIR}/include
+           -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/extra/exact_digest.cpp -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/digests
+           -P ${CMAKE_CURRENT_SOURCE_DIR}/extra/exact_digests.cmake)
+endif()
 if(COLLIGO_SANITIZE)   # else they go to 33, and record 64
   target_compile_definitions(colligo_warnings INTERFACE COLLIGO_TEST_MOST_RANKS=9 COLLIGO_TEST_MOST_RECORDED_RANKS=9)
 endif()

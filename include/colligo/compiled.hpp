@@ -8,6 +8,7 @@
 
 #include "colligo.hpp"
 #include "environment.hpp"
+#include "exact_sum.hpp"
 #include "plan/draw.hpp"
 #include "progress.hpp"
 

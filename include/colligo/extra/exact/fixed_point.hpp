@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Fixed point numbers wide enough for every number of a floating point type, and for sums of 2^64 of them: what
+/// exact_sum is made of. A number is a row of 64-bit words that hold digits of 56 bits each, so that words can be added
+/// without carries while they are sums of 127 or fewer canonical ones. The last word holds the topmost digit, how many
+/// canonical numbers it may be the sum of (the weight), and what has been seen that is no number.
+///
+/// The same sum has several rows of words, of which one is canonical (every digit but the topmost in 0 .. 2^56 - 1):
+/// results are compared and rounded in that form, which does not depend on the order of additions.
+/// Source: R. M. Neal, Fast exact summation using small and large superaccumulators, arXiv 1505.05571, 2015.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "number_format.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+inline constexpr int digit_bits = 56;
+inline constexpr std::int64_t digit_mask = (std::int64_t{1} << digit_bits) - 1;
+
+/// The last word of a row: topmost digit, weight and specials.
+struct last_word {
+  static constexpr int digit_shift = 16, weight_shift = 3;
+  static constexpr std::int64_t specials = 7, low = (1 << digit_shift) - 1;
+  static constexpr std::int64_t one = std::int64_t{1} << weight_shift;   ///< a weight of one
+  static constexpr std::int64_t most_weight = 127;
+
+  static constexpr std::int64_t digit(std::int64_t word) { return word >> digit_shift; }
+  static constexpr std::int64_t weight(std::int64_t word) { return (word & low) >> weight_shift; }
+  static constexpr std::int64_t made_of(std::int64_t digit, std::int64_t weight, std::int64_t special) {
+    return digit * (1 << digit_shift) + (weight << weight_shift) + special;
+  }
+};
+
+/// Makes a row of n digits and a last word canonical.
+void make_canonical(std::int64_t* words, int n);
+/// Two rows hold the same number, and have seen the same.
+bool are_equal(std::int64_t const* a, std::int64_t const* b, int n);
+/// The bits of the number nearest to the row's in this format, to even where two are; 2^unit is what the first digit
+/// counts.
+std::uint64_t rounded_bits(std::int64_t const* words, int n, int unit, number_format format);
+
+/// Multiples of 2^Unit below 2^Top, and 2^64 times as large.
+template <int Unit, int Top>
+class fixed_point {
+ public:
+  static constexpr int unit = Unit;
+  /// Beside the last word, of whose digit 40 bits can be relied on.
+  static constexpr int digits = (Top - Unit + 65 - 40 + digit_bits - 1) / digit_bits;
+
+  /// Adds m 2^(shift + Unit), |m| <= 2^56.
+  void add_multiple(std::int64_t m, int shift) {
+    auto const [at, by] = std::pair(static_cast<std::size_t>(shift) / digit_bits, shift % digit_bits);
+    std::int64_t const low = static_cast<std::int64_t>(static_cast<std::uint64_t>(m) << by) & digit_mask;
+    std::int64_t high = m >> (digit_bits - by);
+    if (at + 1 == digits) [[unlikely]] high *= std::int64_t{1} << last_word::digit_shift;
+    words_[at] += low;
+    words_[at + 1] += high;
+    count_addition();
+  }
+  void add_special(std::int64_t special) { words_[digits] |= special; }
+
+  fixed_point& operator+=(fixed_point const& b) {
+    auto const& theirs = b.words_;
+    if (last_word::weight(words_[digits]) + last_word::weight(theirs[digits]) > last_word::most_weight) [[unlikely]] {
+      fixed_point light = b;
+      light.canonicalise(), canonicalise();
+      return *this += light;
+    }
+    for (std::size_t i = 0; i < digits; ++i) words_[i] += theirs[i];
+    add_last_word(theirs[digits]);
+    return *this;
+  }
+  /// a + b, written once: copies of it would cost as much as the sum.
+  fixed_point(fixed_point const& a, fixed_point const& b) {
+    if (last_word::weight(a.words_[digits]) + last_word::weight(b.words_[digits]) > last_word::most_weight)
+        [[unlikely]] {
+      *this = a;
+      *this += b;
+      return;
+    }
+    for (std::size_t i = 0; i < digits; ++i) words_[i] = a.words_[i] + b.words_[i];
+    words_[digits] = a.words_[digits];
+    add_last_word(b.words_[digits]);
+  }
+  constexpr fixed_point() = default;
+
+  void negate() {
+    // What was 0 .. 127 (2^56 - 1) is as far below 0: the weight holds.
+    for (std::size_t i = 0; i < digits; ++i) words_[i] = -words_[i];
+    std::int64_t const last = words_[digits], seen = last & last_word::specials;
+    std::int64_t const turned = (seen & nan_seen) | (seen & infinity_seen) << 1 | (seen & negative_infinity_seen) >> 1;
+    words_[digits] = last_word::made_of(-last_word::digit(last), last_word::weight(last), turned);
+  }
+
+  void canonicalise() { make_canonical(words_.data(), digits); }
+  std::uint64_t rounded_to(number_format format) const { return rounded_bits(words_.data(), digits, Unit, format); }
+  std::array<std::int64_t, digits + 1> const& words() const { return words_; }
+  friend bool operator==(fixed_point const& a, fixed_point const& b) {
+    return are_equal(a.words_.data(), b.words_.data(), digits);
+  }
+
+ private:
+  void count_addition() {
+    words_[digits] += last_word::one;
+    if (last_word::weight(words_[digits]) == last_word::most_weight) [[unlikely]] canonicalise();
+  }
+  void add_last_word(std::int64_t theirs) {
+    std::int64_t const mine = words_[digits], seen = (mine | theirs) & last_word::specials;
+    words_[digits] = ((mine & ~last_word::specials) + (theirs & ~last_word::specials)) | seen;
+  }
+
+  std::array<std::int64_t, digits + 1> words_{};
+};
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "fixed_point_body.hpp"
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Floating point numbers as integers: sign, fraction and exponent of binary types. What is worked out here depends on
+/// no mode of the processor and no option of the compiler.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "../../core/mode.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// A binary floating point type of IEEE 754's form: bits of the fraction and of the exponent.
+struct number_format {
+  int fraction, exponent;
+
+  /// The least positive number is 2^least(), and all numbers are multiples of it.
+  constexpr int least() const { return 2 - (1 << (exponent - 1)) - fraction; }
+  /// All finite numbers are below 2^top().
+  constexpr int top() const { return 1 << (exponent - 1); }
+  constexpr std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent) - 1) << fraction; }
+  constexpr std::uint64_t nan() const { return infinity() | std::uint64_t{1} << (fraction - 1); }
+  constexpr std::uint64_t sign() const { return std::uint64_t{1} << (fraction + exponent); }
+};
+
+template <class T>
+inline constexpr number_format format_of{0, 0};
+template <>
+inline constexpr number_format format_of<float>{23, 8};
+template <>
+inline constexpr number_format format_of<double>{52, 11};
+#if defined(__FLT16_MANT_DIG__) && (!defined(__clang__) || __clang_major__ >= 15)   // clang 14 has it on few processors
+__extension__ typedef _Float16 binary16;
+template <>
+inline constexpr number_format format_of<binary16>{10, 5};
+#endif
+#if defined(__BFLT16_MANT_DIG__) && defined(__cplusplus) && __cplusplus > 202002L
+__extension__ typedef __bf16 bfloat16;
+template <>
+inline constexpr number_format format_of<bfloat16>{7, 8};
+#endif
+
+template <class T>
+concept binary_number = format_of<std::remove_cv_t<T>>.exponent != 0;
+
+template <binary_number T>
+using bits_of_number = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
+
+/// What a sum remembers of what is no number.
+enum special : std::int64_t { nan_seen = 1, infinity_seen = 2, negative_infinity_seen = 4 };
+
+/// A number as an integer: its value is mantissa * 2^(shift + least()); or else what it is.
+struct integer_form {
+  std::int64_t mantissa;
+  int shift;
+  std::int64_t special;
+
+  constexpr bool is_zero() const { return mantissa == 0 && special == 0; }
+};
+
+template <binary_number T>
+constexpr integer_form integer_form_of(T x) {
+  constexpr number_format format = format_of<T>;
+  std::uint64_t const bits = std::bit_cast<bits_of_number<T>>(x);
+  auto const exponent = static_cast<int>(bits >> format.fraction) & ((1 << format.exponent) - 1);
+  auto mantissa = static_cast<std::int64_t>(bits & ((std::uint64_t{1} << format.fraction) - 1));
+  bool const negative = (bits & format.sign()) != 0;
+  if (exponent == (1 << format.exponent) - 1) [[unlikely]]
+    return {0, 0, mantissa != 0 ? nan_seen : negative ? negative_infinity_seen : infinity_seen};
+  mantissa |= static_cast<std::int64_t>(exponent != 0) << format.fraction;
+  std::int64_t const minus = -static_cast<std::int64_t>(negative);
+  return {(mantissa ^ minus) - minus, exponent - (exponent != 0), 0};
+}
+
+}  // namespace colligo

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// exact_sum<T>: a sum of floating point numbers that is exact until it is rounded, once, to the nearest number. Its
+/// bits depend on nothing but the set of summands: not on their order, on the ranks that have them, on how many ranks
+/// there are, on the algorithm, the transport, the compiler or the processor.
+///
+///   colligo::exact_sum<double> s;
+///   s += mine;                                                       // a number, a range, an exact_product(a, b)
+///   double const total(colligo::all_reduce(world, s, std::plus<>{}));
+///
+/// T is float, double, or a half type of the compiler's; or exact_product<float>, exact_product<double>, for sums of
+/// products. It travels as bytes: 56 of float, 312 of double, 616 of products of doubles, for any number of ranks, and
+/// `std::plus<>` on it is exact and commutes, so that every algorithm of every collective may take it.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <functional>
+#include <ostream>
+#include <ranges>
+
+#include "../../core/functor.hpp"
+#include "block_sums.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// Two numbers' product, as it is before it would be rounded.
+template <class T>
+struct exact_product {
+  T a, b;
+};
+template <class T>
+exact_product(T, T) -> exact_product<T>;
+
+namespace detail {
+
+/// What a sum of such summands is rounded to, and the fixed point numbers that hold it.
+template <class Summand>
+struct sum_of_summands;
+template <binary_number T>
+struct sum_of_summands<T> {
+  using number = T;
+  using state = fixed_point<format_of<T>.least(), format_of<T>.top()>;
+};
+template <binary_number T>
+struct sum_of_summands<exact_product<T>> {
+  using number = T;
+  using state = fixed_point<2 * format_of<T>.least(), 2 * format_of<T>.top()>;
+};
+
+/// Its numbers all are numbers of T's.
+template <class X, class T>
+concept no_wider_than = std::same_as<X, T> || std::integral<X> ||
+                        (binary_number<X> && format_of<X>.fraction <= format_of<T>.fraction &&
+                         format_of<X>.exponent <= format_of<T>.exponent);
+
+}  // namespace detail
+
+/// A sum of T, or of products of T if it is one of exact_product<T>.
+///
+/// NaN and infinities are remembered apart: the result is NaN where one was added, or both infinities; else the
+/// infinity; else the sum of all numbers, rounded to nearest, to even where two are as near. Only that may overflow.
+/// Zero is +0. Precondition: fewer than 2^64 summands. Cost: about 3 ns for a number, 1 for one in a long range.
+template <class Summand>
+  requires requires { typename detail::sum_of_summands<Summand>::state; }
+class exact_sum {
+  using state = typename detail::sum_of_summands<Summand>::state;
+
+ public:
+  using value_type = typename detail::sum_of_summands<Summand>::number;
+  using summand_type = Summand;
+
+  constexpr exact_sum() = default;
+  /// Of one summand, or of a range of them.
+  template <class X>
+    requires(!std::same_as<X, exact_sum>) && requires(exact_sum s, X const& x) { s += x; }
+  explicit exact_sum(X const& x) { *this += x; }
+
+  template <detail::no_wider_than<value_type> X>
+  exact_sum& operator+=(X x) {
+    return add(detail::integer_form_of(static_cast<value_type>(x)));
+  }
+  template <detail::no_wider_than<value_type> X>
+  exact_sum& operator-=(X x) {
+    return *this += -static_cast<value_type>(x);
+  }
+  /// Exactly in an exact_sum<exact_product<T>>. In an exact_sum<T> what is below T's least number is rounded, of each
+  /// product alone; and a product that is above all numbers of T is infinite.
+  exact_sum& operator+=(exact_product<value_type> const& product);
+  /// All numbers, or all exact products, of a range.
+  template <std::ranges::input_range R>
+    requires requires(exact_sum s, std::ranges::range_reference_t<R> x) { s += x; }
+  exact_sum& operator+=(R&& range) {
+    if constexpr (std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+                  std::same_as<std::ranges::range_value_t<R>, value_type> && sizeof(value_type) >= sizeof(float))
+      add_all(std::span<value_type const>(range));
+    else
+      for (auto&& x : range) *this += x;
+    return *this;
+  }
+  exact_sum& operator+=(exact_sum const& other) {
+    state_ += other.state_;
+    return *this;
+  }
+  exact_sum& operator-=(exact_sum const& other) { return *this += -other; }
+  friend exact_sum operator+(exact_sum const& a, exact_sum const& b) { return exact_sum(state(a.state_, b.state_)); }
+  friend exact_sum operator-(exact_sum const& a, exact_sum const& b) { return a + -b; }
+  exact_sum operator-() const {
+    exact_sum minus = *this;
+    minus.state_.negate();
+    return minus;
+  }
+  /// Adds a[i] b[i] for all i. Precondition: as many.
+  void add_products(std::span<value_type const> a, std::span<value_type const> b);
+
+  /// The sum, rounded once.
+  value_type value() const { return static_cast<value_type>(*this); }
+  template <detail::binary_number To>
+  explicit operator To() const {
+    return std::bit_cast<To>(static_cast<detail::bits_of_number<To>>(state_.rounded_to(detail::format_of<To>)));
+  }
+  /// Exactly the same sum, whatever it was made of. Bytes may differ: those of canonical() do not.
+  friend bool operator==(exact_sum const&, exact_sum const&) = default;
+  /// The same, in the one form that depends on the sum alone, byte by byte.
+  exact_sum canonical() const {
+    exact_sum its = *this;
+    its.state_.canonicalise();
+    return its;
+  }
+  /// As many digits as say which number it is rounded to.
+  friend std::ostream& operator<<(std::ostream& out, exact_sum const& its) {
+    using printed = std::conditional_t<sizeof(value_type) < sizeof(float), float, value_type>;
+    std::array<char, 32> text{};
+    auto const end = std::to_chars(text.data(), text.data() + text.size(), static_cast<printed>(its.value())).ptr;
+    return out << std::string_view(text.data(), static_cast<std::size_t>(end - text.data()));
+  }
+
+ private:
+  explicit exact_sum(state const& its) : state_(its) {}
+
+  exact_sum& add(detail::integer_form const& x) {
+    if (x.special != 0) [[unlikely]] state_.add_special(x.special);
+    else state_.add_multiple(x.mantissa, x.shift + detail::format_of<value_type>.least() - state::unit);
+    return *this;
+  }
+  /// multiple 2^exponent. A multiple of a smaller power than there is one for is one of that power too.
+  void add_multiple(std::int64_t multiple, int exponent) {
+    if (multiple == 0) return;
+    int const shift = exponent - state::unit;
+    state_.add_multiple(shift >= 0 ? multiple : multiple >> -shift, std::max(shift, 0));
+  }
+  template <class T>
+  void add_all(std::span<T const> all);
+
+  state state_;
+};
+
+template <class X>
+exact_sum(X const&) -> exact_sum<X>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_exact_sum = false;
+template <class Summand>
+inline constexpr bool is_exact_sum<exact_sum<Summand>> = true;
+template <class Op, class T>
+concept adds_exactly = is_exact_sum<T> && (std::is_same_v<Op, std::plus<>> || std::is_same_v<Op, std::plus<T>>);
+
+}  // namespace detail
+
+template <class Op, class T>
+  requires detail::adds_exactly<Op, T>
+inline constexpr bool commutative<Op, T> = true;
+template <class Op, class T>
+  requires detail::adds_exactly<Op, T>
+inline constexpr bool exact<Op, T> = true;
+
+template <class Summand>
+  requires requires { typename detail::sum_of_summands<Summand>::state; }
+template <class T>
+void exact_sum<Summand>::add_all(std::span<T const> all) {
+  if (all.size() < detail::worth_blocks) {
+    for (T const x : all) *this += x;
+    return;
+  }
+  detail::adder its([this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); });
+  int levels = 2;
+  for (std::size_t at = 0; at < all.size(); at += detail::block_length)
+    its.add(all.subspan(at, std::min(detail::block_length, all.size() - at)), levels);
+  state_.add_special(its.finish());
+  state_.canonicalise();   // as one summand: others will be added to it
+}
+
+template <class Summand>
+  requires requires { typename detail::sum_of_summands<Summand>::state; }
+exact_sum<Summand>& exact_sum<Summand>::operator+=(exact_product<value_type> const& product) {
+  using namespace detail;
+  constexpr number_format format = format_of<value_type>;
+  integer_form const a = integer_form_of(product.a), b = integer_form_of(product.b);
+  if ((a.special | b.special) != 0) [[unlikely]] {
+    bool const negative = (a.mantissa < 0 || (a.special & negative_infinity_seen) != 0) !=
+                          (b.mantissa < 0 || (b.special & negative_infinity_seen) != 0);
+    bool const no_number = ((a.special | b.special) & nan_seen) != 0 || a.is_zero() || b.is_zero();
+    state_.add_special(no_number ? nan_seen : negative ? negative_infinity_seen : infinity_seen);
+    return *this;
+  }
+  __extension__ using wide = __int128;
+  wide all = static_cast<wide>(a.mantissa) * b.mantissa;   // of 106 bits or fewer
+  int shift = a.shift + b.shift + 2 * format.least() - state::unit;
+  if constexpr (std::is_same_v<Summand, value_type>) {
+    bool const negative = all < 0;
+    wide size = negative ? -all : all;
+    auto const high = static_cast<std::uint64_t>(size >> 64), low = static_cast<std::uint64_t>(size);
+    int const bits = high != 0 ? 64 + static_cast<int>(std::bit_width(high)) : static_cast<int>(std::bit_width(low));
+    if (bits != 0 && bits + shift > format.top() - state::unit) [[unlikely]] {
+      state_.add_special(negative ? negative_infinity_seen : infinity_seen);
+      return *this;
+    }
+    if (shift < 0) [[unlikely]] {
+      if (-shift > 120) return *this;   // less than half of the least number
+      wide const half = wide{1} << (-shift - 1), left = size & (2 * half - 1);
+      size >>= -shift;
+      if (left > half || (left == half && (size & 1) != 0)) ++size;
+      all = negative ? -size : size, shift = 0;
+    }
+  }
+  constexpr int part = 53;
+  auto const low = static_cast<std::int64_t>(all & ((wide{1} << part) - 1));
+  if (auto const high = static_cast<std::int64_t>(all >> part); high != 0) state_.add_multiple(high, shift + part);
+  state_.add_multiple(low, shift);
+  return *this;
+}
+
+template <class Summand>
+  requires requires { typename detail::sum_of_summands<Summand>::state; }
+void exact_sum<Summand>::add_products(std::span<value_type const> a, std::span<value_type const> b) {
+  using namespace detail;
+  std::size_t done = 0;
+  if constexpr (std::is_same_v<value_type, double> && !std::is_same_v<Summand, value_type>) {
+    if (a.size() >= worth_blocks && arithmetic_is_plain()) {
+      std::array<double, block_length> products, errors;
+      adder its([this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); });
+      int levels = 2, levels_of_errors = 2;
+      for (std::size_t n = 0; done < a.size(); done += n) {
+        n = std::min(block_length, a.size() - done);
+        if (products_of_block(a.data() + done, b.data() + done, n, products.data(), errors.data())) {
+          its.add(std::span<double const>(products).first(n), levels);
+          its.add(std::span<double const>(errors).first(n), levels_of_errors);
+        } else {
+          for (std::size_t i = done; i < done + n; ++i) *this += exact_product{a[i], b[i]};
+        }
+      }
+      state_.add_special(its.finish());
+      state_.canonicalise();
+    }
+  }
+  for (; done < a.size(); ++done) *this += exact_product{a[done], b[done]};
+}
+
+}  // namespace colligo
