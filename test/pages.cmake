@@ -3,8 +3,8 @@
 # any other is a function that sees the names of mpi/pages.hpp, and so is every call in a table, `name(world, ...)`, which
 # is compared with the call of MPI in its row, if there is one; lines of #include come first. Blocks of schedules, which
 # include record.hpp, go to FOLDER/schedules.inc: they need no MPI.
-# With REFERENCE: every function that a front door below HEADERS defines for its users stands in it as a comment, and a
-# line behind it calls it.
+# With REFERENCE: every function that a public header below HEADERS defines for its users stands in it as a comment, and a
+# line behind it calls it; of requests, which are defined for all collectives at once, the name.
 cmake_minimum_required(VERSION 3.20)
 # What means something in lists, ; [ ] \, stands in characters that no page has: 1 to 4.
 set(special 59 91 93 92)
@@ -118,6 +118,17 @@ foreach(header IN LISTS headers)
       string(REGEX REPLACE "//.*" "" line "${line}")
       string(APPEND text " ${line}")
     endif()
+  endforeach()
+  string(REGEX MATCHALL "COLLIGO_REQUESTS\\([a-z_]+\\)" requests "${text}")
+  foreach(its IN LISTS requests)
+    string(REGEX REPLACE ".*\\((.*)\\)" "\\1" its "${its}")
+    foreach(wanted "// request i${its}(" "// persistent ${its}_init(")
+      math(EXPR count "${count} + 1")
+      string(FIND "${page}" ";${wanted}" at)
+      if(at EQUAL -1)
+        string(APPEND missing "\n${header}: ${wanted}")
+      endif()
+    endforeach()
   endforeach()
   string(REPLACE " = {}" "" text "${text}")
   string(REGEX REPLACE " +" " " text "${text}")

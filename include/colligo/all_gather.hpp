@@ -3,31 +3,43 @@
 /// all_gather: every rank gets the vectors of all ranks, one after the other; all of the same length.
 #pragma once
 
-#include "select/communicators.hpp"
-#include "select/door.hpp"
-#include "select/mistakes.hpp"
+#include "select/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Comm, class In, class Out>
-auto accept_all_gather(Comm const& comm, In const& in, Out& out) {
-  door<collective::all_gather, Comm> const its(comm);
-  blocks const block = its.blocks_of(std::ranges::size(in));
-  fill_empty(out, block.whole.size());
-  auto const [from, to] = spans(in, out);
+/// Every rank gets all blocks; its own it has, or it is where it belongs.
+template <class Door, class T>
+auto accept_gathering_all(Door const& its, blocks const& block, std::span<T const> from, std::span<T> to) {
   its.require_size(to.size(), block.whole.size(), "the output");
   its.require_disjoint(from, to);
   return its.accept(block, from, block[its.rank()], to, block.whole);
 }
-template <class Comm, class T>
-auto accept_all_gather(Comm const& comm, std::span<T> both) {
-  door<collective::all_gather, Comm> const its(comm);
-  blocks const block = its.blocks_of(both.size() / static_cast<std::size_t>(its.size()));
+template <class Door, class T>
+auto accept_gathering_all(Door const& its, blocks const& block, std::span<T> both) {
   its.require_size(both.size(), block.whole.size(), "the range in place");
-  return its.accept(block, stretch_of<T const>(both, block[its.rank()]), block[its.rank()], both, block.whole);
+  range const own = block[its.rank()];
+  return its.accept(block, stretch_of<T const>(both, own), own, both, block.whole);
 }
+template <>
+struct calls<collective::all_gather> {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
+    door<collective::all_gather, Comm> const its(comm);
+    blocks const block = its.blocks_of(std::ranges::size(in));
+    fill_empty(out, block.whole.size());
+    auto const [from, to] = spans(in, out);
+    return accept_gathering_all(its, block, from, to).template make<How>(no_functor{}, algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both in_place, Algorithm const& algorithm = {}) {
+    door<collective::all_gather, Comm> const its(comm);
+    auto const both = span_of(in_place);
+    return accept_gathering_all(its, its.blocks_of(both.size() / static_cast<std::size_t>(its.size())), both)
+        .template make<How>(no_functor{}, algorithm);
+  }
+};
 
 }  // namespace detail
 
@@ -41,57 +53,27 @@ auto accept_all_gather(Comm const& comm, std::span<T> both) {
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void all_gather(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_all_gather(comm, in, out).run(nothing, algorithm);
+  detail::calls<collective::all_gather>::make<detail::made::at_once>(comm, in, out, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as all_gather does.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
-[[nodiscard]] request iall_gather(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-  return detail::accept_all_gather(comm, in, out).start(detail::no_functor{}, algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_gather_init(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-  return detail::accept_all_gather(comm, in, out).init(detail::no_functor{}, algorithm);
-}
-
 /// In place: all_gather(comm, in_place(values)): p n elements, the rank's own at their place among them.
 template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void all_gather(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_all_gather(comm, detail::span_of(both)).run(nothing, algorithm);
+  detail::calls<collective::all_gather>::make<detail::made::at_once>(comm, both, algorithm);
 }
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
-[[nodiscard]] request iall_gather(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
-  return detail::accept_all_gather(comm, detail::span_of(both)).start(detail::no_functor{}, algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_gather_init(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
-  return detail::accept_all_gather(comm, detail::span_of(both)).init(detail::no_functor{}, algorithm);
-}
+/// iall_gather: the same arguments, started: complete when the request says so. all_gather_init: made ready to be
+/// started any number of times on the same memory, collective. Both throw as all_gather does.
+COLLIGO_REQUESTS(all_gather)
+
 /// n elements from a pointer on; room for p n where `out` points, or a container, which is resized.
-template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
-void all_gather(Comm const& comm, T const* in, N n, T* out, Algorithm const& algorithm = {}) {
-  auto const from = detail::counted<collective::all_gather>(comm, in, n);
-  colligo::all_gather(comm, from, detail::counted_for_all<collective::all_gather>(comm, out, from.size()), algorithm);
-}
-template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Out, algorithm Algorithm = automatic>
-  requires detail::room_for<Out, T>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::place_for<T> Out,
+          algorithm Algorithm = automatic>
 void all_gather(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
   auto const from = detail::counted<collective::all_gather>(comm, in, n);
-  colligo::all_gather(comm, from, detail::with_size_for_all<collective::all_gather>(comm, out, from.size()), algorithm);
+  colligo::all_gather(comm, from, detail::room_for_all<collective::all_gather, T>(comm, out, from.size()), algorithm);
 }
-/// One value per rank; room for p where `out` points, or a container, which is resized.
-template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
+/// The same for one value per rank.
+template <communicator Comm, detail::single T, detail::place_for<T> Out, algorithm Algorithm = automatic>
   requires detail::travels_over<T, Comm>
-void all_gather(Comm const& comm, T const& value, T* out, Algorithm const& algorithm = {}) {
-  colligo::all_gather(comm, &value, 1, out, algorithm);
-}
-template <communicator Comm, detail::single T, class Out, algorithm Algorithm = automatic>
-  requires(detail::room_for<Out, T> && detail::travels_over<T, Comm>)
 void all_gather(Comm const& comm, T const& value, Out&& out, Algorithm const& algorithm = {}) {
   colligo::all_gather(comm, &value, 1, out, algorithm);
 }
@@ -110,4 +92,4 @@ std::vector<std::size_t> counts_of_ranks(Comm const& comm, std::size_t mine) {
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(all_gather)
+COLLIGO_NO_OTHER_FORM(all_gather)

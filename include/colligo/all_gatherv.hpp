@@ -10,24 +10,27 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Comm, class In, class Out, class Counts>
-auto accept_all_gatherv(Comm const& comm, In const& in, Out& out, Counts const& counts) {
-  door<collective::all_gatherv, Comm> const its(comm);
-  blocks const block = its.blocks_of(counts);
-  fill_empty(out, block.whole.size());
-  auto const [from, to] = spans(in, out);
-  its.require_size(from.size(), block[its.rank()].size(), "the input");
-  its.require_size(to.size(), block.whole.size(), "the output");
-  its.require_disjoint(from, to);
-  return its.accept(block, from, block[its.rank()], to, block.whole);
-}
-template <class Comm, class T, class Counts>
-auto accept_all_gatherv(Comm const& comm, std::span<T> both, Counts const& counts) {
-  door<collective::all_gatherv, Comm> const its(comm);
-  blocks const block = its.blocks_of(counts);
-  its.require_size(both.size(), block.whole.size(), "the range in place");
-  return its.accept(block, stretch_of<T const>(both, block[its.rank()]), block[its.rank()], both, block.whole);
-}
+template <>
+struct calls<collective::all_gatherv> {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out,
+            std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts,
+                          Algorithm const& algorithm = {}) {
+    door<collective::all_gatherv, Comm> const its(comm);
+    blocks const block = its.blocks_of(counts);
+    fill_empty(out, block.whole.size());
+    auto const [from, to] = spans(in, out);
+    its.require_size(from.size(), block[its.rank()].size(), "the input");
+    return accept_gathering_all(its, block, from, to).template make<How>(no_functor{}, algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
+    door<collective::all_gatherv, Comm> const its(comm);
+    return accept_gathering_all(its, its.blocks_of(counts), span_of(both))
+        .template make<How>(no_functor{}, algorithm);
+  }
+};
 
 }  // namespace detail
 
@@ -44,24 +47,8 @@ auto accept_all_gatherv(Comm const& comm, std::span<T> both, Counts const& count
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_all_gatherv(comm, in, out, counts).run(nothing, algorithm);
+  detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, in, out, counts, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as all_gatherv does.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
-[[nodiscard]] request iall_gatherv(Comm const& comm, In&& in, Out&& out, Counts const& counts,
-                                   Algorithm const& algorithm = {}) {
-  return detail::accept_all_gatherv(comm, in, out, counts).start(detail::no_functor{}, algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_gatherv_init(Comm const& comm, In&& in, Out&& out, Counts const& counts,
-                                          Algorithm const& algorithm = {}) {
-  return detail::accept_all_gatherv(comm, in, out, counts).init(detail::no_functor{}, algorithm);
-}
-
 /// The same where ranks do not know each other's counts: finds them with an all_gather first. T must be default
 /// constructible.
 template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
@@ -81,21 +68,12 @@ gathered<T> all_gatherv(Comm const& comm, T const* in, N n, Algorithm const& alg
 template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_all_gatherv(comm, detail::span_of(both), counts).run(nothing, algorithm);
+  detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, both, counts, algorithm);
 }
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
-[[nodiscard]] request iall_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
-  return detail::accept_all_gatherv(comm, detail::span_of(both), counts).start(detail::no_functor{}, algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_gatherv_init(Comm const& comm, Both both, Counts const& counts,
-                                          Algorithm const& algorithm = {}) {
-  return detail::accept_all_gatherv(comm, detail::span_of(both), counts).init(detail::no_functor{}, algorithm);
-}
+/// iall_gatherv: the same arguments, started: complete when the request says so. all_gatherv_init: made ready to be
+/// started any number of times on the same memory, collective. Both throw as all_gatherv does.
+COLLIGO_REQUESTS(all_gatherv)
+
 /// counts[rank] elements from a pointer on, in a range, or one value; room for all where `out` points.
 template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
@@ -158,4 +136,4 @@ void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const&
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(all_gatherv)
+COLLIGO_NO_OTHER_FORM(all_gatherv)

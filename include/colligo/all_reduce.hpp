@@ -3,30 +3,14 @@
 /// all_reduce: every rank gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "select/communicators.hpp"
-#include "select/door.hpp"
-#include "select/mistakes.hpp"
+#include "select/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Comm, class In, class Out>
-auto accept_all_reduce(Comm const& comm, In const& in, Out& out) {
-  door<collective::all_reduce, Comm> const its(comm);
-  auto const [from, to] = spans(in, out);
-  its.require_size(to.size(), from.size(), "the output");
-  its.require_disjoint(from, to);
-  blocks const all = its.vector_of(from.size());
-  return its.accept(all, from, all.whole, to, all.whole);
-}
-template <class Comm, class R>
-auto accept_all_reduce(Comm const& comm, in_place_range<R> both) {
-  using T = std::ranges::range_value_t<R>;
-  door<collective::all_reduce, Comm> const its(comm);
-  blocks const all = its.vector_of(both.elements.size());
-  return its.accept(all, std::span<T const>(both.elements), all.whole, both.elements, all.whole);
-}
+template <>
+struct calls<collective::all_reduce> : elementwise_calls<collective::all_reduce> {};
 
 }  // namespace detail
 
@@ -42,48 +26,19 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
           class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void all_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-  detail::accept_all_reduce(comm, in, out).run(op, algorithm);
+  detail::calls<collective::all_reduce>::make<detail::made::at_once>(comm, in, out, op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
-/// of the request.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request iall_reduce(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-  return detail::accept_all_reduce(comm, in, out).start(std::forward<Op>(op), algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent all_reduce_init(Comm const& comm, In&& in, Out&& out, Op&& op,
-                                         Algorithm const& algorithm = {}) {
-  return detail::accept_all_reduce(comm, in, out).init(std::forward<Op>(op), algorithm);
-}
-
-/// In place: all_reduce(comm, in_place(values), op).
-template <communicator Comm, detail::elements_over<Comm> R, class Op = detail::overloaded_on<R>,
+/// In place: all_reduce(comm, in_place(values), op); as Boost.MPI says it, boost::mpi::inplace(values) or of a value.
+template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, R>
-void all_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
-  detail::accept_all_reduce(comm, both).run(op, algorithm);
+  requires detail::functor_in_place<Op, Both>
+void all_reduce(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
+  detail::calls<collective::all_reduce>::make<detail::made::at_once>(comm, both, op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as all_reduce does; what the functor throws comes out
-/// of the request.
-template <communicator Comm, detail::elements_over<Comm> R, class Op = detail::overloaded_on<R>,
-          algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, R>
-[[nodiscard]] request iall_reduce(Comm const& comm, in_place_range<R> both, Op&& op, Algorithm const& algorithm = {}) {
-  return detail::accept_all_reduce(comm, both).start(std::forward<Op>(op), algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::elements_over<Comm> R, class Op = detail::overloaded_on<R>,
-          algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, R>
-[[nodiscard]] persistent all_reduce_init(Comm const& comm, in_place_range<R> both, Op&& op,
-                                         Algorithm const& algorithm = {}) {
-  return detail::accept_all_reduce(comm, both).init(std::forward<Op>(op), algorithm);
-}
+/// iall_reduce: the same arguments, started: complete when the request says so. all_reduce_init: made ready to be
+/// started any number of times on the same memory, collective. Both throw as all_reduce does; what the functor throws
+/// comes out of the request.
+COLLIGO_REQUESTS(all_reduce)
 
 /// One value per rank; returns the combination on every rank.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
@@ -103,7 +58,7 @@ void all_reduce(Comm const& comm, T const& value, T& out, Op&& op, Algorithm con
 template <class T, class Op>
   requires(detail::functor_without_state_on_elements<Op, T> && detail::elements_over<T, boost::mpi::communicator>)
 void all_reduce(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
-  detail::accept_all_reduce(comm, in, out).run(op, automatic{});
+  detail::calls<collective::all_reduce>::make<detail::made::at_once>(comm, in, out, op);
 }
 /// The range form for n elements each, from pointers on.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op = detail::overloaded<T>,
@@ -112,12 +67,6 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, clas
 void all_reduce(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm const& algorithm = {}) {
   auto const from = detail::counted<collective::all_reduce>(comm, in, n);
   colligo::all_reduce(comm, from, std::span(out, from.size()), op, algorithm);
-}
-/// In place as Boost.MPI says it: a range whose elements op combines, or a value; n elements from a pointer on.
-template <communicator Comm, class T, class Op, algorithm Algorithm = automatic>
-  requires(detail::functor_on_elements<Op, T> || detail::functor_on<Op, T>)
-void all_reduce(Comm const& comm, boost::mpi::inplace_t<T> both, Op&& op, Algorithm const& algorithm = {}) {
-  colligo::all_reduce(comm, detail::in_place_for<Op>(both), op, algorithm);
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
@@ -128,4 +77,4 @@ void all_reduce(Comm const& comm, boost::mpi::inplace_t<T*> both, N n, Op&& op,
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(all_reduce)
+COLLIGO_NO_OTHER_FORM(all_reduce)

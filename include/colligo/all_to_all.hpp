@@ -20,42 +20,54 @@ blocks even_blocks(Door const& its, std::size_t elements, char const* which) {
   its.require_size(elements, block.whole.size(), which);
   return block;
 }
-template <class Comm, class In, class Out>
-auto accept_all_to_all(Comm const& comm, In const& in, Out& out) {
-  door<collective::all_to_all, Comm> const its(comm);
-  fill_empty(out, std::ranges::size(in));
-  auto const [from, to] = spans(in, out);
-  blocks const block = even_blocks(its, from.size(), "the input");
-  its.require_size(to.size(), from.size(), "the output");
-  its.require_disjoint(from, to);
-  return accept_exchange(its, block, from, to);
-}
-template <class Comm, class T>
-auto accept_all_to_all(Comm const& comm, std::span<T> both) {
-  door<collective::all_to_all, Comm> const its(comm);
-  return accept_exchange(its, even_blocks(its, both.size(), "the range in place"), std::span<T const>(both), both);
-}
-template <class Comm, class In, class Counts, class Out, class OutCounts>
-auto accept_all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out& out, OutCounts const& out_counts) {
-  door<collective::all_to_all_v, Comm> const its(comm);
-  blocks const vector = its.blocks_of(counts, out_counts);
-  auto const [from_all, to_all] = vectors_of(collective::all_to_all_v, vector, its.rank());
-  fill_empty(out, to_all.whole.size());
-  auto const [from, to] = spans(in, out);
-  its.require_size(from.size(), from_all.whole.size(), "the input");
-  its.require_size(to.size(), to_all.whole.size(), "the output");
-  its.require_size(to_all[its.rank()].size(), from_all[its.rank()].size(), "the block of this rank from itself");
-  its.require_disjoint(from, to);
-  return accept_exchange(its, vector, from, to);
-}
-template <class Comm, class T, class Counts>
-auto accept_all_to_all_v(Comm const& comm, std::span<T> both, Counts const& counts) {
-  door<collective::all_to_all_v, Comm> const its(comm);
-  blocks const vector = its.blocks_of(counts, counts);
-  its.require_size(both.size(), vectors_of(collective::all_to_all_v, vector, its.rank()).in.whole.size(),
-                   "the range in place");
-  return accept_exchange(its, vector, std::span<T const>(both), both);
-}
+template <>
+struct calls<collective::all_to_all> {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
+    door<collective::all_to_all, Comm> const its(comm);
+    fill_empty(out, std::ranges::size(in));
+    auto const [from, to] = spans(in, out);
+    blocks const block = even_blocks(its, from.size(), "the input");
+    its.require_size(to.size(), from.size(), "the output");
+    its.require_disjoint(from, to);
+    return accept_exchange(its, block, from, to).template make<How>(no_functor{}, algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both in_place, Algorithm const& algorithm = {}) {
+    door<collective::all_to_all, Comm> const its(comm);
+    auto const both = span_of(in_place);
+    return accept_exchange(its, even_blocks(its, both.size(), "the range in place"), constant(both), both)
+        .template make<How>(no_functor{}, algorithm);
+  }
+};
+template <>
+struct calls<collective::all_to_all_v> {
+  template <made How, communicator Comm, lasting_over<Comm> In, std::ranges::sized_range Counts,
+            output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
+                          Algorithm const& algorithm = {}) {
+    door<collective::all_to_all_v, Comm> const its(comm);
+    blocks const vector = its.blocks_of(counts, out_counts);
+    auto const [from_all, to_all] = vectors_of(collective::all_to_all_v, vector, its.rank());
+    fill_empty(out, to_all.whole.size());
+    auto const [from, to] = spans(in, out);
+    its.require_size(from.size(), from_all.whole.size(), "the input");
+    its.require_size(to.size(), to_all.whole.size(), "the output");
+    its.require_size(to_all[its.rank()].size(), from_all[its.rank()].size(), "the block of this rank from itself");
+    its.require_disjoint(from, to);
+    return accept_exchange(its, vector, from, to).template make<How>(no_functor{}, algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both in_place, Counts const& counts, Algorithm const& algorithm = {}) {
+    door<collective::all_to_all_v, Comm> const its(comm);
+    auto const both = span_of(in_place);
+    blocks const vector = its.blocks_of(counts, counts);
+    its.require_size(both.size(), vectors_of(collective::all_to_all_v, vector, its.rank()).in.whole.size(),
+                     "the range in place");
+    return accept_exchange(its, vector, constant(both), both).template make<How>(no_functor{}, algorithm);
+  }
+};
 
 }  // namespace detail
 
@@ -69,8 +81,7 @@ auto accept_all_to_all_v(Comm const& comm, std::span<T> both, Counts const& coun
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_all_to_all(comm, in, out).run(nothing, algorithm);
+  detail::calls<collective::all_to_all>::make<detail::made::at_once>(comm, in, out, algorithm);
 }
 /// The same once more, for calls that are not qualified where this namespace and Boost.MPI's are open: there it would
 /// mean one value for each rank.
@@ -79,48 +90,23 @@ template <class T>
 void all_to_all(boost::mpi::communicator const& comm, std::vector<T> const& in, std::vector<T>& out) {
   colligo::all_to_all(comm, in, out, automatic{});
 }
-/// The same, started: complete when the request says so. Throws as all_to_all does.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
-[[nodiscard]] request iall_to_all(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-  return detail::accept_all_to_all(comm, in, out).start(detail::no_functor{}, algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_to_all_init(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-  return detail::accept_all_to_all(comm, in, out).init(detail::no_functor{}, algorithm);
-}
-
 /// In place: all_to_all(comm, in_place(values)): the block for a rank makes room for the one from it. Takes memory for
 /// a copy of all that the rank has.
 template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_all_to_all(comm, detail::span_of(both)).run(nothing, algorithm);
+  detail::calls<collective::all_to_all>::make<detail::made::at_once>(comm, both, algorithm);
 }
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
-[[nodiscard]] request iall_to_all(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
-  return detail::accept_all_to_all(comm, detail::span_of(both)).start(detail::no_functor{}, algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_to_all_init(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
-  return detail::accept_all_to_all(comm, detail::span_of(both)).init(detail::no_functor{}, algorithm);
-}
+/// iall_to_all: the same arguments, started: complete when the request says so. all_to_all_init: made ready to be
+/// started any number of times on the same memory, collective. Both throw as all_to_all does.
+COLLIGO_REQUESTS(all_to_all)
+
 /// n elements for each rank from a pointer on; room for as many where `out` points, or a container, which is resized.
-template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
-void all_to_all(Comm const& comm, T const* in, N n, T* out, Algorithm const& algorithm = {}) {
-  auto const one = detail::counted<collective::all_to_all>(comm, in, n);
-  auto const all = detail::counted_for_all<collective::all_to_all>(comm, in, one.size());
-  colligo::all_to_all(comm, all, std::span(out, all.size()), algorithm);
-}
-template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Out, algorithm Algorithm = automatic>
-  requires detail::room_for<Out, T>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::place_for<T> Out,
+          algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
-  auto const one = detail::counted<collective::all_to_all>(comm, in, n);
-  auto const all = detail::counted_for_all<collective::all_to_all>(comm, in, one.size());
-  colligo::all_to_all(comm, all, detail::with_size(out, all.size()), algorithm);
+  std::size_t const block = detail::counted<collective::all_to_all>(comm, in, n).size();
+  colligo::all_to_all(comm, detail::counted_for_all<collective::all_to_all>(comm, in, block),
+                      detail::room_for_all<collective::all_to_all, T>(comm, out, block), algorithm);
 }
 /// One value for each rank.
 template <communicator Comm, class T, algorithm Algorithm = automatic>
@@ -153,42 +139,18 @@ template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_
           detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
                   Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_all_to_all_v(comm, in, counts, out, out_counts).run(nothing, algorithm);
-}
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::lasting_over<Comm> In, std::ranges::sized_range Counts,
-          detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
-[[nodiscard]] request iall_to_all_v(Comm const& comm, In&& in, Counts const& counts, Out&& out,
-                                    OutCounts const& out_counts, Algorithm const& algorithm = {}) {
-  return detail::accept_all_to_all_v(comm, in, counts, out, out_counts).start(detail::no_functor{}, algorithm);
-}
-template <communicator Comm, detail::lasting_over<Comm> In, std::ranges::sized_range Counts,
-          detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_to_all_v_init(Comm const& comm, In&& in, Counts const& counts, Out&& out,
-                                           OutCounts const& out_counts, Algorithm const& algorithm = {}) {
-  return detail::accept_all_to_all_v(comm, in, counts, out, out_counts).init(detail::no_functor{}, algorithm);
+  detail::calls<collective::all_to_all_v>::make<detail::made::at_once>(comm, in, counts, out, out_counts, algorithm);
 }
 /// In place: as many elements come from each rank as go to it. Takes memory for a copy of all that the rank has.
 template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_all_to_all_v(comm, detail::span_of(both), counts).run(nothing, algorithm);
+  detail::calls<collective::all_to_all_v>::make<detail::made::at_once>(comm, both, counts, algorithm);
 }
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
-[[nodiscard]] request iall_to_all_v(Comm const& comm, Both both, Counts const& counts,
-                                    Algorithm const& algorithm = {}) {
-  return detail::accept_all_to_all_v(comm, detail::span_of(both), counts).start(detail::no_functor{}, algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
-[[nodiscard]] persistent all_to_all_v_init(Comm const& comm, Both both, Counts const& counts,
-                                           Algorithm const& algorithm = {}) {
-  return detail::accept_all_to_all_v(comm, detail::span_of(both), counts).init(detail::no_functor{}, algorithm);
-}
+/// iall_to_all_v: the same arguments, started: complete when the request says so. all_to_all_v_init: made ready to be
+/// started any number of times on the same memory, collective. Both throw as all_to_all_v does.
+COLLIGO_REQUESTS(all_to_all_v)
+
 /// The same where ranks do not know what they get: finds that with an all_to_all first. T must be default
 /// constructible.
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
@@ -204,5 +166,5 @@ gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(all_to_all)
-COLLIGO_NO_OTHER_FORMS(all_to_all_v)
+COLLIGO_NO_OTHER_FORM(all_to_all)
+COLLIGO_NO_OTHER_FORM(all_to_all_v)

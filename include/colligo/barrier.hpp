@@ -4,26 +4,37 @@
 #pragma once
 
 #include <array>
-#include <memory>
+#include <span>
 
-#include "select/communicators.hpp"
-#include "select/door.hpp"
-#include "select/mistakes.hpp"
+#include "select/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
 /// One byte to send and one to receive.
-template <class Comm>
-auto accept_barrier(Comm const& comm, std::span<std::byte, 2> signals) {
-  door<collective::barrier, Comm> const its(comm);
-  blocks const all = its.vector_of(2);
-  return its.accept(all, std::span<std::byte const>(signals), all.whole, std::span<std::byte>(signals), all.whole);
-}
 struct owned_signals final : owned_functor<no_functor> {
   owned_signals() : owned_functor<no_functor>({}) {}
   std::array<std::byte, 2> signals{};
+};
+template <>
+struct calls<collective::barrier> {
+  template <made How, communicator Comm, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Algorithm const& algorithm = {}) {
+    door<collective::barrier, Comm> const its(comm);
+    blocks const all = its.vector_of(2);
+    std::array<std::byte, 2> here{};
+    auto const accept = [&](std::span<std::byte> signals) {
+      return its.accept(all, std::span<std::byte const>(signals), all.whole, signals, all.whole);
+    };
+    if constexpr (How == made::at_once) {
+      return accept(here).template make<How>(no_functor{}, algorithm);
+    } else {
+      auto owned = accept(here).template own<How, owned_signals>();
+      auto accepted = accept(owned->signals);
+      return accepted.template make_owning<How, no_functor>(std::move(owned), algorithm);
+    }
+  }
 };
 
 }  // namespace detail
@@ -34,25 +45,12 @@ struct owned_signals final : owned_functor<no_functor> {
 /// Throws algorithm_error (unknown name), mpi_error. Cost: see the card of the algorithm. Collective over comm.
 template <communicator Comm, algorithm Algorithm = automatic>
 void barrier(Comm const& comm, Algorithm const& algorithm = {}) {
-  std::array<std::byte, 2> signals{};
-  detail::no_functor nothing;
-  detail::accept_barrier(comm, std::span(signals)).run(nothing, algorithm);
+  detail::calls<collective::barrier>::make<detail::made::at_once>(comm, algorithm);
 }
-/// The same, started: complete when every rank has started it. Throws as barrier does.
-template <communicator Comm, algorithm Algorithm = automatic>
-[[nodiscard]] request ibarrier(Comm const& comm, Algorithm const& algorithm = {}) {
-  auto owned = std::make_unique<detail::owned_signals>();
-  auto its = detail::accept_barrier(comm, std::span(owned->signals));
-  return its.template start_owning<detail::no_functor>(std::move(owned), algorithm);
-}
-/// The same, made ready to be started any number of times. Collective.
-template <communicator Comm, algorithm Algorithm = automatic>
-[[nodiscard]] persistent barrier_init(Comm const& comm, Algorithm const& algorithm = {}) {
-  auto owned = std::make_unique<detail::owned_signals>();
-  auto its = detail::accept_barrier(comm, std::span(owned->signals));
-  return its.template init_owning<detail::no_functor>(std::move(owned), algorithm);
-}
+/// ibarrier: the same, started: complete when every rank has started it. barrier_init: made ready to be started any
+/// number of times, collective. Both throw as barrier does.
+COLLIGO_REQUESTS(barrier)
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(barrier)
+COLLIGO_NO_OTHER_FORM(barrier)

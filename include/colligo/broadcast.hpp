@@ -8,9 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "select/communicators.hpp"
-#include "select/door.hpp"
-#include "select/mistakes.hpp"
+#include "select/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -27,10 +25,16 @@ auto accept_broadcast(Comm const& comm, R& both, int root) {
   return its.accept(all, from, {0, from.size()}, to, all.whole, root);
 }
 
+template <>
+struct calls<collective::broadcast> {
+  template <made How, communicator Comm, output_over<Comm> R, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
+    return accept_broadcast(comm, both, root).template make<How>(no_functor{}, algorithm);
+  }
+};
 template <class Comm, class R, class Algorithm>
 void broadcast_elements(Comm const& comm, R& both, int root, Algorithm const& algorithm) {
-  no_functor nothing;
-  accept_broadcast(comm, both, root).run(nothing, algorithm);
+  accept_broadcast(comm, both, root).template make<made::at_once>(no_functor{}, algorithm);
 }
 
 /// What a rank sends, or wants, whose container is empty. In checked mode it does not, for ranks agree on the number of
@@ -94,23 +98,15 @@ void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm 
     detail::door<collective::broadcast, Comm>(comm).require_size(std::ranges::size(both), n, "the range");
     detail::broadcast_elements(comm, both, root, algorithm);
   } else {
-    detail::no_functor nothing;
     auto accepted = detail::accept_broadcast(comm, both, root);
     if (std::ranges::size(both) == 0 && !accepted.its.checked()) [[unlikely]]
       return detail::broadcast_nothing<T>(comm, root, algorithm);
-    accepted.run(nothing, algorithm);
+    accepted.template make<detail::made::at_once>(detail::no_functor{}, algorithm);
   }
 }
-/// The same, started: complete when the request says so. Throws as broadcast does.
-template <communicator Comm, detail::output_over<Comm> R, algorithm Algorithm = automatic>
-[[nodiscard]] request ibroadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_broadcast(comm, both, root).start(detail::no_functor{}, algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::output_over<Comm> R, algorithm Algorithm = automatic>
-[[nodiscard]] persistent broadcast_init(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_broadcast(comm, both, root).init(detail::no_functor{}, algorithm);
-}
+/// ibroadcast: the same arguments, started: complete when the request says so. broadcast_init: made ready to be started
+/// any number of times on the same memory, collective. Both throw as broadcast does.
+COLLIGO_REQUESTS(broadcast)
 
 /// One value.
 template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
@@ -146,4 +142,4 @@ void broadcast(Comm const& comm, S& text, int root, Algorithm const& algorithm =
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(broadcast)
+COLLIGO_NO_OTHER_FORM(broadcast)

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "all_gather.hpp"
-#include "select/communicators.hpp"
 #include "select/displacements.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -21,15 +20,6 @@ auto accept_gathering(Door const& its, blocks const& block, std::span<T const> f
   }
   return its.accept(block, from, block[its.rank()], to, {0, to.size()}, root);
 }
-template <class Comm, class In, class Out>
-auto accept_gather(Comm const& comm, In const& in, Out& out, int root) {
-  door<collective::gather, Comm> const its(comm);
-  its.require_root(root);
-  blocks const block = its.blocks_of(std::ranges::size(in));
-  if (its.at(root)) fill_empty(out, block.whole.size());
-  auto const [from, to] = spans(in, out);
-  return accept_gathering(its, block, from, to, root);
-}
 /// In place: at the root its own elements are where they belong, elsewhere they are all there is.
 template <class Door, class T>
 auto accept_gathering(Door const& its, blocks const& block, std::span<T> both, int root) {
@@ -38,29 +28,50 @@ auto accept_gathering(Door const& its, blocks const& block, std::span<T> both, i
   if (!its.at(root)) return its.accept(block, std::span<T const>(both), own, std::span<T>{}, {}, root);
   return its.accept(block, stretch_of<T const>(both, own), own, both, block.whole, root);
 }
-template <class Comm, class T>
-auto accept_gather(Comm const& comm, std::span<T> both, int root) {
-  door<collective::gather, Comm> const its(comm);
-  its.require_root(root);
-  return accept_gathering(
-      its, its.blocks_of(its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size()), both, root);
-}
-template <class Comm, class T, class Counts>
-auto accept_gatherv(Comm const& comm, std::span<T> both, Counts const& counts, int root) {
-  door<collective::gatherv, Comm> const its(comm);
-  its.require_root(root);
-  return accept_gathering(its, its.blocks_of(counts), both, root);
-}
-template <class Comm, class In, class Out, class Counts>
-auto accept_gatherv(Comm const& comm, In const& in, Out& out, Counts const& counts, int root) {
-  door<collective::gatherv, Comm> const its(comm);
-  its.require_root(root);
-  blocks const block = its.blocks_of(counts);
-  if (its.at(root)) fill_empty(out, block.whole.size());
-  auto const [from, to] = spans(in, out);
-  its.require_size(from.size(), block[its.rank()].size(), "the input");
-  return accept_gathering(its, block, from, to, root);
-}
+template <>
+struct calls<collective::gather> {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
+    door<collective::gather, Comm> const its(comm);
+    its.require_root(root);
+    blocks const block = its.blocks_of(std::ranges::size(in));
+    if (its.at(root)) fill_empty(out, block.whole.size());
+    auto const [from, to] = spans(in, out);
+    return accept_gathering(its, block, from, to, root).template make<How>(no_functor{}, algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both in_place, int root, Algorithm const& algorithm = {}) {
+    door<collective::gather, Comm> const its(comm);
+    its.require_root(root);
+    auto const both = span_of(in_place);
+    auto const n = its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size();
+    return accept_gathering(its, its.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
+  }
+};
+template <>
+struct calls<collective::gatherv> {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out,
+            std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
+                          Algorithm const& algorithm = {}) {
+    door<collective::gatherv, Comm> const its(comm);
+    its.require_root(root);
+    blocks const block = its.blocks_of(counts);
+    if (its.at(root)) fill_empty(out, block.whole.size());
+    auto const [from, to] = spans(in, out);
+    its.require_size(from.size(), block[its.rank()].size(), "the input");
+    return accept_gathering(its, block, from, to, root).template make<How>(no_functor{}, algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
+                          Algorithm const& algorithm = {}) {
+    door<collective::gatherv, Comm> const its(comm);
+    its.require_root(root);
+    return accept_gathering(its, its.blocks_of(counts), span_of(both), root)
+        .template make<How>(no_functor{}, algorithm);
+  }
+};
 
 }  // namespace detail
 
@@ -77,23 +88,8 @@ auto accept_gatherv(Comm const& comm, In const& in, Out& out, Counts const& coun
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void gather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_gather(comm, in, out, root).run(nothing, algorithm);
+  detail::calls<collective::gather>::make<detail::made::at_once>(comm, in, out, root, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as gather does.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
-[[nodiscard]] request igather(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_gather(comm, in, out, root).start(detail::no_functor{}, algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
-[[nodiscard]] persistent gather_init(Comm const& comm, In&& in, Out&& out, int root,
-                                     Algorithm const& algorithm = {}) {
-  return detail::accept_gather(comm, in, out, root).init(detail::no_functor{}, algorithm);
-}
-
 /// The same for any lengths.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of counts[rank] elements
@@ -107,87 +103,42 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
           std::ranges::sized_range Counts, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root,
              Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_gatherv(comm, in, out, counts, root).run(nothing, algorithm);
+  detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, in, out, counts, root, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as gatherv does.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
-[[nodiscard]] request igatherv(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
-                               Algorithm const& algorithm = {}) {
-  return detail::accept_gatherv(comm, in, out, counts, root).start(detail::no_functor{}, algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
-[[nodiscard]] persistent gatherv_init(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
-                                      Algorithm const& algorithm = {}) {
-  return detail::accept_gatherv(comm, in, out, counts, root).init(detail::no_functor{}, algorithm);
-}
-
 /// In place: gather(comm, in_place(values), root): p n elements at the root, its own at their place among them; n
 /// elements elsewhere, where any other form will do too.
 template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void gather(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_gather(comm, detail::span_of(both), root).run(nothing, algorithm);
-}
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
-[[nodiscard]] request igather(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_gather(comm, detail::span_of(both), root).start(detail::no_functor{}, algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
-[[nodiscard]] persistent gather_init(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_gather(comm, detail::span_of(both), root).init(detail::no_functor{}, algorithm);
+  detail::calls<collective::gather>::make<detail::made::at_once>(comm, both, root, algorithm);
 }
 template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_gatherv(comm, detail::span_of(both), counts, root).run(nothing, algorithm);
+  detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, both, counts, root, algorithm);
 }
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
-[[nodiscard]] request igatherv(Comm const& comm, Both both, Counts const& counts, int root,
-                               Algorithm const& algorithm = {}) {
-  return detail::accept_gatherv(comm, detail::span_of(both), counts, root).start(detail::no_functor{}, algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
-[[nodiscard]] persistent gatherv_init(Comm const& comm, Both both, Counts const& counts, int root,
-                                      Algorithm const& algorithm = {}) {
-  return detail::accept_gatherv(comm, detail::span_of(both), counts, root).init(detail::no_functor{}, algorithm);
-}
+/// igather: the same arguments, started: complete when the request says so. gather_init: made ready to be started any
+/// number of times on the same memory, collective. Both throw as gather does.
+COLLIGO_REQUESTS(gather)
+COLLIGO_REQUESTS(gatherv)
 
 /// n elements from a pointer on; at the root room for p n where `out` points, or a container, which is resized. For
 /// ranks that are not the root without an output, which the root has to have.
-template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
-void gather(Comm const& comm, T const* in, N n, T* out, int root, Algorithm const& algorithm = {}) {
-  auto const from = detail::counted<collective::gather>(comm, in, n);
-  colligo::gather(comm, from, detail::counted_for_all<collective::gather>(comm, out, from.size()), root, algorithm);
-}
-template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Out, algorithm Algorithm = automatic>
-  requires detail::room_for<Out, T>
+template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::place_for<T> Out,
+          algorithm Algorithm = automatic>
 void gather(Comm const& comm, T const* in, N n, Out&& out, int root, Algorithm const& algorithm = {}) {
-  detail::door<collective::gather, Comm> const its(comm);
   auto const from = detail::counted<collective::gather>(comm, in, n);
-  if (its.at(root)) detail::with_size_for_all<collective::gather>(comm, out, from.size());
-  colligo::gather(comm, from, std::span(out), root, algorithm);
+  bool const at_root = detail::door<collective::gather, Comm>(comm).at(root);
+  colligo::gather(comm, from,
+                  at_root ? detail::room_for_all<collective::gather, T>(comm, out, from.size()) : std::span<T>(), root,
+                  algorithm);
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void gather(Comm const& comm, T const* in, N n, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, detail::counted<collective::gather>(comm, in, n), std::span<T>(), root, algorithm);
 }
 /// The same for one value per rank; without an output a container is one value too.
-template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
+template <communicator Comm, detail::single T, detail::place_for<T> Out, algorithm Algorithm = automatic>
   requires detail::travels_over<T, Comm>
-void gather(Comm const& comm, T const& value, T* out, int root, Algorithm const& algorithm = {}) {
-  colligo::gather(comm, &value, 1, out, root, algorithm);
-}
-template <communicator Comm, detail::single T, class Out, algorithm Algorithm = automatic>
-  requires(detail::room_for<Out, T> && detail::travels_over<T, Comm>)
 void gather(Comm const& comm, T const& value, Out&& out, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, &value, 1, out, root, algorithm);
 }
@@ -250,5 +201,5 @@ void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& si
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(gather)
-COLLIGO_NO_OTHER_FORMS(gatherv)
+COLLIGO_NO_OTHER_FORM(gather)
+COLLIGO_NO_OTHER_FORM(gatherv)

@@ -3,37 +3,42 @@
 /// reduce: one rank, the root, gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "select/communicators.hpp"
-#include "select/door.hpp"
-#include "select/mistakes.hpp"
+#include "select/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Comm, class In, class Out>
-auto accept_reduce(Comm const& comm, In const& in, Out& out, int root) {
-  door<collective::reduce, Comm> const its(comm);
-  its.require_root(root);
-  if (its.at(root)) fill_empty(out, std::ranges::size(in));
-  auto [from, to] = spans(in, out);
-  if (its.at(root)) {
-    its.require_size(to.size(), from.size(), "the output");
-    its.require_disjoint(from, to);
-  } else {
-    to = {};
+template <>
+struct calls<collective::reduce> {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
+    door<collective::reduce, Comm> const its(comm);
+    its.require_root(root);
+    if (its.at(root)) fill_empty(out, std::ranges::size(in));
+    auto [from, to] = spans(in, out);
+    if (its.at(root)) {
+      its.require_size(to.size(), from.size(), "the output");
+      its.require_disjoint(from, to);
+    } else {
+      to = {};
+    }
+    blocks const all = its.vector_of(from.size());
+    return its.accept(all, from, all.whole, to, {0, to.size()}, root)
+        .template make<How>(std::forward<Op>(op), algorithm);
   }
-  blocks const all = its.vector_of(from.size());
-  return its.accept(all, from, all.whole, to, {0, to.size()}, root);
-}
-template <class Comm, class T>
-auto accept_reduce(Comm const& comm, std::span<T> both, int root) {
-  door<collective::reduce, Comm> const its(comm);
-  its.require_root(root);
-  blocks const all = its.vector_of(both.size());
-  std::span<T> const to = its.at(root) ? both : std::span<T>{};
-  return its.accept(all, std::span<T const>(both), all.whole, to, {0, to.size()}, root);
-}
+  template <made How, communicator Comm, in_place_over<Comm> Both, functor_in_place<Both> Op,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
+    door<collective::reduce, Comm> const its(comm);
+    its.require_root(root);
+    auto const from = span_for<Op>(both), to = its.at(root) ? from : from.first(0);
+    blocks const all = its.vector_of(from.size());
+    return its.accept(all, std::span<element_in_place<Both> const>(from), all.whole, to, {0, to.size()}, root)
+        .template make<How>(std::forward<Op>(op), algorithm);
+  }
+};
 
 }  // namespace detail
 
@@ -52,26 +57,8 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
           class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce(Comm const& comm, In const& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
-  detail::accept_reduce(comm, in, out, root).run(op, algorithm);
+  detail::calls<collective::reduce>::make<detail::made::at_once>(comm, in, out, op, root, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as reduce does; what the functor throws comes out of
-/// the request.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request ireduce(Comm const& comm, In&& in, Out&& out, Op&& op, int root,
-                              Algorithm const& algorithm = {}) {
-  return detail::accept_reduce(comm, in, out, root).start(std::forward<Op>(op), algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent reduce_init(Comm const& comm, In&& in, Out&& out, Op&& op, int root,
-                                     Algorithm const& algorithm = {}) {
-  return detail::accept_reduce(comm, in, out, root).init(std::forward<Op>(op), algorithm);
-}
-
 /// One value per rank; returns the combination at the root, at other ranks the value is unspecified.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(detail::functor_on_values<Op, T> && detail::travels_over<T, Comm>)
@@ -113,22 +100,13 @@ template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 void reduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
-  detail::accept_reduce(comm, detail::span_of(both), root).run(op, algorithm);
+  detail::calls<collective::reduce>::make<detail::made::at_once>(comm, both, op, root, algorithm);
 }
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
-          algorithm Algorithm = automatic>
-  requires detail::functor_in_place<Op, Both>
-[[nodiscard]] request ireduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_reduce(comm, detail::span_of(both), root).start(std::forward<Op>(op), algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
-          algorithm Algorithm = automatic>
-  requires detail::functor_in_place<Op, Both>
-[[nodiscard]] persistent reduce_init(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_reduce(comm, detail::span_of(both), root).init(std::forward<Op>(op), algorithm);
-}
+/// ireduce: the same arguments, started: complete when the request says so. reduce_init: made ready to be started any
+/// number of times on the same memory, collective. Both throw as reduce does; what the functor throws comes out of the
+/// request.
+COLLIGO_REQUESTS(reduce)
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(reduce)
+COLLIGO_NO_OTHER_FORM(reduce)

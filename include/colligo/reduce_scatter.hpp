@@ -3,9 +3,7 @@
 /// reduce_scatter: the ranks' vectors are combined, element by element, and each rank gets its block of the result.
 #pragma once
 
-#include "select/communicators.hpp"
-#include "select/door.hpp"
-#include "select/mistakes.hpp"
+#include "select/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -18,18 +16,28 @@ auto accept_reducing(Door const& its, blocks const& block, std::span<T const> fr
   its.require_disjoint(from, to);
   return its.accept(block, from, block.whole, to, block[its.rank()]);
 }
-template <class Comm, class In, class Out, class Counts>
-auto accept_reduce_scatter(Comm const& comm, In const& in, Out& out, Counts const& counts) {
-  door<collective::reduce_scatter, Comm> const its(comm);
-  auto const [from, to] = spans(in, out);
-  return accept_reducing(its, its.blocks_of(counts), from, to);
-}
-template <class Comm, class In, class Out>
-auto accept_reduce_scatter_block(Comm const& comm, In const& in, Out& out) {
-  door<collective::reduce_scatter_block, Comm> const its(comm);
-  auto const [from, to] = spans(in, out);
-  return accept_reducing(its, its.blocks_of(to.size()), from, to);
-}
+template <>
+struct calls<collective::reduce_scatter> {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out,
+            std::ranges::sized_range Counts, functor_on_elements<Out> Op, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
+                          Algorithm const& algorithm = {}) {
+    door<collective::reduce_scatter, Comm> const its(comm);
+    auto const [from, to] = spans(in, out);
+    return accept_reducing(its, its.blocks_of(counts), from, to).template make<How>(std::forward<Op>(op), algorithm);
+  }
+};
+template <>
+struct calls<collective::reduce_scatter_block> {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+    door<collective::reduce_scatter_block, Comm> const its(comm);
+    auto const [from, to] = spans(in, out);
+    return accept_reducing(its, its.blocks_of(to.size()), from, to)
+        .template make<How>(std::forward<Op>(op), algorithm);
+  }
+};
 
 }  // namespace detail
 
@@ -48,52 +56,23 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
   requires detail::functor_on_elements<Op, Out>
 void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
                     Algorithm const& algorithm = {}) {
-  detail::accept_reduce_scatter(comm, in, out, counts).run(op, algorithm);
+  detail::calls<collective::reduce_scatter>::make<detail::made::at_once>(comm, in, out, counts, op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as reduce_scatter does; what the functor throws comes
-/// out of the request.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request ireduce_scatter(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
-                                      Algorithm const& algorithm = {}) {
-  return detail::accept_reduce_scatter(comm, in, out, counts).start(std::forward<Op>(op), algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent reduce_scatter_init(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
-                                             Algorithm const& algorithm = {}) {
-  return detail::accept_reduce_scatter(comm, in, out, counts).init(std::forward<Op>(op), algorithm);
-}
+/// ireduce_scatter: the same arguments, started: complete when the request says so. reduce_scatter_init: made ready to
+/// be started any number of times on the same memory, collective. Both throw as reduce_scatter does; what the functor
+/// throws comes out of the request.
+COLLIGO_REQUESTS(reduce_scatter)
 
 /// The same for blocks of one length: in.size() == p * out.size().
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-  detail::accept_reduce_scatter_block(comm, in, out).run(op, algorithm);
+  detail::calls<collective::reduce_scatter_block>::make<detail::made::at_once>(comm, in, out, op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as reduce_scatter_block does; what the functor throws
-/// comes out of the request.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request ireduce_scatter_block(Comm const& comm, In&& in, Out&& out, Op&& op,
-                                            Algorithm const& algorithm = {}) {
-  return detail::accept_reduce_scatter_block(comm, in, out).start(std::forward<Op>(op), algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent reduce_scatter_block_init(Comm const& comm, In&& in, Out&& out, Op&& op,
-                                                   Algorithm const& algorithm = {}) {
-  return detail::accept_reduce_scatter_block(comm, in, out).init(std::forward<Op>(op), algorithm);
-}
+COLLIGO_REQUESTS(reduce_scatter_block)
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(reduce_scatter)
-COLLIGO_NO_OTHER_FORMS(reduce_scatter_block)
+COLLIGO_NO_OTHER_FORM(reduce_scatter)
+COLLIGO_NO_OTHER_FORM(reduce_scatter_block)

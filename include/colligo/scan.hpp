@@ -5,29 +5,14 @@
 
 #include <memory>
 
-#include "select/communicators.hpp"
-#include "select/door.hpp"
-#include "select/mistakes.hpp"
+#include "select/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <collective C, class Comm, class In, class Out>
-auto accept_scan(Comm const& comm, In const& in, Out& out) {
-  door<C, Comm> const its(comm);
-  auto const [from, to] = spans(in, out);
-  its.require_size(to.size(), from.size(), "the output");
-  its.require_disjoint(from, to);
-  blocks const all = its.vector_of(from.size());
-  return its.accept(all, from, all.whole, to, all.whole);
-}
-template <collective C, class Comm, class T>
-auto accept_scan(Comm const& comm, std::span<T> both) {
-  door<C, Comm> const its(comm);
-  blocks const all = its.vector_of(both.size());
-  return its.accept(all, std::span<T const>(both), all.whole, both, all.whole);
-}
+template <>
+struct calls<collective::scan> : elementwise_calls<collective::scan> {};
 
 /// The last step of an exclusive scan: init takes part at every rank.
 template <class T, class Op>
@@ -45,11 +30,40 @@ struct owned_scan final : owned_functor<Op> {
   std::span<T> to_;
   bool first_;
 };
-template <class Accepted, class Out, class T, class Op>
-auto own_scan(Accepted const& its, Out& out, T const& init, Op&& op) {
-  using functor = std::decay_t<Op>;
-  return std::make_unique<owned_scan<T, functor>>(std::forward<Op>(op), init, std::span<T>(out), its.port.rank() == 0);
-}
+template <>
+struct calls<collective::exclusive_scan> {
+  static constexpr collective what = collective::exclusive_scan;
+
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, std::ranges::range_value_t<Out> const& init, Op&& op,
+                          Algorithm const& algorithm = {}) {
+    auto const [from, to] = spans(in, out);
+    return make_with_init<How>(accept_elementwise(door<what, Comm>(comm), from, to), to, init, std::forward<Op>(op),
+                               algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, class T, functor_in_place<Both> Op,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both both, T const& init, Op&& op, Algorithm const& algorithm = {}) {
+    auto const to = span_for<Op>(both);
+    return make_with_init<How>(accept_elementwise(door<what, Comm>(comm), to), to,
+                               static_cast<typename decltype(to)::value_type>(init), std::forward<Op>(op), algorithm);
+  }
+
+ private:
+  template <made How, class Accepted, class T, class Op, class Algorithm>
+  static made_t<How> make_with_init(Accepted its, std::span<T> to, T const& init, Op&& op, Algorithm const& algorithm) {
+    bool const first = its.port.rank() == 0;
+    if constexpr (How == made::at_once) {
+      its.run(op, algorithm);
+      combine_with_init(first, init, to, op);
+    } else {
+      using functor = std::decay_t<Op>;
+      return its.template make_owning<How, functor>(
+          its.template own<How, owned_scan<T, functor>>(std::forward<Op>(op), init, to, first), algorithm);
+    }
+  }
+};
 
 }  // namespace detail
 
@@ -64,25 +78,8 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
           class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void scan(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-  detail::accept_scan<collective::scan>(comm, in, out).run(op, algorithm);
+  detail::calls<collective::scan>::make<detail::made::at_once>(comm, in, out, op, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as scan does; what the functor throws comes out of the
-/// request.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request iscan(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-  return detail::accept_scan<collective::scan>(comm, in, out).start(std::forward<Op>(op), algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent scan_init(Comm const& comm, In&& in, Out&& out, Op&& op,
-                                   Algorithm const& algorithm = {}) {
-  return detail::accept_scan<collective::scan>(comm, in, out).init(std::forward<Op>(op), algorithm);
-}
-
 /// One value per rank.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
@@ -101,7 +98,7 @@ void scan(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& al
 template <class T, class Op>
   requires(detail::functor_without_state_on_elements<Op, T> && detail::elements_over<T, boost::mpi::communicator>)
 void scan(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
-  detail::accept_scan<collective::scan>(comm, in, out).run(op, automatic{});
+  detail::calls<collective::scan>::make<detail::made::at_once>(comm, in, out, op);
 }
 /// The range form for n elements each, from pointers on.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op = detail::overloaded<T>,
@@ -116,21 +113,12 @@ template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
-  detail::accept_scan<collective::scan>(comm, detail::span_of(both)).run(op, algorithm);
+  detail::calls<collective::scan>::make<detail::made::at_once>(comm, both, op, algorithm);
 }
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
-          algorithm Algorithm = automatic>
-  requires detail::functor_in_place<Op, Both>
-[[nodiscard]] request iscan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
-  return detail::accept_scan<collective::scan>(comm, detail::span_of(both)).start(std::forward<Op>(op), algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
-          algorithm Algorithm = automatic>
-  requires detail::functor_in_place<Op, Both>
-[[nodiscard]] persistent scan_init(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
-  return detail::accept_scan<collective::scan>(comm, detail::span_of(both)).init(std::forward<Op>(op), algorithm);
-}
+/// iscan: the same arguments, started: complete when the request says so. scan_init: made ready to be started any
+/// number of times on the same memory, collective. Both throw as scan does; what the functor throws comes out of the
+/// request.
+COLLIGO_REQUESTS(scan)
 
 /// Combines init and the vectors of ranks 0 .. r - 1, element by element and in this order, into rank r's `out`, as
 /// std::exclusive_scan does: rank 0 gets init.
@@ -144,71 +132,22 @@ template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
-  void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
-                      Algorithm const& algorithm = {}) {
-    auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
-    its.run(op, algorithm);
-    detail::combine_with_init(its.port.rank() == 0, init, std::span<std::ranges::range_value_t<Out>>(out), op);
-  }
-/// The same, started: complete when the request says so. Throws as exclusive_scan does; what the functor throws comes
-/// out of the request.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] request iexclusive_scan(Comm const& comm, In&& in, Out&& out, std::ranges::range_value_t<Out> init,
-                                      Op&& op, Algorithm const& algorithm = {}) {
-  auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
-  return its.template start_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)),
-                                                     algorithm);
+void exclusive_scan(Comm const& comm, In const& in, Out&& out, std::ranges::range_value_t<Out> init, Op&& op,
+                    Algorithm const& algorithm = {}) {
+  detail::calls<collective::exclusive_scan>::make<detail::made::at_once>(comm, in, out, init, op, algorithm);
 }
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
-  requires detail::functor_on_elements<Op, Out>
-[[nodiscard]] persistent exclusive_scan_init(Comm const& comm, In&& in, Out&& out,
-                                             std::ranges::range_value_t<Out> init, Op&& op,
-                                             Algorithm const& algorithm = {}) {
-  auto its = detail::accept_scan<collective::exclusive_scan>(comm, in, out);
-  return its.template init_owning<std::decay_t<Op>>(detail::own_scan(its, out, init, std::forward<Op>(op)),
-                                                    algorithm);
-}
-
 /// In place: exclusive_scan(comm, in_place(values), init, op).
 template <communicator Comm, detail::in_place_over<Comm> Both, class T, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 void exclusive_scan(Comm const& comm, Both both, T const& init, Op&& op, Algorithm const& algorithm = {}) {
-  auto const values = detail::span_of(both);
-  auto its = detail::accept_scan<collective::exclusive_scan>(comm, values);
-  its.run(op, algorithm);
-  detail::combine_with_init(its.port.rank() == 0, static_cast<std::ranges::range_value_t<decltype(values)>>(init),
-                            values, op);
+  detail::calls<collective::exclusive_scan>::make<detail::made::at_once>(comm, both, init, op, algorithm);
 }
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, class T, class Op = detail::overloaded_in<Both>,
-          algorithm Algorithm = automatic>
-  requires detail::functor_in_place<Op, Both>
-[[nodiscard]] request iexclusive_scan(Comm const& comm, Both both, T const& init, Op&& op,
-                                      Algorithm const& algorithm = {}) {
-  auto const values = detail::span_of(both);
-  auto its = detail::accept_scan<collective::exclusive_scan>(comm, values);
-  return its.template start_owning<std::decay_t<Op>>(
-      detail::own_scan(its, values, static_cast<std::ranges::range_value_t<decltype(values)>>(init),
-                       std::forward<Op>(op)),
-      algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, class T, class Op = detail::overloaded_in<Both>,
-          algorithm Algorithm = automatic>
-  requires detail::functor_in_place<Op, Both>
-[[nodiscard]] persistent exclusive_scan_init(Comm const& comm, Both both, T const& init, Op&& op,
-                                             Algorithm const& algorithm = {}) {
-  auto const values = detail::span_of(both);
-  auto its = detail::accept_scan<collective::exclusive_scan>(comm, values);
-  return its.template init_owning<std::decay_t<Op>>(
-      detail::own_scan(its, values, static_cast<std::ranges::range_value_t<decltype(values)>>(init),
-                       std::forward<Op>(op)),
-      algorithm);
-}
+/// iexclusive_scan: the same arguments, started: complete when the request says so. exclusive_scan_init: made ready to
+/// be started any number of times on the same memory, collective. Both throw as exclusive_scan does; what the functor
+/// throws comes out of the request.
+COLLIGO_REQUESTS(exclusive_scan)
+
 /// One value per rank.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
@@ -224,12 +163,13 @@ template <communicator Comm, class T, class Op = detail::overloaded<T>, algorith
 T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result{};
   auto const out = detail::one(result);
-  auto its = detail::accept_scan<collective::exclusive_scan>(comm, detail::one(value), out);
+  detail::door<collective::exclusive_scan, Comm> const door(comm);
+  auto its = detail::accept_elementwise(door, detail::one(value), out);
   its.run(op, algorithm);
   return its.port.rank() == 0 ? T{} : result;
 }
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(scan)
-COLLIGO_NO_OTHER_FORMS(exclusive_scan)
+COLLIGO_NO_OTHER_FORM(scan)
+COLLIGO_NO_OTHER_FORM(exclusive_scan)

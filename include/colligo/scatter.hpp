@@ -4,7 +4,6 @@
 #pragma once
 
 #include "all_gather.hpp"
-#include "select/communicators.hpp"
 #include "select/displacements.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -21,23 +20,6 @@ auto accept_scattering(Door const& its, blocks const& block, std::span<T const> 
   }
   return its.accept(block, from, {0, from.size()}, to, block[its.rank()], root);
 }
-template <class Comm, class In, class Out>
-auto accept_scatter(Comm const& comm, In const& in, Out& out, int root) {
-  door<collective::scatter, Comm> const its(comm);
-  auto const [from, to] = spans(in, out);
-  its.require_root(root);
-  return accept_scattering(its, its.blocks_of(to.size()), from, to, root);
-}
-template <class Comm, class In, class Counts, class Out>
-auto accept_scatterv(Comm const& comm, In const& in, Counts const& counts, Out& out, int root) {
-  door<collective::scatterv, Comm> const its(comm);
-  auto const [from, to] = spans(in, out);
-  its.require_root(root);
-  blocks const block = its.blocks_of(counts);
-  its.require_size(to.size(), block[its.rank()].size(), "the output");
-  return accept_scattering(its, block, from, to, root);
-}
-
 /// Every rank knows its own size alone: f(counts, span).
 template <class Comm, class Sizes, class T, class F>
 void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, F f) {
@@ -56,19 +38,48 @@ auto accept_scattering(Door const& its, blocks const& block, std::span<T> both, 
   if (!its.at(root)) return its.accept(block, std::span<T const>{}, {}, both, own, root);
   return its.accept(block, std::span<T const>(both), block.whole, stretch_of(both, own), own, root);
 }
-template <class Comm, class T>
-auto accept_scatter(Comm const& comm, std::span<T> both, int root) {
-  door<collective::scatter, Comm> const its(comm);
-  its.require_root(root);
-  return accept_scattering(
-      its, its.blocks_of(its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size()), both, root);
-}
-template <class Comm, class T, class Counts>
-auto accept_scatterv(Comm const& comm, std::span<T> both, Counts const& counts, int root) {
-  door<collective::scatterv, Comm> const its(comm);
-  its.require_root(root);
-  return accept_scattering(its, its.blocks_of(counts), both, root);
-}
+template <>
+struct calls<collective::scatter> {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
+    door<collective::scatter, Comm> const its(comm);
+    its.require_root(root);
+    auto const [from, to] = spans(in, out);
+    return accept_scattering(its, its.blocks_of(to.size()), from, to, root)
+        .template make<How>(no_functor{}, algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both in_place, int root, Algorithm const& algorithm = {}) {
+    door<collective::scatter, Comm> const its(comm);
+    its.require_root(root);
+    auto const both = span_of(in_place);
+    auto const n = its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size();
+    return accept_scattering(its, its.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
+  }
+};
+template <>
+struct calls<collective::scatterv> {
+  template <made How, communicator Comm, lasting_over<Comm> In, std::ranges::sized_range Counts,
+            output_like<In> Out, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
+                          Algorithm const& algorithm = {}) {
+    door<collective::scatterv, Comm> const its(comm);
+    its.require_root(root);
+    auto const [from, to] = spans(in, out);
+    blocks const block = its.blocks_of(counts);
+    its.require_size(to.size(), block[its.rank()].size(), "the output");
+    return accept_scattering(its, block, from, to, root).template make<How>(no_functor{}, algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
+                          Algorithm const& algorithm = {}) {
+    door<collective::scatterv, Comm> const its(comm);
+    its.require_root(root);
+    return accept_scattering(its, its.blocks_of(counts), span_of(both), root)
+        .template make<How>(no_functor{}, algorithm);
+  }
+};
 
 }  // namespace detail
 
@@ -84,23 +95,8 @@ auto accept_scatterv(Comm const& comm, std::span<T> both, Counts const& counts, 
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void scatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_scatter(comm, in, out, root).run(nothing, algorithm);
+  detail::calls<collective::scatter>::make<detail::made::at_once>(comm, in, out, root, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as scatter does.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
-[[nodiscard]] request iscatter(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_scatter(comm, in, out, root).start(detail::no_functor{}, algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, detail::output_like<In> Out,
-          algorithm Algorithm = automatic>
-[[nodiscard]] persistent scatter_init(Comm const& comm, In&& in, Out&& out, int root,
-                                      Algorithm const& algorithm = {}) {
-  return detail::accept_scatter(comm, in, out, root).init(detail::no_functor{}, algorithm);
-}
-
 /// The same for any lengths.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of as many elements as all counts together at the root; other ranks may pass an
@@ -114,59 +110,23 @@ template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_
           detail::output_like<In> Out, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
               Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_scatterv(comm, in, counts, out, root).run(nothing, algorithm);
+  detail::calls<collective::scatterv>::make<detail::made::at_once>(comm, in, counts, out, root, algorithm);
 }
-/// The same, started: complete when the request says so. Throws as scatterv does.
-template <communicator Comm, detail::lasting_over<Comm> In, std::ranges::sized_range Counts,
-          detail::output_like<In> Out, algorithm Algorithm = automatic>
-[[nodiscard]] request iscatterv(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
-                                Algorithm const& algorithm = {}) {
-  return detail::accept_scatterv(comm, in, counts, out, root).start(detail::no_functor{}, algorithm);
-}
-/// The same, made ready to be started any number of times on the same memory. Collective.
-template <communicator Comm, detail::lasting_over<Comm> In, std::ranges::sized_range Counts,
-          detail::output_like<In> Out, algorithm Algorithm = automatic>
-[[nodiscard]] persistent scatterv_init(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
-                                       Algorithm const& algorithm = {}) {
-  return detail::accept_scatterv(comm, in, counts, out, root).init(detail::no_functor{}, algorithm);
-}
-
 /// In place: scatter(comm, in_place(values), root): p n elements at the root, its own stay where they are; n elements
 /// elsewhere, where any other form will do too.
 template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_scatter(comm, detail::span_of(both), root).run(nothing, algorithm);
-}
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
-[[nodiscard]] request iscatter(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_scatter(comm, detail::span_of(both), root).start(detail::no_functor{}, algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
-[[nodiscard]] persistent scatter_init(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
-  return detail::accept_scatter(comm, detail::span_of(both), root).init(detail::no_functor{}, algorithm);
+  detail::calls<collective::scatter>::make<detail::made::at_once>(comm, both, root, algorithm);
 }
 template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
-  detail::no_functor nothing;
-  detail::accept_scatterv(comm, detail::span_of(both), counts, root).run(nothing, algorithm);
+  detail::calls<collective::scatterv>::make<detail::made::at_once>(comm, both, counts, root, algorithm);
 }
-/// The same, started, and made ready to be started.
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
-[[nodiscard]] request iscatterv(Comm const& comm, Both both, Counts const& counts, int root,
-                                Algorithm const& algorithm = {}) {
-  return detail::accept_scatterv(comm, detail::span_of(both), counts, root).start(detail::no_functor{}, algorithm);
-}
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
-          algorithm Algorithm = automatic>
-[[nodiscard]] persistent scatterv_init(Comm const& comm, Both both, Counts const& counts, int root,
-                                       Algorithm const& algorithm = {}) {
-  return detail::accept_scatterv(comm, detail::span_of(both), counts, root).init(detail::no_functor{}, algorithm);
-}
+/// iscatter: the same arguments, started: complete when the request says so. scatter_init: made ready to be started any
+/// number of times on the same memory, collective. Both throw as scatter does.
+COLLIGO_REQUESTS(scatter)
+COLLIGO_REQUESTS(scatterv)
 
 /// n elements from a pointer on; at the root p n from `in` on, or in a range. For ranks that are not the root without
 /// an input, which the root has to have.
@@ -264,5 +224,5 @@ void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& 
 
 }  // namespace colligo
 
-COLLIGO_NO_OTHER_FORMS(scatter)
-COLLIGO_NO_OTHER_FORMS(scatterv)
+COLLIGO_NO_OTHER_FORM(scatter)
+COLLIGO_NO_OTHER_FORM(scatterv)

@@ -11,6 +11,6 @@ using text = std::string;
 using text = double;
 #endif
 
-text all(boost::mpi::communicator& comm, erased_policy const& mine) {
+text all(boost::mpi::communicator& comm, text const& mine) {
   return colligo::all_reduce(comm, mine, std::plus<>{}, colligo::vendor{});
 }

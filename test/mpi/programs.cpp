@@ -256,4 +256,16 @@ BOOST_AUTO_TEST_CASE(vectors_beside_two_open_namespaces) {
   BOOST_TEST(sums == (std::vector<double>{p * (p + 1) / 2.0, 1.0 * p}), boost::test_tools::per_element());
   BOOST_TEST(up_to_here == (std::vector<double>{(rank + 1) * (rank + 2) / 2.0, rank + 1.0}),
              boost::test_tools::per_element());
+  iall_reduce(world, in, up_to_here, std::plus<>{}).wait();   // Boost.MPI has no such name
+  BOOST_TEST(up_to_here == sums, boost::test_tools::per_element());
+
+  // The root and the others use different forms, all of which Boost.MPI has too: they have to be of the same library.
+  std::vector<int> const mine(static_cast<std::size_t>(rank + 1), rank);
+  std::vector<int> sizes, all(static_cast<std::size_t>(p * (p + 1) / 2));
+  int sum = 0;
+  if (rank == 0) gather(world, rank + 1, sizes, 0), gatherv(world, mine, all.data(), sizes, 0);
+  else gather(world, rank + 1, 0), gatherv(world, mine, 0);
+  if (rank == 0) reduce(world, rank + 1, sum, std::plus<>{}, 0);
+  else reduce(world, rank + 1, std::plus<>{}, 0);
+  BOOST_TEST((rank != 0 || (all.back() == p - 1 && sum == p * (p + 1) / 2)));
 }

@@ -154,6 +154,13 @@ void refuse_request(refused const& its);
 template <class Comm>
 inline constexpr bool checks_calls = requires { port_of<Comm>::checks_calls; };
 
+/// A call is made at once, started, or made ready.
+enum class made { at_once, started, ready };
+/// What it gives.
+template <made How>
+using made_t = std::conditional_t<How == made::at_once, void,
+                                  std::conditional_t<How == made::started, request, persistent>>;
+
 /// A functor that a request keeps.
 template <class Op>
 struct owned_functor : owned_by_request {
@@ -197,35 +204,28 @@ class accepted {
     }
   }
 
-  /// Starts it.
-  template <class Op, class Algorithm>
-  request start(Op&& op, Algorithm const& algorithm) {
-    return start_owning<std::decay_t<Op>>(own<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)), algorithm);
-  }
-  /// Makes all ready for it.
-  template <class Op, class Algorithm>
-  persistent init(Op&& op, Algorithm const& algorithm) {
-    return init_owning<std::decay_t<Op>>(std::make_unique<owned_functor<std::decay_t<Op>>>(std::forward<Op>(op)),
-                                         algorithm);
+  /// The same, or a request that keeps the functor.
+  template <made How, class Op, class Algorithm>
+  made_t<How> make(Op&& op, Algorithm const& algorithm) {
+    using functor = std::decay_t<Op>;
+    if constexpr (How == made::at_once) run(op, algorithm);
+    else return make_owning<How, functor>(own<How, owned_functor<functor>>(std::forward<Op>(op)), algorithm);
   }
 
-  /// What a request that is started at once keeps.
-  template <class Owned, class... Arguments>
+  /// What a request keeps. Where it is started at once other ranks hear that it can not be made.
+  template <made How, class Owned, class... Arguments>
   std::unique_ptr<Owned> own(Arguments&&... arguments) {
     try {
       return std::make_unique<Owned>(std::forward<Arguments>(arguments)...);
     } catch (...) {
-      refuse_request({port, C, its.checked()});
+      if constexpr (How == made::started) refuse_request({port, C, its.checked()});
       throw;
     }
   }
-  template <class Op, class Owned, class Algorithm>
-  request start_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
-    return request(prepare<Op>(std::move(owned), algorithm, false));
-  }
-  template <class Op, class Owned, class Algorithm>
-  persistent init_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
-    return persistent(prepare<Op>(std::move(owned), algorithm, true));
+  template <made How, class Op, class Owned, class Algorithm>
+  made_t<How> make_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
+    set_functor<Algorithm>(owned->op);
+    return made_t<How>(deciding<>::prepare(port, its, decide<Op>(algorithm), std::move(owned), How == made::ready));
   }
 
  private:
@@ -254,12 +254,6 @@ class accepted {
       if constexpr (offers<Algorithm, C, T, std::remove_cv_t<Op>>)
         return decide_pinned<C, Algorithm, T, std::remove_cv_t<Op>>(algorithm);
     }
-  }
-
-  template <class Op, class Owned, class Algorithm>
-  auto prepare(std::unique_ptr<Owned> owned, Algorithm const& algorithm, bool persists) {
-    set_functor<Algorithm>(owned->op);
-    return deciding<>::prepare(port, its, decide<Op>(algorithm), std::move(owned), persists);
   }
 };
 

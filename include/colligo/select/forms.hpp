@@ -100,12 +100,18 @@ concept element_of_range = std::ranges::contiguous_range<R> && std::is_same_v<st
 template <class R, class T>
 concept room_for = output<R> && element_of_range<T, R> && !std::is_array_v<std::remove_reference_t<R>>;
 
+/// The same, or a pointer to them.
+template <class R, class T>
+concept place_for = room_for<R, T> || std::is_same_v<std::decay_t<R>, T*>;
+
 /// A pointer, and no array: that one is a range.
 template <class P, class T>
 concept pointer_to = std::is_same_v<std::remove_cvref_t<P>, T*>;
 
 template <class T>
 std::span<T> one(T& value) { return {&value, 1}; }
+template <class T>
+std::span<T const> constant(std::span<T> elements) { return elements; }
 
 /// n elements from here on.
 template <collective C, communicator Comm, class T, std::integral N>
@@ -133,10 +139,12 @@ void fill_empty(R& out, std::size_t n) {
   if (std::ranges::size(out) == 0) [[unlikely]] with_size(out, n);
 }
 
-/// Room for n elements of every rank.
-template <collective C, communicator Comm, class R>
-R& with_size_for_all(Comm const& comm, R& out, std::size_t n) {
-  return with_size(out, n * static_cast<std::size_t>(door<C, Comm>(comm).size()));
+/// Room for n elements of every rank: a container that can have them gets their size.
+template <collective C, class T, communicator Comm, class Out>
+std::span<T> room_for_all(Comm const& comm, Out& out, std::size_t n) {
+  std::size_t const all = n * static_cast<std::size_t>(door<C, Comm>(comm).size());
+  if constexpr (room_for<Out&, T>) return with_size(out, all);
+  else return std::span<T>(out, all);
 }
 /// How many elements these counts are; negative ones, which are refused later, count as none.
 template <std::ranges::sized_range Counts>
@@ -169,18 +177,22 @@ auto span_of(boost::mpi::inplace_t<T> const& both) { return in_place(both.buffer
 
 template <class Both>
 using element_in_place = typename decltype(span_of(std::declval<Both>()))::value_type;
-template <class Op, class Both>
-concept functor_in_place = functor_on<Op, element_in_place<Both>>;
-template <class Both, class Comm>
-concept in_place_over = stands_in_place<Both> && travels_over<element_in_place<Both>, Comm>;
 template <class Both>
 using overloaded_in = overloaded_on<decltype(span_of(std::declval<Both>()))>;
+template <class Both, class Comm>
+concept in_place_over = stands_in_place<Both> && travels_over<element_in_place<Both>, Comm>;
 
-/// The same as op means it: the elements of a range, or one value.
+/// What Boost.MPI's inplace holds may be one value for op, whatever it consists of.
+template <class Op, class Both>
+inline constexpr bool combines_whole = false;
 template <class Op, class T>
-auto in_place_for(boost::mpi::inplace_t<T> const& both) {
-  if constexpr (functor_on_elements<Op, T>) return in_place(both.buffer);
-  else return in_place_range<std::span<T>>{one(both.buffer)};
+inline constexpr bool combines_whole<Op, boost::mpi::inplace_t<T>> = functor_on<Op, T>;
+template <class Op, class Both>
+concept functor_in_place = functor_on<Op, element_in_place<Both>> || combines_whole<Op, Both>;
+template <class Op, class Both>
+auto span_for(Both const& both) {
+  if constexpr (functor_on<Op, element_in_place<Both>>) return span_of(both);
+  else return one(both.buffer);
 }
 
 }  // namespace detail

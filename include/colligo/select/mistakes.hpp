@@ -50,9 +50,6 @@ enum class mistaken {
   value                ///< where there are ranges alone
 };
 
-/// A call is made at once, started, or made ready.
-enum class made { at_once, started, ready };
-
 struct left_out {};
 
 /// A header that is included by name has forms for such an argument.
@@ -350,17 +347,3 @@ in_place_range<std::span<detail::element_in_t<T>>> in_place(T&&) {
 }
 
 }  // namespace colligo
-
-/// Behind all forms of a call: its is what none of them takes. The concepts see the forms above them alone, for a
-/// qualified name is looked up where it stands.
-#define COLLIGO_NO_OTHER_FORM(name, what, how)                                                                        \
-  namespace colligo::inline COLLIGO_MODE {                                                                            \
-  template <class... Arguments>                                                                                       \
-    requires(!requires(Arguments&&... its) { colligo::name(static_cast<Arguments&&>(its)...); } &&                    \
-             !(detail::has_forms_elsewhere<std::remove_cvref_t<Arguments>> || ...))                                   \
-  detail::answer<collective::what, detail::made::how, Arguments...> name(Arguments&&...) { return {}; }               \
-  }
-#define COLLIGO_NO_OTHER_FORMS(name)             \
-  COLLIGO_NO_OTHER_FORM(name, name, at_once)     \
-  COLLIGO_NO_OTHER_FORM(i##name, name, started)  \
-  COLLIGO_NO_OTHER_FORM(name##_init, name, ready)

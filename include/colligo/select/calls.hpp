@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What public headers are made of: calls<C> accepts the arguments of a collective's forms for ranges, whether the call
+/// is made at once, started or made ready. The functions for requests are written here, once for all collectives.
+#pragma once
+
+#include "communicators.hpp"
+#include "door.hpp"
+#include "mistakes.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Specialised beside each collective: static functions make<How>(comm, the arguments of a form, algorithm = {}).
+template <collective C>
+struct calls;
+
+/// What gives a request, or says what is wrong with the call.
+template <collective C, made How, class... Arguments>
+struct requested {
+  using type = answer<C, How, Arguments...>;
+  static type make(Arguments&&...) { return {}; }
+};
+template <collective C, made How, class... Arguments>
+  requires requires(Arguments&&... its) { calls<C>::template make<How>(static_cast<Arguments&&>(its)...); }
+struct requested<C, How, Arguments...> {
+  using type = made_t<How>;
+  static type make(Arguments&&... its) { return calls<C>::template make<How>(static_cast<Arguments&&>(its)...); }
+};
+
+/// Two vectors of one length, or one in place, of which every rank has as much.
+template <collective C, class Comm, class T>
+auto accept_elementwise(door<C, Comm> const& its, std::span<T const> from, std::span<T> to) {
+  its.require_size(to.size(), from.size(), "the output");
+  its.require_disjoint(from, to);
+  blocks const all = its.vector_of(from.size());
+  return its.accept(all, from, all.whole, to, all.whole);
+}
+template <collective C, class Comm, class T>
+auto accept_elementwise(door<C, Comm> const& its, std::span<T> both) {
+  blocks const all = its.vector_of(both.size());
+  return its.accept(all, std::span<T const>(both), all.whole, both, all.whole);
+}
+/// The calls (comm, in, out, op) and (comm, in_place(range), op) of collectives that combine such vectors.
+template <collective C>
+struct elementwise_calls {
+  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
+    auto const [from, to] = spans(in, out);
+    return accept_elementwise(door<C, Comm>(comm), from, to).template make<How>(std::forward<Op>(op), algorithm);
+  }
+  template <made How, communicator Comm, in_place_over<Comm> Both, functor_in_place<Both> Op,
+            algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
+    return accept_elementwise(door<C, Comm>(comm), span_for<Op>(both))
+        .template make<How>(std::forward<Op>(op), algorithm);
+  }
+};
+
+}  // namespace colligo
+
+/// iNAME and NAME_init: the arguments of the collective's forms for ranges and in place. Those for sets of overloaded
+/// functions, whose type nothing can deduce, say so.
+#define COLLIGO_REQUESTS(name)                    \
+  COLLIGO_REQUEST(i##name, name, request, started) \
+  COLLIGO_REQUEST(name##_init, name, persistent, ready)
+#define COLLIGO_REQUEST(name, what, result, how)                                                                     \
+  template <class... Arguments>                                                                                      \
+  [[nodiscard]] typename detail::requested<collective::what, detail::made::how, Arguments...>::type name(            \
+      Arguments&&... its) {                                                                                          \
+    return detail::requested<collective::what, detail::made::how, Arguments...>::make(                               \
+        static_cast<Arguments&&>(its)...);                                                                           \
+  }                                                                                                                  \
+  template <class Comm, class In, class Out, class... More>                                                          \
+    requires(combines(collective::what))                                                                             \
+  [[nodiscard]] result name(Comm const&, In const&, Out const&, detail::overloaded_on<In>, More const&...);          \
+  template <class Comm, class In, class Out, class Between, class... More>                                           \
+    requires(combines(collective::what))                                                                             \
+  [[nodiscard]] result name(Comm const&, In const&, Out const&, Between const&, detail::overloaded_on<In>,           \
+                            More const&...);                                                                         \
+  template <class Comm, class Both, class... More>                                                                   \
+    requires(combines(collective::what))                                                                             \
+  [[nodiscard]] result name(Comm const&, Both, detail::overloaded_in<Both>, More const&...);
+
+/// Behind all forms of a blocking call: what none of them takes. The concept sees the forms above it alone, for a
+/// qualified name is looked up where it stands.
+#define COLLIGO_NO_OTHER_FORM(name)                                                                                  \
+  namespace colligo::inline COLLIGO_MODE {                                                                           \
+  template <class... Arguments>                                                                                      \
+    requires(!requires(Arguments&&... its) { colligo::name(static_cast<Arguments&&>(its)...); } &&                   \
+             !(detail::has_forms_elsewhere<std::remove_cvref_t<Arguments>> || ...))                                  \
+  detail::answer<collective::name, detail::made::at_once, Arguments...> name(Arguments&&...) { return {}; }          \
+  }
