@@ -80,7 +80,7 @@ void all_gather(Comm const& comm, T const& value, Out&& out, Algorithm const& al
 
 namespace detail {
 
-/// What every rank says, on every rank.
+/// Every rank's number, on every rank.
 template <class Comm>
 std::vector<std::size_t> counts_of_ranks(Comm const& comm, std::size_t mine) {
   std::vector<std::size_t> all;

@@ -90,7 +90,7 @@ template <class T>
 void all_to_all(boost::mpi::communicator const& comm, std::vector<T> const& in, std::vector<T>& out) {
   colligo::all_to_all(comm, in, out, automatic{});
 }
-/// In place: all_to_all(comm, in_place(values)): the block for a rank makes room for the one from it. Takes memory for
+/// In place: all_to_all(comm, in_place(values)): the block from a rank replaces the one for it. Takes memory for
 /// a copy of all that the rank has.
 template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, Both both, Algorithm const& algorithm = {}) {

@@ -37,7 +37,7 @@ void broadcast_elements(Comm const& comm, R& both, int root, Algorithm const& al
   accept_broadcast(comm, both, root).template make<made::at_once>(no_functor{}, algorithm);
 }
 
-/// What a rank sends, or wants, whose container is empty. In checked mode it does not, for ranks agree on the number of
+/// What a rank sends, or wants, whose container is empty. Not in checked mode, where ranks agree on the number of
 /// elements.
 template <class T>
 struct nothing_of {
@@ -46,8 +46,8 @@ struct nothing_of {
                                                      0xf40a93c5162be87d};
   std::array<std::uint64_t, 4> word;
 };
-/// Of no elements: said in a word that all ranks expect, or a rank with an empty container would believe that there is
-/// nothing to come, and take what the root sends for the next broadcast.
+/// Of no elements: a short message that all ranks expect. Otherwise a rank with an empty container would believe that
+/// nothing comes, and take what the root sends for the next broadcast.
 template <class T, class Comm, class Algorithm>
 void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
   door<collective::broadcast, Comm> const its(comm);
@@ -58,7 +58,7 @@ void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
     broadcast_elements(comm, both, root, algorithm);
   } catch (mismatch_error const& e) {
     its.tell_that_root_has_more(e.what());
-  } catch (mpi_error const& e) {   // the vendor's have a text for it
+  } catch (mpi_error const& e) {   // the vendor's collectives say it so
     its.tell_that_root_has_more(e.what());
   }
   if (here.word != nothing_of<T>::said) its.tell_that_root_has_more("");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What of the library colligo::compiled needs no MPI: all texts, choosing among them, and schedules. Also the source
-/// of a library for programs that record, price and draw schedules alone.
+/// What of the library colligo::compiled needs no MPI: all algorithms, choosing among them, and schedules. Also the
+/// source of a library for programs that record, price and draw schedules alone.
 #pragma once
 
 #if !defined(COLLIGO_COMPILED) || !defined(COLLIGO_BODIES)

@@ -148,7 +148,7 @@ void gather(Comm const& comm, T const& value, int root, Algorithm const& algorit
   colligo::gather(comm, &value, 1, root, algorithm);
 }
 
-/// gatherv where ranks know no counts but their own, which they tell each other in an all_gather first: all counts on
+/// gatherv where ranks know no counts but their own, which they exchange in an all_gather first: all counts on
 /// every rank, the data at the root. T must be default constructible.
 template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> gatherv(Comm const& comm, In const& in, int root,

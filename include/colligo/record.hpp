@@ -19,7 +19,7 @@ chosen_algorithm parse_for(collective what, named const& algorithm) {
   return deciding<Lazy>::parse(policies_of<Lazy>(what), algorithm.text(), std::string(name_of(what)) + ": ");
 }
 
-/// What the text of an algorithm of the library, which is compiled once, says on a rank.
+/// The steps of an algorithm of the library, which is compiled once, on a rank.
 template <class T>
 auto steps_by_policy(chosen_algorithm const& algorithm, collective what, int p, int root) {
   return [&algorithm, what, p, root](int rank, blocks const& vector) {
@@ -29,7 +29,7 @@ auto steps_by_policy(chosen_algorithm const& algorithm, collective what, int p, 
 
 }  // namespace detail
 
-/// The same of any algorithm of the library as a value: of the text that calls run, which is compiled once and not for
+/// The same of any algorithm of the library as a value: of the code that calls run, which is compiled once and not for
 /// each of them. Throws as record(tag) does.
 template <class T = std::byte>
 schedule record(chosen_algorithm const& algorithm, collective what, int p, std::size_t n, int root = 0) {

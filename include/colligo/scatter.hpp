@@ -161,8 +161,8 @@ void scatter(Comm const& comm, T& out, int root, Algorithm const& algorithm = {}
   colligo::scatter(comm, &out, 1, root, algorithm);
 }
 
-/// scatterv where ranks that are not the root know no counts but their own, which all tell each other in an all_gather
-/// first: n elements from `out` on. The root has to have an input.
+/// scatterv where ranks that are not the root know no counts but their own, which all exchange in an all_gather first:
+/// n elements from `out` on. The root has to have an input.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T* out, N n, int root, Algorithm const& algorithm = {}) {
   auto const to = detail::counted<collective::scatterv>(comm, out, n);

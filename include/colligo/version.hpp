@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The library's version, a semantic one: what it promises changes with the first number that is not 0. Comes with
-/// every front door; CMake and the recipes of packages read it here.
+/// every public header; CMake and the recipes of packages read it here.
 #pragma once
 
 #define COLLIGO_VERSION_MAJOR 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The only kind of step that compiled texts see: whatever stands behind it executes, records, traces or measures them.
+/// The only kind of step that compiled algorithms see: what implements it executes, records, traces or measures them.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ class any_step {
   int size() const { return size_; }
   std::size_t element_size() const { return element_size_; }   ///< bytes
 
-  /// A step behind this interface may be told of folds in any order; one that can not tell keeps the order listed.
+  /// A step behind this interface may be given folds in any order; one that does not see arrivals keeps the order
+  /// listed.
   static constexpr bool tells_arrival = true;
 
   void operator()(send const& s) { pair(s, {}, nobody, {s.from, false, own::result}); }

@@ -167,7 +167,7 @@ inline constexpr element element_of{
       else return &combine_bytes<T, Op>;
     }()};
 
-/// What the texts of the library are compiled for, once.
+/// What the algorithms of the library are compiled for, once.
 struct any_element { std::byte nothing; };
 struct any_functor {};
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// An algorithm's text for one collective, compiled against any_step: what is left of a tag once its types are
-/// forgotten.
+/// An algorithm for one collective, compiled against any_step: what is left of a tag once its types are erased.
 #pragma once
 
 #include <algorithm>
@@ -128,7 +127,7 @@ constexpr erased_policy erase_policy() {
   made.ordered = keeps_order<policy>();
   made.same_bits = gives_same_bits<policy>();
   made.sequential = is_sequential<policy>();
-  // What is no part of the result, in which it would lie: an exclusive scan's own input, what goes to other ranks.
+  // What does not belong to the result, in which it would lie: an exclusive scan's own input, what goes to other ranks.
   made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan || has_two_vectors(C);
   if constexpr (is_made_of_steps<policy>())
     made.run = [](void const* address, topology const& known, any_step& step, blocks const& vector, int root) {

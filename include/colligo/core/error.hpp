@@ -39,8 +39,8 @@ class mpi_error : public error {
   int code_;
 };
 
-/// Ranks make different calls: another collective, length, root, element size or algorithm. In checked mode the text is
-/// the same on all ranks, nothing has been written, and calls that were refused on some ranks count.
+/// Ranks make different calls: another collective, length, root, element size or algorithm. In checked mode the message
+/// is the same on all ranks, nothing has been written, and calls that were refused on some ranks count.
 class mismatch_error : public error {
  public:
   using error::error;
@@ -64,7 +64,7 @@ class rank_lost : public error {
 };
 
 /// This rank has waited in a call as long as COLLIGO_PATIENCE allows, which asks for an exception then. The call is
-/// given up: the other ranks are told as of any error.
+/// abandoned: the other ranks fail as with any error.
 class stalled : public error {
  public:
   using error::error;

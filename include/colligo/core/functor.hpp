@@ -123,7 +123,7 @@ inline constexpr bool any_of = ((std::is_same_v<Op, Functors<T>> || std::is_same
 template <class Op, class T, template <class> class... Functors>
 inline constexpr bool any_boost = (std::is_same_v<Op, Functors<T>> || ...);
 
-/// A program has told Boost.MPI so, whose declaration is all that is known here if it has not.
+/// A program has specialised Boost.MPI's trait; if it has not, only its declaration is known here.
 template <class Op, class T>
 concept known_to_boost = requires { requires boost::mpi::is_commutative<Op, T>::value; };
 

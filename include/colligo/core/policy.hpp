@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// From a tag to the text that runs: a tag names an algorithm and holds its knobs, the policy nested in it is a
+/// From a tag to the algorithm that runs: a tag names an algorithm and holds its knobs, the policy nested in it is a
 /// template on element type and functor (Tag::all_reduce<T, Op>, Tag::reduce<T, Op>, ...).
 #pragma once
 
@@ -96,15 +96,15 @@ constexpr bool combines(collective c) {
          c == exclusive_scan;
 }
 
-/// The vector is made of one block per rank; texts are told where these lie instead of the vector alone.
+/// The vector is made of one block per rank; algorithms take where these lie instead of the vector alone.
 constexpr bool has_blocks(collective c) {
   using enum collective;
   return c == all_gather || c == all_gatherv || c == gather || c == gatherv || c == scatter || c == scatterv ||
          c == reduce_scatter || c == reduce_scatter_block || c == all_to_all || c == all_to_all_v;
 }
 
-/// What a rank has at first and what it wants are two vectors: in what operands say the second one begins where the
-/// first one ends. A rank's block for itself is in its place before the text begins.
+/// What a rank has at first and what it wants are two vectors: the ranges of operands have the second one behind the
+/// first. A rank's block for itself is in its place before the algorithm begins.
 constexpr bool has_two_vectors(collective c) { return c == collective::all_to_all || c == collective::all_to_all_v; }
 
 /// The blocks for, and from, each rank.
@@ -247,15 +247,15 @@ constexpr formula formula_of(Policy const& policy, machine const& m, int p, std:
   else return formula::exact;
 }
 
-/// The policy is a text of steps, not a call of somebody else's library.
+/// The policy is made of steps, not a call of another library.
 template <class Policy>
 constexpr bool is_made_of_steps() {
   if constexpr (requires { Policy::is_made_of_steps; }) return Policy::is_made_of_steps;
   else return true;
 }
 
-/// The text packs: it uses indices beyond the vector as its own, `std::size_t scratch(blocks const& vector, std::size_t
-/// element_size) const` of them at most, the size in bytes. The same on all ranks.
+/// The algorithm packs: it uses indices beyond the vector as its own, `std::size_t scratch(blocks const& vector,
+/// std::size_t element_size) const` of them at most, the size in bytes. The same on all ranks.
 template <class Policy>
 concept packs = requires(Policy const& policy, blocks const& vector) { policy.scratch(vector, std::size_t{1}); };
 
@@ -289,7 +289,7 @@ constexpr bool is_sequential() {
   else return false;
 }
 
-/// The text folds the rank's own contribution again after it has been combined, so it must outlive the result.
+/// The algorithm folds the rank's own contribution again after it has been combined, so it must outlive the result.
 template <class Policy>
 constexpr bool keeps_input() {
   if constexpr (requires { Policy::keeps_input; }) return Policy::keeps_input;

@@ -18,8 +18,8 @@ constexpr int ceil_lg(int p) { return p <= 1 ? 0 : floor_lg(p - 1) + 1; }
 /// n elements are cut into so many parts of the same length.
 constexpr bool divides(int parts, std::size_t n) { return n % static_cast<std::size_t>(parts) == 0; }
 
-/// Runs a text on `size` of the ranks: `real(v)` is the rank that plays virtual rank v. Operands keep their order by
-/// real ranks (law 3), so a renumbering that is monotone keeps order.
+/// Runs an algorithm on `size` of the ranks: `real(v)` is the rank that plays virtual rank v. Operands keep their order
+/// by real ranks (law 3), so a renumbering that is monotone keeps order.
 template <steps Step, class Real>
 class renumbered {
  public:
@@ -66,7 +66,7 @@ class renumbered {
   Real real_;
 };
 
-/// The text sees `root` as rank 0: ranks are rotated, which does not keep order.
+/// The algorithm sees `root` as rank 0: ranks are rotated, which does not keep order.
 template <steps Step>
 constexpr auto rooted_at(Step& step, int root) {
   int const p = step.size();

@@ -61,13 +61,13 @@ class stage {
   policy policy_;
 };
 
-/// The part has a formula; all of them have.
+/// The stage has a formula; all of them have.
 template <class Part>
 concept priced_stage = requires(Part const& part, machine const& m) { part.cost(m, 1, std::size_t{}); };
 template <class... Parts>
 concept priced = (priced_stage<Parts> && ...);
 
-/// A part that begins with the results of one before.
+/// A stage that begins with the results of the one before.
 template <collective C, class Tag, class Other, class T, class Op>
 struct later_stage : stage<C, Tag, Other, T, Op> {
   using stage<C, Tag, Other, T, Op>::stage;

@@ -4,9 +4,9 @@
 ///
 ///   step(send{to, range})     step(recv{from, range})     step(fold{from, range})     step(send{...}, fold{...}) ...
 ///
-/// Two are no messages: step(copy{from, into}) and step(merge{from, into}), which combines. A text may use indices
-/// beyond the vector as its own, as many as it says: ranges that do not lie side by side are brought together there and
-/// then go as one, and what is not to be combined yet waits there.
+/// Two are no messages: step(copy{from, into}) and step(merge{from, into}), which combines. An algorithm may use
+/// indices beyond the vector as its own, as many as scratch() says: ranges that do not lie side by side are brought
+/// together there and then go as one, and what is not to be combined yet waits there.
 ///
 /// A step performs its operands together and returns nothing. The laws, each checked by plan/verify.hpp:
 ///  1. Oblivious: control flow depends on rank, p, root, n and counts only, so a schedule is a value.
@@ -130,7 +130,7 @@ template <class List>
 concept published_list = requires { List::is_published; };
 
 /// Folds that a model may combine in any order, as they come: only for functors that commute, and two runs may differ
-/// in the bits. Only models that can tell take them, those that say `static constexpr bool tells_arrival = true`.
+/// in the bits. Only models that see arrivals take them, those that say `static constexpr bool tells_arrival = true`.
 template <operand_list List>
 struct as_they_come {
   List list;

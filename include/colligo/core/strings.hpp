@@ -21,7 +21,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 std::optional<bool> switch_in(std::string_view word);
 
 /// A variable of the environment that is a switch. Off where it is not set, or is another word than those: that counts
-/// as not set, and the ports tell of it.
+/// as not set, and the ports warn.
 bool switch_of_environment(char const* variable);
 
 /// "65536", "64k", "1M", "2G": k is 1024. None: no such number, or too large.
@@ -38,7 +38,7 @@ std::string_view nearest_to(std::string_view word, std::span<std::string const> 
 /// What a variable of the environment is set to; null if it is not set, empty, or off.
 char const* environment_value(char const* variable);
 
-/// A warning on stderr; none is told twice in a process.
+/// A warning on stderr; each is printed once in a process.
 void warn_once(std::string const& text);
 
 /// What a file holds, but no more than so many bytes; or why not: "cannot be opened", "cannot be read".
@@ -48,7 +48,7 @@ struct file_text {
 };
 file_text read_file(char const* path, std::size_t most);
 
-/// A part of a message.
+/// An operand of concat: a string or a number.
 struct concat_piece {
   char const* text;   ///< null: a number
   std::size_t letters = 0;

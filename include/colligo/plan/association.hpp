@@ -19,7 +19,7 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 // Performs a schedule on values that say how they were made, as working_vector does on bytes. The vector is cut into
-// pieces wherever a range of the schedule begins or ends.
+// intervals wherever a range of the schedule begins or ends.
 template <class Lazy = void>
 class association_maker {
  public:
@@ -60,7 +60,7 @@ class association_maker {
     std::ranges::sort(cuts_);
     cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
   }
-  // Where elements change their places, the pieces of both places are alike.
+  // Where elements change their places, the intervals of both places are alike.
   constexpr void cut_alike() {
     std::vector<std::pair<range, range>> places;
     for (int r = 0; r < its_.size(); ++r)

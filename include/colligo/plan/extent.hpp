@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The stretch of the vector for which a rank needs memory, found by running the text without doing anything. Texts are
-/// written as if every rank had all of the vector; a leaf of a gather then needs nothing, an inner node room for its
-/// subtree.
+/// The stretch of the vector for which a rank needs memory, found by running the algorithm without doing anything. An
+/// algorithm is written as if every rank had all of the vector; a leaf of a gather needs no memory, an inner node needs
+/// memory for its subtree.
 #pragma once
 
 #include <span>

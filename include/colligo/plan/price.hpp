@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Model: counts and prices, both at compile time too. counter runs an algorithm's text for one rank and keeps nothing
-/// but totals; price puts seconds to a recorded schedule.
+/// Model: counts and prices, both at compile time too. counter runs an algorithm for one rank and keeps nothing but
+/// totals; price puts seconds to a recorded schedule.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Model: record(algorithm, collective, p, n) runs the text for every rank and keeps what it says, as a schedule. Needs
-/// no MPI; works at compile time.
+/// Model: record(algorithm, collective, p, n) runs the algorithm for every rank and keeps its steps, as a schedule.
+/// Needs no MPI; works at compile time.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +115,7 @@ constexpr schedule record_counts(collective what, int p, Counts const& counts, S
   return record_blocks(what, blocks{{0, all.back()}, p, all.data()}, say);
 }
 
-/// What the text of a tag says to a recorder.
+/// The steps of a tag's algorithm, for a recorder.
 template <class T, class Tag>
 constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
   return [&tag, what, p, root](int rank, blocks const& vector) {

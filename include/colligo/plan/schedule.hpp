@@ -62,7 +62,7 @@ class schedule {
   constexpr int size() const { return all_.size(); }          ///< p
   constexpr std::size_t elements() const { return all_.n; }   ///< n
   constexpr std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
-  /// Indices beyond the vector that texts have for their own.
+  /// Indices beyond the vector, which the algorithm has for its own.
   constexpr std::size_t scratch() const { return all_.scratch; }
   /// What a rank copies and merges, and after how many of its steps.
   constexpr std::span<detail::recorded_move const> moves_of(int rank) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A rank's plan: what a text says on one rank, kept as a list of operands, for those who perform it later, piece by
-/// piece.
+/// A rank's plan: the steps of an algorithm on one rank, kept as a list of operands, for those who perform it later,
+/// step by step.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct rank_plan {
   }
 };
 
-/// Keeps what a text says. Operands that vanish are left out.
+/// Keeps an algorithm's steps. Operands that vanish are left out.
 class planner final : public any_step {
  public:
   planner(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of agree.hpp. A call is described in words, and the words are what is compared: what an error can not
-/// tell apart is not a mismatch.
+/// The bodies of agree.hpp. A call is described in words, and these words are compared: what an error message can
+/// not show is not a mismatch.
 #pragma once
 
 #include <algorithm>
@@ -172,7 +172,7 @@ constexpr bool has_counts(collective c) {
   return words;
 }
 
-// The fewer ranks make a call, the earlier it is told.
+// Calls that few ranks make come first.
 [[gnu::cold]] COLLIGO_BODY std::string difference_text(std::span<description const> all) {
   constexpr std::size_t most = 8;   // calls
   auto const is_same = [](description const& a, description const& b) {
@@ -196,7 +196,7 @@ constexpr bool has_counts(collective c) {
     if (told == most) return concat({words, "; and ", calls.size() - most, " more"});
     auto const next = std::min_element(frequent.begin(), frequent.end());
     description const& its = all[calls[static_cast<std::size_t>(next - frequent.begin())]];
-    *next = all.size() + 1;   // told
+    *next = all.size() + 1;   // listed
     row<int> const ranks = ranks_that_call(its);
     words += concat({told == 0 ? "" : "; ", ranks_text(ranks), its.is_refusal ? " refuse" : " call",
                        ranks.size() == 1 ? "s" : "", its.is_refusal ? ": " : " ", its.text()});

@@ -150,7 +150,7 @@ inline double longest_block(situation const& s) {
   return static_cast<double>(s.vector.longest() * s.element_size);
 }
 
-// In whole blocks, or in pieces where rounds would wait for long ones: worked out, p lg p sums.
+// In whole blocks, or in segments where rounds would wait for long ones: worked out, p lg p sums.
 inline any_algorithm choose_segments(situation const& s, double per_byte) {
   double const pieces = circulant_volume(s.vector, s.element_size).best_segment_count(s.network.alpha, per_byte);
   if (pieces <= 1) return circulant{};

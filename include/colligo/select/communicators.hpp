@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The models that front doors bring along: Boost.MPI and raw MPI where they are installed, threads always. Define
+/// The transports that public headers include: Boost.MPI and raw MPI where they are installed, threads always. Define
 /// COLLIGO_WITHOUT_BOOST_MPI to use MPI_Comm alone, for example with an MPI library that Boost.MPI was not built for.
 /// Boost.MPI needs RTTI, so with -fno-rtti it is left out too.
 #pragma once
 
-#include "../core/mode.hpp"   // first: what compilers lack is said in few lines
+#include "../core/mode.hpp"   // first: old compilers are refused in few lines
 
 #include "../engine/checked.hpp"
 #include "../threads/threads.hpp"

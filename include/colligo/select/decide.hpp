@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// From the last argument of a call to the text that runs: what is named or automatic is resolved here, and everything
-/// is refused here that is not known to be wrong when the call is compiled.
+/// From the last argument of a call to the algorithm that runs: what is named or automatic is resolved here, and what
+/// is wrong, but not known when the call is compiled, is refused here.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct situation;   // choose.hpp
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The texts of a collective in the order of the catalogue, null where an algorithm has no form for it, and what
+/// The algorithms of a collective in the order of the catalogue, null where an algorithm has no form for it, and what
 /// `automatic` takes among them.
 struct policy_table : std::array<erased_policy const*, catalogue_size> {
   chosen_algorithm (*choose)(situation const& s);
@@ -51,8 +51,8 @@ enum class decided_by : std::uint8_t {
   pinned, named, environment, tree_file, table, many_cores, rules, measured_table, required, tried, measured
 };
 
-/// A text, its tag, and how its messages travel. Holds until the next decision for the same collective over the same
-/// port.
+/// A compiled algorithm, its tag, and its transport. Valid until the next decision for the same collective over the
+/// same port.
 struct decision {
   erased_policy const* what;
   void const* tag;
@@ -68,7 +68,7 @@ policy_table const& compiled_policies(collective what);
 template <collective C>
 policy_table const& texts() { return compiled_policies(C); }
 #endif
-/// Of a collective that is known at run time. A template, so that only units that ask for all texts compile them.
+/// Of a collective that is known at run time. A template, so that only units that ask for all algorithms compile them.
 template <class Lazy = void>
 policy_table const& policies_of(collective what) {
   return for_collective(what, []<collective C>() -> policy_table const& { return texts<C>(); });
@@ -95,8 +95,8 @@ struct table_reader {
 };
 inline table_reader read_tables{};
 
-/// What is decided at run time. A template, so that only units that ask for it compile it. The texts are asked for only
-/// where the latest decision does not do.
+/// What is decided at run time. A template, so that only units that ask for it compile it. The algorithms are asked for
+/// only where the latest decision can not be used again.
 template <class Lazy = void>
 struct deciding {
   using policies_of_collective = policy_table const& (*)();
@@ -117,7 +117,7 @@ struct deciding {
   /// What was decided for each collective over a port.
   struct kept_decisions;
   struct latest;
-  /// Why a decision can not be carried out, the same on all ranks; fills in what texts ask their communicator for.
+  /// Why a decision can not be carried out, the same on all ranks; fills in what algorithms ask their communicator for.
   struct refusal;
   static refusal why_not(port_base& port, call const& its, decision const& by, topology& known);
   /// What a choice for this call may depend on.
@@ -126,7 +126,7 @@ struct deciding {
   template <class F>
   static decltype(auto) announcing_refusal(port_base& port, call const& its, F const& f);
 
-  /// The algorithm that a text names, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory".
+  /// The algorithm that a string names, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory".
   /// `where` begins an error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.
   static chosen_algorithm parse(policy_table const& texts, std::string_view whole, std::string const& where);
 
@@ -155,14 +155,14 @@ struct deciding {
 template <class Tag>
 concept decides_itself = requires { requires Tag::decides_itself; };
 
-/// What runs is the vendor's collective, or is not known when the call is compiled.
+/// The vendor's collective runs, or what runs is not known when the call is compiled.
 template <class Tag>
 inline constexpr bool may_be_vendor = !in_catalogue<Tag> || std::is_same_v<Tag, vendor>;
 template <class Tag>
   requires requires { typename Tag::base_tag; }
 inline constexpr bool may_be_vendor<Tag> = may_be_vendor<typename Tag::base_tag>;
 
-/// The text of a tag that is known when the call is compiled; the library's own are compiled for any element.
+/// The algorithm of a tag that is known when the call is compiled; the library's own are compiled for any element.
 template <collective C, class Tag, class T, class Op>
 decision decide_pinned(Tag const& tag) {
 #if COLLIGO_HAS_BODIES

@@ -33,7 +33,7 @@ struct deciding<Lazy>::latest {
   // What was decided.
   chosen_algorithm chosen{binary_tree{}};
   decision by{};
-  // What the environment wishes; it is read once.
+  // The environment's override; it is read once.
   bool override_is_read = false;
   std::optional<chosen_algorithm> overriding;
   std::string override_text;   ///< "COLLIGO_ALL_REDUCE=ring"
@@ -164,7 +164,7 @@ inline transport transport_of_choice(chosen_algorithm const& chosen) {
   return with_tag(chosen.algorithm, [](auto const& tag) { return transport_of(tag); });
 }
 
-// With no text where the algorithm has no form for the collective.
+// Null where the algorithm has no form for the collective.
 inline decision decision_for(chosen_algorithm const& chosen, policy_table const& texts, decided_by who) {
   void const* const tag = chosen.algorithm.tag();
   return {texts[chosen.algorithm.index()], tag, transport_of_choice(chosen), who};
@@ -188,7 +188,7 @@ situation deciding<Lazy>::situation_of(port_base& port, call const& its) {
           .tables = kept_decisions::tables_of(port), .network = port.network()};
 }
 
-// What the environment wishes; otherwise `rules` is true and what is chosen for the latest decision's situation.
+// The environment's override; otherwise `rules` is true and what is chosen for the latest decision's situation.
 template <class Lazy>
 void deciding<Lazy>::first_choice(port_base& port, call const& its, policy_table const& texts, latest& kept) {
   collective const c = its.what;
@@ -224,7 +224,7 @@ void deciding<Lazy>::choose_again(port_base& port, call const& its, policies_of_
   kept.known.vector = its.vector;
   std::size_t const before = kept.chosen.algorithm.index();
   decided_by const who = choose_now(its.what, texts(), kept);
-  if (kept.chosen.algorithm.index() == before) {   // the same text, and its tag at the same place
+  if (kept.chosen.algorithm.index() == before) {   // the same algorithm, and its tag at the same place
     kept.by.over = transport_of_choice(kept.chosen), kept.by.who = who;
     return;
   }
@@ -250,7 +250,7 @@ decision const& deciding<Lazy>::latest_by_rules(port_base& port, call const& its
   return kept.by;
 }
 
-// A rank that can not make its call lets the others hear of it, which may wait for it.
+// A rank that can not make its call reports it to the others, which may wait for it.
 template <class Lazy>
 template <class F>
 decltype(auto) deciding<Lazy>::announcing_refusal(port_base& port, call const& its, F const& f) {
@@ -314,7 +314,7 @@ template <class Lazy>
   if (its.checked()) agree_on(port, its, by, form);
 }
 
-// Most texts have nothing that could be wrong, and ask for nothing.
+// Most algorithms can not be wrong, and ask for nothing.
 template <class Lazy>
 inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decision const& by) {
   erased_policy const& what = *by.what;
@@ -329,7 +329,7 @@ inline void deciding<Lazy>::run_checked(port_base& port, call const& its, decisi
   port.execute(its, what, by.tag, known, by.over);
 }
 
-// Apart, so that other calls need no room for it.
+// Out of line, so that other calls need no stack for it.
 template <class Lazy>
 [[gnu::cold, gnu::noinline]] void deciding<Lazy>::run_after(port_base& port, call const& its, decision const& by) {
   before(port, its, by, call_form::blocking);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the front doors share: the checks of a call's arguments, the laws that are checked when a call is compiled, and
-/// the step from types to bytes. All templates on element type and functor end here.
+/// What the public headers share: the checks of a call's arguments, the laws that are checked when a call is compiled,
+/// and the step from types to bytes. All templates on element type and functor end here.
 #pragma once
 
 #include <cstdint>
@@ -129,7 +129,7 @@ auto holding(std::span<T> elements, range stretch) {
   return values<byte>{reinterpret_cast<byte*>(elements.data()), stretch};
 }
 
-/// A copy, member by member: the processor waits where what has just been written in pieces is read as a whole.
+/// Copies member by member: a wide load after narrow stores stalls.
 inline blocks memberwise(blocks const& b) {
   return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer};
 }
@@ -140,12 +140,12 @@ struct refused {
   collective what;
   bool checked;   ///< the other ranks hear of it
 };
-// What is refused, in words. Nothing has been written by then.
+// Throw. Nothing has been written by then.
 [[noreturn]] void refuse_size(refused const& its, std::size_t is, std::size_t wanted, char const* which);
 [[noreturn]] void refuse_root(refused const& its, int root);
 [[noreturn]] void refuse_overlap(refused const& its);
 [[noreturn]] void refuse_count(refused const& its, std::string const& count);
-// Nothing is refused: the call has come to its end, of which this has been said.
+// Throws too: the call has ended, with this error.
 [[noreturn]] void tell_that_root_has_more(endpoint const& port, char const* said);
 /// A request that can not be made, as the exception that is being handled says: those who start theirs wait for it.
 void refuse_request(refused const& its);
@@ -257,7 +257,7 @@ class accepted {
   }
 };
 
-/// A front door on one rank: checks arguments.
+/// A call on one rank: checks its arguments.
 template <collective C, communicator Comm>
 class door {
  public:
@@ -289,7 +289,7 @@ class door {
   [[noreturn]] void tell_that_root_has_more(char const* said) const {
     detail::tell_that_root_has_more(port_, said);
   }
-  /// What f throws the other ranks hear of, who make the call and wait for this one.
+  /// The other ranks, which make the call and wait for this one, hear of what f throws.
   template <class F>
   void attempt(F f) const {
     try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The arguments that people write beside ranges: single values, a pointer and a count, containers that take the size
-/// of what they receive, Boost.MPI's inplace. Front doors make ranges of them, and call their form for ranges.
+/// of what they receive, Boost.MPI's inplace. Public headers make ranges of them, and call their form for ranges.
 #pragma once
 
 #include <concepts>

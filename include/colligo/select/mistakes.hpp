@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Calls that no form takes, answered by a message that says what to write. Nothing of this is looked into where a
-/// call is right.
+/// Calls that no form takes: the compiler's message says what to write. Nothing of this is instantiated for a call that
+/// is right.
 #pragma once
 
 #include <concepts>
@@ -24,7 +24,7 @@ struct mistake {
 };
 
 enum class mistaken {
-  something,           ///< the call's forms are told
+  something,           ///< the message lists the call's forms
   communicator,        ///< the first argument is none
   name,                ///< an algorithm's name as a string
   addresses,           ///< elements are
@@ -83,7 +83,7 @@ template <class T>
 inline constexpr bool locates = std::is_same_v<std::remove_cvref_t<T>, maxloc> ||
                                 std::is_same_v<std::remove_cvref_t<T>, minloc>;
 
-/// A text that can not be an output.
+/// A string that can not be an output.
 template <class T>
 inline constexpr bool is_name = std::is_convertible_v<T, std::string_view> && !algorithm<T> &&
                                 (std::is_const_v<std::remove_reference_t<T>> || !std::is_lvalue_reference_v<T> ||
@@ -205,7 +205,7 @@ constexpr mistaken mistaken_in() {
   else return mistaken::something;
 }
 
-/// the message. The type that a mistaken call would have: compilers say little of where such a type is needed.
+/// The type of a mistaken call, with the message: compilers print little of where such a type is needed.
 template <collective C, made How, class... Arguments>
 struct answer : mistake {
   static constexpr mistaken what = mistaken_in<C, How, Arguments...>();
@@ -336,7 +336,7 @@ concept can_not_stand_in_place = !requires(T&& its) { colligo::in_place(static_c
 
 }  // namespace detail
 
-/// For what can not be written in place: says why.
+/// For what can not be written in place: the message says why.
 template <class T>
   requires detail::can_not_stand_in_place<T>
 in_place_range<std::span<detail::element_in_t<T>>> in_place(T&&) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of decide.hpp that read what the environment wishes: an algorithm, a tree, a table.
+/// The bodies of decide.hpp that read the environment's overrides: an algorithm, a tree, a table.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ inline bool has_tree_setting(port_base const& port, collective c) {
          (walks_down(c) && port.broadcast_tree_setting().is_set());
 }
 
-// What the environment wishes of this collective. A wish that nobody can take is told, once.
+// The environment's override of this collective. Of one that nobody can take it warns, once.
 template <class Lazy>
 [[gnu::cold]] void deciding<Lazy>::read_override(port_base& port, collective c, policy_table const& texts,
                                                  latest& kept) {
@@ -39,7 +39,7 @@ template <class Lazy>
   }
 }
 
-// A wish is taken where it is legal: it never breaks a program, unless the user wants to hear of it.
+// An override is taken where it is legal: it never breaks a program, unless COLLIGO_STRICT asks for an error.
 template <class Lazy>
 [[gnu::cold]] bool deciding<Lazy>::takes_override(port_base& port, call const& its, policy_table const& texts,
                                                   latest& kept) {

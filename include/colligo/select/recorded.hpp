@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What a compiled text says on all ranks, as a schedule.
+/// The steps of a compiled algorithm on all ranks, as a schedule.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 struct recorded_steps {
   schedule steps;
-  bool by_arrival = false;   ///< some are combined as they come: over messages the order is nobody's
+  bool by_arrival = false;   ///< some are combined as they come: over messages no rank knows the order
 };
 
-/// None where the text is not made of steps or would say more than so many operands.
+/// None where the algorithm is not made of steps or would issue more than so many operands.
 std::optional<recorded_steps> recorded_call(call const& its, erased_policy const& what, void const* tag,
                                             topology const& known, std::size_t most_operands);
 
-/// What the text of an algorithm of the library says on a rank for elements of so many bytes. Throws algorithm_error
+/// The steps of an algorithm of the library on a rank, for elements of so many bytes. Throws algorithm_error
 /// where there is none, argument_error where it is made for other ranks.
 rank_steps recorded_rank(chosen_algorithm const& algorithm, collective what, policy_table const& texts,
                        std::size_t element_size, int rank, int p, blocks const& vector, int root);

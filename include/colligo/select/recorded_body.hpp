@@ -11,7 +11,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A recorder for texts that are compiled.
+/// A recorder for compiled algorithms.
 class any_recorder final : public any_step {
  public:
   any_recorder(int rank, int size, std::size_t element_size, row<operand>& memory)

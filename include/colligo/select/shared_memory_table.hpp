@@ -49,7 +49,7 @@ inline constexpr std::array shared_memory_table{
     // at worst 1.10 times the best of any machine
     table_line{collective::scatter, 2, 2, any_bytes, linear{}},
     // derived: end
-    // Two cores have nothing to tell of more ranks than that.
+    // Two cores can not measure more ranks than that.
     table_line{collective::gather, 1, any_ranks, any_bytes, linear{}},                 // every block goes once
     table_line{collective::gatherv, 1, any_ranks, any_bytes, linear{}},
     table_line{collective::scatter, 1, any_ranks, any_bytes, linear{}},
