@@ -79,7 +79,7 @@ struct bruck {
       for (int weight = 1; weight < p; weight = weight > p / base ? p : weight * base) {
         detail::bruck_digits const digit{p, base, weight};
         int const most = digit.most();
-        // The slot's block has gone the part of its way that is below the digit, and is for the rank so far above.
+        // The slot's block has gone as far as the digits below say, and is for the rank so far above.
         auto const ahead = [&](int x) { return x - digit.below(x); };
         auto const behind = [&](int x) { return digit.above(x); };
         auto const message = [&](std::size_t from, int j, auto way) {

@@ -28,7 +28,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 /// Trees that somebody else keeps. nullptr: as the communicator knows, which is COLLIGO_TREE's, otherwise
 /// trees::by_host of its hosts; a binomial tree where there is but one.
-/// `arrival`, not 0: children are combined in order of arrival, where the model can tell.
+/// `arrival`, not 0: children are combined in order of arrival, where the model sees arrivals.
 struct along_trees : detail::tree_walk {
   static constexpr std::string_view name = "configured";
   static constexpr std::array knobs{knob<along_trees>{"arrival", &along_trees::arrival}};
@@ -91,7 +91,7 @@ struct configured {
 
   tree reduce_tree{};
   tree broadcast_tree = reduce_tree;
-  bool arrival = false;   ///< children are combined in order of arrival: gives up the same bits from run to run
+  bool arrival = false;   ///< children are combined in order of arrival: bits may differ from run to run
 
   constexpr operator along_trees() const {
     auto const unless_empty = [](tree const& t) { return t.size() == 0 ? nullptr : &t; };

@@ -39,7 +39,7 @@ struct direct {
 
   std::size_t slices = 8192;          ///< bytes: longer vectors are combined in slices
   std::size_t window = 64 * 1024;     ///< bytes of a slice: longer ones are combined one window after the other,
-                                      ///< which bounds what is under way
+                                      ///< which bounds what is in progress
 
   static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};
 

@@ -44,7 +44,7 @@ struct grouped_doubling {
     static constexpr bool ordered = true;
     static constexpr bool same_bits = true;
 
-    /// Elements beyond the vector: a vector for each rank of a group, or early for each piece.
+    /// Elements beyond the vector: a vector for each rank of a group, or early for each interval.
     constexpr std::size_t scratch(blocks const& vector, std::size_t) const {
       int const m = group_of(vector.parts);
       std::size_t const vectors = knob.early ? detail::most_slots(m) : static_cast<std::size_t>(m);

@@ -4,13 +4,13 @@
 /// speak for them.
 /// Picture  hosts 0-3 and 4-7, binary_tree and recursive_doubling   within: 1->0 3->2 5->4 7->6   2->0 6->4
 ///          between: 0-4   within: back
-/// Cost     the sum of its parts, equal to the recorded schedule where all hosts have as many ranks: with m ranks on
+/// Cost     the sum of its stages, equal to the recorded schedule where all hosts have as many ranks: with m ranks on
 ///          each of h hosts, all_reduce is reduce over m, all_reduce over h, broadcast over m. By default 2 ceil(lg m)
 ///          one-way messages and recursive_doubling's over h
 /// Needs    any p, any root. Between hosts an algorithm that does not look back at a rank's own contribution (not
 ///          rotating_ring, not census).
 ///          Where Within has no reduce or broadcast, and Between none for reduce and broadcast, binary_tree's is taken
-/// Order    kept where the parts keep it and hosts hold consecutive ranks, otherwise the functor must commute; same
+/// Order    kept where the stages keep it and hosts hold consecutive ranks, otherwise the functor must commute; same
 ///          bits on all ranks if Between gives them
 /// Prefer   several hosts, short vectors.   Avoid: long vectors, one rank per host moves all of it (see multi_leader)
 /// Source   Bjorndalen et al. on LAM-MPI, section 5 (reduction within each node first); with an all_reduce between
@@ -30,7 +30,7 @@
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
-/// Of a sum of parts' formulas, which counts with hosts of as many ranks each.
+/// Of a sum of stages' formulas, which assume hosts of as many ranks each.
 constexpr formula of_parts(host_map const& map, auto... parts) {
   return map.even() ? std::max({parts...}) : formula::estimate;
 }
@@ -38,7 +38,7 @@ constexpr formula of_parts(host_map const& map, auto... parts) {
 
 template <class Within = binary_tree, class Between = recursive_doubling>
 struct hierarchical {
-  /// The two of the catalogue are told apart by name; another composition is known by its type alone.
+  /// The two of the catalogue differ by name; another composition is known by its type alone.
   static constexpr std::string_view name = std::is_same_v<Between, direct> ? "hierarchical_direct" : "hierarchical";
 
   Within within{};

@@ -87,7 +87,7 @@ struct pipelined_ring {
         return range{data.first + i * longest, std::min(data.first + (i + 1) * longest, data.last)};
       };
 
-      // Back along the ring, piece by piece, from the last one of the rank at a place.
+      // Back along the ring, segment by segment, from the last one of the rank at a place.
       struct cursor { int at; std::size_t left; };
       auto const next_of = [&](cursor& c) {
         while (c.left == 0) c = {c.at - 1, pieces(rank_at(c.at - 1))};

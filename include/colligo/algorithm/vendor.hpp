@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Vendor: the MPI library's own collective. It has no text here; models over MPI call it (messages/mpi_vendor.hpp).
-/// Picture  none, the library decides
+/// Vendor: the MPI library's own collective. It is not made of steps; transports over MPI call it
+/// (messages/mpi_vendor.hpp). Picture  none, the library decides
 /// Cost     unknown, measure it: benchmarks/compare
 /// Needs    a communicator over MPI and an element type that travels as bytes
 /// Order    kept (MPI asks for it unless the functor is known to commute); the standard only

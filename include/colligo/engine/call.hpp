@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What a front door sees of a communicator and hands to the engine: all that a call of a collective is, in bytes. Kept
+/// What a public header sees of a communicator and hands to the engine: a call of a collective, in bytes. Kept
 /// small, for every unit that makes a call compiles it. A transport specialises port_of for its communicator type.
 #pragma once
 
@@ -39,7 +39,7 @@ concept travels_over =
 /// What is done before a call begins, as bits; as a rule nothing, which is one test a call.
 enum before_call : std::uint8_t {
   agreement = 1,     ///< the ranks agree that all make the same call
-  explanation = 2,   ///< this rank tells what was chosen
+  explanation = 2,   ///< this rank prints what was chosen
   adaptation = 4,    ///< what automatic takes is measured
 };
 
@@ -94,7 +94,7 @@ class owned_by_request {
   virtual void finish() {}
 };
 
-/// A collective that can be performed piece by piece (requests.hpp).
+/// A collective that is performed step by step (requests.hpp).
 class running;
 /// Ends it where it is known, so that those who own one need not know it.
 struct end_running {

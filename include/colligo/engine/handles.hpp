@@ -3,9 +3,9 @@
 /// Collectives that are started and waited for: iall_reduce, ibroadcast ... give a request, all_reduce_init,
 /// broadcast_init ... a persistent one.
 ///
-/// Several may be under way on one communicator at once, beside blocking calls and a program's own messages, and may be
-/// completed in any order. All ranks start them in the same order, as MPI asks. Progress is made by test, wait, and any
-/// other call of the library on the rank; by a thread too while a progress_thread (progress.hpp) lives. Input and
+/// Several may be in progress on one communicator at once, beside blocking calls and a program's own messages, and may
+/// be completed in any order. All ranks start them in the same order, as MPI asks. Progress is made by test, wait, and
+/// any other call of the library on the rank; by a thread too while a progress_thread (progress.hpp) lives. Input and
 /// output have to live until a request is complete; the functor is copied.
 #pragma once
 
@@ -55,7 +55,7 @@ class handle {
 class request : public detail::handle {
  public:
   request() = default;
-  explicit request(detail::owned_running its);   ///< for the front doors: starts it
+  explicit request(detail::owned_running its);   ///< for the public headers: starts it
 };
 
 /// A collective that is made ready once and started any number of times. Nothing is allocated after it has been made.
@@ -63,7 +63,7 @@ class request : public detail::handle {
 class persistent : public detail::handle {
  public:
   persistent() = default;
-  explicit persistent(detail::owned_running its);   ///< for the front doors
+  explicit persistent(detail::owned_running its);   ///< for the public headers
 
   /// Throws error if it is active, or empty. Collective.
   void start();

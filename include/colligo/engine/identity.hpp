@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Which call a message belongs to, and what ranks that share memory tell each other of their calls: so that they see
-/// when they make different ones, and when one of them has given up.
+/// Which call a message belongs to, and what ranks that share memory report to each other of their calls: so that
+/// they see when they make different ones, and when one of them has abandoned its call.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// To which message a line or a chunk belongs: 24 bits of the number of the call, 22 that depend on the call, the one
 /// before it and the length of the message, and two flags. So a reader sees that ranks make different calls, or have
-/// made them where nobody waited for the other (two roots that only send), and passes over what is left of a call that
-/// somebody gave up.
+/// made them where nobody waited for the other (two roots that only send), and skips what is left of an abandoned
+/// call.
 class message_tag {
  public:
   enum flag : std::uint64_t { none = 0, failed = 1, address = 2 };   // its sender has failed; it is not data
@@ -63,7 +63,7 @@ struct awaited {
   std::uint64_t tag;
 };
 
-/// A call as other ranks are told of it.
+/// A call as it is reported to other ranks.
 struct call_identity {
   std::uint32_t number = 0;   ///< of the call on its communicator
   collective what{};
@@ -84,10 +84,10 @@ struct call_identity {
 /// "reduce of 8 double (64 bytes) with root 1, binary_tree"; of no known type they are "8 elements of 8 bytes".
 std::string name_of_call(call_identity const& its, std::string_view type = {});
 
-/// Stands in an error before the rank that was the first to give up, and its reason.
+/// Stands in an error before the rank that was the first to abandon the call, and its reason.
 inline constexpr std::string_view abandoned_by = " was abandoned by ";
 
-/// A call that a rank is in, as others are told of it that have lost patience.
+/// A call that a rank is in, as it is reported to others that have lost patience.
 struct noted_call {
   static constexpr std::size_t most = 8;   ///< ranks awaited, by name
 
@@ -105,7 +105,7 @@ class rank_notice {
  public:
   std::atomic<std::uint32_t> process;    ///< 0: it says nothing
   std::atomic<std::uint32_t> latest;     ///< number of its latest call
-  std::atomic<std::uint32_t> requests;   ///< under way
+  std::atomic<std::uint32_t> requests;   ///< in progress
   std::array<std::atomic<std::uint32_t>, 4> told;   ///< numbers of calls of which the ranks of this host have spoken
 
   void put(noted_call const& its);

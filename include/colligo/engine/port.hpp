@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What is kept with a communicator, and the engine: the one way from a call and a text to messages.
+/// What is kept with a communicator, and the engine: it makes messages of a call and an algorithm.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ class shared_host;
 std::string where(endpoint const& port, collective what);
 std::string too_large_for_memory(std::size_t element_size);
 
-/// A text with all that it is called with, but the step.
+/// An algorithm with its arguments, but for the step.
 struct policy_run {
   erased_policy const& what;
   void const* tag;
@@ -54,8 +54,8 @@ inline void copy_own_block(call const& its, int rank, std::byte* second) {
   if (from != to && !in[rank].empty()) of.copy(from, in[rank].size(), to);
 }
 
-/// Where a run works that holds more than the output, or elsewhere: on the output, with memory for what the text keeps
-/// behind it, or on memory that has all.
+/// Where a run works that holds more than the output, or elsewhere: on the output, with memory for what the algorithm
+/// keeps behind it, or on memory that has all.
 struct working_place {
   bool direct = true;
   range beside = behind_all;   ///< in memory that is not the user's
@@ -79,13 +79,13 @@ struct working_place {
 
 class moving_step;
 
-/// Somebody who looks on (extra/trace/).
+/// An observer of calls (extra/trace/).
 class observer {
  public:
   virtual ~observer() = default;
-  /// Runs the text on the step, or on one that tells of it.
+  /// Runs the algorithm on the step, or on one that records it.
   virtual void watch(call const& its, policy_run const& run, any_step& step, working_vector& data) = 0;
-  /// A call that is no text, or a request, from begin to end: `began` is handed back. Nanoseconds that went into
+  /// A vendor's call, or a request, from begin to end: `began` is handed back. Nanoseconds that went into
   /// combining.
   virtual std::size_t begin(call const& its, std::string_view algorithm, std::uint32_t number) = 0;
   virtual void end(std::size_t began, std::int64_t combining) = 0;
@@ -101,7 +101,7 @@ class observer {
 class moving_step {
  public:
   virtual ~moving_step() = default;
-  /// Before each start, with the call's number: tells these messages from those of other calls.
+  /// Before each start, with the call's number, which keeps these messages apart from those of other calls.
   virtual void enter(call const&, erased_policy const&, std::uint32_t) {}
   /// So that no such step allocates.
   virtual void make_room(std::span<operand const>, list_kind) {}
@@ -117,10 +117,10 @@ class moving_step {
 
 struct decision;   // select/decide.hpp
 
-/// Tells what was chosen for a call and why, if that is new: set by those who include explain.hpp.
+/// Prints what was chosen for a call and why, if that is new: set by units that include explain.hpp.
 inline void (*explain_call)(port_base& port, call const& its, decision const& by) = nullptr;
 
-/// Who is told of a rank's waits: set by those who include patience.hpp. `host`: where the ranks of this host share
+/// Watches a rank's waits: set by units that include patience.hpp. `host`: where the ranks of this host share
 /// memory, or null; `name`: of the communicator.
 inline std::unique_ptr<patience> (*watch_waits)(port_base& port, patience_setting const& wish, shared_host* host,
                                                 std::string name) = nullptr;
@@ -139,7 +139,7 @@ class port_base : public endpoint {
   file_setting const& table_setting() const { return asked().table; }
   /// What messages cost, which the rules beyond one host count with.
   machine const& network() const { return network_; }
-  /// What the environment wishes and can not have is an error.
+  /// An override of the environment that can not be taken is an error.
   bool strict() const { return strict_; }
   /// `automatic` gives the same bits whatever it chooses.
   bool stable_bits() const { return stable_bits_; }
@@ -147,7 +147,7 @@ class port_base : public endpoint {
   patience_setting const& patience_asked() const { return patience_; }
   bool watches_waits() const { return patience_.after.count() != 0; }
 
-  /// Runs a text on this rank's share. What the functor throws comes out when all messages are through.
+  /// Runs an algorithm on this rank's share. What the functor throws comes out when all messages are through.
   void execute(call const& its, erased_policy const& what, void const* tag, topology const& known, transport over);
   /// The MPI library's own collective. Blocking, it makes no progress for requests; otherwise it is its non-blocking
   /// one, which is waited for. MPI does not let the two meet: the choice is the same on all ranks.
@@ -179,7 +179,7 @@ class port_base : public endpoint {
   scratch memory;                     ///< of blocking calls
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::unique_ptr<observer> trace;              ///< none: its calls are not traced
-  std::unique_ptr<patience> on_wait;            ///< none: nobody is told of its waits
+  std::unique_ptr<patience> on_wait;            ///< none: its waits are not watched
   std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
   /// Requests that are complete, for others that ask for the same (requests.hpp).
   std::array<std::unique_ptr<kept_with_port>, 4> spare_requests;
@@ -187,8 +187,8 @@ class port_base : public endpoint {
   std::shared_ptr<port_base> life;
   std::uint32_t calls = 0;                      ///< so far, on all ranks alike; those that were refused count
 
-  /// This rank leaves a call before its end, or has not begun it: tells those who wait in it, as far as they can be
-  /// told. Never throws.
+  /// This rank leaves a call before its end, or has not begun it: reports that to those who wait in it, as far as they
+  /// can be reached. Never throws.
   virtual void abandon_call(std::uint32_t number, std::string_view why, bool begun = true) noexcept = 0;
   /// The same, because of the exception that is being handled.
   void abandon_call_now(std::uint32_t number) noexcept;
@@ -208,17 +208,17 @@ class port_base : public endpoint {
   /// With memory beside the user's.
   std::exception_ptr run_beside(call const& its, policy_run const& run, transport over);
   virtual void perform(working_vector& data, call const& its, policy_run const& run, transport over) = 0;
-  /// A rank that has failed goes through its text without touching the vector, for others rely on its messages.
+  /// A rank that has failed goes through its algorithm without touching the vector, for others rely on its messages.
   virtual bool goes_on_without_memory(call const&, transport) { return false; }
   virtual void run_vendor(call const&, bool) {}   // is asked only where there is one
-  /// For perform(): the text on these steps, told to whoever looks on.
+  /// For perform(): the algorithm on these steps, shown to the observers.
   void run_on(any_step& step, working_vector& data, call const& its, policy_run const& run) {
     if (on_wait) [[unlikely]] on_wait->watch(its, run, step, data, trace.get());
     else if (trace) [[unlikely]] trace->watch(its, run, step, data);
     else run(step);
   }
 
-  /// The same settings on all ranks, null: none. Rank 0 tells of values that are unknown; where the environment is
+  /// The same settings on all ranks, null: none. Rank 0 warns of values that are unknown; where the environment is
   /// strict, all throw argument_error.
   void take(std::shared_ptr<settings const> all);
   /// For a port that watches its waits, when all else has been made.

@@ -122,7 +122,7 @@ COLLIGO_BODY void port_base::execute_vendor(call const& its, erased_policy const
   if (trace) trace->end(began, 0);
 }
 
-// Memory beside the user's is needed only for what the text touches outside of `out`.
+// Memory beside the user's is needed only for what the algorithm touches outside of `out`.
 COLLIGO_BODY void port_base::execute_otherwise(call const& its, erased_policy const& what, void const* tag,
                                                topology const& known, transport over,
                                                std::uint32_t number) {

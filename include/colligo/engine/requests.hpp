@@ -19,7 +19,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A collective on one rank that can be performed piece by piece, any number of times. What a program starts again and
+/// A collective on one rank that is performed step by step, any number of times. What a program starts again and
 /// again is worked out once: a request that is complete is kept for a while, and takes other arguments.
 class running final : public kept_with_port {
  public:
@@ -38,7 +38,7 @@ class running final : public kept_with_port {
   bool in_progress() const { return in_progress_.load(std::memory_order_acquire); }
   /// Started, and neither waited for nor tested to the end.
   bool active() const { return active_; }
-  /// Makes progress; true if it is not under way any more.
+  /// Makes progress; true if it is complete.
   bool complete();
   void yield_core(unsigned& polls);
 
@@ -93,13 +93,13 @@ class running final : public kept_with_port {
 /// All requests of one rank: of a process over MPI, of a thread of run_threads.
 class requests_of_rank {
  public:
-  /// Who sees that nothing is under way sees all that a thread has done that made progress.
+  /// Who sees that nothing is in progress sees all that a thread has done that made progress.
   bool busy() const { return count_.load(std::memory_order_acquire) != 0; }
 
   /// Several threads may come here: from now on they take turns.
   void share() { shared_ = true; }
 
-  /// One round for all that are under way. True if one has been completed.
+  /// One round for all that are in progress. True if one has been completed.
   bool progress() {
     auto const advance = advance_all.load(std::memory_order_relaxed);
     return advance != nullptr && advance(*this);
@@ -111,12 +111,12 @@ class requests_of_rank {
   std::unique_lock<std::recursive_mutex> lock() {
     return shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
   }
-  /// MPI ends: those under way fail, none is started any more.
+  /// MPI ends: those in progress fail, none is started any more.
   void end();
   /// So that add() does not allocate for one more.
   void make_room(int one_more_or_less);
   // Set by the first request, so that units without any compile neither.
-  /// A blocking call while requests are under way: all of them go on meanwhile.
+  /// A blocking call while requests are in progress: all of them go on meanwhile.
   using blocking_call = void (*)(port_base& port, call const& its, erased_policy const& what, void const* tag,
                                  topology const& known, transport over, std::uint32_t number);
   blocking_call run_among = nullptr;

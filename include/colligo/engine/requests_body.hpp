@@ -56,7 +56,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, erased_policy co
   input_.emplace(memory_.input, of, copies_input_ ? its_.in.covers.size() : 0);
   work_on_arguments();
   steps_ = port.steps_for_request(*data_, its_, over);
-  // Room for every step, so that no start allocates.
+  // Memory for every step, so that no start allocates.
   std::size_t received = 0, combined = 0, grouped = 0;
   for (auto const& s : plan_.steps) {
     scratch_sizes const sizes(plan_.operands_of(s));
@@ -117,7 +117,7 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, erase
 
 COLLIGO_BODY void running::end_silently() noexcept try {
   while (active_) wait();
-} catch (...) {   // nobody is left to be told
+} catch (...) {   // nobody is left to report it to
   if (in_progress()) std::terminate();   // a functor ends its own request, whose memory goes
 }
 

@@ -40,7 +40,7 @@ class buffer {
   std::size_t size_ = 0;
 };
 
-/// Room for n elements: in the buffer if they are bytes, otherwise as constructed objects of its own.
+/// Memory for n elements: in the buffer if they are bytes, otherwise as constructed objects of its own.
 class room {
  public:
   room() = default;
@@ -80,7 +80,7 @@ class room {
   std::size_t count_ = 0;
 };
 
-/// One contiguous part of an operand: what transports move. A range that wraps round the end of the vector has two.
+/// One contiguous fragment of an operand: what transports move. A range that wraps round the end of the vector has two.
 struct piece {
   operand::kind what;
   int peer;
@@ -92,7 +92,7 @@ struct piece {
   bool combines_first() const { return sends() && which == own::both; }
 };
 
-/// Memory for one run of a text at a time.
+/// Memory for one run of an algorithm at a time.
 struct scratch {
   buffer received;   ///< what folds receive
   buffer combined;   ///< what sends combine before they leave

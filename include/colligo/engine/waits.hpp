@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What loops that wait see of COLLIGO_PATIENCE: as a rule a null pointer. Who stands behind it is in
+/// What loops that wait see of COLLIGO_PATIENCE: as a rule a null pointer. What implements it is in
 /// extra/patience/.
 #pragma once
 
@@ -19,17 +19,17 @@ struct call;
 struct erased_policy;
 struct policy_run;
 
-/// Is told when this rank waits.
+/// Watches this rank's waits.
 class patience {
  public:
   virtual ~patience() = default;
 
-  /// Runs the text on steps that tell what comes next; `trace` looks on, or null.
+  /// Runs the algorithm on steps that announce what comes next; `trace` observes, or null.
   virtual void watch(call const& its, policy_run const& run, any_step& step, working_vector& data, observer* trace) = 0;
-  /// Between two looks of a loop that waits in a call, once it has begun to give way. Throws stalled where that is
+  /// Between two looks of a loop that waits in a call, once it has begun to yield. Throws stalled where that is
   /// asked for.
   virtual void waits() = 0;
-  /// The same of a loop that waits for a request, of which a step is under way.
+  /// The same of a loop that waits for a request, of which a step is in progress.
   virtual void waits_for(call const& its, erased_policy const& what, std::uint32_t number, bool in_memory,
                          std::size_t step, std::span<operand const> operands) = 0;
   /// It does not any more.
@@ -39,10 +39,10 @@ class patience {
   virtual void starts(std::uint32_t number) = 0;
   virtual void completes() = 0;
 
-  /// Whether this call has been given up for lack of patience: what it waits for may never come.
+  /// Whether this call has been abandoned for lack of patience: what it waits for may never come.
   virtual bool is_abandoned(std::uint32_t number) const = 0;
 
-  /// A blocking call that is no text.
+  /// A blocking call that is not made of steps.
   virtual void enter(call const& its, erased_policy const& what, std::uint32_t number) = 0;
   virtual void leave() = 0;
 };

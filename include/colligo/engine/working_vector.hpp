@@ -27,13 +27,13 @@ class written_ranges {
   explicit written_ranges(range first = {}) { add(first); }
 
   bool contain(range const& r) const {
-    // Nearly every run has one piece: that case stays inline, without loops.
+    // Nearly every run has one interval: that case stays inline, without loops.
     return contains(parts_[0], r) || (count_ > 1 && another(contains, r.first, r.last));
   }
   bool touch(range const& r) const {
     return overlap(parts_[0], r) || (count_ > 1 && another(overlap, r.first, r.last));
   }
-  /// False where there are too many pieces to remember.
+  /// False where there are too many intervals to remember.
   bool add(range const& r) {
     if (contains(parts_[0], r)) return true;
     if (count_ != 0) return add_another(r.first, r.last);
@@ -98,8 +98,9 @@ class working_vector {
  public:
   /// On the user's input and output.
   working_vector(call const& its, scratch& memory) : working_vector(its, its.in, its.out, nothing_beyond, memory) {}
-  /// On these. Where input and output are the same memory the work is in place. `beyond`: what the text keeps behind
-  /// the vector, if that is not part of `out`. Nothing is copied, for it has just been written: all outlive this.
+  /// On these. Where input and output are the same memory the work is in place. `beyond`: what the algorithm keeps
+  /// behind the vector, if that is not part of `out`. Nothing is copied, for it has just been written: all outlive
+  /// this.
   working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,
                  values<std::byte> const& beyond, scratch& memory)
       : its_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
@@ -190,13 +191,13 @@ class working_vector {
   /// Where the values of a range would be written.
   std::byte* place(range const& r) const { return out_at(r); }
 
-  /// What a functor throws, or the reading of a serialised element, has to wait until the text is at its end: the other
-  /// ranks rely on its messages. From then on nothing is combined, so this call's results are good for nothing.
+  /// What a functor throws, or the reading of a serialised element, waits until the algorithm has ended: the other
+  /// ranks rely on its messages. From then on nothing is combined: this call's results are not valid.
   void fail(std::exception_ptr why) {
     if (!failed_) failed_ = std::move(why);
     combines_at_once_ = false;
   }
-  /// From now on the nanoseconds that go into combining are added there; null: nobody looks on.
+  /// From now on the nanoseconds that go into combining are added there; null: they are not counted.
   void watch_combining(std::int64_t* nanoseconds) {
     watched_ = nanoseconds;
     combines_at_once_ = !watched_ && !failed_;
@@ -251,7 +252,7 @@ class working_vector {
   [[gnu::noinline]] void copy_rest() {
     range const both = common(in_.covers, out_.covers);
     for (std::size_t first = both.first; first < both.last;) {
-      range next{both.last, both.last};   // the next part that is written
+      range next{both.last, both.last};   // the next interval that is written
       for (range const part : written_)
         if (first < part.last && part.first < next.first) next = part;
       try {
@@ -272,10 +273,10 @@ class working_vector {
   written_ranges written_;
   std::exception_ptr failed_;
   std::int64_t* watched_ = nullptr;
-  bool combines_at_once_ = true;   // as nearly always: nothing has failed, nobody looks on
+  bool combines_at_once_ = true;   // as nearly always: nothing has failed or is observed
 };
 
-/// Calls f for every piece of a step's operands in the order listed; those that vanish have none.
+/// Calls f for every fragment of a step's operands in the order listed; those that vanish have none.
 template <class F>
 void for_each_fragment(std::span<operand const> list, F f) {
   for (operand const& o : list) {

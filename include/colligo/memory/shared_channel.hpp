@@ -152,7 +152,7 @@ class inlet {
     }
   }
 
-  /// Asks for what tells of the next message, so that lines of several ranks are on their way at once.
+  /// Prefetches what announces the next message, so that lines of several ranks are on their way at once.
   void look_ahead(bool in_lines) const {
     __builtin_prefetch(in_lines ? static_cast<void const*>(&front_->line(taken_ & last_)) : front_);
   }

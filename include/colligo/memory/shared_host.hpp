@@ -35,14 +35,14 @@ inline void relax() {
 /// What a model provides beside the memory. Contexts are its own.
 struct surroundings {
   void* context = nullptr;
-  bool spin = false;                      ///< every rank has a core: poll; otherwise, or if that does not pay, give way
+  bool spin = false;                      ///< every rank has a core: poll; otherwise, or if that does not pay, yield
   bool polls_first = false;               ///< these ranks could all run at once, though others need the cores too
-  void (*wait)(void* context) = nullptr;  ///< gives way, and lets happen what else must; may throw
+  void (*wait)(void* context) = nullptr;  ///< yields, and does what else must be done; may throw
   /// Copies from the memory of a rank of the host; false where the system does not let it. Null where it never does.
   bool (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
   /// Whether a rank of the host has ended.
   bool (*gone)(void* context, int rank) = nullptr;
-  bool ranks_may_leave = false;   ///< a rank that has made its part of all calls may end before others
+  bool ranks_may_leave = false;   ///< a rank that has made all its calls may end before others
 };
 
 /// A rank's ends of all channels of its host.
@@ -139,8 +139,8 @@ class shared_host {
     std::uint32_t number = 0;
     std::uint64_t hash = 0;
   };
-  /// Enters a call, and gives the one before. Others may not have entered what this rank has given up since, or the
-  /// other way round: nothing is said of that.
+  /// Enters a call, and gives the one before. Others may not have entered what this rank has abandoned since, or
+  /// the other way round: then the call before does not count.
   latest_call follow(std::uint32_t number, std::uint64_t hash) {
     latest_call before = std::exchange(latest_, {number, hash});
     if (static_cast<std::int32_t>(latest_abandoned_ - before.number) >= 0) before.hash = 0;
@@ -151,7 +151,7 @@ class shared_host {
   rank_record& my_record() { return *records_[me_]; }
   [[gnu::cold]] void abandon_call(std::uint32_t number, std::string_view why) noexcept {
     latest_abandoned_ = number;
-    // A rank that gives up because another one has hands its reason on.
+    // A rank that abandons a call because another one has hands that one's reason on.
     if (auto const at = why.find(abandoned_by); at != why.npos)
       return my_record().abandon_call(number, why.substr(at + abandoned_by.size()));
     try {

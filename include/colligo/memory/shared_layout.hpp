@@ -23,7 +23,7 @@ struct line_numbers {
 
   std::size_t longest() const { return of_message * line_payload; }   ///< bytes
 };
-/// In few lines an exchange of two messages each way finds room beside those that have not been reported. Above 37 of
+/// In few lines an exchange of two messages each way fits beside those that have not been reported. Above 37 of
 /// them one flag for many is cheaper.
 constexpr line_numbers lines_of_host(std::size_t ranks) {
   return ranks <= 32 ? line_numbers{128, 37} : line_numbers{32, 8};

@@ -77,7 +77,7 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   std::size_t const n = std::min(o.bytes - o.done, chunk_size());
   std::byte* const place = o.to->room_for(n, sent_tag(o.bytes));
   if (!place) return false;
-  // With nothing to receive, a chunk is told of in parts, so that its reader works while it is copied.
+  // With nothing to receive, a chunk is announced in parts, so that its reader works while it is copied.
   std::size_t const part = traffic_.in.empty() ? part_size() : n;
   for (std::size_t at = 0; at < n; at += part) {
     std::copy_n(o.rest() + at, std::min(part, n - at), place + at);

@@ -18,7 +18,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// What is under way in a step: kept with the port or the request, so that a call allocates nothing.
+/// What is in progress in a step: kept with the port or the request, so that a call allocates nothing.
 struct shared_traffic {
   /// A message announced goes on through the ring or from memory, as its sender can have it.
   enum class way : std::uint8_t { lines, ring, announced, memory };
@@ -64,9 +64,9 @@ struct shared_traffic {
 
 /// One step after the other for one rank. Elements are bytes.
 ///
-/// A rank whose functor has thrown goes on to the end of the text and says so with each message. A rank that can not go
-/// on gives the call up, and so do all who wait in it: what is left in the channels belongs to an earlier call by then,
-/// and is passed over.
+/// A rank whose functor has thrown goes on to the end of the algorithm and marks each message. A rank that can not go
+/// on abandons the call, and so do all who wait in it: what is left in the channels belongs to an earlier call by then,
+/// and is skipped.
 class shared_steps final : private listener {
  public:
   shared_steps(shared_host& host, shared_traffic& traffic, int rank) : host_(host), traffic_(traffic), rank_(rank) {}
@@ -194,7 +194,7 @@ class shared_steps final : private listener {
   std::size_t size_ = 1;
   int rank_;
   std::span<operand const> short_;   // a step begun whose messages are all short, and have left
-  std::span<operand const> listed_;  // the step under way, if its folds wait until all of them have come
+  std::span<operand const> listed_;  // the step in progress, if its folds wait until all of them have come
   bool is_short_ = false, published_ = false;
 };
 

@@ -16,7 +16,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// Whether a rank goes on to the end of the text after what has just been thrown: without memory that it needs, or
+// Whether a rank goes on to the end of the algorithm after what has just been thrown: without memory that it needs, or
 // without the ranks of its host. Those of other hosts wait for its messages, or until it takes theirs.
 [[gnu::cold]] COLLIGO_BODY bool mpi_steps::goes_on() {
   try {
@@ -46,8 +46,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 // The step of a rank that has failed: messages of no bytes out, what comes in goes nowhere. Not into less room than it
-// needs: Open MPI 4.1 writes what it reads from another process's memory past the end. Ranks of its host look at what
-// it has given up.
+// needs: Open MPI 4.1 writes what it reads from another process's memory past the end. Ranks of its host look at the
+// calls that it has abandoned.
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
   leave_host();
   auto const each = [&](piece const& p, auto f) {

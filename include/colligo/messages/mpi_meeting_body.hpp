@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of mpi_port.hpp for when the ranks of a communicator meet: what they tell each other, and how they wait
-/// for those who do not come.
+/// The bodies of mpi_port.hpp for when the ranks of a communicator meet: what they exchange, and how they wait for
+/// those who do not come.
 #pragma once
 
 #include <mpi.h>
@@ -30,8 +30,8 @@ namespace mpi {
   return std::string(name.data(), static_cast<std::size_t>(length));
 }
 
-// A rank's patience with those that do not come to a communicator's first use. They have not said yet what they wish,
-// so this rank's own environment holds, and it only speaks: collectives of MPI's can not be left.
+// A rank's patience with those that do not come to a communicator's first use. Their settings are not known yet, so
+// this rank's own environment holds, and it only warns: collectives of MPI's can not be left.
 class first_meeting {
  public:
   [[gnu::cold]] explicit first_meeting(MPI_Comm comm) : comm_(comm) {}

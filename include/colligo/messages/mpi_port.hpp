@@ -36,7 +36,7 @@ struct mpi_rank_info;
 struct mpi_segment;
 class missing_memory;
 
-/// MPI counts are int: longer messages go in pieces of this many bytes, which both ends know from the range.
+/// MPI counts are int: longer messages go in segments of this many bytes, which both ends know from the range.
 inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
 /// Bytes up to which a receive follows its send. That is the quickest for what leaves at once (MPI_Sendrecv takes a
 /// third longer for 8 bytes); a longer message had better find the receive posted.
@@ -107,8 +107,8 @@ class mpi_port final : public port_base {
   /// This rank has left calls of late: what others still send it of these is to be received, and dropped, for they may
   /// wait for that.
   bool has_left_calls() const { return has_left_calls_; }
-  /// Farewells may be under way. A communicator that is made later must not take them for its own, as it might if the
-  /// MPI library gave it the number of this one: this one is not freed.
+  /// Abort messages may be in progress. A communicator that is made later must not take them for its own, as it might
+  /// if the MPI library gave it the number of this one: this one is not freed.
   void hears_aborts() { keeps_comm_ = true; }
   /// A blocking call looks for its messages itself, since it has something else to do or to say meanwhile.
   bool looks_itself() const { return has_left_calls_ || watches_waits(); }

@@ -98,7 +98,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (size > 1 && port->watches_waits()) port->lose_patience_with(user);
 }
 
-// Ranks of a host tell each other in memory what they wait for, also where their messages go another way.
+// Ranks of a host report in memory what they wait for, also where their messages go another way.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::lose_patience_with(MPI_Comm user) {
   lose_patience(host_, mpi::name_of(user));
   if (host_) host_->tell_of_waits(on_wait.get());
@@ -142,8 +142,8 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   return made;
 }
 
-// Launchers do not always pass the environment on, so that ranks could disagree: rank 0's holds. Each text goes with
-// its length before it.
+// Launchers do not always pass the environment on, so that ranks could disagree: rank 0's holds. Each string goes
+// with its length before it.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::take_settings(std::size_t bytes) {
   std::string texts;
   texts.reserve(bytes);
@@ -280,7 +280,7 @@ COLLIGO_BODY std::string mpi_port::why_no_memory(element const& of) {
   if (size_ == 1) return {};
   shared_host* const host = shared();
   if (!host || !missing_->has_neighbours()) return missing_->why();
-  // Ranks of other hosts may find room.
+  // Ranks of other hosts may have memory.
   return host->whole() && !host->fits(of.size) ? too_large_for_memory(of.size) : std::string();
 }
 
@@ -335,7 +335,7 @@ COLLIGO_BODY std::size_t mpi_port::exchange_long(std::byte const* out, std::size
 }
 
 // Those who wait in memory look; those who wait for messages are sent one. If all ranks refuse alike nobody waits for
-// it: it is dropped later. What this rank has under way of the call is finished last, for others do the same.
+// it: it is dropped later. What this rank has in progress of the call is finished last, for others do the same.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::abandon_call(std::uint32_t number, std::string_view why,
                                                        bool begun) noexcept {
   shared_host* const host = shared_ ? shared_->host() : nullptr;
@@ -349,7 +349,7 @@ COLLIGO_BODY std::size_t mpi_port::exchange_long(std::byte const* out, std::size
     if (r == rank_ || (host && host->has(r) && host->is_gone(r))) continue;
     try {
       send_empty(r, number, remark::abort_message);
-    } catch (std::exception const&) {   // MPI's: the others can be told
+    } catch (std::exception const&) {   // MPI's: the others can be reached
     }
   }
   for (auto* const steps : {&steps_memory_->over_messages, &steps_memory_->over_memory})

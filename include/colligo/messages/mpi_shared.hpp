@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Memory that the MPI ranks of one host share. Each process has one file of it (arena.hpp), which the others map once;
-/// a communicator is given parts of it when it is first used, by agreement of all its ranks, and gives them back when
+/// a communicator gets parts of it when it is first used, by agreement of all its ranks, and gives them back when
 /// it is freed.
 #pragma once
 
@@ -42,8 +42,8 @@ struct mpi_rank_info {
 };
 mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
 
-/// The host of each rank, as the lowest rank there; empty where all are on one. Takes no memory if `hosts` has room for
-/// all.
+/// The host of each rank, as the lowest rank there; empty where all are on one. Takes no memory if the capacity of
+/// `hosts` is enough.
 void find_hosts(std::span<mpi_rank_info> ranks, std::vector<int>& hosts);
 
 /// What a rank says of its share in the communicator's memory.
@@ -56,11 +56,11 @@ struct mpi_segment {
 class missing_memory {
  public:
   enum flag : std::uint32_t { off = 1, required = 2, unknown = 4, strict = 8 };
-  /// What this process's environment wishes. `strict`: something unknown, and that shall be an error.
+  /// What this process's environment asks for. `strict`: something unknown, and that shall be an error.
   static std::uint32_t wish();
 
   explicit missing_memory(int rank) : rank_(rank) {}
-  /// Collective if some rank's wish is unknown. Where there is no memory for words there are fewer.
+  /// Collective if some rank's setting is unknown. Without memory for the message it is shorter.
   void hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks, std::vector<int> const& hosts);
   /// All had a file, but not all a segment.
   void hear_of(std::span<mpi_segment const> all);

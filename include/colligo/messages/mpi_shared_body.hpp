@@ -35,7 +35,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace mpi {
 
-// Once in a program, so that calls allocate no text.
+// Once in a program, so that calls allocate no message.
 inline std::atomic<bool> has_warned_of_missing_memory = false;
 [[gnu::cold]] COLLIGO_BODY void warn_that_memory_is_missing(std::initializer_list<concat_piece> why) {
   if (!has_warned_of_missing_memory.exchange(true))
@@ -203,7 +203,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none_for(std::size_t element_size, bool whole) const {
   if (!has_neighbours_) return nullptr;
-  // Ranks of other hosts may find room for them, and would wait for this one.
+  // Ranks of other hosts may have memory for them, and would wait for this one.
   if ((flags_ & required) && whole)
     throw argument_error(
         concat({"colligo: COLLIGO_SHARED_MEMORY=required, and ", too_large_for_memory(element_size)}));
@@ -262,7 +262,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   describe(head_of(neighbours_[me_]));
 }
 
-// Others may still read there: what a rank has sent may be under way when it frees the communicator.
+// Others may still read there: what a rank has sent may be in progress when it frees the communicator.
 [[gnu::cold]] COLLIGO_BODY mpi_shared::~mpi_shared() {
   for (neighbour const& n : neighbours_)
     if (n.handle >= 0) close(n.handle);

@@ -25,7 +25,7 @@ struct mpi_steps_memory {
   };
   row<MPI_Request> requests;
   row<posted> messages;             ///< of the requests
-  std::vector<std::vector<char>> encoded;   ///< what is under way of elements that are not bytes
+  std::vector<std::vector<char>> encoded;   ///< what is in progress of elements that are not bytes
   std::vector<char> taken;
   shared_traffic traffic;
 
@@ -64,9 +64,9 @@ class mpi_steps : public any_step, public moving_step {
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY bool advance() override;
   void abandon() override { leave(); }
-  /// The call is left in the middle of a step, and others have heard of it: what is under way comes to its end.
+  /// The call is left in the middle of a step, and others have heard of it: what is in progress comes to its end.
   void leave() noexcept;
-  /// What is under way there is none of the next call's.
+  /// What is in progress there does not belong to the next call.
   void leave_memory() {
     if (here_) here_->abandon();
   }
@@ -101,11 +101,11 @@ class mpi_steps : public any_step, public moving_step {
   std::uint32_t number_ = 0;
   int tag_ = 0;
 
-  // The step that is under way.
+  // The step that is in progress.
   std::span<operand const> operands_;
   std::optional<room> received_;
   std::byte* free_ = nullptr;        // of received_
-  std::size_t next_encoded_ = 0;     // pieces received so far
+  std::size_t next_encoded_ = 0;     // fragments received so far
   std::size_t finished_ = 0;         // messages that are through
   int left_ = nobody;                // who has left the call, when messages of the others are still to come
   bool through_memory_ = false, alone_in_memory_ = false;

@@ -176,7 +176,7 @@ COLLIGO_BODY void mpi_steps::end_step() {
   received_.reset();
 }
 
-// In order of arrival; but in the order listed where they come in several pieces.
+// In order of arrival; but in the order listed where they come in several fragments.
 COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands) {
   element const& of = data_->of();
   bool one_by_one = false;

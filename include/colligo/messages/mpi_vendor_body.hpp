@@ -57,7 +57,7 @@ class vendor_call : public moving_step {
   /// The call itself in its three manners; arguments are the same in all.
   template <class Blocking, class Started, class Persistent, class... Arguments>
   void make(char const* name, Blocking blocking, Started started, Persistent persistent, Arguments... arguments);
-  /// For pieces that fit an int, as element-wise collectives allow.
+  /// For segments that fit an int, as element-wise collectives allow.
   template <class Run>
   void memberwise(Run run) const;
   void call_all();
@@ -200,7 +200,7 @@ void vendor_call::memberwise(Run run) const {
   std::byte* const out = its_.out.data;
   bool const scatters = its_.what == scatter || its_.what == scatterv;
   int const root = its_.root;
-  // Not for reductions, which go in pieces that fit an int.
+  // Not for reductions, which go in segments that fit an int.
   auto const mine = [&] { return count_of(scatters ? its_.out.covers.size() : its_.in.covers.size()); };
   int const *const counts = ints_.counts.data(), *const first = ints_.first.data();
   // In place: the rank's own block lies where all blocks do.

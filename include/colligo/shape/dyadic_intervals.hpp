@@ -32,7 +32,7 @@ constexpr dyadic longest_dyadic(int place, int last) {
   return {place, place == 0 ? room : std::min(room, place & -place)};
 }
 
-/// 2^k places in a row, of any ring, are at most so many pieces.
+/// 2^k places in a row, of any ring, are at most so many intervals.
 constexpr int most_segments(int k) { return std::max(k + 1, 2 * k - 1); }
 
 /// A rank of m has at most so many at a time, those included that have just come.

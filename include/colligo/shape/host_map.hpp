@@ -82,13 +82,13 @@ struct host_map {
   /// All hosts have as many ranks.
   constexpr bool even() const { return fewest() * host_count() == p; }
 
-  /// The text sees the ranks of this one's host, in order.
+  /// The algorithm sees the ranks of this one's host, in order.
   template <steps Step>
   constexpr auto within(Step& step) const {
     int const me = step.rank();
     return renumbered(step, place(me), ranks_with(me), [*this, me](int i) { return member(me, i); });
   }
-  /// The text sees one rank of each host, speaker(h) of host h.
+  /// The algorithm sees one rank of each host, speaker(h) of host h.
   template <steps Step, class Speaker>
   constexpr auto across(Step& step, Speaker speaker) const {
     return renumbered(step, host_of(step.rank()), host_count(), speaker);

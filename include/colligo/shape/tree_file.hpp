@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees as text, for people. One line per rank that has children: the rank, a colon, its children in the order in
+/// Trees in files, for people. One line per rank that has children: the rank, a colon, its children in the order in
 /// which they report to it (a broadcast serves them from the last to the first). `#` begins a comment; blank lines do
 /// not count. The root is nobody's child.
 ///
@@ -33,7 +33,8 @@ inline std::ostream& operator<<(std::ostream& out, tree const& t) {
   return out;
 }
 
-/// The tree over exactly p ranks that a text describes. Throws argument_error, "where:line: reason", for anything else.
+/// The tree over exactly p ranks that a string describes. Throws argument_error, "where:line: reason", for anything
+/// else.
 inline tree parse_tree(std::string_view text, int p, std::string const& where = "tree");
 
 namespace detail {

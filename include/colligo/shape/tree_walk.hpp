@@ -18,7 +18,7 @@ struct tree_walk {
   tree const* broadcast_tree = nullptr;
   std::size_t arrival = 0;
 
-  /// Over shared memory nobody tells of arrivals.
+  /// Over shared memory arrivals are not seen.
   constexpr transport transport_needed() const { return arrival == 0 ? transport::best : transport::messages; }
   constexpr bool reduces_in_order() const {
     return arrival == 0 && (reduce_tree == nullptr || reduce_tree->in_order());
@@ -42,12 +42,12 @@ struct tree_walk {
   constexpr int up_size(int p) const { return reduce_tree == nullptr ? p : reduce_tree->size(); }
   constexpr int down_size(int p) const { return broadcast_tree == nullptr ? p : broadcast_tree->size(); }
 
-  // Combines all ranks' vectors at one rank, which it returns: the tree's root, or `wish` if there is no tree.
+  // Combines all ranks' vectors at one rank, which it returns: the tree's root, or `wanted` if there is no tree.
   template <steps Step>
-  constexpr int climb(Step& step, range all, int wish) const {
-    if (reduce_tree == nullptr) climb(step, binomial_tree{step.size(), wish}, all);
+  constexpr int climb(Step& step, range all, int wanted) const {
+    if (reduce_tree == nullptr) climb(step, binomial_tree{step.size(), wanted}, all);
     else climb(step, *reduce_tree, all);
-    return reduce_tree == nullptr ? wish : reduce_tree->root();
+    return reduce_tree == nullptr ? wanted : reduce_tree->root();
   }
   template <steps Step, class Tree>
   constexpr void climb(Step& step, Tree const& t, range all) const {

@@ -231,11 +231,11 @@ struct over_threads {
     steps_memory& memory_;
     std::optional<shared_steps> here_;
     std::uint32_t number_ = 0;
-    // The step that is under way.
+    // The step that is in progress.
     std::span<operand const> operands_;
     std::optional<room> received_, combined_;
     std::byte* free_ = nullptr;
-    std::size_t taken_ = 0;   // pieces
+    std::size_t taken_ = 0;   // fragments
   };
 
   // Steps that bring along all that they need.

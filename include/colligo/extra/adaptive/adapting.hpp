@@ -22,7 +22,7 @@ namespace detail {
 template <class Lazy = void>
 struct adapting {
   static void run(endpoint& at, call const& its, deciding<>::policies_of_collective texts);
-  /// The same for calls that are left to the library, unless the environment wishes for an algorithm.
+  /// The same for calls that are left to the library, unless the environment names an algorithm.
   static void run_for_automatic(endpoint& at, call const& its, deciding<>::policies_of_collective texts);
   /// What was decided for such calls; as long as nothing is, what `automatic` takes.
   static decision decide(endpoint& at, call const& its, deciding<>::policies_of_collective texts);

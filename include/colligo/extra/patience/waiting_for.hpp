@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// COLLIGO_PATIENCE=30s: a rank that has waited so long in a step of a call says once on stderr who waits for whom, and
-/// goes on waiting; COLLIGO_PATIENCE=30s,throw: it throws stalled, and the call is given up. Rank 0's value holds.
+/// goes on waiting; COLLIGO_PATIENCE=30s,throw: it throws stalled, and the call is abandoned. Rank 0's value holds.
 /// Header-only programs hear it if they include this or <colligo/environment.hpp>; nothing in here is called.
 #pragma once
 
@@ -37,7 +37,7 @@ class impatient_rank final : public patience {
 
  private:
   class step_told;
-  /// The wait under way.
+  /// The wait in progress.
   struct wait {
     noted_call now;
     std::span<operand const> operands;   // of the step, or

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of ../patience.hpp: what is noted of calls and waits, and how it is told.
+/// The bodies of ../patience.hpp: what is noted of calls and waits, and the warning.
 #pragma once
 
 #include <unistd.h>

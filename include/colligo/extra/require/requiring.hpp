@@ -57,7 +57,7 @@ constexpr bits_of<Tag> like(Tag const& tag) {
 
 namespace detail {
 
-/// The knobs of a tag, so that two can be told apart.
+/// The knobs of a tag, to compare two of them.
 struct knob_values {
   std::array<std::size_t, 4> values{};
   std::size_t count = 0;   ///< more than there are values: not all are known
@@ -93,7 +93,7 @@ constexpr bool is_defined_by_knobs(Tag const& tag) {
 }  // namespace detail
 
 /// Stands as the last argument of a collective: require{same_bits}, require{like(ring{})}. Chooses as `automatic` does,
-/// among the algorithms that have the property; takes no notice of the environment's wishes. Throws algorithm_error
+/// among the algorithms that have the property; ignores the environment's overrides. Throws algorithm_error
 /// where no algorithm is known to have it; like() always finds that algorithm itself. Cost: for each (collective,
 /// length, root, type) of a communicator once some recorded schedules, microseconds to milliseconds (of more than half
 /// a million operands none is recorded: only what cards promise counts there); later calls look it up, but for like()

@@ -178,7 +178,7 @@ template <class Allowed>
     }
 }
 
-// The rows of the table that may hold for these elements. A table that is none is told of, once.
+// The rows of the table that may hold for these elements. Of a file that is no table it warns, once.
 [[gnu::cold]] COLLIGO_BODY std::unique_ptr<kept_with_port> read_measured(port_base& port, call const& its,
                                                                          policy_table const& texts) {
   try {

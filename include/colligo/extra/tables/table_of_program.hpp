@@ -13,7 +13,7 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// Communicators whose first collective comes later take the rows of this table before the defaults, as if it were
-/// COLLIGO_TABLE's, which wins where it is set; rank 0's holds for all. An empty text: none. `where` stands in messages
+/// COLLIGO_TABLE's, which wins where it is set; rank 0's holds for all. Empty: none. `where` stands in messages
 /// before the line. Throws argument_error, "where:line: what was expected".
 void use_table(std::string_view text, std::string const& where = "table");
 

@@ -23,7 +23,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// The first of these texts that fits.
+/// The first of these strings that fits.
 inline std::string_view fitting(double wide, std::initializer_list<std::string_view> texts) {
   for (std::string_view const text : texts)
     if (6.2 * static_cast<double>(text.size()) + 6 < wide) return text;
@@ -136,7 +136,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
                                              : wanted / power > 2 ? 5
                                              : wanted / power > 1 ? 2
                                                                   : 1));
-  // Each stretch has its own, for folds may be long; none where there is no room for its label.
+  // Each stretch has its own, for folds may be long; none where its label does not fit.
   double labelled = 0;
   for (auto const& its : x.stretches) {
     if (its.folded) continue;
@@ -197,7 +197,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
         double const solid = wide * static_cast<double>(e.combining) / lasts;
         picture.box(begin + wide - solid, from, solid, step_height, "fill='#f28e2b'", tip);
       }
-      // As much of its name as there is room for.
+      // As much of its name as fits.
       std::string const first = name.substr(0, name.find(call ? ' ' : ',')) + (call ? "" : " ..");
       std::string_view const label = detail::fitting(wide, {name, first});
       if (!label.empty()) labels.push_back({begin + 4, from + 12, std::string(label)});

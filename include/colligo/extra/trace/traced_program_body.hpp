@@ -24,7 +24,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A trace on its way into a file, which is opened at once, so that a bad name is told before the program has run.
+/// A trace on its way into a file, which is opened at once, so that a bad name is an error before the program has run.
 class trace_file {
  public:
   /// Events that each rank keeps. A browser draws far fewer boxes than Perfetto.

@@ -17,7 +17,7 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// While it lives, this rank's calls over comm go to `log`, which is nobody else's: gather the logs and hand them to
-/// write_chrome_trace or write_timeline. Preconditions: comm and log outlive it; no call is under way.
+/// write_chrome_trace or write_timeline. Preconditions: comm and log outlive it; no call is in progress.
 template <communicator Comm>
 class tracing {
  public:
