@@ -66,7 +66,7 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
 /// Ranks on hosts, in some order.
 struct placement {
   std::string name;
-  MPI_Comm comm = MPI_COMM_NULL;       ///< null on a rank that has no part in it
+  MPI_Comm comm = MPI_COMM_NULL;       ///< null on a rank that takes no part
   std::vector<int> hosts, clusters;    ///< of each of its ranks
 };
 
@@ -188,7 +188,7 @@ void time_all(std::vector<scene>& scenes, options const& o, int rank) {
       for (std::size_t const which : orders[i].next_round()) {
         scene& s = scenes[i];
         auto& c = s.contenders[which];
-        // A rank that has no part in it waits for the others at the end.
+        // A rank that takes no part waits for the others at the end.
         c.us.push_back(s.where.comm == MPI_COMM_NULL
                            ? 0
                            : back_to_back(s.where.comm, o.elements, o.calls, c.call, s.where.name + ": " + c.name));

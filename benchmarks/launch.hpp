@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A program under MPI: begins and ends it, gives each rank a core of its own, and tells an error once.
+/// A program under MPI: begins and ends it, gives each rank a core of its own, and prints an error once.
 #pragma once
 
 #include <fmt/core.h>

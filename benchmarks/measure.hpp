@@ -67,7 +67,7 @@ struct outcome {
 
 namespace detail {
 
-/// Throws the lowest rank's text on all ranks if any rank has one.
+/// Throws the lowest rank's message on all ranks if any rank has one.
 inline void agree_that_right(std::string text) {
   int rank = 0, none = std::numeric_limits<int>::max(), first = none;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -135,7 +135,8 @@ inline batch batch_for(contest& c, std::size_t contender, plan const& how) {
 
 }  // namespace detail
 
-/// Checks and times all contenders at one size. progress(name) is told of each step; there are steps_per_size of them.
+/// Checks and times all contenders at one size. progress(name) is called for each step; there are steps_per_size of
+/// them.
 template <class Progress>
 std::vector<outcome> measure(contest& c, std::size_t elements, plan const& how, Progress progress) {
   auto const& names = c.names();

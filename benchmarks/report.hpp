@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What is told of measurements: a table per size, a summary, a file of comma-separated values, and a line of progress.
+/// Reports of measurements: a table per size, a summary, a file of comma-separated values, and a line of progress.
 #pragma once
 
 #include <fmt/core.h>

@@ -2,7 +2,7 @@
 /// @file
 /// What differs where SimGrid's SMPI simulates the ranks (benchmarks/simulate): they are threads of one process and
 /// take turns, so that nothing may poll; they can start at exactly one time; combining takes as long as is asked for;
-/// and SimGrid's own algorithms can be called by their names. The compiler is told to read this before any other file.
+/// and SimGrid's own algorithms can be called by their names. The compiler reads this before any other file.
 #pragma once
 
 #include <mpi.h>

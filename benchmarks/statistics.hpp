@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What is told of a set of samples, and in which order they are taken.
+/// Statistics of a set of samples, and the order in which they are taken.
 #pragma once
 
 #include <algorithm>

@@ -81,7 +81,7 @@ Number number(std::string const& field, std::string const& where) {
   return value;
 }
 
-/// Adds what a file tells. Ratios are taken within a file, since it is one run.
+/// Adds what a file has. Ratios are taken within a file, since it is one run.
 void add_file(std::string const& path, options const& o, std::vector<std::size_t> const& sizes,
               std::map<subject, ratios>& found) {
   std::ifstream file(path);

@@ -128,7 +128,7 @@ add_benchmark_test(cluster_trees_wan 8
   $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1 --clusters 2 --elements 10)
 set_tests_properties(benchmark_cluster_trees_wan PROPERTIES
   PASS_REGULAR_EXPRESSION "7 ranks: 7 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 8     4 +8     4\n")
-# The emulated cluster itself: two hosts that the library tells apart. Exit code 2: this machine or user can not have
+# The emulated cluster itself: two hosts for the library. Exit code 2: this machine or user can not have
 # network namespaces.
 add_test(NAME benchmark_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/cluster
   --hosts 2 --ranks-per-host 2 --delay 1ms --timeout 60 --
@@ -147,7 +147,7 @@ add_test(NAME benchmark_search_tree COMMAND ${CMAKE_COMMAND} "-DRUN=${COLLIGO_MP
   -DOUT=${CMAKE_CURRENT_BINARY_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/search_tree.cmake)
 set_tests_properties(benchmark_search_tree PROPERTIES LABELS benchmark PROCESSORS 4)
 
-# Wrong options: every rank ends, with a failure and with a sentence that says what to do.
+# Wrong options: every rank ends, with a failure and with a message that says what to do.
 function(add_refusal name sentence)
   add_test(NAME benchmark_refuses_${name} COMMAND sh -c "\"$@\" || echo and fails" - ${COLLIGO_MPIRUN} 2
            $<TARGET_FILE:compare> ${ARGN})

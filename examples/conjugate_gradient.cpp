@@ -8,7 +8,7 @@
 //   mpirun -n 4 conjugate_gradient examples/data/bcsstk13.mtx --tolerance 1e-12
 //   mpirun -n 4 conjugate_gradient --pipelined
 //
-// --pipelined: the form of Ghysels and Vanroose (2014), whose only reduction of an iteration is under way while the
+// --pipelined: the form of Ghysels and Vanroose (2014), whose only reduction of an iteration is in progress while the
 // matrix is multiplied: it is made ready once, then started before the product and waited for behind it.
 //
 // A small residual is not a small error: bcsstk13 (condition number 1e10) converges like 1138_bus, but its error stays

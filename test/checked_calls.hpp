@@ -70,7 +70,7 @@ constexpr bool has_counts(collective c) {
   return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter;
 }
 
-/// A text that travels.
+/// A string that travels.
 struct sheet { std::array<char, 4000> text{}; };
 inline sheet on_a_sheet(std::string const& text) {
   sheet made;
@@ -87,7 +87,7 @@ std::vector<std::string> policies_of_all(Comm const& comm, std::string const& mi
   return texts;
 }
 
-/// All tests over one communicator, whose calls are checked. `report(right, what)` is told of everything.
+/// All tests over one communicator, whose calls are checked. `report(right, what)` is called for everything.
 template <class Comm, class Report>
 class trials {
  public:
@@ -315,7 +315,7 @@ class trials {
              else colligo::all_reduce(comm_, in, out, std::plus<>{});
            },
            "iall_reduce of 3 ", "all_reduce of 3 ");
-    // Those that are under way go on, and come to the right end.
+    // Those that are in progress go on, and come to the right end.
     vectors<double> v;
     auto const [in, out] = parts(v, 50);
     auto in_progress = colligo::iall_reduce(comm_, in, out, std::plus<>{}, colligo::ring{});

@@ -22,7 +22,7 @@ if(NOT COLLIGO_SANITIZE STREQUAL "thread")
   target_sources(test_threads PRIVATE select/overrides.cpp)
 endif()
 if(NOT COLLIGO_SANITIZE)
-  # Schedules as data, in one thread or by texts that others test: nothing for sanitizers to see.
+  # Schedules as data, in one thread or by algorithms that others test: nothing for sanitizers to see.
   target_sources(test_texts PRIVATE algorithm/cost.cpp select/bits.cpp)
 endif()
 foreach(program test_algorithms test_texts)

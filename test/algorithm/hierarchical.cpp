@@ -216,7 +216,7 @@ TEST_CASE("every tree over p = 1..5 ranks, and random ones, over threads") {
     tree const up = random_tree(p, random), down = random_tree(p, random);
     REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
       words(comm, configured{up, down}, 7);
-      words(comm, configured{up, down, true}, 7);   // in order of arrival, if that could be told here
+      words(comm, configured{up, down, true}, 7);   // in order of arrival, if that were seen here
       words(comm, configured{}, 7);
     }));
   }

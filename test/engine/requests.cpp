@@ -48,7 +48,7 @@ TEST_CASE("requests of the same kind one after the other: what differs between t
         std::list<std::vector<int>> memory;   // never the same again
         auto const filled = [&](int with) -> std::vector<int>& { return memory.emplace_back(40, with); };
         auto const repeat = [](auto call) { for (int round = 0; round < 4; ++round) call(round); };
-        repeat([&](int round) {   // under way together; the functor has a state
+        repeat([&](int round) {   // in progress together; the functor has a state
           auto const weighted = as_commutative([round](int x, int y) { return x + y + round; });
           auto const& a = filled(me + round);
           auto &b = filled(10 * me), &c = filled(-1);
@@ -284,7 +284,7 @@ TEST_CASE("a request that is dropped or overwritten is completed") {
     expect(out == std::vector<int>(50, 3), "dropped");
     std::vector<int> first(50), second(50);
     request r = iall_reduce(comm, in, first, std::plus<>{});
-    r = iall_reduce(comm, in, second, std::plus<>{});   // both are under way until the first is overwritten
+    r = iall_reduce(comm, in, second, std::plus<>{});   // both are in progress until the first is overwritten
     expect(first == out, "overwritten");
     r.wait();
     expect(second == out, "what it was overwritten by");

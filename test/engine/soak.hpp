@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Requests of all collectives, sizes, types and algorithms, up to 16 under way at once, with blocking calls between,
+// Requests of all collectives, sizes, types and algorithms, up to 16 in progress at once, with blocking calls between,
 // completed in an order that differs from rank to rank. What is started, and in which order, all ranks draw alike; what
 // is tested and waited for each draws for itself.
 #pragma once
@@ -42,7 +42,7 @@ struct plus {
   }
 };
 
-/// A collective under way, and what has to come out.
+/// A collective in progress, and what has to come out.
 class pending {
  public:
   virtual ~pending() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What the calls in mistakes.txt are made with.
-// Without what makes units long, for it is compiled for each call: the sentences are the same.
+// Without what makes units long, for it is compiled for each call: the messages are the same.
 #define COLLIGO_WITHOUT_BOOST_MPI
 #include <colligo/all_gatherv.hpp>
 #include <colligo/all_reduce.hpp>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSL-1.0
-# Compiles each call of mistakes.txt: the first error has to be the sentence above it, in 10 lines at most beside those
-# that tell which header includes which, and what is meant has to compile. The headers are compiled once.
+# Compiles each call of mistakes.txt: the first error has to be the message above it, in 10 lines at most beside those
+# that say which header includes which, and what is meant has to compile. The headers are compiled once.
 #
 #   mistakes.sh SOURCE_FOLDER BINARY_FOLDER COMPILER FLAGS...
 set -euo pipefail

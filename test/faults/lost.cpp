@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A rank is killed in the middle of a soak, and the launcher lets the others go on: they are told, soon. With
-// "messages" behind the number they wait for these, and COLLIGO_PATIENCE tells them.
+// A rank is killed in the middle of a soak, and the launcher lets the others go on: they get an error,
+// soon. With "messages" behind the number they wait for these, and get it by COLLIGO_PATIENCE.
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Ranks that make different calls, and calls that one rank alone refuses: everybody is told, and what follows is right.
+// Ranks that make different calls, and calls that one rank alone refuses: all ranks get an error, and what follows is
+// right.
 #define BOOST_TEST_NO_MAIN
 #include <boost/mpi/communicator.hpp>
 #include <boost/serialization/string.hpp>
@@ -62,7 +63,7 @@ told run(F f) {
 }
 
 /// Rank 0 makes one call, the others another. Somebody sees the mismatch, in the next call at the latest, those who
-/// wait are told, later calls are right.
+/// wait get an error, later calls are right.
 template <class One, class Other>
 void differ(std::string const& what, One one, Other other) {
   boost::mpi::communicator const world;
@@ -185,7 +186,7 @@ BOOST_AUTO_TEST_CASE(block_sizes_differ) {
   differ("scatter of blocks of 20 against 40", scattered(20), scattered(40));
 }
 
-// Messages whose text is the same are all sent and received, so every rank comes to the end. Short ones: Open MPI 4.1
+// By one algorithm all messages are sent and received, so every rank comes to the end. Short ones: Open MPI 4.1
 // writes long ones past the end of a buffer that is too small for them, whoever calls it.
 BOOST_AUTO_TEST_CASE(lengths_differ_over_messages) {
   boost::mpi::communicator const world;
@@ -252,8 +253,8 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_in_a_first_call) {
   }
 }
 
-// Those who wait for messages are told as well. Short ones: a rank that sends long ones to the one that has refused is
-// told when that makes its next call.
+// Those who wait for messages get an error as well. Short ones: a rank that sends long ones to the one that has refused
+// gets it when that makes its next call.
 BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_over_messages) {
   boost::mpi::communicator const world;
   if (world.size() == 1) return;

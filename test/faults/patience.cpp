@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// COLLIGO_PATIENCE: who waits for whom is told while they wait. A rank that is late comes when it has been told.
+// COLLIGO_PATIENCE: who waits for whom is printed while they wait. A rank that is late comes when that has been
+// printed.
 #define BOOST_TEST_NO_MAIN
 #include <boost/mpi/communicator.hpp>
 #include <boost/serialization/string.hpp>

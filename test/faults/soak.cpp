@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(soak_with_a_kill, *boost::unit_test::disabled()) {
   int const victim = static_cast<int>(random() % static_cast<unsigned>(world.size()));
   auto const after = std::chrono::microseconds(random() % 1000000);
   if (world.rank() == 0) std::printf("COLLIGO_SOAK_SEED=%u\n", seed), std::fflush(stdout);
-  soak its(world, seed, true);   // those who wait for messages of the rank that is gone are told nothing
+  soak its(world, seed, true);   // those who wait for messages of the rank that is gone get no error
   BOOST_REQUIRE(its.call().empty());   // before its end there is no memory to see it in
   MPI_Barrier(world);
   if (world.rank() == victim) std::thread([after] { std::this_thread::sleep_for(after), ::raise(SIGKILL); }).detach();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# Doxygen over ROOT/include says nothing, and has found the front doors.
+# Doxygen over ROOT/include says nothing, and has found the public headers.
 file(MAKE_DIRECTORY doxygen)
 execute_process(COMMAND ${CMAKE_COMMAND} -E env COLLIGO_DOXYGEN_OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/doxygen ${DOXYGEN} Doxyfile
                 WORKING_DIRECTORY ${ROOT}/include RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)

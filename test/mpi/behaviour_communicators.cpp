@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_grid_s_communicator_is_one_of_boost_mpi_s) {
 
 BOOST_AUTO_TEST_CASE(two_communicators_may_be_used_alternately) {
   communicator const world, forwards(world, boost::mpi::comm_duplicate), backwards(world.split(0, -world.rank()));
-  auto const first = [](int const& a, int const&) { return a; };   // tells them apart
+  auto const first = [](int const& a, int const&) { return a; };   // its result depends on the ranks' order
   for (int round = 0; round < 20; ++round) {
     BOOST_CHECK(all_sums_are_right(forwards, 33, std::plus<>{}));
     BOOST_CHECK(all_sums_are_right(backwards, 34, std::plus<>{}));

@@ -31,7 +31,7 @@ communicator fresh() { return {communicator(), boost::mpi::comm_duplicate}; }
 
 void see(bool right, std::string const& what) { BOOST_CHECK_MESSAGE(right, what); }
 
-/// All ranks throw an Error with the same text, which has these words.
+/// All ranks throw an Error with the same message, which has these words.
 template <class Error, class Call>
 void all_throw(communicator const& comm, Call call, std::vector<std::string> const& words) {
   std::string text = "nothing was thrown";

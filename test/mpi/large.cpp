@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(reduce_sends_a_message_of_more_than_2_31_bytes) {
   reduces(colligo::over_messages{colligo::binary_tree{}});
 }
 
-// The ring's blocks are halves of the vector: more than the 2^30 bytes that go in one piece.
+// The ring's blocks are halves of the vector: more than the 2^30 bytes that go in one message.
 BOOST_AUTO_TEST_CASE(reduce_receives_in_pieces_where_a_step_has_a_list_of_operands) {
   reduces(colligo::over_messages{colligo::ring{}});
 }

@@ -29,7 +29,7 @@ struct plus {
   T operator()(T const& a, T const& b) const { return a + b; }
 };
 
-/// Commutes, as only Boost.MPI has been told.
+/// Commutes, as only Boost.MPI's trait says.
 struct known_to_boost {
   using pair = std::pair<int, double>;
   pair operator()(pair const& a, pair const& b) const { return {a.first + b.first, std::max(a.second, b.second)}; }

@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_functor_makes_calls_of_its_own) {
     BOOST_TEST((out == std::vector<int>(in.size(), comm.size())));
     request r = iall_reduce(other, in, pending, std::plus<>{}, algorithm);
     out.assign(out.size(), 0);
-    colligo::all_reduce(comm, in, out, calls_alone, algorithm);   // is a request: one is under way
+    colligo::all_reduce(comm, in, out, calls_alone, algorithm);   // is a request: one is in progress
     r.wait();
     BOOST_TEST((out == std::vector<int>(in.size(), comm.size())));
     BOOST_TEST((out == pending));

@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_environment_remaps_automatic_calls) {
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op, configured{}), letters_backwards(p));
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op, binary_tree{}), letters(p));
     BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), op, configured{trees::chain(p)}), letters(p));
-    BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), concatenation{}), letters(p));   // a wish, not taken
+    BOOST_CHECK_EQUAL(colligo::all_reduce(world, letter(me), concatenation{}), letters(p));   // an override, not taken
     auto const by_order = [&] { colligo::all_reduce(world, letter(me), concatenation{}, named("configured")); };
     if (p > 2) BOOST_CHECK(message_of(by_order).find("configured reorders operands") != std::string::npos);
     if (me == 0) std::ofstream(file.path()) << "nonsense";   // read already
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(the_environment_remaps_automatic_calls) {
     auto const by_nonsense = [&] { colligo::broadcast(world, both, 0, named("configured")); };
     BOOST_CHECK(message_of(by_nonsense).find("COLLIGO_TREE=") != std::string::npos);
     BOOST_CHECK_EQUAL(both[0], me);
-    colligo::broadcast(world, both, 0);   // a wish, not taken
+    colligo::broadcast(world, both, 0);   // an override, not taken
     BOOST_CHECK_EQUAL(both[0], 0);
   }
   named_file const down("COLLIGO_BROADCAST_TREE", backwards(p));

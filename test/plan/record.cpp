@@ -23,7 +23,7 @@ void for_each_text(F f) {
   });
 }
 
-// A text in a tag, to break laws with.
+// An algorithm in a tag, to break laws with.
 template <class Text>
 struct text_of {
   static constexpr std::string_view name = "text";

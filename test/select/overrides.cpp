@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is chosen at run time: the environment's wishes, names with knobs, and explain, which tells of it.
+// What is chosen at run time: the environment's overrides, names with knobs, and explain, which prints it.
 #include <catch2/catch.hpp>
 
 #include <unistd.h>

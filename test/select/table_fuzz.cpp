@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// libFuzzer: whatever the text, as a table it is refused with its line or its rows are in order, and what a row names
+// libFuzzer: whatever the input, as a table it is refused with its line or its rows are in order, and what a row names
 // means the same when it is said in full; as COLLIGO_NETWORK it is refused, or a machine.
 #include <colligo/table.hpp>
 #include <colligo/engine/port_body.hpp>

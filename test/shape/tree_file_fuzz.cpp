@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// libFuzzer: whatever the text, parse_tree refuses it, or what it makes of it is written and read back as the same
+// libFuzzer: whatever the input, parse_tree refuses it, or what it makes of it is written and read back as the same
 // tree. The third byte says p.
 #include <colligo/shape/tree_file.hpp>
 
