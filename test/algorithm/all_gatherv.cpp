@@ -185,3 +185,78 @@ TEST_CASE("pipelined circulant: what it says of its price is right of one rank's
         CHECK(recorded == Approx(of_all.time(m.alpha, m.beta, pieces)).epsilon(one_rank ? 1e-3 : 0.1));
       }
 }
+
+namespace {
+
+// What a rank receives in a round, piece by piece, as the circulant graph has it.
+circulant_lists::list one_by_one(blocks const& of_rank, circulant_cut const& cut, int rank, int round) {
+  circulant_graph const graph{of_rank.parts};
+  int pieces = 0;
+  for (int r = 0; r < graph.p; ++r)
+    if (!of_rank[r].empty()) pieces = std::max(pieces, cut.of(of_rank[r]).parts);
+  int const first = (graph.q - (pieces + graph.q - 1) % graph.q) % graph.q, at = first + round, k = at % graph.q;
+  circulant_lists::list all;
+  for (int r = 0; r < graph.p; ++r) {
+    if (r == rank || of_rank[r].empty()) continue;
+    blocks const its = cut.of(of_rank[r]);
+    int const asked = at - k - first + graph.received_by((rank - r + graph.p) % graph.p)[static_cast<std::size_t>(k)];
+    int const number = std::min(asked, pieces - 1) - (pieces - its.parts);
+    if (number < 0) continue;
+    if (!all.empty() && all.back().last == its[number].first) all.back().last = its[number].last;
+    else all.push_back(its[number]);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("pipelined circulant: lists in stretches are those that one would make block by block") {
+  for (auto const& [name, distribution] : distributions::all)
+    for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 16) {
+      auto const counts = distribution(p, 1000);
+      std::vector<std::size_t> offsets(counts.size() + 1);
+      std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
+      for (blocks const vector : {blocks{{0, offsets.back()}, p, offsets.data()}, blocks{{0, offsets.back()}, p}})
+        for (circulant_cut const cut : {circulant_cut{1, 1}, {3, 1}, {7, 300}, {40, 1000}}) {
+          INFO(name << ", p = " << p << ", " << cut.pieces << " pieces of " << cut.least);
+          int const rank = p / 3;
+          circulant_lists rounds(vector, cut, rank);
+          circulant_lists::list sent, received;
+          bool same = true;
+          for (int i = 0; i < rounds.size(); ++i) {
+            rounds.sent(i, sent);
+            rounds.received(i, received);
+            same = same && sent == one_by_one(vector, cut, rounds.to(i), i) &&
+                   received == one_by_one(vector, cut, rank, i);
+            CHECK(std::max(sent.size(), received.size()) <= rounds.most_stretches());
+          }
+          CHECK(same);
+        }
+    }
+}
+
+// Loops of p steps for each block would take minutes here.
+TEST_CASE("what a rank works out is bounded: a million ranks, data of few in several pieces") {
+  int const p = 1'000'000;
+  std::vector<std::size_t> offsets(static_cast<std::size_t>(p) + 1);
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] = offsets[i - 1] + (i % 250'000 == 0 ? 40'000 : 2);
+  blocks const few{{0, offsets.back()}, p, offsets.data()}, even{{0, offsets.back()}, p};
+  circulant_cut const cut{10, 4000};
+  auto const stretches = [p](blocks const& vector, circulant_cut const& its) {
+    return circulant_lists(vector, its, p / 3).most_stretches();
+  };
+  CHECK(stretches(few, cut) == 2 * 4 + 2);
+  CHECK(stretches(few, {1, 1}) == 2);
+  CHECK(stretches(even, cut) == 2);
+  // A stretch is packed on its way out and unpacked on its way in.
+  pipelined_circulant const tag{.block = 4000};
+  auto const text = make_policy<collective::all_gatherv, pipelined_circulant, char, std::plus<>>(tag);
+  for (blocks const* const vector : {&few, &even}) {
+    recorder its(p / 3, p);
+    text(its, *vector);
+    auto const said = std::move(its).take();
+    std::size_t const rounds = said.steps.size();
+    CHECK(rounds <= (vector == &few ? 10u : 1u) - 1 + 20);
+    CHECK(said.moves.size() <= rounds * 2 * stretches(*vector, cut));
+  }
+}

@@ -102,3 +102,22 @@ TEST_CASE("the shapes are trees over all ranks, for every root") {
     for (int root = 0; root < p; ++root) is_a_tree(binomial_tree{p, root}, p, root);
   }
 }
+
+TEST_CASE("the longest block, the shortest one and the longest stretch are those that one finds by looking") {
+  std::size_t const offsets[]{3, 3, 10, 12, 12, 40, 41, 45, 45};
+  for (blocks const& vector : {blocks{{3, 45}, 8, offsets}, blocks{{3, 45}, 8}, blocks{{3, 45}, 8, nullptr, 3},
+                               blocks{{3, 45}, 8, offsets}.grouped(5), blocks{{3, 45}, 11}.grouped(4)}) {
+    int const p = vector.parts;
+    for (int count = 1; count <= p; ++count) {
+      std::size_t most = 0, least = 45;
+      for (int i = 0; i < p; ++i) {
+        most = std::max(most, vector.cycle(i, count).size());
+        least = std::min(least, vector.cycle(i, count).size());
+      }
+      CHECK(vector.most_in_a_row(count) == most);
+      if (count > 1) continue;
+      CHECK(vector.longest() == most);
+      CHECK(vector.shortest() == least);
+    }
+  }
+}

@@ -16,9 +16,10 @@
 ///          what goes the longest way in circulant: from one rank m = 0, x = (q - 1) n
 ///          N = sqrt(x beta / alpha) pieces are best; reduce_scatter the same with beta + gamma
 /// Needs    any p, any root, any counts; for reductions a commutative functor; q^2 small steps of integers a call for
-///          the schedule; for lists p q, and memory for them, p ranges for every round, and memory for one message each
-///          way, which is packed and unpacked, but where it is one stretch (from one rank): up to two copies of n,
-///          counted nowhere
+///          the schedule. Lists: a round takes O(q) steps, and one for each rank whose data are cut, for which q^2 in
+///          all too; 2 q p sums where data are long enough that some might be; and memory for one message each way,
+///          which is packed and unpacked, but where it is one stretch (from one rank): up to two copies of n, counted
+///          nowhere
 /// Order    not kept
 /// Prefer   broadcast and reduce of vectors of all lengths on many ranks, all_gatherv and reduce_scatter of long uneven
 ///          ones.

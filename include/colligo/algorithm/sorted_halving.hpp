@@ -37,15 +37,19 @@ struct sorted_halving {
       chained_ring const ring{step.size()};
       int const me = step.rank();
       int mine = 0;   // where this rank's block is in their new order
-      std::vector<std::size_t> begin{block.whole.last};
-      begin.reserve(static_cast<std::size_t>(ring.p) + 1);
+      std::size_t at = block.whole.last;
+      bool const alike = block.is_even() && divides(ring.p, block.whole.size());   // in any order
+      std::vector<std::size_t> begin;
+      if (!alike) begin.reserve(static_cast<std::size_t>(ring.p) + 1);
       for (int i = 0; i < ring.p; ++i) {
         int const owner = ring.owner(i);
         if (owner == me) mine = i;
-        begin.push_back(begin.back() + block[owner].size());
-        step(copy{block[owner], range{begin.end()[-2], begin.back()}});
+        if (!alike) begin.push_back(at);
+        step(copy{block[owner], range{at, at + block[owner].size()}});
+        at += block[owner].size();
       }
-      blocks const sorted{{begin.front(), begin.back()}, ring.p, begin.data()};
+      if (!alike) begin.push_back(at);
+      blocks const sorted{{block.whole.last, at}, ring.p, alike ? nullptr : begin.data()};
 
       reduce_scatter_on(ring, step, sorted);
 

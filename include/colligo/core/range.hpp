@@ -80,11 +80,32 @@ struct blocks {
   /// floor((i+1) parts/groups) - 1, none where there are more groups than blocks.
   constexpr blocks grouped(int groups) const { return {whole, groups, offsets, 0, parts}; }
 
-  /// Elements of the longest block. Looks at all.
-  constexpr std::size_t longest() const {
-    std::size_t most = 0;
-    for (int i = 0; i < parts; ++i) most = std::max(most, (*this)[i].size());
-    return most;
+  /// An even split: the first block is the longest, the last one the shortest.
+  constexpr bool is_even() const { return offsets == nullptr && finer == 0; }
+
+  /// Elements of the longest block, and of the shortest one. Looks at all, unless the split is even.
+  constexpr std::size_t longest() const { return most_in_a_row(1); }
+  constexpr std::size_t shortest() const {
+    if (is_even()) return (*this)[parts - 1].size();
+    std::size_t least = whole.size();
+    for (int i = 0; i < parts; ++i) least = std::min(least, (*this)[i].size());
+    return least;
+  }
+
+  /// Elements of the longest stretch of so many blocks, going round. Looks at all, unless the split is even.
+  constexpr std::size_t most_in_a_row(int count) const {
+    if (is_even()) return span(0, count).size();
+    std::size_t most = 0, least = whole.size();
+    int const others = parts - count;
+    if (finer == 0) {   // as below, lg p times for every long vector
+      auto const p = static_cast<std::size_t>(parts), n = static_cast<std::size_t>(count), rest = p - n;
+      for (std::size_t i = 0; i <= rest; ++i) most = std::max(most, offsets[i + n] - offsets[i]);
+      for (std::size_t i = 0; i < n; ++i) least = std::min(least, offsets[i + rest] - offsets[i]);
+    } else {
+      for (int i = 0; i <= others; ++i) most = std::max(most, span(i, i + count).size());
+      for (int i = 0; i < count; ++i) least = std::min(least, span(i, i + others).size());
+    }
+    return std::max(most, whole.size() - least);
   }
 
   /// `count` blocks from block i on, going on with block 0 after the last one.

@@ -25,80 +25,142 @@ struct circulant_cut {
   }
 };
 
+/// Some have more pieces than one.
+constexpr bool cuts_some(blocks const& of_rank, circulant_cut const& cut) {
+  return cut.pieces > 1 && of_rank.longest() > cut.least;
+}
+
+/// Only one rank has data, or none.
+constexpr bool from_one_rank(blocks const& of_rank) {
+  int first = 0;   // the first rank of those behind which there are data
+  for (int behind = of_rank.parts; first < behind;) {
+    int const middle = (first + behind) / 2;
+    if (of_rank.span(0, middle + 1).empty()) first = middle + 1;
+    else behind = middle;
+  }
+  return first == of_rank.parts || of_rank[first] == of_rank.whole;
+}
+
 /// Elements of the longest message that has to be packed: at most a piece of everybody's data. None where only one rank
 /// has any, for its pieces go as they are.
 constexpr std::size_t longest_list(blocks const& of_rank, circulant_cut const& cut) {
-  std::size_t all = 0;
-  int filled = 0;
-  for (int r = 0; r < of_rank.parts; ++r) {
-    if (of_rank[r].empty()) continue;
-    all += cut.of(of_rank[r])[0].size();
-    ++filled;
-  }
-  return filled < 2 ? 0 : all;
+  if (from_one_rank(of_rank)) return 0;
+  std::size_t all = of_rank.whole.size();
+  if (cuts_some(of_rank, cut))
+    for (int r = 0; r < of_rank.parts; ++r)
+      if (range const its = of_rank[r]; its.size() > cut.least) all -= its.size() - cut.of(its)[0].size();
+  return all;
 }
 
-/// The rounds of one rank. Shorter pipelines begin later, so that all end together. Precondition: fewer than 2^31 - 32
-/// pieces. Memory for p lg p small integers; costs O(lg p) time for each distance to a rank with data, and each round
-/// as much as there are such ranks.
+/// The rounds of one rank. Shorter pipelines begin later, so that all end together: data that is one piece comes in one
+/// of the last lg p rounds, which one depends on how far away it begins, so that in each of these rounds it comes from
+/// ranks in a row. Only data of several pieces is looked at one by one.
+/// Precondition: fewer than 2^31 - 32 pieces. With c ranks' data cut: a round costs O(lg p + c) time, all of them
+/// together O(c lg^2 p), at most O(p lg p), for which pieces go where; memory for c lg p small integers.
 class circulant_lists {
  public:
   /// Stretches of the vector that go as one message, none of them empty, neighbours joined.
   using list = std::vector<range>;
 
   circulant_lists(blocks const& of_rank, circulant_cut const& cut, int rank)
-      : graph_{of_rank.parts}, rank_(rank), received_(static_cast<std::size_t>(graph_.p * graph_.q), unknown) {
-    for (int r = 0; r < graph_.p; ++r) {
-      if (of_rank[r].empty()) continue;
-      filled_.push_back({r, cut.of(of_rank[r])});
-      pieces_ = std::max(pieces_, filled_.back().pieces.parts);
-    }
+      : graph_{of_rank.parts}, of_rank_(of_rank), rank_(rank), pieces_(of_rank.whole.empty() ? 0 : 1) {
+    if (cuts_some(of_rank, cut))
+      for (int r = 0; r < graph_.p; ++r) {
+        if (of_rank[r].size() <= cut.least) continue;
+        cut_.emplace_back(r, cut.of(of_rank[r]));
+        pieces_ = std::max(pieces_, cut_.back().pieces);
+      }
     if (graph_.q > 0) first_ = (graph_.q - (pieces_ + graph_.q - 1) % graph_.q) % graph_.q;
+    auto const ranks = static_cast<std::size_t>(graph_.p), q = static_cast<std::size_t>(graph_.q);
+    all_distances_ = cut_.size() * q >= ranks;
+    received_.assign((all_distances_ ? ranks : 2 * cut_.size()) * q, unknown);
   }
 
   /// N - 1 + lg p, rounded up, for the N pieces of the longest data; none where there is none.
   int size() const { return graph_.q == 0 || pieces_ == 0 ? 0 : pieces_ - 1 + graph_.q; }
+  /// Stretches that a list has at most.
+  std::size_t most_stretches() const { return std::min(static_cast<std::size_t>(graph_.p), 2 * cut_.size() + 2); }
   int to(int round) const { return (rank_ + skip(round)) % graph_.p; }
   int from(int round) const { return (rank_ - skip(round) + graph_.p) % graph_.p; }
   void sent(int round, list& into) { received_by(to(round), round, into); }
   void received(int round, list& into) { received_by(rank_, round, into); }
 
  private:
+  // What a rank has, in pieces, of which the first `longer` have an element more. Divided once.
   struct data {
-    int rank;
-    blocks pieces;
+    int rank, pieces;
+    std::size_t first, each, longer;
+
+    data(int of, blocks const& its) : rank(of), pieces(its.parts), first(its.whole.first) {
+      each = its.whole.size() / static_cast<std::size_t>(pieces);
+      longer = its.whole.size() % static_cast<std::size_t>(pieces);
+    }
+    range operator[](int number) const {
+      auto const i = static_cast<std::size_t>(number);
+      std::size_t const begin = first + i * each + std::min(i, longer);
+      return {begin, begin + each + (i < longer)};
+    }
   };
 
   int skip(int round) const { return graph_.skip((first_ + round) % graph_.q); }
 
-  // Which piece a rank receives from the one so far below it. Few ranks with data ask for few distances.
-  int received_at(int distance, int k) {
-    auto const row = received_.begin() + distance * graph_.q;
-    if (row[k] == unknown) std::ranges::copy_n(graph_.received_by(distance).begin(), graph_.q, row);
+  // Which piece a rank receives from the one so far below it. What many ask for is kept for all distances.
+  int received_at(std::size_t asking, int distance, int k) {
+    auto const row = received_.begin() + static_cast<std::ptrdiff_t>(all_distances_ ? distance : asking) * graph_.q;
+    if (row[k] == unknown) {
+      auto const its = graph_.received_by(distance);
+      if (all_distances_) std::copy_n(its.begin(), graph_.q, row);
+      else row[k] = static_cast<std::int8_t>(its[static_cast<std::size_t>(k)]);
+    }
     return row[k];
   }
 
   void received_by(int rank, int round, list& into) {
     into.clear();
-    int const at = first_ + round, k = at % graph_.q, turns = at - k - first_;
-    for (auto const& [root, pieces] : filled_) {
-      if (root == rank) continue;
-      int const asked = turns + received_at((rank - root + graph_.p) % graph_.p, k);
-      // The last rounds ask for pieces after the last: that one is meant.
-      int const number = std::min(asked, pieces_ - 1) - (pieces_ - pieces.parts);
-      range const piece = number < 0 ? range{} : pieces[number];
-      if (piece.empty()) continue;
-      if (!into.empty() && into.back().last == piece.first) into.back().last = piece.last;
-      else into.push_back(piece);
+    int const at = first_ + round, k = at % graph_.q, turns = at - k - first_, p = graph_.p;
+    // In the last rounds: what is one piece, from ranks at distances from skip(k) on, below skip(k + 1).
+    int begin = p, count = 0;
+    if (turns == pieces_ - 1) {
+      begin = (rank - graph_.skip(k + 1) + 1 + p) % p;
+      count = graph_.skip(k + 1) - graph_.skip(k);
     }
+    auto const whole_data = [&](int first, int last) {   // of those from first on, below last
+      if (count == 0) return;
+      add(first, std::min(last, begin + count - p), into);
+      add(std::max(first, begin), std::min(last, begin + count), into);
+    };
+    int next = 0;
+    for (std::size_t i = 0; i < cut_.size(); ++i) {
+      data const& its = cut_[i];
+      whole_data(next, its.rank);
+      next = its.rank + 1;
+      if (its.rank == rank) continue;
+      int const distance = rank - its.rank + (rank < its.rank ? p : 0);
+      int const asked = turns + received_at(2 * i + (rank != rank_), distance, k);
+      // The last rounds ask for pieces after the last: that one is meant.
+      int const number = std::min(asked, pieces_ - 1) - (pieces_ - its.pieces);
+      if (number >= 0) add(its[number], into);
+    }
+    whole_data(next, p);
+  }
+
+  void add(int first, int last, list& into) const {
+    if (first < last) add(of_rank_.span(first, last), into);
+  }
+  static void add(range stretch, list& into) {
+    if (stretch.empty()) return;
+    if (!into.empty() && into.back().last == stretch.first) into.back().last = stretch.last;
+    else into.push_back(stretch);
   }
 
   static constexpr std::int8_t unknown = 127;
 
   circulant_graph graph_;
-  int rank_, pieces_ = 0, first_ = 0;   // the number of the first round, such that the last one has k = q - 1
+  blocks of_rank_;
+  int rank_, pieces_, first_ = 0;   // the number of the first round, such that the last one has k = q - 1
+  std::vector<data> cut_;
+  bool all_distances_ = false;
   std::vector<std::int8_t> received_;
-  std::vector<data> filled_;
 };
 
 }  // namespace colligo

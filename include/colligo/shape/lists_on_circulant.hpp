@@ -23,15 +23,9 @@ struct circulant_volume {
 
   circulant_volume(blocks const& of_rank, std::size_t element_size) : rounds(ceil_lg(of_rank.parts)) {
     int const p = of_rank.parts;
-    std::size_t shortest = of_rank.whole.size(), all = 0;
-    for (int r = 0; r < p; ++r) shortest = std::min(shortest, of_rank[r].size());
-    for (int k = 0; k < rounds; ++k) {
-      int const count = circulant_skip(p, k) - circulant_skip(p, k + 1);
-      std::size_t most = 0;
-      for (int r = 0; r < p; ++r) most = std::max(most, of_rank.cycle(r, count).size());
-      all += most;
-    }
-    least = static_cast<double>((of_rank.whole.size() - shortest) * element_size);
+    std::size_t all = 0;
+    for (int k = 0; k < rounds; ++k) all += of_rank.most_in_a_row(circulant_skip(p, k) - circulant_skip(p, k + 1));
+    least = static_cast<double>((of_rank.whole.size() - of_rank.shortest()) * element_size);
     excess = static_cast<double>(all * element_size) - least;
   }
 
@@ -44,11 +38,18 @@ struct circulant_volume {
   }
 };
 
+/// Data so short that no distribution of them is worth cutting; which one it is need not be looked at.
+inline bool are_not_cut(blocks const& of_rank, std::size_t element_size, double alpha, double per_byte) {
+  double const most = static_cast<double>(of_rank.whole.size() * element_size) * ceil_lg(of_rank.parts);   // excess
+  return most * per_byte < 2.25 * alpha;   // the root is rounded to 1
+}
+
 /// Pieces of at most `block` bytes, or as many as are best; but none is cut shorter than what gains as much as it costs
 /// to find and copy.
 inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block,
                                    double per_byte) {
   constexpr std::size_t least_segment = 4096;   // bytes
+  if (block == 0 && are_not_cut(of_rank, element_size, typical.alpha, per_byte)) return {1, 1};
   std::size_t const longest = std::max<std::size_t>(1, of_rank.longest());
   double const wished =
       block != 0 ? std::ceil(static_cast<double>(longest * element_size) / static_cast<double>(block))
@@ -124,7 +125,7 @@ void for_each_round_of_lists(Step& step, blocks const& of_rank, circulant_cut co
   packing pack(step, of_rank.whole.last, longest_list(of_rank, cut));
   circulant_lists::list sent, received;
   // Before the first message: others rely on the later ones.
-  for (auto* const list : {&sent, &received}) list->reserve(static_cast<std::size_t>(of_rank.parts));
+  for (auto* const list : {&sent, &received}) list->reserve(rounds.most_stretches());
   for (int k = 0; k < rounds.size(); ++k) {
     int const i = backwards ? rounds.size() - 1 - k : k;
     rounds.sent(i, sent);
