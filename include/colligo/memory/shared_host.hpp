@@ -164,7 +164,7 @@ class shared_host {
   std::uint32_t latest_abandoned() const { return latest_abandoned_; }
   std::span<rank_record* const> records() const { return records_; }
   /// Whether what goes to all others goes once: to one other it is a message like any.
-  bool publishes(bool published) const { return published && records_.size() > 2; }
+  bool publishes() const { return records_.size() > 2 && whole(); }
   rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
   /// The rank of the communicator at a place.
   int rank_at(std::size_t its_place) const {

@@ -100,13 +100,13 @@ class shared_steps final : private listener {
   /// A message out and one in; either may be empty. Waits.
   void exchange(range out, int to, own which, piece const& in);
 
-  /// A list of operands. `published`: what a rank sends is one range and goes to all others. Waits.
-  void perform(std::span<operand const> list, bool published);
+  /// A list of operands. Published: what a rank sends is one range and goes to all others. Waits.
+  void perform(std::span<operand const> list, list_kind kind);
 
   /// So that no such step allocates. Peers of other hosts may be among them.
-  void make_room(std::span<operand const> list, bool published);
+  void make_room(std::span<operand const> list, list_kind kind);
   /// The same without waiting: begin, then advance() until it is done.
-  void begin(std::span<operand const> list, bool published);
+  void begin(std::span<operand const> list, list_kind kind);
 
   /// For single messages of a step: add them, begin_added(), then advance().
   void add_out(int to, bool published, std::byte const* from, std::size_t bytes);
@@ -127,6 +127,7 @@ class shared_steps final : private listener {
   using outgoing = shared_traffic::outgoing;
   using incoming = shared_traffic::incoming;
 
+  bool publishes(list_kind kind) const { return kind == list_kind::published && host_.publishes(); }
   outlet& channel_to(int peer, bool published) { return published ? host_.to_all() : host_.to(peer); }
   inlet& channel_from(int peer, bool published) { return published ? host_.from_all(peer) : host_.from(peer); }
   bool send_all(std::span<operand const> list, bool published);

@@ -68,8 +68,8 @@ inline bool is_exchange(std::span<operand const> list) {
   return std::ranges::none_of(list, [](operand const& o) { return o.vanishes() || !o.elements.tail.empty(); });
 }
 
-COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, bool published) {
-  published = host_.publishes(published);
+COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, list_kind kind) {
+  bool const published = publishes(kind);
   if (!published && is_exchange(list)) {
     operand const &out = list[0], &in = list[1];
     return exchange(out.elements.head, out.peer, out.which, {in.what, in.peer, in.elements.head, in.which});
@@ -91,8 +91,8 @@ COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, bool publ
   data_->fail(std::current_exception());
 }
 
-COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, bool published) {
-  published = host_.publishes(published);
+COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_kind kind) {
+  bool const published = publishes(kind);
   traffic_.out.reserve(2 * list.size());
   traffic_.in.reserve(2 * list.size());
   std::size_t slots = 0;
@@ -109,12 +109,11 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, bool pu
   data_->memory().received.of_size(slots);
 }
 
-COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, bool published) {
-  published = host_.publishes(published);
-  is_short_ = send_all(list, published);
-  short_ = list, published_ = published;
+COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, list_kind kind) {
+  short_ = list, published_ = publishes(kind);
+  is_short_ = send_all(list, published_);
   if (is_short_) return;
-  receive_all(list, published);
+  receive_all(list, published_);
   begin_added();
 }
 

@@ -140,7 +140,6 @@ class mpi_port final : public port_base {
   static void agree(MPI_Comm comm, std::exception_ptr const& trouble);
   void learn();
   void learn_what_is_asked(std::size_t settings, bool trace);
-  void lose_patience_with(MPI_Comm user);
   void take_settings(std::size_t bytes);
   shared_host* no_memory() const;
   void open_memory();

@@ -95,13 +95,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   }
   port->learn();
   if (!port->ranks_.empty()) port->open_memory();
-  if (size > 1 && port->watches_waits()) port->lose_patience_with(user);
-}
-
-// Ranks of a host report in memory what they wait for, also where their messages go another way.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::lose_patience_with(MPI_Comm user) {
-  lose_patience(host_, mpi::name_of(user));
-  if (host_) host_->tell_of_waits(on_wait.get());
+  if (size > 1 && port->watches_waits()) port->lose_patience(port->host_, mpi::name_of(user));
 }
 
 // Takes memory only for what the environment asks: as a rule there is nothing to agree on.

@@ -50,12 +50,12 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
 }
 
 COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
-  if (whole_) return here_->perform(operands, kind == list_kind::published);
+  if (whole_) return here_->perform(operands, kind);
   if (data_->has_failed()) return hollow(operands);
   bool const any_order = kind == list_kind::as_they_come && !wire_->encode && !host_ && !port_.looks_itself();
   bool begun = false;
   try {
-    if (host_ && !port_.has_left_calls() && all_here(operands)) return here_->perform(operands, false);
+    if (host_ && !port_.has_left_calls() && all_here(operands)) return here_->perform(operands, list_kind::plain);
     host_ ? make_room(operands, kind) : prepare(operands);   // before the first message leaves or comes
     if (!any_order) begin(operands, kind);
     begun = true;
@@ -91,14 +91,14 @@ COLLIGO_BODY bool mpi_steps::shares_memory_with(int peer) const { return host_ &
 
 COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands, list_kind kind) {
   prepare(operands);
-  if (here_) here_->make_room(operands, kind == list_kind::published && whole_);
+  if (here_) here_->make_room(operands, kind);
 }
 
 COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind kind) {
   operands_ = operands;
   alone_in_memory_ = host_ && all_here(operands);
   through_memory_ = host_ != nullptr;
-  if (alone_in_memory_) return here_->begin(operands, kind == list_kind::published && whole_);
+  if (alone_in_memory_) return here_->begin(operands, kind);
   element const& of = data_->of();
   scratch_sizes const sizes(operands);
   received_.emplace(data_->memory().received, of, sizes.received);

@@ -54,7 +54,6 @@ struct over_threads {
       take(environment);
       if (!watches_waits() || size == 1) return;
       lose_patience(shared(), "run_threads");
-      if (shared()) shared()->tell_of_waits(on_wait.get());
       ranks.tell_of_waits(rank, on_wait.get());
     }
     ~port() override { spare_requests = {}; }   // they have steps over this port
@@ -131,7 +130,7 @@ struct over_threads {
     }
     void move(operand const& alone) override { data_.move(alone); }
     void list(std::span<operand const> operands, list_kind kind) override {
-      if (here_) return here_->perform(operands, kind == list_kind::published);
+      if (here_) return here_->perform(operands, kind);
       begin(operands, kind);
       advance_messages(true);
     }
@@ -143,7 +142,7 @@ struct over_threads {
       if (here_) here_->enter(its, what, number);
     }
     void begin(std::span<operand const> operands, list_kind kind) override {
-      if (here_) return here_->begin(operands, kind == list_kind::published);
+      if (here_) return here_->begin(operands, kind);
       operands_ = operands;
       element const& of = data_.of();
       scratch_sizes const sizes(operands);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// A port for transports that have steps of requests alone: a blocking call takes one such step after the other and
+/// waits for each. A template, so that only those who use it compile it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "port.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// `Lazy`: void. A call allocates its steps; a transport that is to be as quick as it can be writes perform() itself.
+template <class Lazy = void>
+class waiting_port : public port_base {
+ protected:
+  using port_base::port_base;
+
+  void perform(working_vector& data, call const& its, policy_run const& run, transport over) override {
+    auto const each = this->steps_for_request(data, its, over);
+    each->enter(its, run.what, run.number);
+    waited_for all(*this, data, *each);
+    try {
+      this->run_on(all, data, its, run);
+    } catch (...) {
+      each->abandon();
+      throw;
+    }
+  }
+
+ private:
+  class waited_for final : public any_step {
+   public:
+    waited_for(waiting_port const& port, working_vector& data, moving_step& each)
+        : any_step(port.rank(), port.size(), data.of().size, data.memory().operands), port_(port), data_(data),
+          each_(each) {}
+
+    void exchange(range out, range in, pair_of peers, pair_kind kind) override {
+      operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
+      list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
+    }
+    void move(operand const& alone) override { data_.move(alone); }
+    void list(std::span<operand const> operands, list_kind kind) override {
+      each_.make_room(operands, kind);
+      each_.begin(operands, kind);
+      for (unsigned polls = 0; !each_.advance();) {
+        port_.yield_core(polls);
+        if (port_.on_wait) port_.on_wait->waits();
+      }
+    }
+    bool shares_memory_with(int peer) const override { return each_.shares_memory_with(peer); }
+
+   private:
+    waiting_port const& port_;
+    working_vector& data_;
+    moving_step& each_;
+  };
+};
+
+}  // namespace colligo
