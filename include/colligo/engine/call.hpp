@@ -87,10 +87,12 @@ struct call {
   bool checked() const { return (before & agreement) != 0; }
 };
 
-/// What a request owns for its user: the functor, and what is left to do when all messages are through.
+/// What a request owns for its user: the functor, what is to be done each time before it starts, and what is left to do
+/// when all messages are through.
 class owned_by_request {
  public:
   virtual ~owned_by_request() = default;
+  virtual void begin() {}
   virtual void finish() {}
 };
 

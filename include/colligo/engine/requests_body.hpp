@@ -143,6 +143,7 @@ COLLIGO_BODY void running::start() {
   if (all_.ended_) throw error(where(port_, its_.what) + ended_with_mpi);
   if (active_) throw error(where(port_, its_.what) + "this request is under way already, or has not been waited for");
   all_.refuse_inside(port_);
+  if (owned_) owned_->begin();
   all_.add(*this, ++port_.calls);
 }
 
