@@ -8,7 +8,7 @@
 
 #include "colligo.hpp"
 #include "environment.hpp"
-#include "exact_sum.hpp"
+#include "sequence.hpp"
 #include "plan/draw.hpp"
 #include "progress.hpp"
 

@@ -76,6 +76,9 @@ concept combined_by_members = has_members<T, sizeof...(Ops)> && []<std::size_t..
 template <class... Ops>
 class each {
  public:
+  constexpr each()
+    requires(sizeof...(Ops) > 0)
+  = default;
   constexpr explicit each(Ops... ops) : ops_(std::move(ops)...) {}
 
   template <class T>

@@ -137,7 +137,9 @@ struct element {
   void (*combine)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
 
   /// The same type and functor, of which one may be const.
-  bool is_like(element const& other) const { return name == other.name && functor_name == other.functor_name; }
+  bool is_like(element const& other) const {
+    return size == other.size && name == other.name && functor_name == other.functor_name;
+  }
   std::size_t bytes(std::size_t n) const { return n * size; }
   void copy(std::byte const* from, std::size_t n, std::byte* to) const {
     if (objects) objects->assign(from, n, to);

@@ -97,6 +97,7 @@ class fixed_point {
     words_[digits] = last_word::made_of(-last_word::digit(last), last_word::weight(last), turned);
   }
 
+  bool is_number() const { return (words_[digits] & last_word::specials) == 0; }
   void canonicalise() { make_canonical(words_.data(), digits); }
   std::uint64_t rounded_to(number_format format) const { return rounded_bits(words_.data(), digits, Unit, format); }
   std::array<std::int64_t, digits + 1> const& words() const { return words_; }

@@ -48,6 +48,11 @@ struct sum_of_summands<exact_product<T>> {
   using state = fixed_point<2 * format_of<T>.least(), 2 * format_of<T>.top()>;
 };
 
+struct inside_of_sum {
+  template <class Sum>
+  static auto const& state(Sum const& sum) { return sum.state_; }
+};
+
 /// Its numbers all are numbers of T's.
 template <class X, class T>
 concept no_wider_than = std::same_as<X, T> || std::integral<X> ||
@@ -136,6 +141,7 @@ class exact_sum {
   }
 
  private:
+  friend struct detail::inside_of_sum;
   explicit exact_sum(state const& its) : state_(its) {}
 
   exact_sum& add(detail::integer_form const& x) {
@@ -237,14 +243,17 @@ template <class Summand>
 void exact_sum<Summand>::add_products(std::span<value_type const> a, std::span<value_type const> b) {
   using namespace detail;
   std::size_t done = 0;
-  if constexpr (std::is_same_v<value_type, double> && !std::is_same_v<Summand, value_type>) {
+  if constexpr (!std::is_same_v<Summand, value_type> && sizeof(value_type) >= sizeof(float)) {
     if (a.size() >= worth_blocks && arithmetic_is_plain()) {
       std::array<double, block_length> products, errors;
       adder its([this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); });
       int levels = 2, levels_of_errors = 2;
       for (std::size_t n = 0; done < a.size(); done += n) {
         n = std::min(block_length, a.size() - done);
-        if (products_of_block(a.data() + done, b.data() + done, n, products.data(), errors.data())) {
+        if constexpr (sizeof(value_type) == sizeof(float)) {   // whose products are doubles
+          for (std::size_t i = 0; i < n; ++i) products[i] = static_cast<double>(a[done + i]) * b[done + i];
+          its.add(std::span<double const>(products).first(n), levels);
+        } else if (products_of_block(a.data() + done, b.data() + done, n, products.data(), errors.data())) {
           its.add(std::span<double const>(products).first(n), levels);
           its.add(std::span<double const>(errors).first(n), levels_of_errors);
         } else {

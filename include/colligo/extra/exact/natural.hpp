@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Natural numbers of any size, for what is worked out of exact sums before it is rounded: quotients and square roots.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fixed_point.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+class natural {
+ public:
+  natural() = default;
+  explicit natural(std::uint64_t value);
+
+  bool is_zero() const { return digits_.empty(); }
+  /// The value is below 2^bits().
+  std::size_t bits() const;
+  void shift_left(std::size_t bits);
+  /// Says whether something was lost.
+  bool shift_right(std::size_t bits);
+  natural& operator+=(natural const& other);
+  /// Precondition: not larger.
+  natural& operator-=(natural const& other);
+  bool operator<(natural const& other) const;
+  friend natural operator*(natural const& a, natural const& b);
+  /// Says whether there was a remainder. Precondition: not zero.
+  bool divide(std::uint64_t by);
+  std::uint64_t low() const;
+
+ private:
+  void trim();
+
+  std::vector<std::uint32_t> digits_;   // the lowest first, the last one not 0
+};
+
+/// What a row of words holds: its value is 2^unit times that.
+struct integer {
+  natural size;
+  bool negative = false;
+};
+integer integer_of(std::int64_t const* words, int n);
+template <int Unit, int Top>
+integer integer_of(fixed_point<Unit, Top> const& its) {
+  return integer_of(its.words().data(), its.digits);
+}
+
+/// its 2^exponent, and a little more if `more`, rounded to the nearest double.
+double nearest_double(natural its, int exponent, bool more);
+/// The quotient, rounded once. Precondition: by > 0.
+double quotient(integer const& its, int exponent, std::uint64_t by);
+/// The square root of its 2^exponent, rounded once.
+double square_root(natural its, int exponent);
+/// (n squares - sum^2) / (n d), where squares count 2^(2 exponent) and the sum 2^exponent. Precondition: n, d > 0.
+double variance_of(natural const& squares, natural const& sum, int exponent, std::uint64_t n, std::uint64_t d);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "natural_body.hpp"
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of natural.hpp.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "natural.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+COLLIGO_BODY natural::natural(std::uint64_t value)
+    : digits_{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)} {
+  trim();
+}
+COLLIGO_BODY void natural::trim() {
+  while (!digits_.empty() && digits_.back() == 0) digits_.pop_back();
+}
+COLLIGO_BODY std::size_t natural::bits() const {
+  return digits_.empty() ? 0 : 32 * (digits_.size() - 1) + static_cast<std::size_t>(std::bit_width(digits_.back()));
+}
+COLLIGO_BODY void natural::shift_left(std::size_t by) {
+  std::uint64_t carry = 0;
+  for (std::uint32_t& digit : digits_) {
+    carry |= std::uint64_t{digit} << by % 32;
+    digit = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  digits_.push_back(static_cast<std::uint32_t>(carry));
+  trim();
+  if (!digits_.empty()) digits_.insert(digits_.begin(), by / 32, 0);
+}
+COLLIGO_BODY bool natural::shift_right(std::size_t by) {
+  std::size_t const whole = std::min(by / 32, digits_.size());
+  auto const end = digits_.begin() + static_cast<std::ptrdiff_t>(whole);
+  bool lost = std::any_of(digits_.begin(), end, [](std::uint32_t digit) { return digit != 0; });
+  digits_.erase(digits_.begin(), end);
+  std::uint64_t carry = 0;
+  for (std::size_t i = digits_.size(); i-- > 0;) {
+    carry = carry << 32 | digits_[i];
+    digits_[i] = static_cast<std::uint32_t>(carry >> by % 32);
+    carry &= (std::uint64_t{1} << by % 32) - 1;
+  }
+  trim();
+  return lost || carry != 0;
+}
+COLLIGO_BODY natural& natural::operator+=(natural const& other) {
+  digits_.resize(std::max(digits_.size(), other.digits_.size()) + 1);
+  std::uint64_t carry = 0;
+  for (std::size_t i = 0; i < digits_.size(); ++i) {
+    carry += std::uint64_t{digits_[i]} + (i < other.digits_.size() ? other.digits_[i] : 0);
+    digits_[i] = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  trim();
+  return *this;
+}
+COLLIGO_BODY natural& natural::operator-=(natural const& other) {
+  std::int64_t borrow = 0;
+  for (std::size_t i = 0; i < digits_.size(); ++i) {
+    borrow += std::int64_t{digits_[i]} - (i < other.digits_.size() ? other.digits_[i] : 0);
+    digits_[i] = static_cast<std::uint32_t>(borrow);
+    borrow >>= 32;
+  }
+  trim();
+  return *this;
+}
+COLLIGO_BODY bool natural::operator<(natural const& other) const {
+  if (digits_.size() != other.digits_.size()) return digits_.size() < other.digits_.size();
+  return std::lexicographical_compare(digits_.rbegin(), digits_.rend(), other.digits_.rbegin(), other.digits_.rend());
+}
+COLLIGO_BODY natural operator*(natural const& a, natural const& b) {
+  natural product;
+  product.digits_.assign(a.digits_.size() + b.digits_.size(), 0);
+  for (std::size_t i = 0; i < a.digits_.size(); ++i) {
+    std::uint64_t carry = 0;
+    for (std::size_t j = 0; j < b.digits_.size() || carry != 0; ++j) {
+      carry += product.digits_[i + j] +
+               (j < b.digits_.size() ? std::uint64_t{a.digits_[i]} * b.digits_[j] : 0);
+      product.digits_[i + j] = static_cast<std::uint32_t>(carry);
+      carry >>= 32;
+    }
+  }
+  product.trim();
+  return product;
+}
+COLLIGO_BODY bool natural::divide(std::uint64_t by) {
+  __extension__ using wide = unsigned __int128;
+  wide left = 0;
+  for (std::size_t i = digits_.size(); i-- > 0;) {
+    left = left << 32 | digits_[i];
+    digits_[i] = static_cast<std::uint32_t>(left / by);
+    left %= by;
+  }
+  trim();
+  return left != 0;
+}
+COLLIGO_BODY std::uint64_t natural::low() const {
+  return (digits_.empty() ? 0 : digits_[0]) | (digits_.size() < 2 ? 0 : std::uint64_t{digits_[1]} << 32);
+}
+
+COLLIGO_BODY integer integer_of(std::int64_t const* words, int n) {
+  // From the top: what is so far is multiplied by 2^56, and a digit, which may be negative, is added.
+  integer its;
+  for (int i = n; i >= 0; --i) {
+    its.size.shift_left(i == n ? 0 : digit_bits);
+    std::int64_t const digit = i == n ? last_word::digit(words[n]) : words[i];
+    natural const size(static_cast<std::uint64_t>(digit < 0 ? -digit : digit));
+    if (its.size.is_zero()) its = {size, digit < 0};
+    else if (its.negative == (digit < 0)) its.size += size;
+    else if (size < its.size) its.size -= size;
+    else {
+      natural rest = size;
+      its = {rest -= its.size, digit < 0};
+    }
+  }
+  return its;
+}
+
+// To 62 bits, of which the last one says whether something was below, and then as a fixed point number.
+COLLIGO_BODY double nearest_double(natural its, int exponent, bool more) {
+  if (its.is_zero()) return 0;
+  if (std::size_t const bits = its.bits(); bits > 62) {
+    more |= its.shift_right(bits - 62);
+    exponent += static_cast<int>(bits) - 62;
+  } else {
+    its.shift_left(62 - bits);
+    exponent -= static_cast<int>(62 - bits);
+  }
+  constexpr int least = 2 * format_of<double>.least() - 64;
+  if (exponent < least) return 0;
+  if (exponent > format_of<double>.top()) return std::bit_cast<double>(format_of<double>.infinity());
+  fixed_point<least - 64, 1200> exactly;
+  std::uint64_t const value = its.low() | std::uint64_t{more};
+  exactly.add_multiple(static_cast<std::int64_t>(value >> 32), exponent - (least - 64) + 32);
+  exactly.add_multiple(static_cast<std::int64_t>(value & 0xffffffff), exponent - (least - 64));
+  return std::bit_cast<double>(exactly.rounded_to(format_of<double>));
+}
+COLLIGO_BODY double quotient(integer const& its, int exponent, std::uint64_t by) {
+  natural size = its.size;
+  constexpr int enough = 192;   // digits of the quotient, beside those of the divisor
+  size.shift_left(enough);
+  bool const more = size.divide(by);
+  double const result = nearest_double(std::move(size), exponent - enough, more);
+  return its.negative ? -result + 0.0 : result;
+}
+COLLIGO_BODY double square_root(natural its, int exponent) {
+  if (its.is_zero()) return 0;
+  std::size_t by = 160;
+  if ((exponent - static_cast<int>(by)) % 2 != 0) ++by;
+  its.shift_left(by);
+  exponent -= static_cast<int>(by);
+  // 64 bits of the root, one by one; more of the number than twice as many is below them.
+  std::size_t below = its.bits() > 126 ? (its.bits() - 126 + 1) / 2 * 2 : 0;
+  bool more = its.shift_right(below);
+  __extension__ using wide = unsigned __int128;
+  natural upper = its;
+  upper.shift_right(64);
+  wide const square = static_cast<wide>(upper.low()) << 64 | its.low();
+  wide root = 0;
+  for (int i = 63; i >= 0; --i) {
+    wide const tried = root | wide{1} << i;
+    if (tried * tried <= square) root = tried;
+  }
+  more |= root * root != square;
+  return nearest_double(natural(static_cast<std::uint64_t>(root)), (exponent + static_cast<int>(below)) / 2, more);
+}
+COLLIGO_BODY double variance_of(natural const& squares, natural const& sum, int exponent, std::uint64_t n,
+                                std::uint64_t d) {
+  natural all = squares * natural(n);
+  all -= sum * sum;
+  all.shift_left(320);
+  bool more = all.divide(n);
+  more |= all.divide(d);
+  return nearest_double(std::move(all), 2 * exponent - 320, more);
+}
+
+}  // namespace colligo

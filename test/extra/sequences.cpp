@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSL-1.0
+// Sequences: what is asked of them against other means, on one rank and cut in many ways among more.
+#include <catch2/catch.hpp>
+
+#include <colligo/sequence.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+
+#include "../most_ranks.hpp"
+#include "exact_numbers.hpp"
+
+using namespace colligo;
+using exact_numbers::source;
+
+namespace {
+
+std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
+
+struct everything {
+  double sum, dot, norm;
+  moments its;
+  located<double> least, most;
+  std::array<double, 3> at_once;
+  std::vector<located<double>> top;
+  double combined;
+};
+
+double log_of_sum(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))); }
+
+template <class Comm, class T>
+everything all_of(Comm const& comm, std::span<T const> x, std::span<T const> y) {
+  auto const [low, high] = colligo::extremes(comm, x);
+  if (low.index != colligo::minimum_of(comm, x).index || bits(low.value) != bits(colligo::minimum_of(comm, x).value))
+    throw std::runtime_error("extremes");
+  return {colligo::sum(comm, x), colligo::dot(comm, x, y), colligo::norm2(comm, x),
+          colligo::mean_and_variance(comm, x), low, colligo::maximum_of(comm, x),
+          colligo::sums(comm, x, colligo::factors(x, y), y), colligo::top(comm, x, 10),
+          colligo::accumulate(comm, x, log_of_sum)};
+}
+std::vector<std::uint64_t> bits_of(everything const& e) {
+  std::vector<std::uint64_t> all;
+  for (double const v : {e.sum, e.dot, e.norm, e.its.mean, e.its.variance, e.its.sample_variance, e.least.value,
+                         e.most.value, e.at_once[0], e.at_once[1], e.at_once[2], e.combined})
+    all.push_back(bits(v));
+  for (std::int64_t const i : {e.its.count, e.least.index, e.most.index}) all.push_back(static_cast<std::uint64_t>(i));
+  for (auto const& [value, index] : e.top) all.push_back(bits(value)), all.push_back(static_cast<std::uint64_t>(index));
+  return all;
+}
+
+/// The sequence cut at random among p ranks, of which some have nothing.
+template <class F>
+void cut(int p, std::size_t n, source& random, F f) {
+  std::vector<std::size_t> cuts(static_cast<std::size_t>(p) + 1);
+  for (std::size_t& one : cuts) one = random.below(n + 1);
+  cuts.front() = 0, cuts.back() = n;
+  std::ranges::sort(cuts);
+  run_threads(p, [&](thread_communicator& comm) {
+    auto const me = static_cast<std::size_t>(comm.rank());
+    f(comm, cuts[me], cuts[me + 1] - cuts[me]);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("what is asked of a sequence has the same bits however it is cut") {
+  source random(23);
+  std::mutex turn;
+  for (int const kind : {0, 1, 2, 4}) {
+    auto const x = exact_numbers::numbers(random, kind, 500), y = exact_numbers::numbers(random, kind, 500);
+    std::vector<std::uint64_t> expected;
+    for (int p = 1; p <= std::min(17, COLLIGO_TEST_MOST_RANKS); ++p)
+      cut(p, 500, random, [&](thread_communicator& comm, std::size_t first, std::size_t n) {
+        auto const got = bits_of(all_of(comm, std::span(x).subspan(first, n), std::span(y).subspan(first, n)));
+        std::lock_guard const mine(turn);
+        if (expected.empty()) expected = got;
+        if (got != expected) throw std::runtime_error("p = " + std::to_string(comm.size()));
+      });
+  }
+}
+
+TEST_CASE("sums, norms and moments are rounded once") {
+  source random(29);
+  run_threads(1, [&](thread_communicator& comm) {
+    int wrong = 0;
+    for (int set = 0; set < 300; ++set) {
+      std::vector<double> x, y;
+      double s = 0, q = 0, d = 0;   // integers below 2^53: exact
+      std::size_t const n = 1 + random.below(300);
+      int const scale = static_cast<int>(random.below(1800)) - 900;
+      for (std::size_t i = 0; i < n; ++i) {
+        auto const a = static_cast<double>(random.below(2001)) - 1000, b = static_cast<double>(random.below(2001));
+        s += a, q += a * a, d += a * b;
+        x.push_back(std::ldexp(a, scale)), y.push_back(b);
+      }
+      auto const count = static_cast<double>(n), spread = count * q - s * s;
+      auto const m = colligo::mean_and_variance(comm, x);
+      wrong += bits(colligo::sum(comm, x)) != bits(std::ldexp(s, scale) + 0.0);
+      wrong += bits(colligo::dot(comm, x, y)) != bits(std::ldexp(d, scale) + 0.0);
+      wrong += bits(colligo::norm2(comm, x)) != bits(std::ldexp(std::sqrt(q), scale));
+      wrong += m.count != static_cast<std::int64_t>(n) || bits(m.mean) != bits(std::ldexp(s / count, scale) + 0.0);
+      if (std::abs(scale) < 400)
+        wrong += bits(m.variance) != bits(std::ldexp(spread / (count * count), 2 * scale)) ||
+                 (n > 1 && bits(m.sample_variance) != bits(std::ldexp(spread / (count * (count - 1)), 2 * scale)));
+      std::vector<float> const floats(y.begin(), y.end());
+      wrong += bits(colligo::norm2(comm, floats)) != bits(colligo::norm2(comm, y));
+      wrong += bits(colligo::mean_and_variance(comm, floats).variance) !=
+               bits(colligo::mean_and_variance(comm, y).variance);
+    }
+    double const least = std::numeric_limits<double>::denorm_min(), huge = std::numeric_limits<double>::max(),
+                 infinite = std::numeric_limits<double>::infinity();
+    wrong += colligo::norm2(comm, std::array{3 * least, 4 * least}) != 5 * least;
+    wrong += colligo::norm2(comm, std::array{0x1.8p1021, 0x1p1022}) != 0x1.4p1022;
+    wrong += colligo::norm2(comm, std::array{huge, huge}) != infinite;
+    wrong += colligo::norm2(comm, std::array{-infinite}) != infinite;
+    wrong += colligo::mean_and_variance(comm, std::array{huge, huge}).mean != huge;
+    wrong += colligo::mean_and_variance(comm, std::array{huge, huge}).variance != 0;
+    wrong += colligo::mean_and_variance(comm, std::array{-infinite, 1.0}).mean != -infinite;
+    std::vector<double> const none;
+    wrong += bits(colligo::sum(comm, none)) != 0 || !std::isnan(colligo::mean_and_variance(comm, none).mean) ||
+             colligo::minimum_of(comm, none).index != -1 || !colligo::top(comm, none, 3).empty() ||
+             colligo::accumulate(comm, none, std::plus<>{}) != 0;
+    if (wrong != 0) throw std::runtime_error(std::to_string(wrong) + " are wrong");
+  });
+}
+
+TEST_CASE("the first k of a sequence are those that sorting finds") {
+  source random(31);
+  std::vector<double> all(700);
+  for (double& x : all) x = random.below(9) == 0 ? std::nan("") : static_cast<double>(random.below(60)) - 30;
+  all[7] = 0.0, all[3] = -0.0;
+  auto const magnitude = [](double x) { return std::abs(x); };
+  for (int const p : {1, 2, 3, 6, 11})
+    for (std::size_t const k : {0u, 1u, 10u, 600u, 1000u}) {
+      std::vector<located<double>> sorted;
+      for (double const x : all) sorted.push_back({x, std::ssize(sorted)});
+      std::ranges::stable_sort(sorted, [&](auto const& a, auto const& b) {
+        bool const x = std::isnan(a.value), y = std::isnan(b.value);
+        return x != y ? y : !x && magnitude(a.value) < magnitude(b.value);
+      });
+      sorted.resize(std::min(k, all.size()));
+      cut(p, all.size(), random, [&](thread_communicator& comm, std::size_t first, std::size_t n) {
+        auto const got = colligo::top(comm, std::span(all).subspan(first, n), k, std::less<>{}, magnitude);
+        if (!std::ranges::equal(got, sorted, {}, &located<double>::index, &located<double>::index))
+          throw std::runtime_error("k = " + std::to_string(k) + ", p = " + std::to_string(p));
+      });
+    }
+}
+
+TEST_CASE("what is accumulated is combined along one tree over indices, in order") {
+  struct piece {   // of a text, by where it begins and ends
+    std::int64_t first, last;
+    std::uint64_t shape;
+  };
+  // The shape says how it was put together: neither associative nor commutative.
+  auto const join = [](piece const& a, piece const& b) {
+    return piece{a.last + 1 == b.first ? a.first : -1000000, b.last, exact_numbers::mixed(a.shape, b.shape)};
+  };
+  source random(37);
+  for (std::size_t const n : {1u, 2u, 5u, 64u, 100u, 333u}) {
+    std::vector<piece> all;
+    for (std::size_t i = 0; i < n; ++i) all.push_back({std::ssize(all), std::ssize(all), i});
+    std::uint64_t expected = 0;
+    for (int p = 1; p <= 9; ++p)
+      cut(p, n, random, [&](thread_communicator& comm, std::size_t first, std::size_t mine) {
+        auto const got = colligo::accumulate(comm, std::span(all).subspan(first, mine), join);
+        if (comm.size() == 1) expected = got.shape;
+        if (got.first != 0 || got.last != std::ssize(all) - 1 || got.shape != expected)
+          throw std::runtime_error("p = " + std::to_string(comm.size()));
+      });
+  }
+}
+
+TEST_CASE("requests read the range whenever they start; lengths that differ are refused") {
+  run_threads(3, [](thread_communicator& comm) {
+    std::vector<double> x(100, comm.rank() + 0.25), y(99);
+    double sum = 0, dot = 0;
+    moments m{};
+    located<double> most{};
+    auto first = colligo::isum(comm, x, sum), third = colligo::imean_and_variance(comm, x, m);
+    auto fourth = colligo::imaximum_of(comm, x, most);
+    auto again = colligo::dot_init(comm, x, x, dot);
+    first.wait(), third.wait(), fourth.wait();
+    bool right = sum == 375 && m.mean == 1.25 && most == located<double>{2.25, 200};
+    for (double const value : {1.0, 2.0}) {
+      std::ranges::fill(x, value);
+      again.start(), again.wait();
+      right &= dot == 300 * value * value;
+    }
+    if (!right) throw std::runtime_error("requests");
+    bool refused = false;
+    try {
+      colligo::dot(comm, x, y);
+    } catch (argument_error const& e) {
+      refused = std::string(e.what()).find("the second range has 99 elements, expected 100") != std::string::npos;
+    }
+    if (!refused) throw std::runtime_error("lengths");
+  });
+}
