@@ -24,12 +24,12 @@ double sum(Comm const& comm, R const& range) {
 /// The same, started.
 template <communicator Comm, detail::lasting_numbers R>
 [[nodiscard]] request isum(Comm const& comm, R&& range, double& out) {
-  return detail::start_summary(comm, detail::summary_over(comm, range), out);
+  return detail::make_summary<detail::made::started>(comm, detail::summary_over(comm, range), out);
 }
 /// The same, made ready to be started any number of times.
 template <communicator Comm, detail::lasting_numbers R>
 [[nodiscard]] persistent sum_init(Comm const& comm, R&& range, double& out) {
-  return detail::make_summary(comm, detail::summary_over(comm, range), out);
+  return detail::make_summary<detail::made::ready>(comm, detail::summary_over(comm, range), out);
 }
 
 /// The sum of products a[i] b[i], which neither overflow nor underflow: exact, and rounded once. Throws argument_error
@@ -41,44 +41,44 @@ double dot(Comm const& comm, A const& a, B const& b) {
 /// The same, started.
 template <communicator Comm, detail::lasting_numbers A, detail::lasting_like<A> B>
 [[nodiscard]] request idot(Comm const& comm, A&& a, B&& b, double& out) {
-  return detail::start_summary(comm, detail::products_over(comm, a, b), out);
+  return detail::make_summary<detail::made::started>(comm, detail::products_over(comm, a, b), out);
 }
 /// The same, made ready to be started any number of times.
 template <communicator Comm, detail::lasting_numbers A, detail::lasting_like<A> B>
 [[nodiscard]] persistent dot_init(Comm const& comm, A&& a, B&& b, double& out) {
-  return detail::make_summary(comm, detail::products_over(comm, a, b), out);
+  return detail::make_summary<detail::made::ready>(comm, detail::products_over(comm, a, b), out);
 }
 
 /// The square root of the sum of squares, which neither overflow nor underflow: exact, and rounded once.
 template <communicator Comm, detail::numbers R>
 double norm2(Comm const& comm, R const& range) {
-  return detail::summarise(comm, detail::norm_of_range<detail::real_in<R>>(detail::view_of(range)));
+  return detail::summarise(comm, detail::norm_in<R>(detail::view_of(range)));
 }
 /// The same, started.
 template <communicator Comm, detail::lasting_numbers R>
 [[nodiscard]] request inorm2(Comm const& comm, R&& range, double& out) {
-  return detail::start_summary(comm, detail::norm_of_range<detail::real_in<R>>(detail::view_of(range)), out);
+  return detail::make_summary<detail::made::started>(comm, detail::norm_in<R>(detail::view_of(range)), out);
 }
 /// The same, made ready to be started any number of times.
 template <communicator Comm, detail::lasting_numbers R>
 [[nodiscard]] persistent norm2_init(Comm const& comm, R&& range, double& out) {
-  return detail::make_summary(comm, detail::norm_of_range<detail::real_in<R>>(detail::view_of(range)), out);
+  return detail::make_summary<detail::made::ready>(comm, detail::norm_in<R>(detail::view_of(range)), out);
 }
 
 /// Count, mean and variances: each exact, and rounded once.
 template <communicator Comm, detail::numbers R>
 moments mean_and_variance(Comm const& comm, R const& range) {
-  return detail::summarise(comm, detail::moments_of_range<detail::real_in<R>>{detail::view_of(range)});
+  return detail::summarise(comm, detail::moments_in<R>{detail::view_of(range)});
 }
 /// The same, started.
 template <communicator Comm, detail::lasting_numbers R>
 [[nodiscard]] request imean_and_variance(Comm const& comm, R&& range, moments& out) {
-  return detail::start_summary(comm, detail::moments_of_range<detail::real_in<R>>{detail::view_of(range)}, out);
+  return detail::make_summary<detail::made::started>(comm, detail::moments_in<R>{detail::view_of(range)}, out);
 }
 /// The same, made ready to be started any number of times.
 template <communicator Comm, detail::lasting_numbers R>
 [[nodiscard]] persistent mean_and_variance_init(Comm const& comm, R&& range, moments& out) {
-  return detail::make_summary(comm, detail::moments_of_range<detail::real_in<R>>{detail::view_of(range)}, out);
+  return detail::make_summary<detail::made::ready>(comm, detail::moments_in<R>{detail::view_of(range)}, out);
 }
 
 /// The smallest element with its index in the sequence, the lowest where several are equal; a NaN only if there is
@@ -90,12 +90,12 @@ detail::located_in<R> minimum_of(Comm const& comm, R const& range) {
 /// The same, started.
 template <communicator Comm, detail::lasting_over<Comm> R>
 [[nodiscard]] request iminimum_of(Comm const& comm, R&& range, detail::located_in<R>& out) {
-  return detail::start_summary(comm, detail::best_in<R, minloc>{detail::view_of(range)}, out);
+  return detail::make_summary<detail::made::started>(comm, detail::best_in<R, minloc>{detail::view_of(range)}, out);
 }
 /// The same, made ready to be started any number of times.
 template <communicator Comm, detail::lasting_over<Comm> R>
 [[nodiscard]] persistent minimum_of_init(Comm const& comm, R&& range, detail::located_in<R>& out) {
-  return detail::make_summary(comm, detail::best_in<R, minloc>{detail::view_of(range)}, out);
+  return detail::make_summary<detail::made::ready>(comm, detail::best_in<R, minloc>{detail::view_of(range)}, out);
 }
 
 /// The largest element with its index in the sequence, the lowest where several are equal; a NaN only if there is
@@ -107,12 +107,12 @@ detail::located_in<R> maximum_of(Comm const& comm, R const& range) {
 /// The same, started.
 template <communicator Comm, detail::lasting_over<Comm> R>
 [[nodiscard]] request imaximum_of(Comm const& comm, R&& range, detail::located_in<R>& out) {
-  return detail::start_summary(comm, detail::best_in<R, maxloc>{detail::view_of(range)}, out);
+  return detail::make_summary<detail::made::started>(comm, detail::best_in<R, maxloc>{detail::view_of(range)}, out);
 }
 /// The same, made ready to be started any number of times.
 template <communicator Comm, detail::lasting_over<Comm> R>
 [[nodiscard]] persistent maximum_of_init(Comm const& comm, R&& range, detail::located_in<R>& out) {
-  return detail::make_summary(comm, detail::best_in<R, maxloc>{detail::view_of(range)}, out);
+  return detail::make_summary<detail::made::ready>(comm, detail::best_in<R, maxloc>{detail::view_of(range)}, out);
 }
 
 /// A std::array of sums: of several ranges, or of products of pairs of them, `factors(a, b)`, in one all_reduce.

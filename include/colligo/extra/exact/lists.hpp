@@ -84,6 +84,7 @@ std::vector<Entry> joined_lists(Comm const& comm, std::int64_t places, std::span
   blocks const one = its.vector_of(1);
   auto accepted = its.accept(one, std::span<std::byte const>(list), one.whole, std::span(list), one.whole);
   accepted.its.of = &element_of_lists<Entry, Join>(join.capacity());
+  accepted.its.wire = port_of<Comm>::template wire<std::byte, no_functor, false>();   // bytes, which MPI does not know
   accepted.its.op = &join;
   deciding<>::run_by_rules(accepted.port, accepted.its, &texts<c>);
   auto const all = list_view<Entry>(list.data()).entries();

@@ -15,7 +15,7 @@
 #include <span>
 #include <tuple>
 
-#include "../../each.hpp"
+#include "../../core/members.hpp"
 #include "../../select/communicators.hpp"
 #include "../../select/forms.hpp"
 #include "natural.hpp"
@@ -179,6 +179,10 @@ struct best_of_range {
 
 template <class R>
 using located_in = located<std::ranges::range_value_t<R>>;
+template <class R>
+using norm_in = norm_of_range<real_in<R>>;
+template <class R>
+using moments_in = moments_of_range<real_in<R>>;
 template <class R, class Better>
 using best_in = best_of_range<std::ranges::range_value_t<R>, Better>;
 
@@ -213,17 +217,11 @@ struct owned_summary final : owned_functor<typename Summary::functor> {
   result_of<Summary>& out;
   typename Summary::state state{};
 };
-template <class Comm, class Summary>
-request start_summary(Comm const& comm, Summary const& its, result_of<Summary>& out) {
+template <made How, class Comm, class Summary>
+made_t<How> make_summary(Comm const& comm, Summary const& its, result_of<Summary>& out) {
   auto owned = std::make_unique<owned_summary<Summary>>(its, out);
   auto accepted = accept_element(comm, owned->state);
-  return accepted.template start_owning<typename Summary::functor>(std::move(owned), automatic{});
-}
-template <class Comm, class Summary>
-persistent make_summary(Comm const& comm, Summary const& its, result_of<Summary>& out) {
-  auto owned = std::make_unique<owned_summary<Summary>>(its, out);
-  auto accepted = accept_element(comm, owned->state);
-  return accepted.template init_owning<typename Summary::functor>(std::move(owned), automatic{});
+  return accepted.template make_owning<How, typename Summary::functor>(std::move(owned), automatic{});
 }
 
 }  // namespace detail

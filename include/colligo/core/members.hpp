@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// each(op, op, ...): a functor on tuples, pairs, arrays and aggregates that is made of one for each member, so that
+/// several reductions are one call:
+///
+///   colligo::all_reduce(world, std::tuple{x, y, 1L}, colligo::each(std::plus<>{}, colligo::maximum{}, std::plus<>{}));
+///
+/// It commutes, or is exact, if all of its functors are on their members.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include "functor.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+template <class T>
+concept tuple_like = requires { std::tuple_size<T>::value; };
+
+struct any_member {
+  template <class T>
+  operator T() const;
+};
+/// How many members an aggregate of at most 8 has; an array among them counts as many as it has elements.
+template <class T, class... Members>
+constexpr std::size_t members_of_aggregate() {
+  if constexpr (sizeof...(Members) < 9 && requires { T{Members{}..., any_member{}}; })
+    return members_of_aggregate<T, Members..., any_member>();
+  else return sizeof...(Members);
+}
+template <class T>
+constexpr std::size_t count_members() {
+  if constexpr (tuple_like<T>) return std::tuple_size_v<T>;
+  else if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>) return members_of_aggregate<T>();
+  else return 0;
+}
+/// T has N members that can be named one by one.
+template <class T, std::size_t N>
+concept has_members = N > 0 && (tuple_like<T> || N <= 8) && count_members<std::remove_cv_t<T>>() == N;
+
+/// The members of it, as references.
+template <std::size_t N, class T>
+constexpr auto members_of(T& its) {
+  if constexpr (tuple_like<std::remove_cv_t<T>>) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      using std::get;
+      return std::tie(get<I>(its)...);
+    }(std::make_index_sequence<N>{});
+  } else if constexpr (N == 1) { auto& [a] = its; return std::tie(a);
+  } else if constexpr (N == 2) { auto& [a, b] = its; return std::tie(a, b);
+  } else if constexpr (N == 3) { auto& [a, b, c] = its; return std::tie(a, b, c);
+  } else if constexpr (N == 4) { auto& [a, b, c, d] = its; return std::tie(a, b, c, d);
+  } else if constexpr (N == 5) { auto& [a, b, c, d, e] = its; return std::tie(a, b, c, d, e);
+  } else if constexpr (N == 6) { auto& [a, b, c, d, e, f] = its; return std::tie(a, b, c, d, e, f);
+  } else if constexpr (N == 7) { auto& [a, b, c, d, e, f, g] = its; return std::tie(a, b, c, d, e, f, g);
+  } else { auto& [a, b, c, d, e, f, g, h] = its; return std::tie(a, b, c, d, e, f, g, h); }
+}
+template <class T, std::size_t I, std::size_t N>
+using member_of = std::remove_cvref_t<std::tuple_element_t<I, decltype(members_of<N>(std::declval<T&>()))>>;
+
+/// Every functor gives a member of two.
+template <class T, class... Ops>
+concept combined_by_members = has_members<T, sizeof...(Ops)> && []<std::size_t... I>(std::index_sequence<I...>) {
+  return (std::is_invocable_r_v<member_of<T, I, sizeof...(Ops)>, Ops const&, member_of<T, I, sizeof...(Ops)> const&,
+                                member_of<T, I, sizeof...(Ops)> const&> && ...);
+}(std::index_sequence_for<Ops...>{});
+
+}  // namespace detail
+
+/// As many functors as members. Their calls are const.
+template <class... Ops>
+class each {
+ public:
+  constexpr each()
+    requires(sizeof...(Ops) > 0)
+  = default;
+  constexpr explicit each(Ops... ops) : ops_(std::move(ops)...) {}
+
+  template <class T>
+    requires detail::combined_by_members<T, Ops...>
+  constexpr T operator()(T const& a, T const& b) const {
+    constexpr std::size_t n = sizeof...(Ops);
+    auto const left = detail::members_of<n>(a), right = detail::members_of<n>(b);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return T{static_cast<detail::member_of<T, I, n>>(std::get<I>(ops_)(std::get<I>(left), std::get<I>(right)))...};
+    }(std::index_sequence_for<Ops...>{});
+  }
+
+ private:
+  [[no_unique_address]] std::tuple<Ops...> ops_;
+};
+
+template <class... Ops, class T>
+  requires detail::has_members<T, sizeof...(Ops)>
+inline constexpr bool commutative<each<Ops...>, T> = []<std::size_t... I>(std::index_sequence<I...>) {
+  return (commutative<Ops, detail::member_of<T, I, sizeof...(Ops)>> && ...);
+}(std::index_sequence_for<Ops...>{});
+template <class... Ops, class T>
+  requires detail::has_members<T, sizeof...(Ops)>
+inline constexpr bool exact<each<Ops...>, T> = []<std::size_t... I>(std::index_sequence<I...>) {
+  return (exact<Ops, detail::member_of<T, I, sizeof...(Ops)>> && ...);
+}(std::index_sequence_for<Ops...>{});
+
+}  // namespace colligo
