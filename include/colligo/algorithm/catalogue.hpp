@@ -17,6 +17,7 @@
 #include "circulant.hpp"
 #include "configured.hpp"
 #include "direct.hpp"
+#include "direct_by_level.hpp"
 #include "dissemination.hpp"
 #include "doubling_123.hpp"
 #include "grouped_doubling.hpp"
@@ -38,6 +39,7 @@
 #include "ring.hpp"
 #include "rotating_ring.hpp"
 #include "scatter_all_gather.hpp"
+#include "slices_by_level.hpp"
 #include "sorted_halving.hpp"
 #include "vendor.hpp"
 
@@ -79,6 +81,8 @@ using catalogue_of_tags = list_of_tags<   //
     hierarchical<>,                   //
     hierarchical<binary_tree, direct>,  //
     multi_leader<>,                   //
+    direct_by_level,                  //
+    slices_by_level,                  //
     direct,                           //
     shared_memory,                    //
     vendor>;

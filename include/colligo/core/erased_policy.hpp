@@ -21,6 +21,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 class tree;     // shape/ranked_tree.hpp
 struct host_tables;   // shape/host_map.hpp
+class nest;           // shape/nest.hpp
 struct vendor;  // algorithm/vendor.hpp
 
 /// What a tag may leave open and its communicator knows.
@@ -29,6 +30,7 @@ struct topology {
   tree const* reduce_tree = nullptr;    ///< null: none
   tree const* broadcast_tree = nullptr;
   host_tables const* tables = nullptr;  ///< of the hosts; null: to be worked out
+  nest const* levels = nullptr;         ///< null: all ranks alike
 };
 
 namespace detail {
@@ -81,6 +83,8 @@ template <class Tag>
 concept completed_by_trees = requires(Tag const& tag, topology const& known) { tag.completed(known); };
 template <class Tag>
 concept completed_by_hosts = requires(Tag const& tag) { tag.hosts.empty(); };
+template <class Tag>
+concept completed_by_levels = std::is_same_v<decltype(Tag::levels), nest const*>;
 
 /// Calls f(tag) with all that the tag leaves open filled in.
 template <class Tag, class F>
@@ -94,6 +98,10 @@ constexpr auto with_completed(void const* address, topology const& known, F f) {
       whole.hosts = known.hosts;
       if constexpr (requires { whole.tables; }) whole.tables = known.tables;
     }
+    return f(whole);
+  } else if constexpr (completed_by_levels<Tag>) {
+    Tag whole = tag;
+    if (!whole.levels) whole.levels = known.levels;
     return f(whole);
   } else {
     return f(tag);

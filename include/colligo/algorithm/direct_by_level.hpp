@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Direct by level: within each cache everybody reads everybody, then each rank reads one of each other cache of its
+/// socket, then one of each other socket. All ranks take part on each level.
+/// Picture  levels 2 x 2   0-1 2-3   0-2 1-3     levels 3 x 2   0-1-2 3-4-5   0-3 1-4 2-5
+/// Cost     the sum over levels of direct's with as many ranks as the level joins groups, each with the whole vector:
+///          equal to the recorded schedule where groups of a level have as many parts
+/// Needs    any p, any levels: a rank of a larger group reads a smaller one's members round again. Without levels that
+///          are known there are rounds of 4 to 9 by rank numbers
+/// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute; same bits on all ranks
+/// Prefer   short vectors on many cores: a line's way between distant caches is gone once or twice.
+///          Avoid: long vectors (see slices_by_level), a single way out of a host (see hierarchical)
+/// Source   a butterfly of mixed radix; levels as in n-level collectives over shared memory
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+#include "../core/step.hpp"
+#include "../shape/everybody.hpp"
+#include "../shape/nest.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// Level by level: `out` to those who read this rank in other parts of its group, `in` folded from one of each part.
+template <steps Step>
+void exchange_by_level(nest const& its, Step& step, range out, range in) {
+  int const me = its.place_of(step.rank());
+  for (int level = 0; level < its.levels(); ++level) {
+    nest::group const all = its.group_at(level, me), own = its.group_at(level - 1, me);
+    int const parts = its.parts(level - 1, all), mine = its.part_of(level - 1, all, me), place = me - own.first;
+    auto const part = [&its, all, level, mine](int i) { return its.part(level - 1, all, other(i, mine)); };
+    // Every own.size()-th member of a part reads this rank.
+    auto const readers = [own, place](nest::group of) {
+      return place < of.size() ? (of.size() - 1 - place) / own.size() + 1 : 0;
+    };
+    int sends = 0;
+    for (int i = 0; i < parts - 1; ++i) sends += readers(part(i));
+    step(listed{sends + parts - 1, [=, &its](int i) -> operand {
+                  if (i >= sends) return fold{its.rank_at(nest::partner(part(i - sends), own, me)), in};
+                  int k = 0;
+                  for (; i >= readers(part(k)); ++k) i -= readers(part(k));
+                  return send{its.rank_at(part(k).first + place + i * own.size()), out};
+                }});
+  }
+}
+
+}  // namespace detail
+
+struct direct_by_level {
+  static constexpr std::string_view name = "direct_by_level";
+
+  nest const* levels = nullptr;   ///< null: as the communicator knows
+
+  template <class T, class Op>
+  struct all_reduce {
+    direct_by_level const& tag;
+    static constexpr bool ordered = true;
+    static constexpr bool same_bits = true;
+
+    int made_for(int p) const { return tag.levels ? tag.levels->size() : p; }
+    bool in_order(int) const { return !tag.levels || tag.levels->consecutive(); }
+
+    template <steps Step>
+    void operator()(Step& step, range all) const {
+      detail::with_nest(tag.levels, step.size(), [&](nest const& its) { detail::exchange_by_level(its, step, all, all); });
+    }
+
+    double cost(machine const& m, int p, std::size_t n) const {
+      double sum = 0, bytes = static_cast<double>(n * sizeof(T));
+      detail::with_nest(tag.levels, p, [&](nest const& its) {
+        for (int level = 0; level < its.levels() && n != 0; ++level) {
+          int const parts = its.fewest_and_most(level, level - 1).second, turns = detail::turns(parts);
+          sum += m.startups(turns) + turns * bytes * m.beta + (parts - 1) * m.combine(bytes);
+        }
+      });
+      return sum;
+    }
+    formula exact_for(machine const&, int p, std::size_t) const {
+      return exact_if(detail::with_nest(tag.levels, p, [](nest const& its) { return its.even(); }));
+    }
+  };
+
+  struct barrier {
+    direct_by_level const& tag;
+
+    int made_for(int p) const { return tag.levels ? tag.levels->size() : p; }
+
+    template <steps Step>
+    void operator()(Step& step) const {
+      // A fold, for all of them come to the same place.
+      detail::with_nest(tag.levels, step.size(), [&](nest const& its) {
+        detail::exchange_by_level(its, step, range{0, 1}, range{1, 2});
+      });
+    }
+  };
+};
+
+}  // namespace colligo

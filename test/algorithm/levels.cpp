@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSL-1.0
+// What goes by levels: nests of ranks, counts that stand for quality on many cores, laws, order, bits and words over all
+// factorings and random nests.
+#include <catch2/catch.hpp>
+
+#include <colligo/plan/association.hpp>
+
+#include <array>
+#include <map>
+#include <random>
+
+#include "../laws.hpp"
+#include "../recorded_ranks.hpp"
+#include "priced.hpp"
+
+#ifndef COLLIGO_TEST_MOST_RANKS
+#define COLLIGO_TEST_MOST_RANKS 33
+#endif
+
+using namespace colligo;
+
+namespace {
+
+/// Every way to write p as a product of factors above 1.
+std::vector<std::vector<int>> factorings(int p) {
+  if (p == 1) return {{}};
+  std::vector<std::vector<int>> all;
+  for (int f = 2; f <= p; ++f)
+    if (p % f == 0)
+      for (auto rest : factorings(p / f)) rest.insert(rest.begin(), f), all.push_back(rest);
+  return all;
+}
+
+/// Groups of 1 to 5 within groups of 1 to 5, up to p ranks, which are dealt out at random if `shuffled`.
+nest random_nest(int p, std::mt19937& random, bool shuffled) {
+  std::vector<int> order(static_cast<std::size_t>(p));
+  std::iota(order.begin(), order.end(), 0);
+  if (shuffled) std::ranges::shuffle(order, random);
+  std::vector<std::vector<int>> levels;
+  std::vector<int> below = order;   // of each rank its group; at first it alone
+  std::iota(below.begin(), below.end(), 0);
+  for (int groups = p; groups > 1;) {
+    std::vector<int> joined;
+    for (int made = 0; static_cast<int>(joined.size()) < groups; ++made)
+      joined.insert(joined.end(), 1 + random() % 5, made);
+    groups = joined[static_cast<std::size_t>(groups - 1)] + 1;
+    for (int& g : below) g = joined[static_cast<std::size_t>(g)];
+    auto& level = levels.emplace_back(static_cast<std::size_t>(p));
+    for (std::size_t i = 0; i < order.size(); ++i) level[static_cast<std::size_t>(order[i])] = below[i];
+  }
+  return nest(p, levels);
+}
+
+template <class F>
+void for_each_tag(nest const& its, F f) {
+  f(direct_by_level{.levels = &its});
+  f(slices_by_level{.levels = &its});
+}
+
+/// The schedule obeys the laws; all ranks put each element together in one way, in order if the levels keep it.
+void check_laws(nest const& its, std::size_t n) {
+  for_each_tag(its, [&]<class Tag>(Tag const& tag) {
+    INFO(Tag::name << ", " << its.size() << " ranks, " << its.text() << ", n = " << n);
+    auto const said = record(tag, collective::all_reduce, its.size(), n);
+    CHECK_NOTHROW(said.verify());
+    auto const form = association(said, its.consecutive() ? operands::ordered : operands::commute);
+    CHECK(form.same_on_all_ranks());
+    for (std::size_t i = 0; i < n; ++i) {
+      std::string const first = form.text(0, i);
+      bool in_order = true;
+      std::vector<int> ranks;
+      for (std::size_t at = 0; at < first.size(); ++at)
+        if (std::isdigit(static_cast<unsigned char>(first[at])) != 0) {
+          ranks.push_back(std::stoi(first.substr(at)));
+          while (at < first.size() && std::isdigit(static_cast<unsigned char>(first[at])) != 0) ++at;
+        }
+      if (!its.consecutive()) std::ranges::sort(ranks);
+      for (std::size_t r = 0; r < ranks.size(); ++r) in_order = in_order && ranks[r] == static_cast<int>(r);
+      CHECK((in_order && static_cast<int>(ranks.size()) == its.size()));
+    }
+    CHECK_NOTHROW(record(direct_by_level{.levels = &its}, collective::barrier, its.size(), 0).verify());
+  });
+}
+
+/// Of a schedule on a machine where so many ranks share a cache, a socket, ...; a line or an element per message.
+struct counts {
+  std::vector<int> hops, read;   // by level, of rank 0
+  int steps = 0, pairs = 0;      // that rank 0 sends in, and sends
+  std::vector<double> most_read;   // elements by level, of any rank
+  std::vector<double> entering;    // elements into a group of each level but the last, the most of any
+  counts(schedule const& s, std::vector<int> const& sizes)
+      : hops(sizes.size()), read(sizes.size()), most_read(sizes.size()), entering(sizes.size() - 1) {
+    auto const level = [&](int a, int b) {
+      std::size_t l = 0;
+      while (l + 1 < sizes.size() && a / sizes[l] != b / sizes[l]) ++l;
+      return l;
+    };
+    std::vector<std::map<int, double>> into(entering.size());
+    for (int r = 0; r < s.size(); ++r) {
+      std::vector<double> elements(sizes.size());
+      for (auto const& step : s.steps_of(r)) {
+        std::size_t far = 0;
+        bool reads = false, sends = false;
+        for (operand const& o : step) {
+          if (o.sends()) pairs += r == 0, sends = true;
+          else {
+            std::size_t const l = level(r, o.peer);
+            far = std::max(far, l), reads = true;
+            read[l] += r == 0;
+            elements[l] += static_cast<double>(o.elements.size());
+            for (std::size_t k = 0; k < l; ++k) into[k][r / sizes[k]] += static_cast<double>(o.elements.size());
+          }
+        }
+        if (r == 0) hops[far] += reads, steps += sends;
+      }
+      for (std::size_t l = 0; l < sizes.size(); ++l) most_read[l] = std::max(most_read[l], elements[l]);
+    }
+    for (std::size_t k = 0; k < into.size(); ++k)
+      for (auto const& [group, sum] : into[k]) entering[k] = std::max(entering[k], sum);
+  }
+};
+
+nest nest_of(int p, std::vector<int> const& sizes) { return nest::of_sizes(p, sizes); }
+
+using ints = std::vector<int>;
+
+}  // namespace
+
+TEST_CASE("a nest: rounds of 4 to 9, groups that nest, order, places") {
+  CHECK(nest_of(128, {4, 16, 2}).text() == "4 x 16 x 2");
+  CHECK(nest_of(128, {4, 16, 2}).levels() == 4);   // 16 in two short rounds
+  CHECK(nest_of(288, {72, 4}).text() == "8 x 9 x 4");
+  CHECK(nest(72).text() == "8 x 9");
+  CHECK(nest_of(10, {4, 4}).text() == "2..4 x 3");
+  CHECK(nest(4, {{0, 1, 1, 2}, {0, 0, 1, 1}}).text() == "2 x 2");   // the finer one crosses: left out
+  CHECK(nest(4, {{0, 1, 2, 3}, {7, 7, 7, 7}}).levels() == 1);
+  nest const dealt(6, {{0, 1, 0, 1, 0, 1}});
+  CHECK_FALSE(dealt.consecutive());
+  CHECK(dealt.rank_at(1) == 2);
+  CHECK(dealt.place_of(1) == 3);
+  CHECK(dealt.text() == "3 x 2");
+  // Partners would not stand in one order: such levels are left out.
+  CHECK(nest(6, {{0, 1, 1, 0, 2, 2}}).text() == "6");
+}
+
+TEST_CASE("short vectors on many cores: a line's way, lines read and written") {
+  struct target { int p; ints cores, sizes, hops, read; int groups, pairs; };
+  for (auto const& [p, cores, sizes, hops, read, groups, pairs] :
+       {target{128, {4, 64, 128}, {4, 16, 2}, {1, 2, 1}, {3, 6, 1}, 4, 10},
+        target{16, {4, 64}, {4}, {1, 1}, {3, 3}, 2, 6}, target{32, {4, 64}, {4}, {1, 1}, {3, 7}, 2, 10},
+        target{64, {4, 64}, {4}, {1, 2}, {3, 6}, 3, 9}, target{72, {72}, {}, {2}, {15}, 2, 15},
+        target{288, {72, 288}, {72}, {2, 1}, {15, 3}, 3, 18}}) {
+    nest const its = nest_of(p, sizes);
+    counts const is(record(direct_by_level{.levels = &its}, collective::all_reduce, p, 1), cores);
+    INFO("p = " << p);
+    CHECK(is.hops == hops);
+    CHECK(is.read == read);
+    CHECK(is.steps == groups);
+    CHECK(is.pairs == pairs);
+    if (p == 128) CHECK(is.entering.back() == 64);
+    if (p == 288) CHECK(is.entering.back() == 216);
+  }
+}
+
+TEST_CASE("long vectors on many cores: what is read, and what enters a cache and a socket") {
+  double const n = 128 * 9 * 4;
+  auto const of = [&](int p, ints const& sizes, ints const& cores) {
+    nest const its = nest_of(p, sizes);
+    return counts(record(slices_by_level{.levels = &its}, collective::all_reduce, p, static_cast<std::size_t>(n)), cores);
+  };
+  auto const rome = of(128, {4, 16, 2}, {4, 64, 128});
+  CHECK(rome.most_read[0] + rome.most_read[1] + rome.most_read[2] == Approx(2 * n * 127 / 128));
+  CHECK(rome.most_read[1] + rome.most_read[2] <= 2 * n / 4);
+  CHECK(rome.entering[0] <= 2 * n);
+  CHECK(rome.entering[1] == n);
+  auto const grace = of(288, {72, 4}, {72, 288});
+  CHECK(grace.most_read[0] + grace.most_read[1] == Approx(2 * n * 287 / 288));
+  CHECK(grace.entering[0] == 1.5 * n);
+}
+
+TEST_CASE("levels in all factorings obey the laws: each rank once, in order, the same bits; formulas are the schedules'") {
+  for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += p < 33 ? 1 : 1 + p % 3)
+    for (auto const& sizes : factorings(p)) {
+      nest const its = nest_of(p, sizes);
+      check_laws(its, p < 13 ? 3 : 1);
+      for (machine const& m : priced::machines)
+        for_each_tag(its, [&]<class Tag>(Tag const& tag) {
+          if (p > 32) return;
+          std::size_t const n = priced::divisible(p);
+          auto const [recorded, formula] = priced::both<collective::all_reduce>(tag, m, p, n);
+          INFO(Tag::name << ", " << p << " ranks, " << its.text());
+          auto const holds = make_policy<collective::all_reduce, Tag, double, priced::any>(tag).exact_for(m, p, n);
+          if (holds == formula::exact) CHECK(recorded == Approx(formula).epsilon(1e-12));
+          else CHECK(recorded <= formula);
+          CHECK(holds != formula::estimate);
+        });
+    }
+}
+
+TEST_CASE("levels in random nests obey the laws") {
+  std::mt19937 random(28);
+  for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 8)
+    for (int times = 0; times < 6; ++times) check_laws(random_nest(p, random, times % 3 == 2), 7);
+  for (int p = 1; p <= 140; p += 1 + p / 4) check_laws(nest(p), 1);
+}
+
+TEST_CASE("levels combine each rank's word exactly once over threads") {
+  std::mt19937 random(5);
+  for (int p = 1; p <= std::min(33, COLLIGO_TEST_MOST_RANKS); p += 1 + p / 4)
+    for (bool const shuffled : {false, true}) {
+      nest const its = random_nest(p, random, shuffled);
+      REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
+        for (std::size_t const n : {0u, 1u, 64u})
+          for_each_tag(its, [&]<class Tag>(Tag const& tag) {
+            std::vector<std::string> out(n);
+            colligo::all_reduce(comm, laws::words_of(comm.rank(), n), out, as_commutative(laws::concatenation{}), tag);
+            laws::expect_words(out, p, its.consecutive(), std::string(Tag::name));
+          });
+        colligo::barrier(comm, direct_by_level{.levels = &its});
+      }));
+    }
+}
