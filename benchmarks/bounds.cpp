@@ -95,7 +95,7 @@ template <class Tag>
 constexpr bool takes_part = []<class... Others>(list_of_tags<Others...>) {
   return (!std::is_same_v<Tag, Others> && ...);
 }(list_of_tags<vendor, shared_memory, census, rotating_ring, along_trees, hierarchical<>,
-               hierarchical<binary_tree, direct>, multi_leader<>>{});
+               hierarchical<binary_tree, direct>, multi_leader<>, direct_by_level, slices_by_level>{});
 
 struct question {
   int most_ranks = 128;

@@ -3,9 +3,15 @@
 // factorings and random nests.
 #include <catch2/catch.hpp>
 
+#include <colligo/environment/core_domains.hpp>
+#include <colligo/explain.hpp>
 #include <colligo/plan/association.hpp>
 
 #include <array>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 
@@ -84,8 +90,8 @@ void check_laws(nest const& its, std::size_t n) {
 
 /// Of a schedule on a machine where so many ranks share a cache, a socket, ...; a line or an element per message.
 struct counts {
-  std::vector<int> hops, read;   // by level, of rank 0
-  int steps = 0, pairs = 0;      // that rank 0 sends in, and sends
+  std::vector<int> hops, read;     // by level, of rank 0
+  int steps = 0, pairs = 0;        // that rank 0 sends in, and sends
   std::vector<double> most_read;   // elements by level, of any rank
   std::vector<double> entering;    // elements into a group of each level but the last, the most of any
   counts(schedule const& s, std::vector<int> const& sizes)
@@ -124,7 +130,126 @@ nest nest_of(int p, std::vector<int> const& sizes) { return nest::of_sizes(p, si
 
 using ints = std::vector<int>;
 
-}  // namespace
+/// A folder like the system's, of cores of which so many share a cache, a NUMA node, a socket.
+class fake_system {
+ public:
+  fake_system(int cores, int cache, int node, int socket)
+      : root_(std::filesystem::temp_directory_path() / "colligo_XXXXXX") {
+    std::string name = root_.string();
+    root_ = mkdtemp(name.data());
+    std::string const system = "/sys/devices/system/";
+    auto const group = [](int core, int size) {
+      return std::to_string(core / size * size) + '-' + std::to_string(core / size * size + size - 1);
+    };
+    for (int c = 0; c < cores; ++c) {
+      std::string const core = system + "cpu/cpu" + std::to_string(c);
+      write(core + "/topology/thread_siblings_list", std::to_string(c));
+      write(core + "/topology/core_siblings_list", group(c, socket));
+      write(core + "/cache/index0/level", "1"), write(core + "/cache/index0/type", "Data");
+      write(core + "/cache/index1/level", "2"), write(core + "/cache/index1/type", "Unified");
+      write(core + "/cache/index1/shared_cpu_list", std::to_string(c));
+      if (cache == 0) continue;
+      write(core + "/cache/index2/level", "3"), write(core + "/cache/index2/type", "Unified");
+      write(core + "/cache/index2/shared_cpu_list", group(c, cache));
+    }
+    write(system + "node/online", "0-" + std::to_string(cores / node - 1));
+    for (int n = 0; n < cores / node; ++n)
+      write(system + "node/node" + std::to_string(n) + "/cpulist", group(n * node, node));
+  }
+  ~fake_system() { std::filesystem::remove_all(root_); }
+  fake_system(fake_system const&) = delete;
+  fake_system& operator=(fake_system const&) = delete;
+
+  detail::core_domains of(std::string const& cores) const {
+    return detail::domains_of(detail::cores_in(cores), root_.string());
+  }
+  /// The levels of ranks bound to these cores, as a communicator finds them.
+  std::string levels(std::vector<std::string> const& cores_of_ranks) const {
+    std::vector<detail::core_domains> domains;
+    for (std::string const& cores : cores_of_ranks) domains.push_back(of(cores));
+    return detail::nest_of_domains(static_cast<int>(domains.size()), domains, {}).text();
+  }
+  std::string levels(int ranks) const {
+    std::vector<std::string> cores;
+    for (int r = 0; r < ranks; ++r) cores.push_back(std::to_string(r));
+    return levels(cores);
+  }
+
+ private:
+  void write(std::string const& path, std::string const& text) const {
+    std::filesystem::path const whole = root_.string() + path;
+    std::filesystem::create_directories(whole.parent_path());
+    std::ofstream(whole) << text << '\n';
+  }
+  std::filesystem::path root_;
+};
+
+}   // namespace
+
+TEST_CASE("what the system says of cores: Rome with one and four nodes a socket, SNC, Grace, odd masks, nothing") {
+  {
+    fake_system const rome(32, 4, 16, 16);   // smaller than the real ones
+    CHECK(rome.of("5").group == std::array<std::int32_t, 5>{5, 4, 0, -1, 0});
+    CHECK(rome.of("4-7").group == std::array<std::int32_t, 5>{-1, 4, 0, -1, 0});
+    CHECK(rome.of("3-4").group == std::array<std::int32_t, 5>{-1, -1, 0, -1, 0});
+    CHECK(rome.levels(32) == "4 x 4 x 2");
+    CHECK(rome.levels(16) == "4 x 4");
+    CHECK(rome.levels({"0", "16", "1", "17", "4", "20", "5", "21"}) == "2 x 2 x 2");   // dealt out over the sockets
+    CHECK(rome.levels({"0", "1", "2-5", "8", "9", "20"}) == "1..5 x 2");   // a rank on two caches: without them
+  }
+  CHECK(fake_system(32, 4, 8, 16).levels(32) == "4 x 2 x 2 x 2");
+  CHECK(fake_system(24, 12, 6, 12).levels(24) == "6 x 2 x 2");   // a cache over two nodes
+  CHECK(fake_system(32, 8, 8, 8).levels(32) == "8 x 4");
+  CHECK(fake_system(8, 0, 8, 8).levels(8) == "8");
+  CHECK(fake_system(12, 4, 12, 12).levels({"1", "3", "5", "6", "7", "9"}) == "1..3 x 3");   // a container's cores
+  CHECK(detail::domains_of(detail::cores_in("0"), "/nowhere").group == detail::core_domains{}.group);
+  cpu_set_t const seven = detail::cores_in("0-3,8,10-11\n");
+  CHECK(CPU_COUNT(&seven) == 7);
+  for (char const* wrong : {"", "x", "0-", "3,,4", "99999"}) {
+    cpu_set_t const none = detail::cores_in(wrong);
+    CHECK(CPU_COUNT(&none) == 0);
+  }
+}
+
+TEST_CASE("COLLIGO_LEVELS: the rules decide as on such a host, and explain says which; what it can not be is told") {
+  auto const said = [](int p, std::size_t n, auto const& op, char const* levels, char const* strict = nullptr) {
+    setenv("COLLIGO_LEVELS", levels, 1);
+    if (strict) setenv("COLLIGO_STRICT", strict, 1);
+    std::string text;
+    auto const run = [&] {
+      run_threads(p, [&](thread_communicator& comm) {
+        std::vector<double> const in(n, 1);
+        std::vector<double> out(n);
+        colligo::all_reduce(comm, in, out, op);
+        for (double const x : out) laws::expect(x == p, "all_reduce by levels", p, n);
+        colligo::barrier(comm);
+        auto const its = colligo::explain<double>(comm, collective::all_reduce, n, op);
+        if (comm.rank() == 0) text = its;
+      });
+    };
+    try {
+      run();
+    } catch (argument_error const& e) {
+      text = e.what();
+    }
+    unsetenv("COLLIGO_LEVELS"), unsetenv("COLLIGO_STRICT");
+    return text;
+  };
+  using Catch::Matchers::Contains;
+  CHECK_THAT(
+      said(32, 1, std::plus<>{}, "4x4x2"),
+      Contains("direct_by_level over messages, chosen by the rules for ranks with a core each, levels 4 x 4 x 2, "
+               "as COLLIGO_LEVELS says"));
+  CHECK_THAT(said(32, 1000, std::plus<>{}, "4x4x2"), Contains("slices_by_level over messages"));
+  CHECK_THAT(said(6, 1, std::plus<>{}, "3x2"), Contains("direct_by_level"));
+  CHECK_THAT(said(6, 1, std::plus<>{}, "6"), Contains("by the papers' rules"));
+  CHECK_THAT(said(30, 1, std::plus<>{}, "4x4x2"), Contains("levels 2..4 x 4 x 2"));
+  CHECK_THAT(said(32, 1, std::plus<>{}, "4x4"), Contains("by the papers' rules"));
+  CHECK_THAT(said(32, 1, std::plus<>{}, "4x4", "1"), Contains("COLLIGO_LEVELS=4x4 is for fewer than the 32 ranks"));
+  for (char const* wrong : {"4x", "x4", "0x4", "4x4y", "many", "-1"})
+    CHECK_THAT(said(4, 1, std::plus<>{}, wrong, "1"), Contains("as 4x16x2, or off"));
+  CHECK_THAT(said(9, 1, std::plus<>{}, "off"), Contains("by the papers' rules"));
+}
 
 TEST_CASE("a nest: rounds of 4 to 9, groups that nest, order, places") {
   CHECK(nest_of(128, {4, 16, 2}).text() == "4 x 16 x 2");
@@ -144,7 +269,11 @@ TEST_CASE("a nest: rounds of 4 to 9, groups that nest, order, places") {
 }
 
 TEST_CASE("short vectors on many cores: a line's way, lines read and written") {
-  struct target { int p; ints cores, sizes, hops, read; int groups, pairs; };
+  struct target {
+    int p;
+    ints cores, sizes, hops, read;
+    int groups, pairs;
+  };
   for (auto const& [p, cores, sizes, hops, read, groups, pairs] :
        {target{128, {4, 64, 128}, {4, 16, 2}, {1, 2, 1}, {3, 6, 1}, 4, 10},
         target{16, {4, 64}, {4}, {1, 1}, {3, 3}, 2, 6}, target{32, {4, 64}, {4}, {1, 1}, {3, 7}, 2, 10},
@@ -166,7 +295,8 @@ TEST_CASE("long vectors on many cores: what is read, and what enters a cache and
   double const n = 128 * 9 * 4;
   auto const of = [&](int p, ints const& sizes, ints const& cores) {
     nest const its = nest_of(p, sizes);
-    return counts(record(slices_by_level{.levels = &its}, collective::all_reduce, p, static_cast<std::size_t>(n)), cores);
+    return counts(record(slices_by_level{.levels = &its}, collective::all_reduce, p, static_cast<std::size_t>(n)),
+                  cores);
   };
   auto const rome = of(128, {4, 16, 2}, {4, 64, 128});
   CHECK(rome.most_read[0] + rome.most_read[1] + rome.most_read[2] == Approx(2 * n * 127 / 128));
@@ -178,23 +308,26 @@ TEST_CASE("long vectors on many cores: what is read, and what enters a cache and
   CHECK(grace.entering[0] == 1.5 * n);
 }
 
-TEST_CASE("levels in all factorings obey the laws: each rank once, in order, the same bits; formulas are the schedules'") {
+TEST_CASE(
+    "levels in all factorings obey the laws: each rank once, in order, the same bits; formulas are the schedules'") {
+  int exact = 0;
   for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += p < 33 ? 1 : 1 + p % 3)
     for (auto const& sizes : factorings(p)) {
       nest const its = nest_of(p, sizes);
       check_laws(its, p < 13 ? 3 : 1);
       for (machine const& m : priced::machines)
         for_each_tag(its, [&]<class Tag>(Tag const& tag) {
-          if (p > 32) return;
+          if (p > 32 || !its.even()) return;
           std::size_t const n = priced::divisible(p);
           auto const [recorded, formula] = priced::both<collective::all_reduce>(tag, m, p, n);
           INFO(Tag::name << ", " << p << " ranks, " << its.text());
           auto const holds = make_policy<collective::all_reduce, Tag, double, priced::any>(tag).exact_for(m, p, n);
-          if (holds == formula::exact) CHECK(recorded == Approx(formula).epsilon(1e-12));
-          else CHECK(recorded <= formula);
-          CHECK(holds != formula::estimate);
+          if (holds != formula::exact) return;
+          CHECK(recorded == Approx(formula).epsilon(1e-12));
+          ++exact;
         });
     }
+  CHECK(exact > 500);
 }
 
 TEST_CASE("levels in random nests obey the laws") {

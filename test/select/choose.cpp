@@ -6,6 +6,7 @@
 #include <colligo/select/choose.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -218,6 +219,16 @@ TEST_CASE("more than 8 ranks that share memory and have a core each: few rounds;
     CHECK(on_cores(all_to_all, p, 8u * static_cast<std::size_t>(p)) == (p < 32 ? "direct" : "bruck"));
     CHECK(on_cores(scan, p, 8) == "recursive_doubling");
   }
+  nest const caches = nest::of_sizes(6, std::array{3}), alike(8), dealt(10, {{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}});
+  auto const on_levels = [](nest const& levels, std::size_t bytes, bool commutes = true) {
+    return name_of_choice(all_reduce, {.vector = blocks{{0, bytes}, levels.size()}, .element_size = 1,
+                                       .commutes = commutes, .shared = true, .cores = true, .levels = &levels});
+  };
+  CHECK(on_levels(caches, 8) == "direct_by_level");   // more than 4 that share no cache
+  CHECK(on_levels(caches, 1 << 20) == "slices_by_level");
+  CHECK(on_levels(alike, 8) == "direct");
+  CHECK(on_levels(dealt, 8) == "direct_by_level");
+  CHECK(on_levels(dealt, 8, false) == "grouped_doubling");
   for (int const p : {2, 8}) CHECK(on_cores(all_reduce, p, 8) == "direct");
   for (int const p : {2, 16, 128}) CHECK(on_cores(all_reduce, p, 8, true, false) == "direct");
 }

@@ -48,7 +48,7 @@ void exchange_by_level(nest const& its, Step& step, range out, range in) {
   }
 }
 
-}  // namespace detail
+}   // namespace detail
 
 struct direct_by_level {
   static constexpr std::string_view name = "direct_by_level";
@@ -66,7 +66,8 @@ struct direct_by_level {
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      detail::with_nest(tag.levels, step.size(), [&](nest const& its) { detail::exchange_by_level(its, step, all, all); });
+      detail::with_nest(tag.levels, step.size(),
+                        [&](nest const& its) { detail::exchange_by_level(its, step, all, all); });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
@@ -99,4 +100,4 @@ struct direct_by_level {
   };
 };
 
-}  // namespace colligo
+}   // namespace colligo

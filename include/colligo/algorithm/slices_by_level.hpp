@@ -6,7 +6,7 @@
 /// Picture  levels 2 x 2, vector ABCD   0-1 2-3: 0 and 2 get AB   0-2 1-3: A B C D   back
 /// Cost     twice reduce_scatter by direct on each level, of what is left of the vector there: with f groups joined by
 ///          a level 2 (f-1)/f of that are read, (f-1)/f combined. Equal to the recorded schedule where p divides n and
-///          every f is at most 4 or a power of two, at least that where groups of a level have as many parts
+///          every f is at most 4 or a power of two
 /// Needs    any p, any levels. On each level there are as many slices as its smallest group has parts; other ranks lead
 ///          none. Without levels that are known there are rounds by rank numbers
 /// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute; same bits on all ranks
@@ -65,7 +65,7 @@ class slices_by_level_of {
   int me_;
 };
 
-}  // namespace detail
+}   // namespace detail
 
 struct slices_by_level {
   static constexpr std::string_view name = "slices_by_level";
@@ -91,7 +91,8 @@ struct slices_by_level {
     double cost(machine const& m, int p, std::size_t n) const {
       return detail::with_nest(tag.levels, p, [&](nest const& its) {
         double sum = 0, left = static_cast<double>(n * sizeof(T));
-        for (int level = its.long_round_after(-1); level < its.levels() && n != 0; level = its.long_round_after(level)) {
+        for (int level = its.long_round_after(-1); level < its.levels() && n != 0;
+             level = its.long_round_after(level)) {
           int const parts = its.fewest(level), turns = detail::turns(parts);
           sum += 2 * (m.startups(turns) + turns * left / parts * m.beta) + m.combine(left - left / parts);
           left /= parts;
@@ -106,10 +107,10 @@ struct slices_by_level {
         bool pairs_off = true;   // messages of a step do, so that no turn is left out
         for (int level = its.long_round_after(-1); level < its.levels(); level = its.long_round_after(level))
           pairs_off = pairs_off && (its.fewest(level) <= 4 || is_power_of_two(its.fewest(level)));
-        return pairs_off ? formula::exact : formula::bound;
+        return exact_if(pairs_off);
       });
     }
   };
 };
 
-}  // namespace colligo
+}   // namespace colligo

@@ -53,7 +53,7 @@ struct erased_policy {
   std::string_view name;
   packed_name short_name;
   transport over;   ///< best, unless that is what the algorithm is
-  bool ordered = true, keeps_input = false, asks_for_trees = false, is_vendor = false;
+  bool ordered = true, keeps_input = false, asks_for_trees = false, asks_for_levels = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
   void (*run)(void const* tag, topology const& known, any_step& step, blocks const& vector, int root) = nullptr;
   /// Bytes of its tags, where those with the same bytes say the same: they have nothing but knobs.
@@ -128,6 +128,7 @@ constexpr erased_policy erase_policy() {
             .short_name = packed(Tag::name),
             .over = over_of<Tag>(),
             .asks_for_trees = completed_by_trees<Tag>,
+            .asks_for_levels = completed_by_levels<Tag>,
             .is_vendor = std::is_base_of_v<vendor, Tag>,
             .tag_bytes = tag_bytes_of<Tag>(),
             .knob = knob_reader_of<Tag>()};

@@ -15,6 +15,7 @@
 
 #include "../core/machine.hpp"
 #include "../core/erased_policy.hpp"
+#include "../environment/core_domains.hpp"
 #include "../environment/settings.hpp"
 #include "call.hpp"
 #include "identity.hpp"
@@ -143,6 +144,9 @@ class port_base : public endpoint {
   bool strict() const { return strict_; }
   /// `automatic` gives the same bits whatever it chooses.
   bool stable_bits() const { return stable_bits_; }
+  /// What COLLIGO_LEVELS says of the ranks, innermost level first; empty: nothing. Off: the system is not asked.
+  std::vector<int> const& levels_asked() const { return levels_asked_; }
+  bool levels_off() const { return levels_off_; }
   /// How long a rank waits before it says so: a call that waits does so here then, not in the MPI library.
   patience_setting const& patience_asked() const { return patience_; }
   bool watches_waits() const { return patience_.after.count() != 0; }
@@ -178,6 +182,7 @@ class port_base : public endpoint {
 
   scratch memory;                     ///< of blocking calls
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
+  std::vector<core_domains> domains;  ///< of each rank; empty where the transport does not say
   std::unique_ptr<observer> trace;              ///< none: its calls are not traced
   std::unique_ptr<patience> on_wait;            ///< none: its waits are not watched
   std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
@@ -232,7 +237,8 @@ class port_base : public endpoint {
   settings const& asked() const { return settings_ ? *settings_ : nothing_set(); }
 
   std::shared_ptr<settings const> settings_;   // large, and as a rule there are none
-  bool strict_ = false, stable_bits_ = false;
+  bool strict_ = false, stable_bits_ = false, levels_off_ = false;
+  std::vector<int> levels_asked_;
   patience_setting patience_;
   machine network_ = typical;
   memory_limits limits_;

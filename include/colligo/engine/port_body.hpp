@@ -71,6 +71,20 @@ namespace colligo::inline COLLIGO_MODE::detail {
                   ": a time is expected, as 30s, 500ms or 2min, with ,throw behind it for an exception"}),
         "; it is ignored");
   }
+  levels_off_ = its.levels == "off";
+  if (!its.levels.empty() && !levels_off_) {
+    levels_asked_ = sizes_in(its.levels);
+    std::int64_t together = 1;
+    for (int const n : levels_asked_) together = std::min<std::int64_t>(together * n, size());
+    if (levels_asked_.empty())
+      refuse_setting(concat({"COLLIGO_LEVELS=", its.levels,
+                             ": the ranks of a cache, caches of a socket and so on are expected, as 4x16x2, or off"}),
+                     "; it is ignored");
+    else if (together < size())
+      refuse_setting(concat({"COLLIGO_LEVELS=", its.levels, " is for fewer than the ", size(), " ranks"}),
+                     "; it is ignored");
+    if (together < size()) levels_asked_.clear();
+  }
   set_bytes("COLLIGO_LINES", its.lines, "the most bytes of a message in lines are expected, as 1k", limits_.lines);
   set_bytes("COLLIGO_CHUNKS", its.chunks, "the bytes of a chunk are expected, as 16k", limits_.chunks);
   set_bytes("COLLIGO_READ_MEMORY", its.read_memory, "the least bytes of a message are expected, as 768k, or off",

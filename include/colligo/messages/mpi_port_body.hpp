@@ -67,6 +67,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   ranks_[static_cast<std::size_t>(rank_)] = mpi_rank_info_of_this_process(environment_.get());
   segments_.resize(ranks_.size());
   hosts.reserve(ranks_.size());
+  domains.reserve(ranks_.size());
   missing_ = std::make_unique<missing_memory>(rank_);
 }
 
@@ -104,6 +105,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   std::size_t const settings = ranks_[0].settings;
   std::uint32_t const asks = ranks_[0].asks;
   find_hosts(ranks_, hosts);
+  for (mpi_rank_info const& r : ranks_) domains.push_back(r.domains);
   missing_->hear_of(comm_, ranks_, hosts);
   if (!mpi_shared::possible(ranks_)) ranks_.clear();
   if (settings == 0 && asks == 0) return;

@@ -37,6 +37,7 @@ struct mpi_rank_info {
   std::int32_t trouble;          ///< why it has no file, as errno says
   std::int32_t lowest;           ///< rank of its host: find_hosts() says it
   std::uint32_t has_no_port;     ///< for lack of memory; nothing else is said then
+  core_domains domains;          ///< of its cores
 
   static constexpr std::uint32_t trace = 1;
 };

@@ -130,7 +130,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   if (bytes != 0) bytes += settings::count * sizeof(std::uint32_t);
   std::uint32_t const asks = environment_value("COLLIGO_TRACE") ? mpi_rank_info::trace : 0u;
   return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(bytes), asks, wish,
-          memory ? 0 : arena::trouble(), 0, 0};
+          memory ? 0 : arena::trouble(), 0, 0, domains_of_process()};
 }
 
 [[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::wish() {

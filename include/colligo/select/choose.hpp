@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <span>
 
+#include "../shape/nest.hpp"
 #include "chosen.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -24,14 +25,18 @@ struct situation {
   bool cores = false;         ///< and each has a core of its own
   std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
   host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out
+  nest const* levels = nullptr;   ///< of ranks with a core each, or as COLLIGO_LEVELS says; null: not known
   machine network = typical;      ///< what messages and combining cost
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }
   /// So many that rounds between pairs are cheaper than everybody's reading everybody. Where ranks share cores each
   /// round costs changes of processes: measured with 16 ranks on 2 cores, `direct` takes two thirds of the time.
-  constexpr bool on_many_cores() const { return shared && cores && p() > few_on_host; }
-  static constexpr int few_on_host = 8;
+  bool on_many_cores() const {
+    bool const several_caches = levels && levels->levels() > 1;
+    return (levels || (shared && cores)) && p() > (several_caches ? few_without_cache : few_on_host);
+  }
+  static constexpr int few_without_cache = 4, few_on_host = 8;
   constexpr bool power_of_two() const { return std::has_single_bit(static_cast<unsigned>(p())); }
 };
 

@@ -266,12 +266,22 @@ any_algorithm choose_by_formula(situation const& s) {
   else return choose_gather(s);
 }
 
+// Whole vectors as long as reading them from the groups of the dearest level takes no longer than a line's way there.
+template <collective C>
+any_algorithm choose_by_level(situation const& s) {
+  constexpr std::size_t short_enough = 512;
+  if (C == collective::barrier || s.bytes() <= short_enough) return direct_by_level{};
+  if constexpr (C == collective::all_reduce) return slices_by_level{};
+}
+
 template <collective C>
 chosen_algorithm choose_for(situation const& s) {
   if constexpr (combines(C))
     if (s.stable && !s.exact) return choose_stable<C>(s);
   if (auto const on_hosts = choose_on_hosts<C>(s)) return *on_hosts;
   if (s.on_many_cores()) {
+    if constexpr (C == collective::all_reduce || C == collective::barrier)
+      if (s.levels && (C == collective::barrier || s.commutes || s.levels->consecutive())) return choose_by_level<C>(s);
     situation on_them = s;
     on_them.network = many_cores;
     return choose_by_formula<C>(on_them);

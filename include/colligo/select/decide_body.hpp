@@ -54,6 +54,7 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
   tree reduce_tree, broadcast_tree;
   std::vector<told> explained;   ///< on stderr
   host_tables tables;
+  std::optional<nest> levels;
   std::unique_ptr<kept_with_port> required, adapted, measured;   ///< what require, adaptive and predict keep
 
   /// Of the port's hosts; null where all are on one.
@@ -62,6 +63,15 @@ struct deciding<Lazy>::kept_decisions final : kept_with_port {
     host_tables& kept = of(port).tables;
     if (kept.host.empty()) kept = host_tables(port.hosts);
     return &kept;
+  }
+  /// Of the port's ranks.
+  static nest const& levels_of(port_base& port) {
+    std::optional<nest>& kept = of(port).levels;
+    if (!kept)
+      kept.emplace(!port.levels_asked().empty() ? nest::of_sizes(port.size(), port.levels_asked())
+                   : port.levels_off()          ? nest(port.size())
+                                                : nest_of_domains(port.size(), port.domains, port.hosts));
+    return *kept;
   }
   static kept_decisions& of(port_base& port) {
     if (!port.selection) port.selection = std::make_unique<kept_decisions>();
@@ -118,6 +128,7 @@ struct deciding<Lazy>::refusal {
 template <class Lazy>
 auto deciding<Lazy>::why_not(port_base& port, call const& its, decision const& by, topology& known) -> refusal {
   erased_policy const& what = *by.what;
+  if (what.asks_for_levels) known.levels = &kept_decisions::levels_of(port);
   if (what.fits) known.tables = kept_decisions::tables_of(port);
   if (what.is_vendor) {
     if (port.has_vendor(its)) return {};
@@ -182,10 +193,12 @@ template <class Lazy>
 situation deciding<Lazy>::situation_of(port_base& port, call const& its) {
   shared_host* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
+  bool const cores = memory && memory->whole() && memory->spins();
+  bool const counts = (cores || !port.levels_asked().empty()) && port.size() > situation::few_without_cache;
   return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
           .stable = port.stable_bits(), .shared = memory && memory->whole(),
-          .cores = memory && memory->spins(), .hosts = port.hosts,
-          .tables = kept_decisions::tables_of(port), .network = port.network()};
+          .cores = cores, .hosts = port.hosts, .tables = kept_decisions::tables_of(port),
+          .levels = counts ? &kept_decisions::levels_of(port) : nullptr, .network = port.network()};
 }
 
 // The environment's override; otherwise `rules` is true and what is chosen for the latest decision's situation.

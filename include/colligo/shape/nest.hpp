@@ -130,7 +130,7 @@ inline std::vector<int> by_lowest(std::vector<int> const& numbers) {
   }
   return lowest;
 }
-}  // namespace detail
+}   // namespace detail
 
 [[gnu::cold]] inline nest::nest(int p, std::vector<std::vector<int>> levels) : members_(index(p)), places_(index(p)) {
   std::vector<int> above(index(p), 0);   // all ranks
@@ -162,7 +162,8 @@ inline std::vector<int> by_lowest(std::vector<int> const& numbers) {
   for (auto const& level : levels)
     std::stable_sort(members_.begin(), members_.end(), [&](int a, int b) { return level[index(a)] < level[index(b)]; });
   consecutive_ = std::is_sorted(members_.begin(), members_.end());
-  for (std::size_t place = 0; place < members_.size(); ++place) places_[index(members_[place])] = static_cast<int>(place);
+  for (std::size_t place = 0; place < members_.size(); ++place)
+    places_[index(members_[place])] = static_cast<int>(place);
   levels_.clear();
   for (auto const& level : levels) {
     std::vector<int> numbers;
@@ -178,7 +179,8 @@ inline std::vector<int> by_lowest(std::vector<int> const& numbers) {
 inline nest::one_level nest::level_of(std::vector<int> numbers) {
   one_level its{std::move(numbers), {0}, false, 1};
   for (std::size_t place = 1; place <= its.group.size(); ++place)
-    if (place == its.group.size() || its.group[place] != its.group[place - 1]) its.first.push_back(static_cast<int>(place));
+    if (place == its.group.size() || its.group[place] != its.group[place - 1])
+      its.first.push_back(static_cast<int>(place));
   return its;
 }
 
@@ -222,7 +224,7 @@ inline int nest::factor(int groups) {
   int best = 0;
   for (int f = 2; f <= most; ++f)
     if (groups % f == 0 && std::abs(f - root) < std::abs(best - root)) best = f;
-  return std::abs(best - root) <= 1.5 ? best : static_cast<int>(root);
+  return std::abs(best - root) <= 2 ? best : static_cast<int>(root);
 }
 
 inline std::pair<int, int> nest::fewest_and_most(int level, int below) const {
@@ -258,4 +260,4 @@ inline std::pair<int, int> nest::fewest_and_most(int level, int below) const {
   return said;
 }
 
-}  // namespace colligo
+}   // namespace colligo

@@ -57,7 +57,9 @@ template <class Lazy = void>
       return "set by " + deciding<>::kept_decisions::of(port, its.what).override_text;
     case decided_by::table: return "chosen by the table of measurements";
     case decided_by::many_cores:
-      return "chosen by the rules for hosts of many cores: more than 8 ranks share memory, and each has a core";
+      return "chosen by the rules for ranks with a core each, levels " +
+             deciding<>::kept_decisions::levels_of(port).text() +
+             (port.levels_asked().empty() ? "" : ", as COLLIGO_LEVELS says");
     case decided_by::measured_table: {
       constexpr std::string_view variable = "COLLIGO_TABLE=";
       std::string_view from = port.table_setting().where;

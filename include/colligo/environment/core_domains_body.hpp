@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of core_domains.hpp.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "../core/strings.hpp"
+#include "core_domains.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[gnu::cold]] COLLIGO_BODY cpu_set_t cores_in(std::string_view list) {
+  cpu_set_t none, all;
+  CPU_ZERO(&none);
+  CPU_ZERO(&all);
+  while (!list.empty() && list.back() == '\n') list.remove_suffix(1);
+  auto const number = [&](int& into) {
+    auto const [end, error] = std::from_chars(list.data(), list.data() + list.size(), into);
+    if (error != std::errc{} || into < 0 || into >= CPU_SETSIZE) return false;
+    list.remove_prefix(static_cast<std::size_t>(end - list.data()));
+    return true;
+  };
+  while (!list.empty()) {
+    int first = 0, last = 0;
+    if (!number(first)) return none;
+    last = first;
+    if (list.starts_with('-')) {
+      list.remove_prefix(1);
+      if (!number(last)) return none;
+    }
+    for (int core = first; core <= last; ++core) CPU_SET(core, &all);
+    if (list.empty()) break;
+    if (list.front() != ',') return none;
+    list.remove_prefix(1);
+  }
+  return all;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::vector<int> sizes_in(std::string_view text) {
+  std::vector<int> sizes;
+  for (;;) {
+    int n = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (error != std::errc{} || n < 1) return {};
+    sizes.push_back(n);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty()) return sizes;
+    if (text.front() != 'x') return {};
+    text.remove_prefix(1);
+  }
+}
+
+// The lowest core of a group that holds all of these; otherwise unknown.
+inline std::int32_t group_with(cpu_set_t const& cores, cpu_set_t const& group) {
+  cpu_set_t both;
+  CPU_AND(&both, &cores, &group);
+  if (CPU_COUNT(&cores) == 0 || !CPU_EQUAL(&both, &cores)) return core_domains::unknown;
+  std::int32_t lowest = 0;
+  while (!CPU_ISSET(static_cast<std::size_t>(lowest), &group)) ++lowest;
+  return lowest;
+}
+
+[[gnu::cold]] COLLIGO_BODY core_domains domains_of(cpu_set_t const& cores, std::string const& root) {
+  core_domains found;
+  if (CPU_COUNT(&cores) == 0) return found;
+  int first = 0;
+  while (!CPU_ISSET(static_cast<std::size_t>(first), &cores)) ++first;
+  std::string const system = root + "/sys/devices/system", core = system + "/cpu/cpu" + std::to_string(first);
+  auto const text = [](std::string const& path) {
+    std::string its = read_file(path.c_str(), 1 << 16).text;
+    while (!its.empty() && its.back() == '\n') its.pop_back();
+    return its;
+  };
+  auto const look = [&](std::size_t level, std::string const& path) {
+    found.group[level] = group_with(cores, cores_in(text(path)));
+  };
+  enum : std::size_t { threads, cache, node, die, socket };
+  look(threads, core + "/topology/thread_siblings_list");
+  int highest = 0;
+  for (int i = 0; i < 10; ++i) {
+    std::string const its = core + "/cache/index" + std::to_string(i);
+    std::string const its_level = text(its + "/level");
+    if (its_level.empty()) break;
+    if (text(its + "/type") != "Unified" || its_level[0] - '0' <= std::max(highest, 2))
+      continue;   // the third or higher
+    highest = its_level[0] - '0';
+    look(cache, its + "/shared_cpu_list");
+  }
+  cpu_set_t const nodes = cores_in(text(system + "/node/online"));
+  for (std::size_t n = 0; n < CPU_SETSIZE && found.group[node] < 0; ++n)
+    if (CPU_ISSET(n, &nodes)) look(node, system + "/node/node" + std::to_string(n) + "/cpulist");
+  look(die, core + "/topology/die_cpus_list");
+  look(socket, core + "/topology/core_siblings_list");
+  return found;
+}
+
+[[gnu::cold]] COLLIGO_BODY nest nest_of_domains(int p, std::span<core_domains const> ranks,
+                                                std::span<int const> hosts) {
+  std::vector<std::vector<int>> levels;
+  for (std::size_t level = 0; level < domain_levels && !ranks.empty(); ++level) {
+    auto const is_lost = [level](core_domains const& its) { return its.group[level] == core_domains::unknown; };
+    if (std::ranges::any_of(ranks, is_lost)) continue;
+    std::map<std::pair<int, int>, int> lowest;   // rank of each group of each host
+    auto& groups = levels.emplace_back();
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      groups.push_back(
+          lowest.try_emplace({hosts.empty() ? 0 : hosts[r], ranks[r].group[level]}, static_cast<int>(r)).first->second);
+  }
+  if (!hosts.empty()) levels.emplace_back(hosts.begin(), hosts.end());
+  return nest(p, std::move(levels));
+}
+
+[[gnu::cold]] COLLIGO_BODY core_domains const& domains_of_process() {
+  static core_domains const its = [] {
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores) != 0) CPU_ZERO(&cores);
+    return domains_of(cores);
+  }();
+  return its;
+}
+
+}   // namespace colligo
