@@ -269,7 +269,7 @@ any_algorithm choose_by_formula(situation const& s) {
 // Whole vectors as long as reading them from the groups of the dearest level takes no longer than a line's way there.
 template <collective C>
 any_algorithm choose_by_level(situation const& s) {
-  constexpr std::size_t short_enough = 512;
+  constexpr std::size_t short_enough = 448;
   if (C == collective::barrier || s.bytes() <= short_enough) return direct_by_level{};
   if constexpr (C == collective::all_reduce) return slices_by_level{};
 }
