@@ -216,7 +216,7 @@ def slices(machine, p, n, factors):
 
 
 def bound(machine, p, n):
-    """One way to the farthest rank; and each core reads the vector twice, all of them from memory where it lies there."""
+    """One way to the farthest rank; each core reads the vector twice, all of them from memory where it lies there."""
     far = machine.level(0, p - 1)
     rounds = (p - 1).bit_length()
     sockets = max(1, ceil(p / machine.sizes[-2]))

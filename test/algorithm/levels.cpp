@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// What goes by levels: nests of ranks, counts that stand for quality on many cores, laws, order, bits and words over all
-// factorings and random nests.
+// What goes by levels: nests of ranks, counts that stand for quality on many cores, laws, order, bits and words over
+// all factorings and random nests.
 #include <catch2/catch.hpp>
 
 #include <colligo/environment/core_domains.hpp>
 #include <colligo/explain.hpp>
 #include <colligo/plan/association.hpp>
+#include <colligo/select/nest_of_domains.hpp>
 
 #include <array>
 #include <atomic>

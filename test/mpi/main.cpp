@@ -53,7 +53,8 @@ int main(int argc, char** argv) {
     unsetenv(std::string(colligo::environment_variable(c)).c_str());
   for (char const* other : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK",
                             "COLLIGO_STRICT", "COLLIGO_EXPLAIN", "COLLIGO_TABLE", "COLLIGO_NETWORK",
-                            "COLLIGO_PATIENCE", "COLLIGO_LEVELS", "COLLIGO_LINES", "COLLIGO_CHUNKS", "COLLIGO_READ_MEMORY"})
+                            "COLLIGO_PATIENCE", "COLLIGO_LEVELS", "COLLIGO_LINES", "COLLIGO_CHUNKS",
+                            "COLLIGO_READ_MEMORY"})
     unsetenv(other);
   boost::mpi::environment const environment(argc, argv, boost::mpi::threading::multiple);
   int const mine = tested::exit_code(boost::unit_test::unit_test_main(&start, argc, argv));

@@ -8,12 +8,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "../shape/nest.hpp"
+#include "../core/mode.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -31,10 +30,6 @@ struct core_domains {
 core_domains domains_of(cpu_set_t const& cores, std::string const& root = "");
 /// Of this process, when it was first asked for.
 core_domains const& domains_of_process();
-
-/// The levels of p ranks, of each of which it is known where it is, or of none; without the levels that one of them does
-/// not know. `hosts`: of each rank; empty: all are on one.
-nest nest_of_domains(int p, std::span<core_domains const> ranks, std::span<int const> hosts);
 
 /// "0-3,8": cores; empty where it is nothing of the kind.
 cpu_set_t cores_in(std::string_view list);

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <utility>
 
 #include "../core/strings.hpp"
 #include "core_domains.hpp"
@@ -96,22 +94,6 @@ inline std::int32_t group_with(cpu_set_t const& cores, cpu_set_t const& group) {
   look(die, core + "/topology/die_cpus_list");
   look(socket, core + "/topology/core_siblings_list");
   return found;
-}
-
-[[gnu::cold]] COLLIGO_BODY nest nest_of_domains(int p, std::span<core_domains const> ranks,
-                                                std::span<int const> hosts) {
-  std::vector<std::vector<int>> levels;
-  for (std::size_t level = 0; level < domain_levels && !ranks.empty(); ++level) {
-    auto const is_lost = [level](core_domains const& its) { return its.group[level] == core_domains::unknown; };
-    if (std::ranges::any_of(ranks, is_lost)) continue;
-    std::map<std::pair<int, int>, int> lowest;   // rank of each group of each host
-    auto& groups = levels.emplace_back();
-    for (std::size_t r = 0; r < ranks.size(); ++r)
-      groups.push_back(
-          lowest.try_emplace({hosts.empty() ? 0 : hosts[r], ranks[r].group[level]}, static_cast<int>(r)).first->second);
-  }
-  if (!hosts.empty()) levels.emplace_back(hosts.begin(), hosts.end());
-  return nest(p, std::move(levels));
 }
 
 [[gnu::cold]] COLLIGO_BODY core_domains const& domains_of_process() {

@@ -17,6 +17,7 @@
 #include "choose.hpp"
 #include "decide.hpp"
 #include "named_body.hpp"
+#include "nest_of_domains.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
