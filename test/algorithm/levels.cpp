@@ -9,12 +9,13 @@
 #include <colligo/select/nest_of_domains.hpp>
 
 #include <array>
-#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "../laws.hpp"
 #include "../recorded_ranks.hpp"
@@ -353,4 +354,30 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
         colligo::barrier(comm, direct_by_level{.levels = &its});
       }));
     }
+}
+
+TEST_CASE("64 and 128 ranks that share memory, by levels of several shapes: in order, early and late") {
+  struct affine { std::uint64_t by, plus; bool operator==(affine const&) const = default; };
+  auto const compose = [](affine const& f, affine const& g) { return affine{f.by * g.by, f.by * g.plus + f.plus}; };
+  auto const of = [](int rank, std::size_t i) { return affine{2 * static_cast<std::uint64_t>(rank) + 3, i + 1}; };
+  for (auto const& [ranks, sizes] :
+       {std::pair{64, ints{4, 16}}, {64, {2, 4, 8}}, {128, {4, 16, 2}}, {128, {5, 3, 9}}}) {
+    int const p = COLLIGO_TEST_MOST_RANKS < 33 ? COLLIGO_TEST_MOST_RANKS : ranks;   // the sanitizers' builds say less
+    nest const its = nest_of(p, sizes);
+    REQUIRE_NOTHROW(run_threads(p, [&, p = p](thread_communicator& comm) {
+      for (std::size_t const n : {1u, 28u, 300u, 3000u})   // of 16 bytes
+        for_each_tag(its, [&]<class Tag>(Tag const& tag) {
+          if (comm.rank() % 7 == static_cast<int>(n) % 7) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+          std::vector<affine> in(n), out(n);
+          for (std::size_t i = 0; i < n; ++i) in[i] = of(comm.rank(), i);
+          colligo::all_reduce(comm, in, out, compose, over_shared_memory{tag});
+          for (std::size_t i = 0; i < n; i += 97) {
+            affine expected = of(0, i);
+            for (int r = 1; r < p; ++r) expected = compose(expected, of(r, i));
+            laws::expect(out[i] == expected, std::string(Tag::name), p, n);
+          }
+          colligo::barrier(comm, over_shared_memory{direct_by_level{.levels = &its}});
+        });
+    }));
+  }
 }
