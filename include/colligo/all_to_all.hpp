@@ -22,6 +22,11 @@ blocks even_blocks(Door const& its, std::size_t elements, char const* which) {
 }
 template <>
 struct calls<collective::all_to_all> {
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits,
+                  "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm behind them");
+  }
   template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
     door<collective::all_to_all, Comm> const its(comm);
@@ -42,6 +47,12 @@ struct calls<collective::all_to_all> {
 };
 template <>
 struct calls<collective::all_to_all_v> {
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits,
+                  "colligo: all_to_all_v takes (comm, in, counts, out, out_counts), (comm, in_place(range), counts), "
+                  "(comm, in, counts), and an algorithm behind them");
+  }
   template <made How, communicator Comm, lasting_over<Comm> In, std::ranges::sized_range Counts,
             output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, OutCounts const& out_counts,

@@ -11,6 +11,12 @@ namespace detail {
 
 template <>
 struct calls<collective::reduce> {
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits,
+                  "colligo: reduce takes (comm, in, out, op, root), (comm, in_place(range), op, root), (comm, value, "
+                  "op, root), and an algorithm behind them");
+  }
   template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {

@@ -12,7 +12,14 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <>
-struct calls<collective::scan> : elementwise_calls<collective::scan> {};
+struct calls<collective::scan> : elementwise_calls<collective::scan> {
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits,
+                  "colligo: scan takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), and an "
+                  "algorithm behind them");
+  }
+};
 
 /// The last step of an exclusive scan: init takes part at every rank.
 template <class T, class Op>
@@ -32,6 +39,12 @@ struct owned_scan final : owned_functor<Op> {
 };
 template <>
 struct calls<collective::exclusive_scan> {
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits,
+                  "colligo: exclusive_scan takes (comm, in, out, init, op), (comm, in_place(range), init, op), "
+                  "(comm, value, init, op), (comm, value, op), and an algorithm behind them");
+  }
   static constexpr collective what = collective::exclusive_scan;
 
   template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,

@@ -40,6 +40,12 @@ auto accept_scattering(Door const& its, blocks const& block, std::span<T> both, 
 }
 template <>
 struct calls<collective::scatter> {
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits,
+                  "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm "
+                  "behind them");
+  }
   template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
     door<collective::scatter, Comm> const its(comm);
@@ -59,6 +65,12 @@ struct calls<collective::scatter> {
 };
 template <>
 struct calls<collective::scatterv> {
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits,
+                  "colligo: scatterv takes (comm, in, counts, out, root), (comm, in_place(range), counts, root), and "
+                  "an algorithm behind them");
+  }
   template <made How, communicator Comm, lasting_over<Comm> In, std::ranges::sized_range Counts,
             output_like<In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,

@@ -97,14 +97,10 @@ class association_maker {
 
   // What combines; of other collectives nothing does.
   constexpr range result_of(int r, blocks const& vector, int root) const {
-    using enum collective;
-    switch (its_.what()) {
-      case all_reduce: case scan: return vector.whole;
-      case reduce: return r == root ? vector.whole : range{};
-      case exclusive_scan: return r != 0 ? vector.whole : range{};
-      case reduce_scatter: case reduce_scatter_block: return vector[r];
-      default: return {};
-    }
+    collective const what = its_.what();
+    if (!combines(what) || (has_root(what) && r != root)) return {};
+    if (what == collective::exclusive_scan && r == 0) return {};
+    return has_blocks(what) ? vector[r] : vector.whole;
   }
 
   constexpr state& rank(int r) { return ranks_[static_cast<std::size_t>(r)]; }

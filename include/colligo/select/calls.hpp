@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What public headers are made of: calls<C> accepts the arguments of a collective's forms for ranges, whether the call
-/// is made at once, started or made ready. The functions for requests are written here, once for all collectives.
+/// What public headers are made of. Beside each collective calls<C> is specialised: make<How>(comm, the arguments of a
+/// form for ranges, algorithm = {}) accepts them, whether the call is made at once, started or made ready; fits<false>()
+/// lists all forms, for a call that none fits. The functions for requests are written here, once for all collectives.
 #pragma once
 
 #include "communicators.hpp"
@@ -9,10 +10,6 @@
 #include "mistakes.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
-
-/// Specialised beside each collective: static functions make<How>(comm, the arguments of a form, algorithm = {}).
-template <collective C>
-struct calls;
 
 /// What gives a request, or says what is wrong with the call.
 template <collective C, made How, class... Arguments>
