@@ -18,7 +18,7 @@ struct calls<collective::all_gatherv> {
                   "colligo: all_gatherv takes (comm, in, out, counts), (comm, in_place(range), counts), (comm, in), "
                   "and an algorithm behind them");
   }
-  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out,
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts,
                           Algorithm const& algorithm = {}) {

@@ -27,7 +27,7 @@ struct calls<collective::all_to_all> {
     static_assert(Fits,
                   "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm behind them");
   }
-  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
     door<collective::all_to_all, Comm> const its(comm);
     fill_empty(out, std::ranges::size(in));
@@ -53,8 +53,8 @@ struct calls<collective::all_to_all_v> {
                   "colligo: all_to_all_v takes (comm, in, counts, out, out_counts), (comm, in_place(range), counts), "
                   "(comm, in, counts), and an algorithm behind them");
   }
-  template <made How, communicator Comm, lasting_over<Comm> In, std::ranges::sized_range Counts,
-            output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, std::ranges::sized_range Counts,
+            output_of<How, In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
                           Algorithm const& algorithm = {}) {
     door<collective::all_to_all_v, Comm> const its(comm);

@@ -17,7 +17,7 @@ struct calls<collective::reduce> {
                   "colligo: reduce takes (comm, in, out, op, root), (comm, in_place(range), op, root), (comm, value, "
                   "op, root), and an algorithm behind them");
   }
-  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
     door<collective::reduce, Comm> const its(comm);

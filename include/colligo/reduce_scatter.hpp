@@ -23,8 +23,8 @@ struct calls<collective::reduce_scatter> {
     static_assert(Fits,
                   "colligo: reduce_scatter takes (comm, in, out, counts, op), and an algorithm behind them");
   }
-  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out,
-            std::ranges::sized_range Counts, functor_on_elements<Out> Op, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
+            std::ranges::sized_range Counts, functor_of<How, Out> Op, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                           Algorithm const& algorithm = {}) {
     door<collective::reduce_scatter, Comm> const its(comm);
@@ -39,7 +39,7 @@ struct calls<collective::reduce_scatter_block> {
     static_assert(Fits,
                   "colligo: reduce_scatter_block takes (comm, in, out, op), and an algorithm behind them");
   }
-  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
     door<collective::reduce_scatter_block, Comm> const its(comm);

@@ -47,7 +47,7 @@ struct calls<collective::exclusive_scan> {
   }
   static constexpr collective what = collective::exclusive_scan;
 
-  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, std::ranges::range_value_t<Out> const& init, Op&& op,
                           Algorithm const& algorithm = {}) {

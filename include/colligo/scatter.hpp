@@ -46,7 +46,7 @@ struct calls<collective::scatter> {
                   "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm "
                   "behind them");
   }
-  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
     door<collective::scatter, Comm> const its(comm);
     its.require_root(root);
@@ -71,8 +71,8 @@ struct calls<collective::scatterv> {
                   "colligo: scatterv takes (comm, in, counts, out, root), (comm, in_place(range), counts, root), and "
                   "an algorithm behind them");
   }
-  template <made How, communicator Comm, lasting_over<Comm> In, std::ranges::sized_range Counts,
-            output_like<In> Out, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, std::ranges::sized_range Counts,
+            output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                           Algorithm const& algorithm = {}) {
     door<collective::scatterv, Comm> const its(comm);

@@ -2,7 +2,7 @@
 /// @file
 /// What public headers are made of. Beside each collective calls<C> is specialised: make<How>(comm, the arguments of a
 /// form for ranges, algorithm = {}) accepts them, whether the call is made at once, started or made ready; fits<false>()
-/// lists all forms, for a call that none fits. The functions for requests are written here, once for all collectives.
+/// lists all forms, for a call that fits none. The functions for requests are written here, once for all collectives.
 #pragma once
 
 #include "communicators.hpp"
@@ -40,7 +40,7 @@ auto accept_elementwise(door<C, Comm> const& its, std::span<T> both) {
 /// The calls (comm, in, out, op) and (comm, in_place(range), op) of collectives that combine such vectors.
 template <collective C>
 struct elementwise_calls {
-  template <made How, communicator Comm, lasting_over<Comm> In, output_like<In> Out, functor_on_elements<Out> Op,
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
     auto const [from, to] = spans(in, out);

@@ -93,6 +93,15 @@ concept elements_like = elements<R> && std::is_same_v<std::ranges::range_value_t
 template <class R, class In>
 concept output_like = output<R> && elements_like<R, In>;
 
+/// What calls<C> accepts: a request's arguments. Those of a blocking call have been looked at by then, but that form has
+/// not been told from the one in place.
+template <class R, made How, class Comm>
+concept input_of = (How == made::at_once && !stands_in_place<std::remove_cvref_t<R>>) || lasting_over<R, Comm>;
+template <class R, made How, class In>
+concept output_of = How == made::at_once || output_like<R, In>;
+template <class Op, made How, class R>
+concept functor_of = How == made::at_once || functor_on_elements<Op, R>;
+
 /// T is what R consists of.
 template <class T, class R>
 concept element_of_range = std::ranges::contiguous_range<R> && std::is_same_v<std::ranges::range_value_t<R>, T>;
