@@ -30,7 +30,8 @@ struct calls<collective::all_gather> {
                   "colligo: all_gather takes (comm, in, out), (comm, in_place(range)), (comm, value, out), and an "
                   "algorithm behind them");
   }
-  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
+            algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
     door<collective::all_gather, Comm> const its(comm);
     blocks const block = its.blocks_of(std::ranges::size(in));

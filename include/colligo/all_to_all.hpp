@@ -27,7 +27,8 @@ struct calls<collective::all_to_all> {
     static_assert(Fits,
                   "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm behind them");
   }
-  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
+            algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
     door<collective::all_to_all, Comm> const its(comm);
     fill_empty(out, std::ranges::size(in));

@@ -36,7 +36,8 @@ struct calls<collective::gather> {
                   "colligo: gather takes (comm, in, out, root), (comm, in_place(range), root), (comm, value, out, "
                   "root), and an algorithm behind them");
   }
-  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
+            algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
     door<collective::gather, Comm> const its(comm);
     its.require_root(root);

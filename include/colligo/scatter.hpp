@@ -46,7 +46,8 @@ struct calls<collective::scatter> {
                   "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm "
                   "behind them");
   }
-  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
+            algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
     door<collective::scatter, Comm> const its(comm);
     its.require_root(root);

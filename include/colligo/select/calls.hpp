@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// What public headers are made of. Beside each collective calls<C> is specialised: make<How>(comm, the arguments of a
-/// form for ranges, algorithm = {}) accepts them, whether the call is made at once, started or made ready; fits<false>()
+/// form for ranges, algorithm = {}) accepts them, for a call that is made at once, started or made ready; fits<false>()
 /// lists all forms, for a call that fits none. The functions for requests are written here, once for all collectives.
 #pragma once
 

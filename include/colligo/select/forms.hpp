@@ -93,8 +93,8 @@ concept elements_like = elements<R> && std::is_same_v<std::ranges::range_value_t
 template <class R, class In>
 concept output_like = output<R> && elements_like<R, In>;
 
-/// What calls<C> accepts: a request's arguments. Those of a blocking call have been looked at by then, but that form has
-/// not been told from the one in place.
+/// What calls<C> accepts: a request's arguments. Those of a blocking call have been checked by then; only the form in
+/// place has to be kept apart.
 template <class R, made How, class Comm>
 concept input_of = (How == made::at_once && !stands_in_place<std::remove_cvref_t<R>>) || lasting_over<R, Comm>;
 template <class R, made How, class In>
