@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of mpi_steps.hpp and mpi_port.hpp for when this rank or another one has failed, or has left the call.
+/// The bodies of mpi_steps.hpp for when this rank or another one has failed, or has left the call.
 #pragma once
 
 #include <sched.h>
@@ -57,7 +57,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   };
   for_each_fragment(operands, [&](piece const& p) {
     if (!p.sends()) return;
-    each(p, [&] { port_.send_empty(p.peer, number_, mpi_port::remark::goes_on); });
+    each(p, [&] { port_.wire().send_empty(p.peer, number_, mpi_wire::remark::goes_on); });
   });
   for_each_fragment(operands, [&](piece const& p) {
     if (p.sends()) return;
@@ -66,7 +66,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
       MPI_Status status;
       int bytes = 0;
       for (int there = 0; !there;) {
-        check_mpi(MPI_Improbe(p.peer, tag_, port_.comm(), &there, &message, &status), "MPI_Improbe");
+        check_mpi(MPI_Improbe(p.peer, tag_, port_.wire().comm(), &there, &message, &status), "MPI_Improbe");
         if (!there) port_.linger();
       }
       check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
@@ -81,7 +81,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 // The peer has left this call, or has refused it: there is nothing more to be had from it.
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::throw_aborted(int peer) {
   left_ = nobody;
-  port_.hears_aborts();
+  port_.wire().hears_aborts();
   data_->rethrow();
   throw failed_elsewhere(concat({"colligo: rank ", rank(), " in call number ", number_,
                                    " on this communicator: rank ", peer, " has given the call up"}));
@@ -89,7 +89,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 // A message that is not as long as it has to be. False if its sender has left the call.
 [[gnu::cold]] COLLIGO_BODY bool mpi_steps::note(int from, std::size_t bytes, std::size_t wanted) {
-  if (bytes == 0 && port_.receive_remark(from, number_) == mpi_port::remark::abort_message) return false;
+  if (bytes == 0 && port_.wire().receive_remark(from, number_) == mpi_wire::remark::abort_message) return false;
   if (data_->has_failed()) return true;
   try {
     std::string const said =
@@ -156,45 +156,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
     memory_.taken = {};
     memory_.taken.resize(bytes);
   }
-}
-
-// Both are short: nobody waits here.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::send_empty(int to, std::uint32_t number, remark why) const {
-  check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, to, tag_of(number), comm_), "MPI_Send");
-  check_mpi(MPI_Send(&why, 1, MPI_BYTE, to, tag_of_remark(number), comm_), "MPI_Send");
-}
-[[gnu::cold]] COLLIGO_BODY mpi_port::remark mpi_port::receive_remark(int from, std::uint32_t number) const {
-  remark why{};
-  check_mpi(MPI_Recv(&why, 1, MPI_BYTE, from, tag_of_remark(number), comm_, MPI_STATUS_IGNORE), "MPI_Recv");
-  return why;
-}
-
-[[gnu::cold]] COLLIGO_BODY void mpi_port::drop_what_is_left() noexcept try {
-  constexpr std::uint32_t late = 200;   // calls; by then nobody waits any more
-  has_left_calls_ = false;
-  for (auto& [number, others] : left_) {
-    if (number == 0) continue;
-    while (others < size_ - 1) {
-      int there = 0, bytes = 0;
-      MPI_Status status;
-      for (int const tag : {tag_of(number), tag_of_remark(number)})
-        if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe");
-      if (!there) break;
-      if (status.MPI_TAG == tag_of_remark(number)) {
-        others += receive_remark(status.MPI_SOURCE, number) == remark::abort_message;
-        continue;
-      }
-      check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-      row<std::byte> nowhere(static_cast<std::size_t>(bytes));
-      check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
-                         MPI_STATUS_IGNORE),
-                "MPI_Recv");
-    }
-    if (others == size_ - 1 || calls - number > late) number = 0;
-    has_left_calls_ |= number != 0;
-  }
-} catch (std::exception const&) {   // later
-  has_left_calls_ = true;
 }
 
 }  // namespace colligo

@@ -7,17 +7,24 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <memory>
+#include <new>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "../core/error.hpp"
 #include "../core/strings.hpp"
 #include "../engine/requests.hpp"
 #include "mpi_port.hpp"
+#include "mpi_shared.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -62,16 +69,14 @@ class first_meeting {
   std::chrono::steady_clock::time_point began_;
 };
 
-}  // namespace mpi
-
 [[noreturn, gnu::cold]] inline void throw_no_memory() {
   throw failed_elsewhere("colligo: a rank has no memory for what is kept with a communicator");
 }
 
 // Not a blocking call of MPI's: a rank that has not come may wait for a request that needs this one.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::complete(MPI_Comm comm, MPI_Request request, char const* by) {
-  requests_of_rank& all = all_requests();
-  mpi::first_meeting meeting(comm);
+[[gnu::cold]] COLLIGO_BODY void complete(MPI_Comm comm, MPI_Request request, char const* by) {
+  requests_of_rank& all = mpi_port::all_requests();
+  first_meeting meeting(comm);
   for (int done = 0;; sched_yield()) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), by);
     if (done) return;
@@ -82,7 +87,7 @@ class first_meeting {
 
 // Every rank's value on every rank, in two messages a rank: as MPI_Iallgather it can be one from each rank to each.
 template <class Value>
-void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
+void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
   auto const bytes = static_cast<int>(sizeof mine);
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Igather(&mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, comm, &request), "MPI_Igather");
@@ -92,7 +97,7 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value
 }
 
 // Throws on all ranks if one of them is in trouble.
-[[gnu::cold]] COLLIGO_BODY void mpi_port::agree(MPI_Comm comm, std::exception_ptr const& trouble) {
+[[gnu::cold]] COLLIGO_BODY void agree(MPI_Comm comm, std::exception_ptr const& trouble) {
   int const mine = trouble ? 0 : 1;
   int all = mine;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -102,6 +107,154 @@ void mpi_port::exchange_values(MPI_Comm comm, Value const& mine, std::span<Value
   complete(comm, request, "MPI_Ibcast");
   if (trouble) std::rethrow_exception(trouble);
   if (!all) throw_no_memory();
+}
+
+}  // namespace mpi
+
+/// What a rank tells the others, and hears of them, when a communicator is first used: kept until all have met.
+class mpi_meeting {
+ public:
+  /// Collective.
+  static std::shared_ptr<mpi_port> make_port(MPI_Comm user);
+
+ private:
+  /// What a rank does alone, with all the memory that it takes. The rest is collective.
+  explicit mpi_meeting(MPI_Comm user);
+  MPI_Comm comm() const { return port_->wire_.comm(); }
+  void learn();
+  void learn_what_is_asked(std::size_t settings, bool trace);
+  void take_settings(std::size_t bytes);
+  void open_memory();
+
+  std::shared_ptr<mpi_port> port_;
+  std::shared_ptr<settings> environment_;   // this rank's
+  row<mpi_rank_info> ranks_;
+  row<mpi_segment> segments_;
+};
+
+[[gnu::cold]] COLLIGO_BODY mpi_meeting::mpi_meeting(MPI_Comm user) : port_(new mpi_port(user)) {
+  if (int of_all = 0; MPI_Comm_rank(MPI_COMM_WORLD, &of_all) == MPI_SUCCESS && of_all == 0) warn_of_unknown_variables();
+  if (port_->rank_ == 0) environment_ = settings_of_environment();
+  if (port_->size_ == 1) return;
+  ranks_.resize(static_cast<std::size_t>(port_->size_));
+  ranks_[static_cast<std::size_t>(port_->rank_)] = mpi_rank_info_of_this_process(environment_.get());
+  segments_.resize(ranks_.size());
+}
+
+// All that ranks have to know of each other, and whether each has a port: a rank that has no memory for one learns it
+// in a place of its own, for the others wait for it.
+[[gnu::cold]] COLLIGO_BODY std::shared_ptr<mpi_port> mpi_meeting::make_port(MPI_Comm user) {
+  std::optional<mpi_meeting> its;
+  std::exception_ptr trouble;
+  try {
+    its.emplace(mpi_meeting(user));
+  } catch (std::bad_alloc const&) {
+    trouble = std::current_exception();
+  }
+  std::array<mpi_rank_info, 128> few;
+  int size = 0, rank = 0;
+  check_mpi(MPI_Comm_size(user, &size), "MPI_Comm_size");
+  check_mpi(MPI_Comm_rank(user, &rank), "MPI_Comm_rank");
+  auto const ranks = static_cast<std::size_t>(size);
+  if (size == 1 && trouble) std::rethrow_exception(trouble);
+  if (size > 1) {
+    bool const is_few = ranks <= few.size();
+    if (!is_few) mpi::agree(user, trouble);
+    mpi_rank_info mine{};
+    if (its) mine = its->ranks_[static_cast<std::size_t>(rank)];
+    mine.has_no_port = !its;
+    std::span<mpi_rank_info> const all = is_few ? std::span(few).first(ranks) : std::span(its->ranks_);
+    mpi::exchange_values(user, mine, all);
+    if (trouble) std::rethrow_exception(trouble);
+    if (std::ranges::any_of(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) mpi::throw_no_memory();
+    if (is_few) std::ranges::copy(all, its->ranks_.begin());
+    its->port_->wire_.own(make_communicator_like(user));
+  }
+  its->learn();
+  if (!its->ranks_.empty()) its->open_memory();
+  mpi_port& port = *its->port_;
+  if (size > 1 && port.watches_waits()) port.lose_patience(port.host_, mpi::name_of(user));
+  return its->port_;
+}
+
+// Takes memory only for what the environment asks: as a rule there is nothing to agree on.
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::learn() {
+  if (port_->size_ == 1) return learn_what_is_asked(0, environment_value("COLLIGO_TRACE") != nullptr);
+  std::size_t const settings = ranks_[0].settings;
+  std::uint32_t const asks = ranks_[0].asks;
+  find_hosts(ranks_, port_->hosts);
+  for (mpi_rank_info const& r : ranks_) port_->domains.push_back(r.domains);
+  port_->missing_->hear_of(comm(), ranks_, port_->hosts);
+  if (!mpi_shared::possible(ranks_)) ranks_.clear();
+  if (settings == 0 && asks == 0) return;
+  std::exception_ptr trouble;
+  try {
+    learn_what_is_asked(settings, (asks & mpi_rank_info::trace) != 0);
+  } catch (std::bad_alloc const&) {   // all else is the same on all ranks
+    trouble = std::current_exception();
+  }
+  mpi::agree(comm(), trouble);
+}
+
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::learn_what_is_asked(std::size_t settings, bool trace_too) {
+  if (settings != 0) take_settings(settings);
+  port_->take(std::exchange(environment_, nullptr));
+  if (!trace_too) return;
+  if (follow_mpi) port_->trace = follow_mpi(comm(), port_->hosts);
+  else if (port_->rank_ == 0) warn_that_nothing_is_traced();
+}
+
+// An error is the user's communicator's, and may end the program.
+[[gnu::cold]] COLLIGO_BODY MPI_Comm make_communicator_like(MPI_Comm user) {
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Group ranks = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(user, &ranks), "MPI_Comm_group");
+  int const code = MPI_Comm_create(user, ranks, &made);
+  MPI_Group_free(&ranks);
+  check_mpi(code, "MPI_Comm_create");
+  MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  return made;
+}
+
+// Launchers do not always pass the environment on, so that ranks could disagree: rank 0's holds. Each string goes
+// with its length before it.
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_settings(std::size_t bytes) {
+  std::string texts;
+  texts.reserve(bytes);
+  if (!environment_) environment_ = std::make_shared<settings>();
+  if (port_->rank_ == 0)
+    for (std::string const* const text : environment_->texts()) {
+      auto const length = static_cast<std::uint32_t>(text->size());
+      texts.append(reinterpret_cast<char const*>(&length), sizeof length).append(*text);
+    }
+  texts.resize(bytes);
+  check_mpi(MPI_Bcast(texts.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm()), "MPI_Bcast");
+  std::size_t at = 0;
+  for (std::string* const text : environment_->texts()) {
+    std::uint32_t length = 0;
+    std::memcpy(&length, texts.data() + at, sizeof length);
+    text->assign(texts, at + sizeof length, length);
+    at += sizeof length + length;
+  }
+}
+
+// Before it is known whether a call will need it: a rank that refuses its call would not come then.
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::open_memory() {
+  mpi_segment mine{};
+  auto& memory = port_->shared_;
+  try {
+    memory = std::make_unique<mpi_shared>(comm(), port_->rank_, ranks_);
+    mine = memory->segment();
+  } catch (std::bad_alloc const&) {   // the others hear of it
+  }
+  mpi::exchange_values(comm(), mine, std::span(segments_));
+  if (std::ranges::any_of(segments_, [](mpi_segment const& s) { return s.at == 0; })) {
+    memory.reset();
+    port_->missing_->hear_of(segments_);
+  } else {
+    memory->open(segments_, port_->limits());
+    port_->host_ = memory->host();
+  }
 }
 
 }  // namespace colligo

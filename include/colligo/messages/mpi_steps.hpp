@@ -50,11 +50,11 @@ class mpi_steps : public any_step, public moving_step {
 
   void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
     number_ = number;
-    tag_ = port_.tag_of(number);
+    tag_ = port_.wire().tag_of(number);
     if (here_) here_->enter(its, what, number);
     left_host_ = false;
     is_plain_ = !host_ && !wire_->encode && !port_.looks_itself();
-    if (!whole_ && port_.has_left_calls()) [[unlikely]] port_.drop_what_is_left();
+    if (!whole_ && port_.wire().has_left_calls()) [[unlikely]] port_.drop_what_is_left();
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
   COLLIGO_BODY void list(std::span<operand const> operands, list_kind kind) override;

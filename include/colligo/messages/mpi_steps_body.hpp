@@ -44,7 +44,7 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
     data_->fail(std::current_exception());
     return exchange(out, in, peers, kind);
   }
-  std::size_t const got = port_.exchange(source, out_bytes, peers.to, into, in_bytes, peers.from, tag_);
+  std::size_t const got = port_.wire().exchange(source, out_bytes, peers.to, into, in_bytes, peers.from, tag_);
   if (got != in_bytes && !note(peers.from, got, in_bytes)) [[unlikely]] throw_aborted(peers.from);
   if (kind.folds && in_bytes != 0) data_->combine(in, into, peers.from < rank(), kind.with);
 }
@@ -55,7 +55,7 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   bool const any_order = kind == list_kind::as_they_come && !wire_->encode && !host_ && !port_.looks_itself();
   bool begun = false;
   try {
-    if (host_ && !port_.has_left_calls() && all_here(operands)) return here_->perform(operands, list_kind::plain);
+    if (host_ && !port_.wire().has_left_calls() && all_here(operands)) return here_->perform(operands, kind);
     host_ ? make_room(operands, kind) : prepare(operands);   // before the first message leaves or comes
     if (!any_order) begin(operands, kind);
     begun = true;
@@ -167,7 +167,7 @@ COLLIGO_BODY void mpi_steps::finish_in_memory() {
     if (now != shared_steps::state::stuck) polls = 0;
     else here_->wait(polls);
     // A rank of this host may wait for one of another that waits until this one takes its message.
-    if (port_.has_left_calls()) port_.drop_what_is_left();
+    if (port_.wire().has_left_calls()) port_.drop_what_is_left();
   }
 }
 
@@ -202,7 +202,7 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
     auto const i = static_cast<std::size_t>(which);
     auto const [from, wanted] = memory_.messages[i];
     if (from == nobody) continue;
-    std::size_t const got = mpi_port::received(code, "MPI_Waitany", status, wanted);
+    std::size_t const got = mpi_wire::received(code, "MPI_Waitany", status, wanted);
     if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);   // others are on their way
     if (left_ != nobody) continue;
     data_->combine(arriving[i].elements, sources[i], arriving[i].peer < rank(), arriving[i].which);
@@ -220,11 +220,11 @@ COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, 
   for (std::size_t at = 0; at < bytes; at += longest_segment) {
     std::size_t const now = std::min(bytes - at, longest_segment);
     if (data_->has_failed()) {
-      port_.send_empty(to, number_, mpi_port::remark::goes_on);
+      port_.wire().send_empty(to, number_, mpi_wire::remark::goes_on);
       continue;
     }
     memory_.messages.push_back({nobody, now});
-    check_mpi(MPI_Isend(out + at, static_cast<int>(now), MPI_BYTE, to, tag_, port_.comm(),
+    check_mpi(MPI_Isend(out + at, static_cast<int>(now), MPI_BYTE, to, tag_, port_.wire().comm(),
                         &memory_.requests.push_back(MPI_REQUEST_NULL)),
               "MPI_Isend");
   }
@@ -233,7 +233,7 @@ COLLIGO_BODY void mpi_steps::post_recv(std::byte* in, std::size_t bytes, int fro
   for (std::size_t at = 0; at < bytes; at += longest_segment) {
     std::size_t const now = std::min(bytes - at, longest_segment);
     memory_.messages.push_back({from, now});
-    check_mpi(MPI_Irecv(in + at, static_cast<int>(now), MPI_BYTE, from, tag_, port_.comm(),
+    check_mpi(MPI_Irecv(in + at, static_cast<int>(now), MPI_BYTE, from, tag_, port_.wire().comm(),
                         &memory_.requests.push_back(MPI_REQUEST_NULL)),
               "MPI_Irecv");
   }
@@ -252,7 +252,7 @@ COLLIGO_BODY bool mpi_steps::finish_messages(bool waits) {
       check_mpi(code, "MPI_Wait");
       continue;
     }
-    std::size_t const got = mpi_port::received(code, "MPI_Wait", status, wanted);
+    std::size_t const got = mpi_wire::received(code, "MPI_Wait", status, wanted);
     if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);
   }
   memory_.requests.clear(), memory_.messages.clear();
@@ -271,8 +271,8 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
     int there = 1, first = 0;
-    if (waits) check_mpi(MPI_Mprobe(p.peer, tag_, port_.comm(), &message, &status), "MPI_Mprobe");
-    else check_mpi(MPI_Improbe(p.peer, tag_, port_.comm(), &there, &message, &status), "MPI_Improbe");
+    if (waits) check_mpi(MPI_Mprobe(p.peer, tag_, port_.wire().comm(), &message, &status), "MPI_Mprobe");
+    else check_mpi(MPI_Improbe(p.peer, tag_, port_.wire().comm(), &there, &message, &status), "MPI_Improbe");
     if (!there) {
       all = false;
       return;
@@ -306,7 +306,7 @@ COLLIGO_BODY void mpi_steps::take_rest(int from, std::size_t first) {
   if (bytes > first) memory_.taken.resize(bytes);
   for (std::size_t at = first; at < bytes; at += longest_segment)
     check_mpi(MPI_Recv(memory_.taken.data() + at, static_cast<int>(std::min<std::size_t>(bytes - at, longest_segment)),
-                       MPI_BYTE, from, tag_, port_.comm(), MPI_STATUS_IGNORE),
+                       MPI_BYTE, from, tag_, port_.wire().comm(), MPI_STATUS_IGNORE),
               "MPI_Recv");
 }
 

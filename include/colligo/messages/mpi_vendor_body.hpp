@@ -173,7 +173,7 @@ void vendor_call::memberwise(Run run) const {
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::call_reduction() {
   using enum collective;
-  MPI_Comm const comm = port_.comm();
+  MPI_Comm const comm = port_.wire().comm();
   bool const at_root = port_.rank() == its_.root,
              same = its_.in.data == its_.out.data && (its_.what != reduce || at_root);
   std::byte const* const in = its_.in.data;
@@ -195,7 +195,7 @@ void vendor_call::memberwise(Run run) const {
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::call_gathering() {
   using enum collective;
-  MPI_Comm const comm = port_.comm();
+  MPI_Comm const comm = port_.wire().comm();
   std::byte const* const in = its_.in.data;
   std::byte* const out = its_.out.data;
   bool const scatters = its_.what == scatter || its_.what == scatterv;
@@ -233,10 +233,10 @@ void vendor_call::memberwise(Run run) const {
   void const* const in = same ? MPI_IN_PLACE : its_.in.data;
   if (its_.what == collective::all_to_all) {
     int const n = count_of(its_.vector[0].size());
-    return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, its_.out.data, n, type_, port_.comm());
+    return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, its_.out.data, n, type_, port_.wire().comm());
   }
   make(COLLIGO_MPI(Alltoallv, alltoallv), in, ints_.counts.data(), ints_.first.data(), type_, its_.out.data,
-       out_ints_.counts.data(), out_ints_.first.data(), type_, port_.comm());
+       out_ints_.counts.data(), out_ints_.first.data(), type_, port_.wire().comm());
 }
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::rethrow() {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Messages of bytes between the ranks of a communicator, which is the library's own; and what a rank that has left a
+/// call sends, and still receives.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "../engine/call.hpp"
+#include "mpi_error.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// MPI counts are int: longer messages go in segments of this many bytes, which both ends know from the range.
+inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
+/// Bytes up to which a receive follows its send. That is the quickest for what leaves at once (MPI_Sendrecv takes a
+/// third longer for 8 bytes); a longer message had better find the receive posted.
+inline constexpr std::size_t longest_short = std::size_t{1} << 16;
+
+class mpi_wire {
+ public:
+  /// For the moment over the user's.
+  explicit mpi_wire(MPI_Comm user);
+  ~mpi_wire();
+  mpi_wire(mpi_wire const&) = delete;
+  mpi_wire& operator=(mpi_wire const&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  /// The library's own; for one rank alone, who sends nothing, the user's.
+  MPI_Comm comm() const { return comm_; }
+  bool owns_comm() const { return owns_comm_; }
+  void own(MPI_Comm made) { comm_ = made, owns_comm_ = true; }
+  /// The user's communicator is freed.
+  void outlive_user() {
+    if (!owns_comm_) comm_ = MPI_COMM_SELF;
+  }
+
+  /// One message out and one in, at once; either may be absent (nobody). Bytes, at most longest_segment. Waits.
+  /// Returns the bytes that have come; more than `in_bytes` if the message was longer.
+  std::size_t exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
+                       int from, int tag) {
+    // 0 - 1 is huge: empty is not short.
+    if (out_bytes - 1 >= longest_short || in_bytes - 1 >= longest_short)
+      return exchange_long(out, out_bytes, to, in, in_bytes, from, tag);
+    MPI_Request leaving = MPI_REQUEST_NULL;
+    MPI_Status status;
+    check_mpi(MPI_Isend(out, static_cast<int>(out_bytes), MPI_BYTE, to, tag, comm_, &leaving), "MPI_Isend");
+    int const code = MPI_Recv(in, static_cast<int>(in_bytes), MPI_BYTE, from, tag, comm_, &status);
+    check_mpi(MPI_Wait(&leaving, MPI_STATUS_IGNORE), "MPI_Wait");
+    return received(code, "MPI_Recv", status, in_bytes);
+  }
+  /// Bytes that have come, one more than `wanted` if they were cut off. Throws for any other failure.
+  static std::size_t received(int code, char const* by, MPI_Status const& status, std::size_t wanted) {
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      check_unless_cut_off(code, by);
+      return wanted + 1;
+    }
+    int bytes = 0;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    return static_cast<std::size_t>(bytes);
+  }
+  static void check_unless_cut_off(int code, char const* by);
+
+  /// The tag of the messages of a call: all that the MPI library has take their turns.
+  int tag_of(std::uint32_t number) const { return static_cast<int>(number & tags_); }
+
+  /// Why a message is empty; no other is, for what has no elements is not sent. The remark follows it with a tag of its
+  /// own, so that a receive which waits for the message need not look out for anything else.
+  enum class remark : unsigned char { goes_on, abort_message };
+  void send_empty(int to, std::uint32_t number, remark why) const;
+  /// After an empty message of that rank.
+  remark receive_remark(int from, std::uint32_t number) const;
+  /// This rank has left calls of late: what others still send it of these is to be received, and dropped, for they may
+  /// wait for that.
+  bool has_left_calls() const { return has_left_calls_; }
+  /// Abort messages may be in progress. A communicator that is made later must not take them for its own, as it might
+  /// if the MPI library gave it the number of this one: this one is not freed.
+  void hears_aborts() { keeps_comm_ = true; }
+  /// This rank leaves this call, of so many. Those who wait in it are to be sent abort messages.
+  void leave_call(std::uint32_t number, std::uint32_t calls) noexcept;
+  void drop_what_is_left(std::uint32_t calls) noexcept;
+
+ private:
+  /// The same if one of them is absent, or not short.
+  std::size_t exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
+                            int from, int tag);
+  int tag_of_remark(std::uint32_t number) const { return tag_of(number) | static_cast<int>(tags_ + 1); }
+
+  MPI_Comm comm_;
+  int rank_ = 0, size_ = 1;
+  bool owns_comm_ = false, keeps_comm_ = false, has_left_calls_ = false;
+  std::uint32_t tags_ = 0x3fff;
+  struct left_call {
+    std::uint32_t number = 0;   // 0: none
+    int others = 0;             // that have left it too: if all have, nothing else comes
+  };
+  std::array<left_call, 16> left_{};   // the latest
+};
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "mpi_wire_body.hpp"
+#endif

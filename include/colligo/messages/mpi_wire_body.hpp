@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of mpi_wire.hpp.
+#pragma once
+
+#include <bit>
+#include <exception>
+
+#include "../core/row.hpp"
+#include "mpi_wire.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[gnu::cold]] COLLIGO_BODY mpi_wire::mpi_wire(MPI_Comm user) : comm_(user) {
+  check_mpi(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(user, &size_), "MPI_Comm_size");
+  int *most_tags = nullptr, found = 0;
+  check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most_tags, &found), "MPI_Comm_get_attr");
+  if (found) tags_ = std::bit_floor(static_cast<std::uint32_t>(*most_tags) + 1) / 2 - 1;   // half are for remarks
+}
+
+[[gnu::cold]] COLLIGO_BODY mpi_wire::~mpi_wire() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (owns_comm_ && !keeps_comm_ && !finalised) MPI_Comm_free(&comm_);
+}
+
+COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in,
+                                                 std::size_t in_bytes, int from, int tag) {
+  int const out_count = static_cast<int>(out_bytes), in_count = static_cast<int>(in_bytes);
+  MPI_Status status;
+  if (in_bytes == 0) {
+    check_mpi(MPI_Send(out, out_count, MPI_BYTE, to, tag, comm_), "MPI_Send");
+    return 0;
+  }
+  if (out_bytes == 0) {
+    int const code = MPI_Recv(in, in_count, MPI_BYTE, from, tag, comm_, &status);
+    return received(code, "MPI_Recv", status, in_bytes);
+  }
+  int const code = MPI_Sendrecv(out, out_count, MPI_BYTE, to, tag, in, in_count, MPI_BYTE, from, tag, comm_, &status);
+  return received(code, "MPI_Sendrecv", status, in_bytes);
+}
+
+[[gnu::cold]] COLLIGO_BODY void mpi_wire::check_unless_cut_off(int code, char const* by) {
+  int kind = MPI_SUCCESS;
+  MPI_Error_class(code, &kind);
+  if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
+}
+
+// Both are short: nobody waits here.
+[[gnu::cold]] COLLIGO_BODY void mpi_wire::send_empty(int to, std::uint32_t number, remark why) const {
+  check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, to, tag_of(number), comm_), "MPI_Send");
+  check_mpi(MPI_Send(&why, 1, MPI_BYTE, to, tag_of_remark(number), comm_), "MPI_Send");
+}
+[[gnu::cold]] COLLIGO_BODY mpi_wire::remark mpi_wire::receive_remark(int from, std::uint32_t number) const {
+  remark why{};
+  check_mpi(MPI_Recv(&why, 1, MPI_BYTE, from, tag_of_remark(number), comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+  return why;
+}
+
+[[gnu::cold]] COLLIGO_BODY void mpi_wire::leave_call(std::uint32_t number, std::uint32_t calls) noexcept {
+  if (has_left_calls_) drop_what_is_left(calls);
+  left_[number % left_.size()] = {number};
+  has_left_calls_ = true;
+  hears_aborts();
+}
+
+[[gnu::cold]] COLLIGO_BODY void mpi_wire::drop_what_is_left(std::uint32_t calls) noexcept try {
+  constexpr std::uint32_t late = 200;   // calls; by then nobody waits any more
+  has_left_calls_ = false;
+  for (auto& [number, others] : left_) {
+    if (number == 0) continue;
+    while (others < size_ - 1) {
+      int there = 0, bytes = 0;
+      MPI_Status status;
+      for (int const tag : {tag_of(number), tag_of_remark(number)})
+        if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe");
+      if (!there) break;
+      if (status.MPI_TAG == tag_of_remark(number)) {
+        others += receive_remark(status.MPI_SOURCE, number) == remark::abort_message;
+        continue;
+      }
+      check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+      row<std::byte> nowhere(static_cast<std::size_t>(bytes));
+      check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
+                         MPI_STATUS_IGNORE),
+                "MPI_Recv");
+    }
+    if (others == size_ - 1 || calls - number > late) number = 0;
+    has_left_calls_ |= number != 0;
+  }
+} catch (std::exception const&) {   // later
+  has_left_calls_ = true;
+}
+
+}  // namespace colligo
