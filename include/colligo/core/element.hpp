@@ -153,6 +153,11 @@ void combine_bytes(void* op, std::byte const* left, std::byte const* right, std:
           *static_cast<Op*>(op));
 }
 
+/// How a type is combined that does it better than by assigning what the functor returns; null: as others are.
+using combination = void (*)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
+template <class Op, class T>
+inline constexpr combination own_combination = nullptr;
+
 /// Barriers fold signals, which say nothing.
 inline void combine_nothing(void*, std::byte const*, std::byte const*, std::byte*, std::size_t) {}
 
@@ -166,6 +171,8 @@ inline constexpr element element_of{
     &name_of_type<T>, &name_of_type<std::remove_cv_t<Op>>,
     [] {
       if constexpr (std::is_same_v<std::remove_cv_t<Op>, no_functor>) return &combine_nothing;
+      else if constexpr (own_combination<std::remove_cv_t<Op>, T> != nullptr)
+        return own_combination<std::remove_cv_t<Op>, T>;
       else return &combine_bytes<T, Op>;
     }()};
 

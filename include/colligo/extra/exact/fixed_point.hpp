@@ -64,30 +64,27 @@ class fixed_point {
   }
   void add_special(std::int64_t special) { words_[digits] |= special; }
 
+  constexpr fixed_point() : words_{} {}
   fixed_point& operator+=(fixed_point const& b) {
-    auto const& theirs = b.words_;
-    if (last_word::weight(words_[digits]) + last_word::weight(theirs[digits]) > last_word::most_weight) [[unlikely]] {
-      fixed_point light = b;
-      light.canonicalise(), canonicalise();
-      return *this += light;
-    }
-    for (std::size_t i = 0; i < digits; ++i) words_[i] += theirs[i];
-    add_last_word(theirs[digits]);
+    assign_sum(*this, b);
     return *this;
   }
-  /// a + b, written once: copies of it would cost as much as the sum.
-  fixed_point(fixed_point const& a, fixed_point const& b) {
-    if (last_word::weight(a.words_[digits]) + last_word::weight(b.words_[digits]) > last_word::most_weight)
-        [[unlikely]] {
-      *this = a;
-      *this += b;
-      return;
+  /// a + b, either of which may be this number.
+  void assign_sum(fixed_point const& a, fixed_point const& b) {
+    std::int64_t const left = a.words_[digits], right = b.words_[digits];
+    if (last_word::weight(left) + last_word::weight(right) > last_word::most_weight) [[unlikely]] {
+      fixed_point x = a, y = b;
+      x.canonicalise(), y.canonicalise();
+      return assign_sum(x, y);
     }
-    for (std::size_t i = 0; i < digits; ++i) words_[i] = a.words_[i] + b.words_[i];
-    words_[digits] = a.words_[digits];
-    add_last_word(b.words_[digits]);
+    // Compilers vectorise where they know that memory is apart.
+    if (&a == &b) for (std::size_t i = 0; i < digits; ++i) words_[i] = 2 * a.words_[i];
+    else if (this == &a) add(words_.data(), b.words_.data());
+    else if (this == &b) add(words_.data(), a.words_.data());
+    else add(words_.data(), a.words_.data(), b.words_.data());
+    std::int64_t const seen = (left | right) & last_word::specials;
+    words_[digits] = ((left & ~last_word::specials) + (right & ~last_word::specials)) | seen;
   }
-  constexpr fixed_point() = default;
 
   void negate() {
     // What was 0 .. 127 (2^56 - 1) is as far below 0: the weight holds.
@@ -110,12 +107,14 @@ class fixed_point {
     words_[digits] += last_word::one;
     if (last_word::weight(words_[digits]) == last_word::most_weight) [[unlikely]] canonicalise();
   }
-  void add_last_word(std::int64_t theirs) {
-    std::int64_t const mine = words_[digits], seen = (mine | theirs) & last_word::specials;
-    words_[digits] = ((mine & ~last_word::specials) + (theirs & ~last_word::specials)) | seen;
+  static void add(std::int64_t* __restrict out, std::int64_t const* __restrict b) {
+    for (std::size_t i = 0; i < digits; ++i) out[i] += b[i];
+  }
+  static void add(std::int64_t* __restrict out, std::int64_t const* __restrict a, std::int64_t const* __restrict b) {
+    for (std::size_t i = 0; i < digits; ++i) out[i] = a[i] + b[i];
   }
 
-  std::array<std::int64_t, digits + 1> words_{};
+  std::array<std::int64_t, digits + 1> words_;
 };
 
 }  // namespace colligo

@@ -38,31 +38,39 @@ COLLIGO_BODY std::uint64_t rounded_bits(std::int64_t const* its, int n, int unit
     if (seen == negative_infinity_seen) return format.infinity() | format.sign();
     return format.nan();
   }
-  std::array<std::int64_t, most_words> words;
-  std::copy_n(its, n + 1, words.data());
-  make_canonical(words.data(), n);
-  words[static_cast<std::size_t>(n)] = last_word::digit(words[static_cast<std::size_t>(n)]);
-  bool const negative = words[static_cast<std::size_t>(n)] < 0;
-  if (negative) {
+  // Digits that are nothing, as most are, are left alone: those from `low` to `high` are made canonical. Where what is
+  // carried out of them is negative, so is the number, and its opposite is taken.
+  auto const digit = [&](int i) { return i == n ? last_word::digit(its[n]) : its[i]; };
+  int low = 0, high = n;
+  while (low <= n && digit(low) == 0) ++low;
+  if (low > n) return 0;
+  while (digit(high) == 0) --high;
+  std::array<std::uint64_t, most_words> words;
+  auto const carried_out = [&](bool turned) {
     std::int64_t carry = 0;
-    for (int i = 0; i <= n; ++i) {
-      std::int64_t const all = carry - words[static_cast<std::size_t>(i)];
-      words[static_cast<std::size_t>(i)] = i < n ? all & digit_mask : all;
+    for (int i = low; i <= high; ++i) {
+      std::int64_t const all = carry + (turned ? -digit(i) : digit(i));
+      words[static_cast<std::size_t>(i)] = static_cast<std::uint64_t>(all & digit_mask);
       carry = all >> digit_bits;
     }
-  }
-  auto const word = [&](int i) { return static_cast<std::uint64_t>(words[static_cast<std::size_t>(i)]); };
-  int top = n;
-  while (top >= 0 && word(top) == 0) --top;
-  if (top < 0) return 0;
+    return carry;
+  };
+  std::int64_t carried = carried_out(false);
+  bool const negative = carried < 0;
+  if (negative) carried = carried_out(true);
+  words[static_cast<std::size_t>(high + 1)] = static_cast<std::uint64_t>(carried);
+  int top = high + 1;
+  auto const word = [&](int i) { return i < low || i > top ? 0 : words[static_cast<std::size_t>(i)]; };
+  while (top >= low && word(top) == 0) --top;
+  if (top < low) return 0;
 
   // Bits are counted from the unit's on. Those from `last` on are kept, at most 53.
   int const first = top * digit_bits + static_cast<int>(std::bit_width(word(top))) - 1;
   int const last = std::max(first - format.fraction, format.least() - unit);
   auto const bits_from = [&](int from) {   // 56 or more of them, or all that there are
     int const at = from / digit_bits, by = from % digit_bits;
-    std::uint64_t const low = at <= n ? word(at) >> by : 0;
-    return by == 0 || at + 1 > n ? low : low | word(at + 1) << (digit_bits - by);
+    std::uint64_t const lower = word(at) >> by;
+    return by == 0 ? lower : lower | word(at + 1) << (digit_bits - by);
   };
   std::uint64_t mantissa = 0;
   if (last <= 0) {
@@ -71,10 +79,9 @@ COLLIGO_BODY std::uint64_t rounded_bits(std::int64_t const* its, int n, int unit
     mantissa = bits_from(last);
     bool const half = (bits_from(last - 1) & 1) != 0;
     auto const anything_below = [&](int end) {
-      for (int i = 0; i < end / digit_bits && i <= n; ++i)
+      for (int i = low; i < end / digit_bits && i <= top; ++i)
         if (word(i) != 0) return true;
-      int const at = end / digit_bits;
-      return at <= n && (word(at) & ((std::uint64_t{1} << end % digit_bits) - 1)) != 0;
+      return (word(end / digit_bits) & ((std::uint64_t{1} << end % digit_bits) - 1)) != 0;
     };
     mantissa += half && ((mantissa & 1) != 0 || anything_below(last - 1));
   }

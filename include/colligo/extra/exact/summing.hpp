@@ -19,7 +19,7 @@
 #include <ostream>
 #include <ranges>
 
-#include "../../core/functor.hpp"
+#include "../../core/element.hpp"
 #include "block_sums.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -51,6 +51,13 @@ struct sum_of_summands<exact_product<T>> {
 struct inside_of_sum {
   template <class Sum>
   static auto const& state(Sum const& sum) { return sum.state_; }
+  /// What std::plus<> does, without copies of what it returns, which would take longer than the sums.
+  template <class Sum>
+  static void combine(void*, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
+    auto const *a = reinterpret_cast<Sum const*>(left), *b = reinterpret_cast<Sum const*>(right);
+    auto* const sums = reinterpret_cast<Sum*>(out);
+    for (std::size_t i = 0; i < n; ++i) sums[i].state_.assign_sum(a[i].state_, b[i].state_);
+  }
 };
 
 /// Its numbers all are numbers of T's.
@@ -108,7 +115,10 @@ class exact_sum {
     return *this;
   }
   exact_sum& operator-=(exact_sum const& other) { return *this += -other; }
-  friend exact_sum operator+(exact_sum const& a, exact_sum const& b) { return exact_sum(state(a.state_, b.state_)); }
+  friend exact_sum operator+(exact_sum const& a, exact_sum const& b) {
+    exact_sum sum = a;
+    return sum += b;
+  }
   friend exact_sum operator-(exact_sum const& a, exact_sum const& b) { return a + -b; }
   exact_sum operator-() const {
     exact_sum minus = *this;
@@ -142,7 +152,6 @@ class exact_sum {
 
  private:
   friend struct detail::inside_of_sum;
-  explicit exact_sum(state const& its) : state_(its) {}
 
   exact_sum& add(detail::integer_form const& x) {
     if (x.special != 0) [[unlikely]] state_.add_special(x.special);
@@ -175,6 +184,9 @@ concept adds_exactly = is_exact_sum<T> && (std::is_same_v<Op, std::plus<>> || st
 
 }  // namespace detail
 
+template <class Op, class T>
+  requires detail::adds_exactly<Op, T>
+inline constexpr detail::combination detail::own_combination<Op, T> = &detail::inside_of_sum::combine<T>;
 template <class Op, class T>
   requires detail::adds_exactly<Op, T>
 inline constexpr bool commutative<Op, T> = true;

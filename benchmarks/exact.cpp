@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// What exact sums cost: on the way beside MPI's plain sum of a double, locally beside std::accumulate, and several
+// reductions in one call beside as many calls. Pairs are timed one after the other, again and again; medians of their
+// ratios are printed.
+//
+//   mpirun -n 2 exact
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/mpi.hpp>
+#include <colligo/each.hpp>
+#include <colligo/sequence.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace {
+
+using colligo::exact_sum;
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> all) {
+  std::ranges::nth_element(all, all.begin() + std::ssize(all) / 2);
+  return all[all.size() / 2];
+}
+
+struct pair_of_times {
+  double ours, theirs, ratio;   // seconds
+};
+
+// Medians over `pairs` times of `calls` calls each, of the slowest rank.
+template <class Ours, class Theirs>
+pair_of_times compare(boost::mpi::communicator const& world, int pairs, int calls, Ours ours, Theirs theirs) {
+  std::vector<double> a, b, ratios;
+  auto const time = [&](auto const& f) {
+    MPI_Barrier(world);
+    double const began = seconds();
+    for (int i = 0; i < calls; ++i) f();
+    return boost::mpi::all_reduce(world, (seconds() - began) / calls, boost::mpi::maximum<double>());
+  };
+  time(ours), time(theirs);
+  for (int i = 0; i < pairs; ++i) {
+    a.push_back(time(ours));
+    b.push_back(time(theirs));
+    ratios.push_back(a.back() / b.back());
+  }
+  return {median(a), median(b), median(ratios)};
+}
+
+void print(boost::mpi::communicator const& world, std::string_view what, std::string_view beside,
+           pair_of_times const& t, double per = 1, std::string_view unit = "us", double scale = 1e6) {
+  if (world.rank() != 0) return;
+  fmt::print("{:<44} {:9.3f} {:<6} {:<34} {:9.3f}   ratio {:.2f}\n", what, t.ours * scale / per, unit, beside,
+             t.theirs * scale / per, t.ratio);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  boost::mpi::environment const mpi(argc, argv);
+  boost::mpi::communicator const world;
+  int pairs = 101, calls = 2000;
+  std::vector<std::size_t> lengths{1000000, 20000000};
+  CLI::App app("What exact sums cost beside plain ones");
+  app.add_option("--pairs", pairs, "pairs of timings, whose medians are taken")->capture_default_str();
+  app.add_option("--calls", calls, "calls in each")->capture_default_str();
+  app.add_option("--numbers", lengths, "lengths of ranges that one rank sums up")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  double volatile sink = 0;
+  double x = world.rank() + 0.1, y = 0;
+  auto const plain = [&] { MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, world); };
+
+  exact_sum<float> f(0.1f);
+  exact_sum<double> d(x);
+  exact_sum<float> all_f;
+  exact_sum<double> all_d;
+  std::string_view const mpis = "MPI_Allreduce, MPI_SUM, a double";
+  print(world, "all_reduce of an exact_sum<float>", mpis, compare(world, pairs, calls, [&] {
+          colligo::all_reduce(world, std::span(&f, 1), std::span(&all_f, 1), std::plus<>{});
+        }, plain));
+  print(world, "all_reduce of an exact_sum<double>", mpis, compare(world, pairs, calls, [&] {
+          colligo::all_reduce(world, std::span(&d, 1), std::span(&all_d, 1), std::plus<>{});
+        }, plain));
+  print(world, "made of a number, all_reduce, rounded", mpis, compare(world, pairs, calls, [&] {
+          sink = colligo::all_reduce(world, exact_sum<double>(x), std::plus<>{}).value();
+        }, plain));
+
+  exact_sum<double> expected;
+  for (int r = 0; r < world.size(); ++r) expected += r + 0.1;
+  if (all_d != expected) {
+    fmt::print(stderr, "the exact sum of {} ranks is wrong\n", world.size());
+    return 1;
+  }
+
+  using three = std::tuple<double, double, long>;
+  auto const fused = [&] {
+    colligo::all_reduce(world, three{x, x, 1}, colligo::each(std::plus<>{}, colligo::maximum{}, std::plus<>{}));
+  };
+  print(world, "sum, maximum and count in one", "one all_reduce of a double", compare(world, pairs, calls, fused, [&] {
+          sink = colligo::all_reduce(world, x, std::plus<>{});
+        }));
+  print(world, "sum, maximum and count in one", "three calls", compare(world, pairs, calls, fused, [&] {
+          sink = colligo::all_reduce(world, x, std::plus<>{});
+          sink = colligo::all_reduce(world, x, colligo::maximum{});
+          colligo::all_reduce(world, 1L, std::plus<>{});
+        }));
+
+  if (world.rank() != 0) return 0;
+  boost::mpi::communicator const alone(MPI_COMM_SELF, boost::mpi::comm_attach);
+  std::mt19937_64 random(1);
+  for (std::size_t const n : lengths)
+    for (int const spread : {0, 20, 1000}) {
+      std::uniform_int_distribution<int> exponent(-spread, spread);
+      std::normal_distribution<double> normal;
+      std::vector<double> numbers(n);
+      for (double& number : numbers) number = std::ldexp(normal(random), exponent(random));
+      int const times = n > 10000000 ? 7 : 31;
+      auto const accumulate = [&] { sink = std::accumulate(numbers.begin(), numbers.end(), 0.0); };
+      print(alone, fmt::format("exact, {} numbers, exponents +-{}", n, spread), "std::accumulate",
+            compare(alone, times, 1, [&] { sink = exact_sum<double>(numbers).value(); }, accumulate),
+            static_cast<double>(n), "ns", 1e9);
+      print(alone, fmt::format("dot, {} numbers, exponents +-{}", n, spread), "std::inner_product",
+            compare(alone, times, 1, [&] { sink = colligo::dot(alone, numbers, numbers); }, [&] {
+              sink = std::inner_product(numbers.begin(), numbers.end(), numbers.begin(), 0.0);
+            }), static_cast<double>(n), "ns", 1e9);
+    }
+}
