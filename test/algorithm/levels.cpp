@@ -87,6 +87,13 @@ void check_laws(nest const& its, std::size_t n) {
       CHECK((in_order && static_cast<int>(ranks.size()) == its.size()));
     }
     CHECK_NOTHROW(record(direct_by_level{.levels = &its}, collective::barrier, its.size(), 0).verify());
+    for (int const root : {0, its.size() / 3, its.size() - 1})
+      for (collective const c : {collective::reduce, collective::broadcast}) {
+        auto const one = record(direct_by_level{.levels = &its}, c, its.size(), n, root);
+        CHECK_NOTHROW(one.verify());
+        CHECK(one.total_messages() == static_cast<std::size_t>(its.size() - 1));
+        CHECK(one.rounds() <= its.levels());
+      }
   });
 }
 
@@ -186,7 +193,7 @@ class fake_system {
   std::filesystem::path root_;
 };
 
-}   // namespace
+}  // namespace
 
 TEST_CASE("what the system says of cores: Rome with one and four nodes a socket, SNC, Grace, odd masks, nothing") {
   {
@@ -351,7 +358,17 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
             colligo::all_reduce(comm, laws::words_of(comm.rank(), n), out, as_commutative(laws::concatenation{}), tag);
             laws::expect_words(out, p, its.consecutive(), std::string(Tag::name));
           });
-        colligo::barrier(comm, direct_by_level{.levels = &its});
+        direct_by_level const tag{.levels = &its};
+        colligo::barrier(comm, tag);
+        for (int root = 0; root < p; ++root) {
+          auto const mine = laws::words_of(comm.rank(), 3);
+          std::vector<std::string> out(comm.rank() == root ? 3 : 0), sent(3);
+          if (comm.rank() == root) sent = mine;
+          colligo::reduce(comm, mine, out, as_commutative(laws::concatenation{}), root, tag);
+          if (comm.rank() == root) laws::expect_words(out, p, its.consecutive(), "reduce by levels");
+          colligo::broadcast(comm, sent, root, tag);
+          laws::expect(sent == laws::words_of(root, 3), "broadcast by levels", p, 3);
+        }
       }));
     }
 }

@@ -4,7 +4,8 @@
 /// socket, then one of each other socket. All ranks take part on each level.
 /// Picture  levels 2 x 2   0-1 2-3   0-2 1-3     levels 3 x 2   0-1-2 3-4-5   0-3 1-4 2-5
 /// Cost     the sum over levels of direct's with as many ranks as the level joins groups, each with the whole vector:
-///          equal to the recorded schedule where groups of a level have as many parts
+///          equal to the recorded schedule where groups of a level have as many parts. reduce and broadcast: a tree in
+///          which one rank speaks for each group, with as many messages in a step as the level joins groups
 /// Needs    any p, any levels: a rank of a larger group reads a smaller one's members round again. Without levels that
 ///          are known there are rounds of 4 to 9 by rank numbers
 /// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute; same bits on all ranks
@@ -48,7 +49,34 @@ void exchange_by_level(nest const& its, Step& step, range out, range in) {
   }
 }
 
-}   // namespace detail
+/// Level by level from the root out, or back to it: in each group one rank speaks for all, and exchanges with those who
+/// speak for its parts. f(speaks, others, peer): whether this rank does, for how many parts others do, and who; if it
+/// does not, peer(0) is who does.
+template <class F>
+void along_speakers(nest const& its, int rank, int root, bool outwards, F const& f) {
+  int const me = its.place_of(rank), start = its.place_of(root);
+  // Of a place's group of a level, from the outermost on: the root, or who stands where the speaker around it does.
+  auto const speaker = [&](int level, int place) {
+    int its_speaker = start;
+    for (int above = its.levels() - 1; above > level; --above) {
+      nest::group const part = its.group_at(above - 1, place), own = its.group_at(above - 1, its_speaker);
+      if (part.first != own.first) its_speaker = nest::partner(part, own, its_speaker);
+    }
+    return its_speaker;
+  };
+  for (int i = 0; i < its.levels(); ++i) {
+    int const level = outwards ? its.levels() - 1 - i : i;
+    if (speaker(level - 1, me) != me) continue;   // somebody else speaks for its part
+    nest::group const all = its.group_at(level, me), own = its.group_at(level - 1, me);
+    int const first = speaker(level, me), mine = its.part_of(level - 1, all, me);
+    f(first == me, its.parts(level - 1, all) - 1, [=, &its](int k) {
+      if (first != me) return its.rank_at(first);
+      return its.rank_at(nest::partner(its.part(level - 1, all, other(k, mine)), own, me));
+    });
+  }
+}
+
+}  // namespace detail
 
 struct direct_by_level {
   static constexpr std::string_view name = "direct_by_level";
@@ -85,6 +113,42 @@ struct direct_by_level {
     }
   };
 
+  template <class T, class Op>
+  struct reduce {
+    direct_by_level const& tag;
+    static constexpr bool ordered = true;
+
+    int made_for(int p) const { return tag.levels ? tag.levels->size() : p; }
+    bool in_order(int) const { return !tag.levels || tag.levels->consecutive(); }
+
+    template <steps Step>
+    void operator()(Step& step, range all, int root) const {
+      detail::with_nest(tag.levels, step.size(), [&](nest const& its) {
+        detail::along_speakers(its, step.rank(), root, false, [&](bool speaks, int others, auto const& peer) {
+          if (speaks) step(listed{others, [&](int k) { return fold{peer(k), all}; }});
+          else step(send{peer(0), all});
+        });
+      });
+    }
+  };
+
+  template <class T>
+  struct broadcast {
+    direct_by_level const& tag;
+
+    int made_for(int p) const { return tag.levels ? tag.levels->size() : p; }
+
+    template <steps Step>
+    void operator()(Step& step, range all, int root) const {
+      detail::with_nest(tag.levels, step.size(), [&](nest const& its) {
+        detail::along_speakers(its, step.rank(), root, true, [&](bool speaks, int others, auto const& peer) {
+          if (speaks) step(listed{others, [&](int k) { return send{peer(k), all}; }});
+          else step(recv{peer(0), all});
+        });
+      });
+    }
+  };
+
   struct barrier {
     direct_by_level const& tag;
 
@@ -100,4 +164,4 @@ struct direct_by_level {
   };
 };
 
-}   // namespace colligo
+}  // namespace colligo

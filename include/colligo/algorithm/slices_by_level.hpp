@@ -65,7 +65,7 @@ class slices_by_level_of {
   int me_;
 };
 
-}   // namespace detail
+}  // namespace detail
 
 struct slices_by_level {
   static constexpr std::string_view name = "slices_by_level";
@@ -113,4 +113,4 @@ struct slices_by_level {
   };
 };
 
-}   // namespace colligo
+}  // namespace colligo

@@ -37,7 +37,7 @@ cpu_set_t cores_in(std::string_view list);
 /// "4x16x2": numbers above 0, at least one; empty: it is nothing of the kind.
 std::vector<int> sizes_in(std::string_view text);
 
-}   // namespace colligo
+}  // namespace colligo
 
 #if COLLIGO_HAS_BODIES
 #include "core_domains_body.hpp"

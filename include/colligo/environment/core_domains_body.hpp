@@ -105,4 +105,4 @@ inline std::int32_t group_with(cpu_set_t const& cores, cpu_set_t const& group) {
   return its;
 }
 
-}   // namespace colligo
+}  // namespace colligo

@@ -268,10 +268,13 @@ any_algorithm choose_by_formula(situation const& s) {
 
 // Whole vectors as long as reading them from the groups of the dearest level takes no longer than a line's way there.
 template <collective C>
-any_algorithm choose_by_level(situation const& s) {
+std::optional<any_algorithm> choose_by_level(situation const& s) {
+  using enum collective;
   constexpr std::size_t short_enough = 448;
-  if (C == collective::barrier || s.bytes() <= short_enough) return direct_by_level{};
-  if constexpr (C == collective::all_reduce) return slices_by_level{};
+  constexpr bool is_whole = C == all_reduce || C == reduce || C == broadcast || C == barrier;
+  if (is_whole && s.bytes() <= short_enough) return direct_by_level{};
+  if (C == all_reduce) return slices_by_level{};
+  return std::nullopt;
 }
 
 template <collective C>
@@ -280,8 +283,8 @@ chosen_algorithm choose_for(situation const& s) {
     if (s.stable && !s.exact) return choose_stable<C>(s);
   if (auto const on_hosts = choose_on_hosts<C>(s)) return *on_hosts;
   if (s.on_many_cores()) {
-    if constexpr (C == collective::all_reduce || C == collective::barrier)
-      if (s.levels && (C == collective::barrier || s.commutes || s.levels->consecutive())) return choose_by_level<C>(s);
+    if (s.levels && (!combines(C) || s.commutes || s.levels->consecutive()))
+      if (auto const by_level = choose_by_level<C>(s)) return *by_level;
     situation on_them = s;
     on_them.network = many_cores;
     return choose_by_formula<C>(on_them);

@@ -130,7 +130,7 @@ inline std::vector<int> by_lowest(std::vector<int> const& numbers) {
   }
   return lowest;
 }
-}   // namespace detail
+}  // namespace detail
 
 [[gnu::cold]] inline nest::nest(int p, std::vector<std::vector<int>> levels) : members_(index(p)), places_(index(p)) {
   std::vector<int> above(index(p), 0);   // all ranks
@@ -260,4 +260,4 @@ inline std::pair<int, int> nest::fewest_and_most(int level, int below) const {
   return said;
 }
 
-}   // namespace colligo
+}  // namespace colligo
