@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <colligo/exact_sum.hpp>
+#include <colligo/require.hpp>
 
 #include <algorithm>
 #include <cfenv>
@@ -298,6 +299,23 @@ TEST_CASE("every algorithm of every collective sums exactly: any number of ranks
       if (!same_bytes(block[0], expected[0])) throw std::runtime_error("reduce_scatter_block");
     }));
   }
+}
+
+TEST_CASE("require{any_p} takes what is exact, and says what to write instead of anything else") {
+  run_threads(3, [](thread_communicator& comm) {
+    exact_sum<double> const tenth(0.1);
+    bool const right = colligo::all_reduce(comm, tenth, std::plus<>{}, require{any_p}) == tenth + tenth + tenth &&
+                       colligo::all_reduce(comm, 1, std::plus<>{}, require{any_p | same_bits}) == 3;
+    bool refused = false;
+    try {
+      colligo::all_reduce(comm, 0.1, std::plus<>{}, require{any_p});
+    } catch (algorithm_error const& e) {
+      std::string const what = e.what();
+      refused = what.find("makes of double depends on the number of ranks; take elements of colligo::exact_sum") !=
+                what.npos;
+    }
+    if (!right || !refused) throw std::runtime_error("require{any_p}");
+  });
 }
 
 TEST_CASE("what is no number on some ranks is none in the result") {

@@ -43,6 +43,10 @@ inline constexpr property run_to_run{2};
 /// exclusive_scan that, and init in front of it.
 inline constexpr property as_sequential{4};
 
+/// The same on any number of ranks: what is exact has it (integers, exact_sum, maxloc, minloc, each() of those), by any
+/// algorithm; anything else is refused.
+inline constexpr property any_p{8};
+
 /// The bits that this algorithm gives.
 template <class Tag>
 struct bits_of {

@@ -133,6 +133,11 @@ decision requiring<Lazy>::decide(endpoint& at, call const& its, deciding<>::poli
                                  requirement const& asks) {
   port_base& port = port_at(at);
   return deciding<>::announcing_refusal(port, its, [&]() -> decision {
+    if (asks.what.has(any_p))
+      refuse(port, its.what, "require{any_p}",
+             concat({": what ", its.of->functor_name(), " makes of ", its.of->name(),
+                     " depends on the number of ranks; take elements of colligo::exact_sum<double> and std::plus<>{}, "
+                     "or colligo::sum(comm, range), or colligo::accumulate(comm, range, op)"}));
     kept& all = kept::of(port);
     if (auto const* const found = asks.keeps ? all.find(its, asks) : nullptr) [[likely]]
       return found->is_like ? *asks.like : found->by;
