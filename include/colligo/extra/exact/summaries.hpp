@@ -146,6 +146,9 @@ struct summaries {
   }
 };
 
+template <class... Each>
+summaries(std::tuple<Each...>) -> summaries<Each...>;   // clang++ 14 does not deduce it
+
 /// The best of a stretch of a sequence, with its place in it. To combine two is associative, and keeps their order.
 template <class T>
 struct best_of_stretch {
