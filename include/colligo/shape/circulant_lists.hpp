@@ -106,7 +106,8 @@ class circulant_lists {
 
   // Which piece a rank receives from the one so far below it. What many ask for is kept for all distances.
   int received_at(std::size_t asking, int distance, int k) {
-    auto const row = received_.begin() + static_cast<std::ptrdiff_t>(all_distances_ ? static_cast<std::size_t>(distance) : asking) * graph_.q;
+    auto const at = all_distances_ ? distance : static_cast<std::ptrdiff_t>(asking);
+    auto const row = received_.begin() + at * graph_.q;
     if (row[k] == unknown) {
       auto const its = graph_.received_by(distance);
       if (all_distances_) std::copy_n(its.begin(), graph_.q, row);
