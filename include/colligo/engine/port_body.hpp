@@ -4,10 +4,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <optional>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
 #include <utility>
 
 #include "../core/error.hpp"
