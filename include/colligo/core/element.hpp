@@ -156,7 +156,7 @@ void combine_bytes(void* op, std::byte const* left, std::byte const* right, std:
 /// How a type is combined that does it better than by assigning what the functor returns; null: as others are.
 using combination = void (*)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
 template <class Op, class T>
-inline constexpr combination own_combination = nullptr;
+inline constexpr std::nullptr_t own_combination = nullptr;
 
 /// Barriers fold signals, which say nothing.
 inline void combine_nothing(void*, std::byte const*, std::byte const*, std::byte*, std::size_t) {}
@@ -171,7 +171,7 @@ inline constexpr element element_of{
     &name_of_type<T>, &name_of_type<std::remove_cv_t<Op>>,
     [] {
       if constexpr (std::is_same_v<std::remove_cv_t<Op>, no_functor>) return &combine_nothing;
-      else if constexpr (own_combination<std::remove_cv_t<Op>, T> != nullptr)
+      else if constexpr (!std::is_null_pointer_v<decltype(own_combination<std::remove_cv_t<Op>, T>)>)
         return own_combination<std::remove_cv_t<Op>, T>;
       else return &combine_bytes<T, Op>;
     }()};
