@@ -138,7 +138,7 @@ bool compare(question const& its, bool commutes, distribution const& cut) {
         std::string const name = machines[i].name;
         auto const chosen =
             choose(C, {.vector = vector, .element_size = 1, .commutes = commutes, .network = costs});
-        auto const took = std::string(name_of(chosen.algorithm));
+        auto const took = std::string(name_of(chosen));
         double const taken = price(recorded(chosen), costs);
         if (its.without.empty() && taken < best[i]) best[i] = taken, who[i] = took;
         auto const at = "p = " + std::to_string(p) + ", " + std::to_string(n) + " B: " + took + ", best " + who[i];

@@ -13,7 +13,15 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-template struct deciding<void>;
+template choice parse<void>(policy_table const& policies, std::string_view whole, std::string const& where);
+template choice const& by_rules<void>(endpoint& port, call const& its, policies_of_collective policies);
+template choice const& by_name<void>(endpoint& port, call const& its, std::string_view name,
+                                     policies_of_collective policies);
+template choice as_chosen<void>(endpoint& port, call const& its, choice const& chosen, policies_of_collective policies);
+template void run_call<void>(endpoint& port, call const& its, choice const& by);
+template void run_by_rules<void>(endpoint& port, call const& its, policies_of_collective policies);
+template owned_running prepare_call<void>(endpoint& port, call const& its, choice const& by,
+                                          std::unique_ptr<owned_by_request> owned, bool persistent);
 
 policy_table const& compiled_policies(collective what) {
   return for_collective(what, []<collective C>() -> policy_table const& { return policies_for<C>; });

@@ -16,14 +16,14 @@ namespace detail {
 
 template <class Lazy = void>
 chosen_algorithm parse_for(collective what, named const& algorithm) {
-  return deciding<Lazy>::parse(policies_of<Lazy>(what), algorithm.text(), std::string(name_of(what)) + ": ");
+  return parse<Lazy>(policies_of<Lazy>(what)(), algorithm.text(), std::string(name_of(what)) + ": ");
 }
 
 /// The steps of an algorithm of the library, which is compiled once, on a rank.
 template <class T>
 auto steps_by_policy(chosen_algorithm const& algorithm, collective what, int p, int root) {
   return [&algorithm, what, p, root](int rank, blocks const& vector) {
-    return recorded_rank(algorithm, what, policies_of(what), sizeof(T), rank, p, vector, root);
+    return recorded_rank(algorithm, what, policies_of(what)(), sizeof(T), rank, p, vector, root);
   };
 }
 

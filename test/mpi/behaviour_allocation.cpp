@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(requests_made_again_and_again_allocate_their_functor_alone)
       };
       for (int warm = 0; warm < 3; ++warm) once();
       int const then = once();
-      BOOST_CHECK_MESSAGE(then == 1, name_of(algorithm.algorithm) << ", " << n << " elements: " << then
+      BOOST_CHECK_MESSAGE(then == 1, name_of(algorithm) << ", " << n << " elements: " << then
                                                                  << " allocations instead of 1");
       BOOST_CHECK(out == std::vector<double>(n, world.size()));
     }

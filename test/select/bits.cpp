@@ -84,19 +84,18 @@ detail::erased_policy const* text_of(collective c, std::size_t which) {
 }
 
 template <class T, class Op>
-std::optional<bracketing> form_of(collective c, std::size_t which, any_algorithm const& algorithm, int p, std::size_t n,
+std::optional<bracketing> form_of(collective c, std::size_t which, chosen_algorithm by, int p, std::size_t n,
                                   operands order, int root = 0, std::vector<int> const& hosts = {}) {
-  detail::erased_policy const* const what = text_of(c, which);
-  if (what == nullptr || what->run == nullptr) return std::nullopt;
-  void const* const tag = algorithm.tag();
+  by.policy = text_of(c, which);
+  if (by.policy == nullptr || by.policy->run == nullptr) return std::nullopt;
   detail::call const its{c, &detail::element_of<T, Op>, nullptr, nullptr, blocks{{0, n}, p}, {}, {}, root};
-  return association(detail::recorded_call(its, *what, tag, {hosts}, std::size_t{1} << 30)->steps, order, root);
+  return association(detail::recorded_call(its, by, {hosts}, std::size_t{1} << 30)->steps, order, root);
 }
 
 struct candidate {
   std::string name;
   std::size_t which;
-  any_algorithm its;
+  chosen_algorithm its;
 };
 // All that are made of steps and go over any wire.
 std::vector<candidate> candidates() {
@@ -127,7 +126,7 @@ TEST_CASE("associations are those by which algorithms combine, p = 2..17") {
           run_threads(p, [&](thread_communicator& comm) {
             std::vector<std::string> const in(n, std::to_string(comm.rank()));
             got[static_cast<std::size_t>(comm.rank())] =
-                result_of(comm, c, in, as_commutative(bracketed{}), root, chosen_algorithm(its));
+                result_of(comm, c, in, as_commutative(bracketed{}), root, its);
           });
           INFO(name_of(c) << ' ' << name << ", p = " << p << ", n = " << n);
           std::size_t first = 0;
@@ -163,7 +162,7 @@ TEST_CASE("equal associations give equal bits, others different ones: sums and w
     run_threads(p, [&](thread_communicator& comm) {
       for (std::size_t i = 0; i < some.size(); ++i)
         all[i].bits[static_cast<std::size_t>(comm.rank())] = bits_of_all(
-            result_of(comm, c, awkward_numbers(comm.rank(), n), op, 0, chosen_algorithm(some[i].its)));
+            result_of(comm, c, awkward_numbers(comm.rank(), n), op, 0, some[i].its));
     });
     for (auto const& a : all)
       for (auto const& b : all) {
@@ -214,7 +213,7 @@ TEST_CASE("COLLIGO_BITS=stable: one association for every length, root, host and
             int const root = static_cast<int>(n) % p;
             auto const chosen = choose(c, {.vector = {{0, n}, p}, .element_size = 8, .stable = true,
                                            .shared = shared, .hosts = hosts});
-            auto const form = form_of<double, std::plus<>>(c, chosen.algorithm.index(), chosen.algorithm, p, n,
+            auto const form = form_of<double, std::plus<>>(c, chosen.index(), chosen, p, n,
                                                            operands::ordered, root, hosts);
             INFO(name_of(c) << ", p = " << p << ", n = " << n);
             REQUIRE(form);

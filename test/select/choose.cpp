@@ -17,7 +17,7 @@ using namespace colligo;
 
 namespace {
 std::string_view name_of_choice(collective what, situation const& s) {
-  return name_of(choose(what, s).algorithm);
+  return name_of(choose(what, s));
 }
 std::string_view choice(collective what, int p, std::size_t bytes, bool commutes = true, bool exact = false,
                         machine const& network = typical) {
@@ -38,14 +38,14 @@ TEST_CASE("all_reduce: doubling while start-ups count, halvings or the circulant
   for (int const p : {3, 6, 12, 96}) CHECK(choice(all_reduce, p, 1024) == "grouped_doubling");
   for (int const p : {8, 64, 512}) CHECK(choice(all_reduce, p, 512) == "recursive_doubling");
   auto const halvings = [](std::size_t bytes) {
-    auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, 64}, .element_size = 1}).algorithm;
+    auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, 64}, .element_size = 1});
     return its.as<halving_doubling>()->halvings;
   };
   CHECK((0 < halvings(4096) && halvings(4096) < halvings(16384) && halvings(16384) < 6));
   for (int const p : {2, 8, 64, 512}) CHECK(choice(all_reduce, p, 8 << 20) == "halving_doubling");
   for (int const p : {3, 7, 15, 33, 96}) CHECK(choice(all_reduce, p, 1 << 20) == "circulant");
   auto const combines_early = [](int p, std::size_t bytes) {
-    auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, p}, .element_size = 1}).algorithm;
+    auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, p}, .element_size = 1});
     auto const* const grouped = its.as<grouped_doubling>();
     return grouped != nullptr && grouped->early != 0;
   };
@@ -61,7 +61,7 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
   auto const radix = [&](collective what, int p, std::size_t bytes) {
     situation const s{.vector = blocks{{0, bytes}, p}, .element_size = 1, .network = overlapping};
     auto const its = choose(what, s);
-    auto const* const found = its.algorithm.as<circulant>();
+    auto const* const found = its.as<circulant>();
     return found ? found->radix : 0;
   };
   for (collective const c : {all_reduce, reduce_scatter, all_gather, all_gatherv})
@@ -96,7 +96,7 @@ TEST_CASE("reduce and broadcast: a tree, then blocks on the circulant graph; in 
   CHECK(choice(reduce, 7, 64 << 20, false) == "pipelined_chain");
   auto const blocks_of = [](machine const& network) {
     situation const s{.vector = blocks{{0, 1 << 20}, 9}, .element_size = 1, .network = network};
-    return choose(broadcast, s).algorithm.as<pipelined_circulant>()->block;
+    return choose(broadcast, s).as<pipelined_circulant>()->block;
   };
   CHECK(blocks_of(typical) == 59120);   // sqrt(2^20 10^4 / 3)
   CHECK(blocks_of({16e-6, typical.beta, typical.gamma}) == 236482);
@@ -156,7 +156,7 @@ TEST_CASE("all_gatherv of any counts: within 2 % of the cheapest in the mean, an
         blocks const vector{{0, offsets.back()}, p, offsets.data()};
         for (machine const& m : {typical, machine{30e-6, 8e-10, 1e-10}, machine{1.5e-6, 2e-11, 1e-10}}) {
           auto const price_of = [&](auto const& tag) { return price(record(tag, all_gatherv, p, counts), m, 1); };
-          auto const chosen = choose(all_gatherv, {.vector = vector, .element_size = 1, .network = m}).algorithm;
+          auto const chosen = choose(all_gatherv, {.vector = vector, .element_size = 1, .network = m});
           auto const* const memberwise = chosen.as<pipelined_circulant>();
           double const whole = price_of(circulant{}), its = memberwise ? price_of(*memberwise) : whole;
           auto const block = static_cast<std::size_t>(std::max(1.0, best_block(vector, 1, m)));
@@ -181,7 +181,7 @@ TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks an
   auto const shared = [](collective what, int p, std::size_t bytes) {
     auto const chosen = choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .shared = true});
     CHECK(chosen.over == transport::best);
-    return name_of(chosen.algorithm);
+    return name_of(chosen);
   };
   CHECK(shared(collective::all_reduce, 2, 8) == "direct");
   CHECK(shared(collective::all_gather, 2, 2049) == "circulant");
@@ -242,7 +242,7 @@ TEST_CASE(
     for (int r = 0; r < p; ++r) hosts.push_back(dealt ? r % (p / per_host) : r / per_host);
     auto const chosen =
         choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes, .hosts = hosts});
-    return name_of(chosen.algorithm);
+    return name_of(chosen);
   };
   CHECK(over(collective::all_reduce, 32, 4, 8) == "hierarchical_direct");
   CHECK(over(collective::all_reduce, 32, 4, 1 << 20) == "multi_leader");

@@ -27,8 +27,8 @@ std::vector<detail::measured_row> rows_of(std::string const& text) {
 
 /// "ring:block=65536@messages"
 std::string in_full(chosen_algorithm const& its) {
-  std::string name(name_of(its.algorithm));
-  detail::with_tag(its.algorithm, [&]<class Tag>(Tag const& tag) {
+  std::string name(name_of(its));
+  detail::with_tag(its, [&]<class Tag>(Tag const& tag) {
     if constexpr (requires { Tag::knobs; })
       for (char before = ':'; auto const& knob : Tag::knobs) {
         name.append(1, before).append(knob.name) += '=' + std::to_string(tag.*knob.member);

@@ -87,8 +87,6 @@ using catalogue_of_tags = list_of_tags<   //
     shared_memory,                    //
     vendor>;
 
-struct chosen_algorithm;   // select/chosen.hpp
-
 /// Calls f(Tag{}) for every algorithm of the catalogue.
 template <class F>
 constexpr void for_each_algorithm(F&& f) {
@@ -111,7 +109,9 @@ constexpr std::size_t index_in_catalogue() {
 
 /// The tag is one of the library's.
 template <class Tag>
-inline constexpr bool in_catalogue = index_in_catalogue<Tag>() < catalogue_size;
+constexpr bool is_in_catalogue() { return index_in_catalogue<Tag>() < catalogue_size; }
+template <class Tag>
+inline constexpr bool in_catalogue = is_in_catalogue<Tag>();
 
 }  // namespace detail
 }  // namespace colligo

@@ -64,19 +64,11 @@ struct erased_policy {
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, topology const& known, int p) = nullptr;
   knob_reader knob = nullptr;   ///< null: its tags have none
+  /// Of those whose transport depends on the tag; null: `over`.
+  transport (*needs)(void const* tag) = nullptr;
   /// Of the trees that the tag names, 0: it names none; null: it never does.
   std::size_t (*trees)(void const* tag) = nullptr;
 };
-
-/// f(name, value) for every knob, and for the trees that the tag names.
-template <class F>
-void for_each_knob(erased_policy const& what, void const* tag, F f) {
-  std::string_view name;
-  std::size_t i = 0;
-  if (what.knob)
-    while (std::size_t const* const value = what.knob(tag, i++, name)) f(name, *value);
-  if (std::size_t const trees = what.trees ? what.trees(tag) : 0) f("trees", trees);
-}
 
 /// The tag takes trees from its communicator: `Other completed(topology const&) const`.
 template <class Tag>
@@ -88,8 +80,8 @@ concept completed_by_levels = std::is_same_v<decltype(Tag::levels), nest const*>
 
 /// Calls f(tag) with all that the tag leaves open filled in.
 template <class Tag, class F>
-constexpr auto with_completed(void const* address, topology const& known, F f) {
-  auto const& tag = *static_cast<Tag const*>(address);
+constexpr auto with_completed(void const* held, topology const& known, F f) {
+  Tag const& tag = tag_at<Tag>(held);
   if constexpr (completed_by_trees<Tag>) {
     return f(tag.completed(known));
   } else if constexpr (completed_by_hosts<Tag>) {
@@ -118,8 +110,7 @@ template <class Tag>
 constexpr std::size_t tag_bytes_of() {
   if constexpr (completed_by_trees<Tag>) return erased_policy::more_than_knobs;
   else if constexpr (std::is_empty_v<Tag>) return 0;
-  else if constexpr (requires { requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t); }) return sizeof(Tag);
-  else return erased_policy::more_than_knobs;
+  else return is_knobs_alone<Tag> && is_held<Tag> ? sizeof(Tag) : erased_policy::more_than_knobs;
 }
 
 template <collective C, class Tag, class T, class Op>
@@ -139,24 +130,26 @@ constexpr erased_policy erase_policy() {
   // What does not belong to the result, in which it would lie: an exclusive scan's own input, what goes to other ranks.
   made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan || has_two_vectors(C);
   if constexpr (is_made_of_steps<policy>())
-    made.run = [](void const* address, topology const& known, any_step& step, blocks const& vector, int root) {
-      with_completed<Tag>(address, known, [&]<class Whole>(Whole const& tag) {
+    made.run = [](void const* held, topology const& known, any_step& step, blocks const& vector, int root) {
+      with_completed<Tag>(held, known, [&]<class Whole>(Whole const& tag) {
         apply<C>(make_policy<C, Whole, T, Op>(tag), step, vector, root);
       });
     };
   if constexpr (requires(policy const& its) { its.made_for(1); } || requires(policy const& its) { its.in_order(1); })
-    made.fits = [](void const* address, topology const& known, int p) {
-      return with_completed<Tag>(address, known, [p]<class Whole>(Whole const& tag) {
+    made.fits = [](void const* held, topology const& known, int p) {
+      return with_completed<Tag>(held, known, [p]<class Whole>(Whole const& tag) {
         auto const its = make_policy<C, Whole, T, Op>(tag);
         return fitness{colligo::made_for(its, p), keeps_order_over(its, p)};
       });
     };
   if constexpr (packs<policy>)
-    made.scratch = [](void const* address, blocks const& vector, std::size_t element_size) {
-      return make_policy<C, Tag, T, Op>(*static_cast<Tag const*>(address)).scratch(vector, element_size);
+    made.scratch = [](void const* held, blocks const& vector, std::size_t element_size) {
+      return make_policy<C, Tag, T, Op>(tag_at<Tag>(held)).scratch(vector, element_size);
     };
+  if constexpr (requires(Tag const& tag) { tag.transport_needed(); })
+    made.needs = [](void const* held) { return tag_at<Tag>(held).transport_needed(); };
   if constexpr (requires(Tag const& tag) { tag.fingerprint(); })
-    made.trees = [](void const* address) -> std::size_t { return static_cast<Tag const*>(address)->fingerprint(); };
+    made.trees = [](void const* held) -> std::size_t { return tag_at<Tag>(held).fingerprint(); };
   return made;
 }
 

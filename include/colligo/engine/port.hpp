@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../core/machine.hpp"
-#include "../core/erased_policy.hpp"
+#include "../core/choice.hpp"
 #include "../environment/core_domains.hpp"
 #include "../environment/settings.hpp"
 #include "call.hpp"
@@ -36,14 +36,12 @@ std::string too_large_for_memory(std::size_t element_size);
 
 /// An algorithm with its arguments, but for the step.
 struct policy_run {
-  erased_policy const& what;
-  void const* tag;
+  call const& its;
+  choice const& by;
   topology const& known;
-  blocks const& vector;
-  int root;
   std::uint32_t number;   ///< of the call on its communicator
 
-  void operator()(any_step& step) const { what.run(tag, known, step, vector, root); }
+  void operator()(any_step& step) const { by.policy->run(by.tag(), known, step, its.vector, its.root); }
 };
 
 /// Of a collective that has two vectors: a rank's block for itself, into where the second one lies.
@@ -85,7 +83,7 @@ class observer {
  public:
   virtual ~observer() = default;
   /// Runs the algorithm on the step, or on one that records it.
-  virtual void watch(call const& its, policy_run const& run, any_step& step, working_vector& data) = 0;
+  virtual void watch(policy_run const& run, any_step& step, working_vector& data) = 0;
   /// A vendor's call, or a request, from begin to end: `began` is handed back. Nanoseconds that went into
   /// combining.
   virtual std::size_t begin(call const& its, std::string_view algorithm, std::uint32_t number) = 0;
@@ -116,10 +114,8 @@ class moving_step {
   virtual bool shares_memory_with(int) const { return false; }
 };
 
-struct decision;   // select/decide.hpp
-
 /// Prints what was chosen for a call and why, if that is new: set by units that include explain.hpp.
-inline void (*explain_call)(port_base& port, call const& its, decision const& by) = nullptr;
+inline void (*explain_call)(port_base& port, call const& its, choice const& by) = nullptr;
 
 /// Watches a rank's waits: set by units that include patience.hpp. `host`: where the ranks of this host share
 /// memory, or null; `name`: of the communicator.
@@ -151,11 +147,11 @@ class port_base : public endpoint {
   patience_setting const& patience_asked() const { return patience_; }
   bool watches_waits() const { return patience_.after.count() != 0; }
 
-  /// Runs an algorithm on this rank's share. What the functor throws comes out when all messages are through.
-  void execute(call const& its, erased_policy const& what, void const* tag, topology const& known, transport over);
-  /// The MPI library's own collective. Blocking, it makes no progress for requests; otherwise it is its non-blocking
-  /// one, which is waited for. MPI does not let the two meet: the choice is the same on all ranks.
-  void execute_vendor(call const& its, erased_policy const& what, bool blocking);
+  /// Runs a policy on this rank's share. What the functor throws comes out when all messages are through.
+  void execute(call const& its, choice const& by);
+  /// The MPI library's own collective. Pinned it is the blocking one, which makes no progress for requests; otherwise
+  /// its non-blocking one, which is waited for. MPI does not let the two meet: the choice is the same on all ranks.
+  void execute_vendor(call const& its, choice const& by);
 
   /// Where `automatic` may go; null: messages only.
   virtual shared_host* automatic_memory(element const&) { return nullptr; }
@@ -183,11 +179,13 @@ class port_base : public endpoint {
   scratch memory;                     ///< of blocking calls
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::vector<core_domains> domains;  ///< of each rank; empty where the transport does not say
+  topology known;                     ///< these hosts, and what policies have asked for so far; set before each call
   std::unique_ptr<observer> trace;              ///< none: its calls are not traced
   std::unique_ptr<patience> on_wait;            ///< none: its waits are not watched
   std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
   /// Requests that are complete, for others that ask for the same (requests.hpp).
   std::array<std::unique_ptr<kept_with_port>, 4> spare_requests;
+  std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that saw one (requests.hpp)
   /// Itself as long as its communicator lives, then null: requests may outlive that.
   std::shared_ptr<port_base> life;
   std::uint32_t calls = 0;                      ///< so far, on all ranks alike; those that were refused count
@@ -208,18 +206,17 @@ class port_base : public endpoint {
 
   memory_limits const& limits() const { return limits_; }
 
-  void execute_otherwise(call const& its, erased_policy const& what, void const* tag, topology const& known,
-                         transport over, std::uint32_t number);
+  void execute_otherwise(policy_run const& run);
   /// With memory beside the user's.
-  std::exception_ptr run_beside(call const& its, policy_run const& run, transport over);
-  virtual void perform(working_vector& data, call const& its, policy_run const& run, transport over) = 0;
+  std::exception_ptr run_beside(policy_run const& run);
+  virtual void perform(working_vector& data, policy_run const& run) = 0;
   /// A rank that has failed goes through its algorithm without touching the vector, for others rely on its messages.
   virtual bool goes_on_without_memory(call const&, transport) { return false; }
   virtual void run_vendor(call const&, bool) {}   // is asked only where there is one
   /// For perform(): the algorithm on these steps, shown to the observers.
-  void run_on(any_step& step, working_vector& data, call const& its, policy_run const& run) {
-    if (on_wait) [[unlikely]] on_wait->watch(its, run, step, data, trace.get());
-    else if (trace) [[unlikely]] trace->watch(its, run, step, data);
+  void run_on(any_step& step, working_vector& data, policy_run const& run) {
+    if (on_wait) [[unlikely]] on_wait->watch(run, step, data, trace.get());
+    else if (trace) [[unlikely]] trace->watch(run, step, data);
     else run(step);
   }
 

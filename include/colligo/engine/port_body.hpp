@@ -101,17 +101,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
 }
 
-inline void port_base::execute(call const& its, erased_policy const& what, void const* tag, topology const& known,
-                               transport over) {
+inline void port_base::execute(call const& its, choice const& by) {
   bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
-  std::uint32_t const number = ++calls;
-  if (!whole || what.scratch || (what.keeps_input && in_place) || requests().busy()) [[unlikely]]
-    return execute_otherwise(its, what, tag, known, over, number);
+  known.hosts = hosts;
+  policy_run const run{its, by, known, ++calls};
+  if (!whole || by.policy->scratch || (by.policy->keeps_input && in_place) || requests().busy()) [[unlikely]]
+    return execute_otherwise(run);
   working_vector data(its, memory);
   try {
-    perform(data, its, {what, tag, known, its.vector, its.root, number}, over);
+    perform(data, run);
   } catch (...) {
-    abandon_call_now(number);
+    abandon_call_now(run.number);
     throw;
   }
   data.complete();
@@ -128,43 +128,41 @@ inline void port_base::execute(call const& its, erased_policy const& what, void 
   }
 }
 
-COLLIGO_BODY void port_base::execute_vendor(call const& its, erased_policy const& what, bool blocking) {
+COLLIGO_BODY void port_base::execute_vendor(call const& its, choice const& by) {
   ++calls;
-  std::size_t const began = trace ? trace->begin(its, what.name, calls) : 0;
-  if (on_wait) on_wait->enter(its, what, calls);
+  std::size_t const began = trace ? trace->begin(its, by.policy->name, calls) : 0;
+  if (on_wait) on_wait->enter(its, *by.policy, calls);
   stay_in_call const stay{on_wait.get()};
-  run_vendor(its, blocking);
+  run_vendor(its, by.who == decided_by::pinned);
   if (trace) trace->end(began, 0);
 }
 
 // Memory beside the user's is needed only for what the algorithm touches outside of `out`.
-COLLIGO_BODY void port_base::execute_otherwise(call const& its, erased_policy const& what, void const* tag,
-                                               topology const& known, transport over,
-                                               std::uint32_t number) {
+COLLIGO_BODY void port_base::execute_otherwise(policy_run const& run) {
   // They go on while this call waits.
-  if (requests().busy()) return requests().run_among(*this, its, what, tag, known, over, number);
-  policy_run const run{what, tag, known, its.vector, its.root, number};
+  if (requests().busy()) return requests().run_among(*this, run);
   std::exception_ptr failed;
   try {
-    failed = run_beside(its, run, over);
+    failed = run_beside(run);
   } catch (...) {
-    abandon_call_now(number);
+    abandon_call_now(run.number);
     throw;
   }
   if (failed) std::rethrow_exception(failed);
 }
 
 // What the functor threw: all messages are through.
-COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, policy_run const& run, transport over) {
+COLLIGO_BODY std::exception_ptr port_base::run_beside(policy_run const& run) {
+  call const& its = run.its;
   element const& of = *its.of;
-  erased_policy const& what = run.what;
+  erased_policy const& what = *run.by.policy;
   range holds = its.out.covers;
   if (holds != its.vector.whole) {
     extent needed(rank(), size(), of.size, memory.operands);
     run(needed);
     holds = needed.holds();
   } else if (what.scratch) {
-    holds.last += what.scratch(run.tag, its.vector, of.size);
+    holds.last += what.scratch(run.by.tag(), its.vector, of.size);
   }
   bool const two = has_two_vectors(its.what);
   if (two) holds = joined(its.out.covers, holds);
@@ -179,14 +177,14 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(call const& its, policy_ru
     if (copy) of.copy(in.data, in.covers.size(), input.data());
     if (two) copy_own_block(its, rank(), place.out(its, result.data()).data);
   } catch (...) {
-    if (!goes_on_without_memory(its, over)) throw;
+    if (!goes_on_without_memory(its, run.by.over)) throw;
     missing = std::current_exception();
   }
   if (copy) in.data = input.data();
   values<std::byte> const out = place.out(its, result.data()), beyond = place.beyond(result.data());
   working_vector data(its, in, out, beyond, memory);
   if (missing) data.fail(missing);
-  perform(data, its, run, over);
+  perform(data, run);
   if (missing) std::rethrow_exception(missing);
   if (place.direct) data.complete();
   else of.copy(data.read(its.out.covers), its.out.covers.size(), its.out.data);

@@ -24,8 +24,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class running final : public kept_with_port {
  public:
   /// Decides all and allocates all; collective only where the port's memory is first asked for.
-  running(port_base& port, call const& its, erased_policy const& what, void const* tag, topology const& known,
-          transport over, std::unique_ptr<owned_by_request> owned, bool persistent);
+  running(port_base& port, call const& its, choice const& by, std::unique_ptr<owned_by_request> owned, bool persistent);
   COLLIGO_BODY ~running() override;
   running(running const&) = delete;
   running& operator=(running const&) = delete;
@@ -43,19 +42,18 @@ class running final : public kept_with_port {
   void yield_core(unsigned& polls);
 
   /// One that is kept and does the same, for these arguments, or none. As collective as making one.
-  static owned_running kept(port_base& port, call const& its, erased_policy const& what, void const* tag,
-                            transport over, std::unique_ptr<owned_by_request>& owned);
+  static owned_running kept(port_base& port, call const& its, choice const& by,
+                            std::unique_ptr<owned_by_request>& owned);
   /// For whoever had it: keeps it, or ends it.
   static void leave(std::unique_ptr<running> its);
 
  private:
   friend class requests_of_rank;
-  static void run_among(port_base& port, call const& its, erased_policy const& what, void const* tag,
-                        topology const& known, transport over, std::uint32_t number);
+  static void run_among(port_base& port, policy_run const& run);
 
   void end_silently() noexcept;
   void work_on_arguments();
-  bool does(call const& its, erased_policy const& what, void const* tag, transport over) const;
+  bool does(call const& its, choice const& by) const;
   void begin(std::uint32_t number);
   bool advance();
   void begin_step(std::span<operand const> operands, list_kind kind);
@@ -67,9 +65,7 @@ class running final : public kept_with_port {
   port_base& port_;
   requests_of_rank& all_;
   call its_;
-  erased_policy const& what_;
-  transport over_;
-  std::array<std::byte, 32> tag_{};   // of a tag that is nothing but knobs
+  choice by_;
   std::uint32_t number_ = 0;
   row<std::size_t> offsets_;
   std::unique_ptr<owned_by_request> owned_;
@@ -117,9 +113,7 @@ class requests_of_rank {
   void make_room(int one_more_or_less);
   // Set by the first request, so that units without any compile neither.
   /// A blocking call while requests are in progress: all of them go on meanwhile.
-  using blocking_call = void (*)(port_base& port, call const& its, erased_policy const& what, void const* tag,
-                                 topology const& known, transport over, std::uint32_t number);
-  blocking_call run_among = nullptr;
+  void (*run_among)(port_base& port, policy_run const& run) = nullptr;
   std::atomic<bool (*)(requests_of_rank& its)> advance_all = nullptr;
 
  private:
@@ -131,6 +125,7 @@ class requests_of_rank {
   std::atomic<int> count_ = 0;
   std::size_t made_ = 0;
   bool ended_ = false;
+  std::uint64_t walk_ = 0;   // the latest, by number
   int walks_ = 0;            // one inside the other: a functor may make calls, over other ports
   row<running*> in_progress_;  // in the order of their starts; null: complete
 };

@@ -17,11 +17,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
 
-COLLIGO_BODY running::running(port_base& port, call const& its, erased_policy const& what, void const* tag,
-                              topology const& known, transport over, std::unique_ptr<owned_by_request> owned,
-                              bool persistent)
-    : lives_(port.life), port_(port), all_(port.requests()), its_(its), what_(what), over_(over),
-      owned_(std::move(owned)) {
+COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by,
+                              std::unique_ptr<owned_by_request> owned, bool persistent)
+    : lives_(port.life), port_(port), all_(port.requests()), its_(its), by_(by), owned_(std::move(owned)) {
+  erased_policy const& what = *by.policy;
   all_.make_room(1);
   all_.run_among = &run_among;
   all_.advance_all = [](requests_of_rank& all) { return all.advance(); };
@@ -36,11 +35,11 @@ COLLIGO_BODY running::running(port_base& port, call const& its, erased_policy co
       throw algorithm_error(where(port, its.what) + "vendor: the MPI library has no such collective as a request");
     return;
   }
-  uses_memory_ = port.uses_memory(its_, over);
+  uses_memory_ = port.uses_memory(its_, by.over);
   element const& of = *its_.of;
   memory_.operands.reserve(64);
   planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);
-  what.run(tag, known, plan, its_.vector, its_.root);
+  what.run(by.tag(), port.known, plan, its_.vector, its_.root);
   range holds = its_.out.covers;
   if (holds != its_.vector.whole || what.scratch) {
     extent needed(port.rank(), port.size(), of.size, memory_.operands);
@@ -55,7 +54,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, erased_policy co
   result_.emplace(memory_.result, of, place_.beside.size());
   input_.emplace(memory_.input, of, copies_input_ ? its_.in.covers.size() : 0);
   work_on_arguments();
-  steps_ = port.steps_for_request(*data_, its_, over);
+  steps_ = port.steps_for_request(*data_, its_, by.over);
   // Memory for every step, so that no start allocates.
   std::size_t received = 0, combined = 0, grouped = 0;
   for (auto const& s : plan_.steps) {
@@ -72,9 +71,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, erased_policy co
   memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
   constexpr std::size_t short_vector = 64 * 1024;   // bytes: of longer ones the memory is worth more than the time
   std::size_t const touched = std::max(its_.vector.whole.size(), holds.size());
-  if (persistent || of.bytes(touched) > short_vector || what.tag_bytes > tag_.size()) return;
-  if (what.tag_bytes != 0) std::memcpy(tag_.data(), tag, what.tag_bytes);
-  reusable_ = true;
+  reusable_ = !persistent && of.bytes(touched) <= short_vector && what.tag_bytes <= most_held;
 }
 
 COLLIGO_BODY void running::work_on_arguments() {
@@ -84,25 +81,25 @@ COLLIGO_BODY void running::work_on_arguments() {
   data_.emplace(its_, in_, out_, beyond_, memory_);
 }
 
-COLLIGO_BODY bool running::does(call const& its, erased_policy const& what, void const* tag, transport over) const {
+COLLIGO_BODY bool running::does(call const& its, choice const& by) const {
   auto const& mine = its_.vector;
   auto const& asked = its.vector;
-  bool const alike = &what == &what_ && over == over_ && its.of == its_.of && its.wire == its_.wire &&
+  bool const alike = by.policy == by_.policy && by.over == by_.over && its.of == its_.of && its.wire == its_.wire &&
                      its.what == its_.what && its.root == its_.root && asked.whole == mine.whole &&
                      its.in.covers == its_.in.covers && its.out.covers == its_.out.covers &&
                      (its.in.data == its.out.data) == (its_.in.data == its_.out.data) &&
                      (asked.offsets == nullptr) == (mine.offsets == nullptr);
-  return alike && (what.tag_bytes == 0 || std::memcmp(tag, tag_.data(), what.tag_bytes) == 0) &&
+  return alike && std::memcmp(by.tag(), by_.tag(), by.policy->tag_bytes) == 0 &&
          (!asked.offsets || std::equal(offsets_.begin(), offsets_.end(), asked.offsets));
 }
 
-COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, erased_policy const& what, void const* tag,
-                                         transport over, std::unique_ptr<owned_by_request>& owned) {
-  bool const uses_memory = port.uses_memory(its, over);
+COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, choice const& by,
+                                         std::unique_ptr<owned_by_request>& owned) {
+  bool const uses_memory = port.uses_memory(its, by.over);
   auto const turn = port.requests().lock();
   for (auto& spare : port.spare_requests) {
     auto* const one = static_cast<running*>(spare.get());
-    if (!one || one->uses_memory_ != uses_memory || !one->does(its, what, tag, over)) continue;
+    if (!one || one->uses_memory_ != uses_memory || !one->does(its, by)) continue;
     spare.release();
     one->lives_ = port.life;
     one->owned_ = std::move(owned);
@@ -149,7 +146,7 @@ COLLIGO_BODY void running::start() {
 
 COLLIGO_BODY void running::begin(std::uint32_t number) {
   if (port_.trace) {
-    traced_ = {port_.trace->begin(its_, what_.name, number), 0, 0, 0};
+    traced_ = {port_.trace->begin(its_, by_.policy->name, number), 0, 0, 0};
     if (data_) data_->watch_combining(&traced_.combining);
   }
   failed_ = nullptr;
@@ -177,7 +174,7 @@ COLLIGO_BODY bool running::advance() {
         begun_ = false;
         ++at_;
       }
-      if (at_ == 0) steps_->enter(its_, what_, number_);   // those before are through
+      if (at_ == 0) steps_->enter(its_, *by_.policy, number_);   // those before are through
       if (at_ == plan_.steps.size()) break;
       auto const& next = plan_.steps[at_];
       begun_ = next.kind != list_kind::moves;
@@ -207,7 +204,7 @@ COLLIGO_BODY void running::begin_step(std::span<operand const> operands, list_ki
 }
 COLLIGO_BODY bool running::end_step() {
   if (!steps_->advance()) return false;
-  if (port_.trace && !what_.is_vendor)
+  if (port_.trace && !by_.policy->is_vendor)
     port_.trace->step(its_, number_, at_, plan_.operands_of(plan_.steps[at_]), *steps_, traced_.began,
                       traced_.combining - traced_.combined_before);
   return true;
@@ -248,7 +245,7 @@ COLLIGO_BODY void running::yield_core(unsigned& polls) {
   if (!in_progress()) return;
   auto const now = at_ < plan_.steps.size() ? plan_.operands_of(plan_.steps[at_]) : std::span<operand const>();
   try {
-    port_.on_wait->waits_for(its_, what_, number_, uses_memory_, at_, now);
+    port_.on_wait->waits_for(its_, *by_.policy, number_, uses_memory_, at_, now);
   } catch (stalled const&) {
     stalled_ = std::current_exception();
   }
@@ -302,23 +299,25 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   auto const turn = lock();
   ++walks_;
   bool completes = false;
-  // Requests that share a channel of memory go one after the other, in the order of their starts.
-  auto const has_turn = [&](std::size_t k) {
-    for (std::size_t i = 0; i < k && in_progress_[k]->uses_memory_; ++i)
-      if (in_progress_[i] && in_progress_[i]->uses_memory_ && &in_progress_[i]->port_ == &in_progress_[k]->port_)
-        return false;
-    return true;
-  };
+  std::uint64_t const walk = ++walk_;
   for (std::size_t k = 0; k < in_progress_.size(); ++k) {
     running* const r = in_progress_[k];
-    if (!r || r->inside_ || (!r->stalled_ && !has_turn(k))) continue;
-    r->inside_ = true;
-    bool const complete = r->advance();
-    r->inside_ = false;
-    if (!complete) continue;
-    completes = true;
-    in_progress_[k] = nullptr;
-    r->in_progress_.store(false, std::memory_order_release);   // from here on it may be gone
+    if (!r) continue;
+    // Requests that share a channel of memory go one after the other, in the order of their starts: one that is before
+    // this has been seen in this walk, or in one inside it.
+    bool const has_turn = !r->uses_memory_ || r->port_.memory_in_use < walk;
+    if (!r->inside_ && (has_turn || r->stalled_)) {
+      r->inside_ = true;
+      bool const complete = r->advance();
+      r->inside_ = false;
+      if (complete) {
+        completes = true;
+        in_progress_[k] = nullptr;
+        r->in_progress_.store(false, std::memory_order_release);   // from here on it may be gone
+        continue;
+      }
+    }
+    if (r->uses_memory_) r->port_.memory_in_use = walk_;
   }
   if (--walks_ != 0) return completes;
   in_progress_.resize(static_cast<std::size_t>(
@@ -327,8 +326,7 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   return completes;
 }
 
-COLLIGO_BODY void running::run_among(port_base& port, call const& its, erased_policy const& what, void const* tag,
-                                     topology const& known, transport over, std::uint32_t number) {
+COLLIGO_BODY void running::run_among(port_base& port, policy_run const& run) {
   std::optional<running> now;
   try {
     port.requests().refuse_inside(port);
@@ -337,12 +335,12 @@ COLLIGO_BODY void running::run_among(port_base& port, call const& its, erased_po
     throw;
   }
   try {
-    now.emplace(port, its, what, tag, known, over, nullptr, false);
+    now.emplace(port, run.its, run.by, nullptr, false);
   } catch (...) {
-    port.abandon_call_now(number);
+    port.abandon_call_now(run.number);
     throw;
   }
-  port.requests().add(*now, number);
+  port.requests().add(*now, run.number);
   now->wait();
 }
 

@@ -18,12 +18,12 @@ class waiting_port : public port_base {
  protected:
   using port_base::port_base;
 
-  void perform(working_vector& data, call const& its, policy_run const& run, transport over) override {
-    auto const each = this->steps_for_request(data, its, over);
-    each->enter(its, run.what, run.number);
+  void perform(working_vector& data, policy_run const& run) override {
+    auto const each = this->steps_for_request(data, run.its, run.by.over);
+    each->enter(run.its, *run.by.policy, run.number);
     waited_for all(*this, data, *each);
     try {
-      this->run_on(all, data, its, run);
+      this->run_on(all, data, run);
     } catch (...) {
       each->abandon();
       throw;

@@ -25,7 +25,7 @@ class patience {
   virtual ~patience() = default;
 
   /// Runs the algorithm on steps that announce what comes next; `trace` observes, or null.
-  virtual void watch(call const& its, policy_run const& run, any_step& step, working_vector& data, observer* trace) = 0;
+  virtual void watch(policy_run const& run, any_step& step, working_vector& data, observer* trace) = 0;
   /// Between two looks of a loop that waits in a call, once it has begun to yield. Throws stalled where that is
   /// asked for.
   virtual void waits() = 0;

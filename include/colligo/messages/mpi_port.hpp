@@ -71,7 +71,7 @@ class mpi_port final : public port_base {
  private:
   friend class mpi_meeting;
   explicit mpi_port(MPI_Comm user);
-  COLLIGO_BODY void perform(working_vector& data, call const& its, policy_run const& run, transport over) override;
+  COLLIGO_BODY void perform(working_vector& data, policy_run const& run) override;
   COLLIGO_BODY void run_vendor(call const& its, bool blocking) override;
   COLLIGO_BODY bool goes_on_without_memory(call const& its, transport over) override;
   shared_host* no_memory() const;

@@ -144,14 +144,15 @@ COLLIGO_BODY std::string mpi_port::why_no_memory(element const& of) {
 
 COLLIGO_BODY void const* mpi_port::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor, false>; }
 
-COLLIGO_BODY void mpi_port::perform(working_vector& data, call const& its, policy_run const& run, transport over) {
-  shared_host* const host = over == transport::messages ? nullptr : shared_for(*its.of);
+COLLIGO_BODY void mpi_port::perform(working_vector& data, policy_run const& run) {
+  call const& its = run.its;
+  shared_host* const host = run.by.over == transport::messages ? nullptr : shared_for(*its.of);
   auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
   if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
   kept->work_on(data, mpi::element_of(its));
-  kept->enter(its, run.what, run.number);
+  kept->enter(its, *run.by.policy, run.number);
   try {
-    run_on(*kept, data, its, run);
+    run_on(*kept, data, run);
   } catch (...) {
     kept->leave_memory();
     throw;

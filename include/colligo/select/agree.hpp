@@ -9,15 +9,15 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-struct decision;
-enum class call_form { blocking, request, persistent };
+enum class call_form;
 
 /// Returns on all ranks if they make the same call, by the same algorithm over the same transport; otherwise throws
 /// mismatch_error on all of them. Nothing of the call has been sent by then. Collective over the port.
-void agree_on(port_base& port, call const& its, decision const& by, call_form form);
+void agree_on(port_base& port, call const& its, choice const& by, call_form form);
 
-/// For a rank whose call is refused, for this reason: takes part, so that the others hear of it and throw
-/// mismatch_error. Returns. Collective over the port.
-void agree_on_nothing(port_base& port, std::string_view why);
+/// For a rank whose call is refused, for this reason: the other ranks hear of it, who make this call and wait for this
+/// one. In checked mode it takes part in what they agree on, so that they throw mismatch_error. Returns. Collective
+/// over the port then.
+void tell_of_refusal(port_base& port, bool checked, std::string_view why);
 
 }  // namespace colligo

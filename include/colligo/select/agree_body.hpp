@@ -78,10 +78,9 @@ struct compare_calls {
 // A small collective of the library's own, which goes over messages, for these are there before all else.
 template <collective C, class Tag, class T, class Op>
 void exchange_among_ranks(port_base& port, Op op, blocks const& vector, T const* in, range in_covers, T* out) {
-  Tag const tag{};
   port.execute({C, &element_of<T, Op>, port.wire_of_bytes(), &op, vector,
                 {reinterpret_cast<std::byte const*>(in), in_covers}, {reinterpret_cast<std::byte*>(out), vector.whole}},
-               erased_policy_for<C, Tag>, &tag, {port.hosts}, transport::messages);
+               {erased_policy_for<C, Tag>, Tag{}, transport::messages});
 }
 
 // The form of all_gatherv and the like, whose counts all ranks know.
@@ -119,22 +118,22 @@ constexpr bool has_counts(collective c) {
 }
 
 // "pipelined_chain:block=512@shared_memory"
-[[gnu::cold]] COLLIGO_BODY void describe_algorithm(decision const& by, description& words) {
-  words.add(by.what->name);
+[[gnu::cold]] COLLIGO_BODY void describe_algorithm(choice const& by, description& words) {
+  words.add(by.policy->name);
   char const* before = ":";
-  for_each_knob(*by.what, by.tag, [&](std::string_view knob, std::size_t value) {
+  for_each_knob(by, [&](std::string_view knob, std::size_t value) {
     words.add(std::exchange(before, ","));
     words.add(knob);
     words.add("=");
     words.add(value);
   });
-  if (by.over == transport::best || by.over == by.what->over) return;
+  if (by.over == transport::best || by.over == by.policy->over) return;
   words.add("@");
   words.add(name_of(by.over));
 }
 
 // "reduce of 8 double (64 bytes) with root 1, binary_tree, std::plus<void>"
-[[gnu::cold]] COLLIGO_BODY description described(call const& its, decision const& by, call_form form) {
+[[gnu::cold]] COLLIGO_BODY description described(call const& its, choice const& by, call_form form) {
   constexpr std::size_t functor_shown = 120;   // characters
   description words;
   if (form == call_form::request) words.add("i");
@@ -221,12 +220,13 @@ constexpr bool has_counts(collective c) {
   if (!mine.is_refusal) throw mismatch_error(difference_text(theirs));
 }
 
-[[gnu::cold]] COLLIGO_BODY void agree_on(port_base& port, call const& its, decision const& by, call_form form) {
+[[gnu::cold]] COLLIGO_BODY void agree_on(port_base& port, call const& its, choice const& by, call_form form) {
   if (port.size() == 1) return;
   compare_with_others(port, described(its, by, form));
 }
 
-[[gnu::cold]] COLLIGO_BODY void agree_on_nothing(port_base& port, std::string_view why) {
+[[gnu::cold]] COLLIGO_BODY void tell_of_refusal(port_base& port, bool checked, std::string_view why) {
+  if (!checked) return port.refuse(why);
   description words;
   words.add(why);
   words.is_refusal = true;

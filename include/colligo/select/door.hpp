@@ -198,9 +198,9 @@ class accepted {
       run(pointer, algorithm);
     } else {
       set_functor<Algorithm>(op);
-      if constexpr (std::is_same_v<Algorithm, automatic>) deciding<>::run_by_rules(port, its, &texts<C>);
+      if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(port, its, &texts<C>);
       else if constexpr (requires { algorithm.run(port, its, &texts<C>); }) algorithm.run(port, its, &texts<C>);
-      else deciding<>::run(port, its, decide<Op>(algorithm));
+      else run_call(port, its, decide<Op>(algorithm));
     }
   }
 
@@ -225,7 +225,7 @@ class accepted {
   template <made How, class Op, class Owned, class Algorithm>
   made_t<How> make_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
     set_functor<Algorithm>(owned->op);
-    return made_t<How>(deciding<>::prepare(port, its, decide<Op>(algorithm), std::move(owned), How == made::ready));
+    return made_t<How>(prepare_call(port, its, decide<Op>(algorithm), std::move(owned), How == made::ready));
   }
 
  private:
@@ -239,21 +239,12 @@ class accepted {
   }
 
   template <class Op, class Algorithm>
-  decision decide(Algorithm const& algorithm) const {
-    if constexpr (std::is_same_v<Algorithm, automatic>) {
-      return deciding<>::by_rules(port, its, &texts<C>);
-    } else if constexpr (std::is_same_v<Algorithm, named>) {
-      return deciding<>::by_name(port, its, algorithm.text(), &texts<C>);
-    } else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>) {
-      return deciding<>::as_chosen(port, its, algorithm, &texts<C>);
-    } else if constexpr (decides_itself<Algorithm>) {
-      Algorithm::template check<C, T, std::remove_cv_t<Op>, Comm>();
-      return algorithm.template decide<C, T, std::remove_cv_t<Op>>(port, its, &texts<C>);
-    } else {
-      check_laws<C, Algorithm, T, std::remove_cv_t<Op>, Comm>();
-      if constexpr (offers<Algorithm, C, T, std::remove_cv_t<Op>>)
-        return decide_pinned<C, Algorithm, T, std::remove_cv_t<Op>>(algorithm);
-    }
+  decltype(auto) decide(Algorithm const& algorithm) const {
+    using op = std::remove_cv_t<Op>;
+    if constexpr (decides_itself<Algorithm>) Algorithm::template check<C, T, op, Comm>();
+    else if constexpr (!is_decided_at_run_time<Algorithm>) check_laws<C, Algorithm, T, op, Comm>();
+    if constexpr (is_decided_at_run_time<Algorithm> || offers<Algorithm, C, T, op>)
+      return detail::decide<C, T, op>(port, its, algorithm);
   }
 };
 

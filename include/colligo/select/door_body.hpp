@@ -12,8 +12,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string_view why) {
   std::string const text = concat({where(its.port, its.what), why});
-  if (its.checked) agree_on_nothing(port_at(its.port), text);
-  else port_at(its.port).refuse(text);   // those who make this call wait for this rank
+  tell_of_refusal(port_at(its.port), its.checked, text);
   throw argument_error(text);
 }
 
@@ -37,15 +36,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& its) {
-  auto const tell = [&](std::string_view why) {
-    its.checked ? agree_on_nothing(port_at(its.port), why) : port_at(its.port).refuse(why);
-  };
   try {
     throw;
   } catch (std::exception const& e) {
-    tell(e.what());
+    tell_of_refusal(port_at(its.port), its.checked, e.what());
   } catch (...) {
-    tell("an exception that is no std::exception");
+    tell_of_refusal(port_at(its.port), its.checked, "an exception that is no std::exception");
   }
 }
 

@@ -3,7 +3,7 @@
 /// The bodies of decide.hpp that read names.
 #pragma once
 
-#include <optional>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -35,16 +35,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 template <class Lazy>
-struct deciding<Lazy>::catalogue_entry {
-  std::string_view name;
-  any_algorithm algorithm;
-  knob_reader knob;
-};
-template <class Lazy>
-[[gnu::cold]] chosen_algorithm deciding<Lazy>::parse(policy_table const& texts, std::string_view whole,
-                                                     std::string const& where) {
+[[gnu::cold]] choice parse(policy_table const& policies, std::string_view whole, std::string const& where) {
+  struct entry { std::string_view name; choice its; knob_reader knob; };
   static auto const catalogue = []<class... Tags>(list_of_tags<Tags...>) {
-    return std::array{catalogue_entry{Tags::name, Tags{}, knob_reader_of<Tags>()}...};
+    return std::array{entry{Tags::name, Tags{}, knob_reader_of<Tags>()}...};
   }(catalogue_of_tags{});
   auto const at = whole.find('@');
   auto const text = whole.substr(0, at), way = at == whole.npos ? std::string_view() : whole.substr(at + 1);
@@ -55,22 +49,21 @@ template <class Lazy>
     else throw algorithm_error(concat({where, "algorithms run @messages or @shared_memory, not @", way}));
   }
   auto const colon = text.find(':');
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    catalogue_entry const& entry = catalogue[i];
-    if (texts[i] == nullptr || entry.name != text.substr(0, colon)) continue;
-    any_algorithm found = entry.algorithm;
+  std::string known;
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    if (policies[i] == nullptr) continue;
+    auto [name, found, knob] = catalogue[i];
+    (known += known.empty() ? "" : ", ") += name;
+    if (name != text.substr(0, colon)) continue;
     for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
       auto const comma = rest.find(',');
-      void* const tag = const_cast<void*>(found.tag());
-      if (std::string const trouble = turn_knob(entry.knob, tag, rest.substr(0, comma)); !trouble.empty())
-        throw algorithm_error(concat({where, entry.name, trouble}));
+      std::string const trouble = turn_knob(knob, const_cast<void*>(found.tag()), rest.substr(0, comma));
+      if (!trouble.empty()) throw algorithm_error(concat({where, name, trouble}));
       rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
     }
-    return {found, over};
+    found.over = over;
+    return found;
   }
-  std::string known;
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    if (texts[i]) (known += known.empty() ? "" : ", ") += catalogue[i].name;
   throw algorithm_error(concat({where, "no algorithm is named \"", text, "\"; known are ", known}));
 }
 

@@ -19,14 +19,14 @@ inline bool has_tree_setting(port_base const& port, collective c) {
 }
 
 // The environment's override of this collective. Of one that nobody can take it warns, once.
-template <class Lazy>
-[[gnu::cold]] void deciding<Lazy>::read_override(port_base& port, collective c, policy_table const& texts,
-                                                 latest& kept) {
+template <class Lazy = void>
+[[gnu::cold]] void read_override(port_base& port, collective c, policy_table const& policies,
+                                              kept_choice& kept) {
   kept.override_is_read = true;
   if (std::string const& setting = port.setting(c); !setting.empty()) {
     kept.override_text = environment_variable(c) + '=' + setting;
     try {
-      kept.overriding = parse(texts, setting, "");
+      kept.overriding = policies.parse(policies, setting, "");
     } catch (algorithm_error const& e) {
       kept.why_not_taken = e.what();
       if (port.rank() == 0 && !port.strict())
@@ -40,18 +40,16 @@ template <class Lazy>
 }
 
 // An override is taken where it is legal: it never breaks a program, unless COLLIGO_STRICT asks for an error.
-template <class Lazy>
-[[gnu::cold]] bool deciding<Lazy>::takes_override(port_base& port, call const& its, policy_table const& texts,
-                                                  latest& kept) {
+template <class Lazy = void>
+[[gnu::cold]] bool takes_override(port_base& port, call const& its, policy_table const& policies,
+                                               kept_choice& kept) {
   if (kept.overriding) {
-    kept.chosen = *kept.overriding;
-    kept.by = decision_of(port, its.what, kept.chosen, texts,
-                          port.setting(its.what).empty() ? decided_by::tree_file : decided_by::environment);
-    topology known{port.hosts};
+    kept.by = bound(*kept.overriding, policies,
+                    port.setting(its.what).empty() ? decided_by::tree_file : decided_by::environment);
     try {
-      kept.why_not_taken = why_not(port, its, kept.by, known).why;
+      kept.why_not_taken = why_not(port, its, kept.by).why;
       if (kept.why_not_taken.empty()) return true;
-      kept.why_not_taken.insert(0, kept.by.what->name);
+      kept.why_not_taken.insert(0, kept.by.policy->name);
     } catch (argument_error const& e) {   // no tree
       if (port.strict()) throw;
       kept.overriding.reset();
@@ -68,10 +66,10 @@ template <class Lazy>
 }
 
 // Null: no table, or none with rows for such elements.
-template <class Lazy>
-[[gnu::cold]] std::unique_ptr<kept_with_port> deciding<Lazy>::read_user_table(port_base& port, call const& its,
-                                                                                policy_table const& texts) {
-  if (read_tables.read) return read_tables.read(port, its, texts);
+template <class Lazy = void>
+[[gnu::cold]] std::unique_ptr<kept_with_port> read_user_table(port_base& port, call const& its,
+                                                                           policy_table const& policies) {
+  if (read_tables.read) return read_tables.read(port, its, policies);
   std::string const trouble = not_included(port.table_setting().where, "table.hpp");
   if (port.strict()) throw argument_error("colligo: " + trouble);
   if (port.rank() == 0) warn_once(trouble + ", the library chooses");

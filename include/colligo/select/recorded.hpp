@@ -14,19 +14,28 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
+/// A call that is asked about and not made: n elements, of collectives on blocks each.
+template <class T, class Comm, class Op>
+call call_in_question(Comm const& comm, collective what, std::size_t n, Op const& op) {
+  int const p = port_of<Comm>::open(comm).size();
+  std::size_t const all = what == collective::barrier ? 2 : has_blocks(what) ? n * static_cast<std::size_t>(p) : n;
+  return {what, &element_of<T, Op const>, port_of<Comm>::template wire<T, Op const, true>(), const_cast<Op*>(&op),
+          blocks{{0, all}, p}, {}, {}};
+}
+
 struct recorded_steps {
   schedule steps;
   bool by_arrival = false;   ///< some are combined as they come: over messages no rank knows the order
 };
 
 /// None where the algorithm is not made of steps or would issue more than so many operands.
-std::optional<recorded_steps> recorded_call(call const& its, erased_policy const& what, void const* tag,
-                                            topology const& known, std::size_t most_operands);
+std::optional<recorded_steps> recorded_call(call const& its, choice const& by, topology const& known,
+                                            std::size_t most_operands);
 
 /// The steps of an algorithm of the library on a rank, for elements of so many bytes. Throws algorithm_error
 /// where there is none, argument_error where it is made for other ranks.
-rank_steps recorded_rank(chosen_algorithm const& algorithm, collective what, policy_table const& texts,
-                       std::size_t element_size, int rank, int p, blocks const& vector, int root);
+rank_steps recorded_rank(choice const& algorithm, collective what, policy_table const& policies,
+                         std::size_t element_size, int rank, int p, blocks const& vector, int root);
 
 }  // namespace colligo
 

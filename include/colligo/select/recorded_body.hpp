@@ -39,45 +39,45 @@ class any_recorder final : public any_step {
   bool by_arrival_ = false;
 };
 
-[[gnu::cold]] COLLIGO_BODY std::optional<recorded_steps> recorded_call(call const& its, erased_policy const& what,
-                                                                       void const* tag, topology const& known,
+inline rank_steps recorded_on(int rank, int p, choice const& by, topology const& known, std::size_t element_size,
+                              blocks const& vector, int root) {
+  row<operand> memory;
+  any_recorder step(rank, p, element_size, memory);
+  by.policy->run(by.tag(), known, step, vector, root);
+  rank_steps said = std::move(step).take();
+  said.algorithm = by.policy->name;
+  if (by.policy->scratch) said.scratch = by.policy->scratch(by.tag(), vector, element_size);
+  return said;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::optional<recorded_steps> recorded_call(call const& its, choice const& by,
+                                                                       topology const& known,
                                                                        std::size_t most_operands) {
   // Of all_to_all_v a rank knows its own blocks alone.
-  if (what.run == nullptr || its.what == collective::all_to_all_v) return std::nullopt;
+  if (by.policy->run == nullptr || its.what == collective::all_to_all_v) return std::nullopt;
   int const p = its.vector.parts;
   std::vector<rank_steps> ranks;
-  row<operand> memory;
   std::size_t operands = 0;
   bool by_arrival = false;
   for (int r = 0; r < p; ++r) {
-    any_recorder step(r, p, its.of->size, memory);
-    what.run(tag, known, step, its.vector, its.root);
-    rank_steps const& said = ranks.emplace_back(std::move(step).take());
+    rank_steps const& said = ranks.emplace_back(recorded_on(r, p, by, known, its.of->size, its.vector, its.root));
     for (auto const& of_step : said.steps) operands += of_step.size();
     if ((operands += said.moves.size()) > most_operands) return std::nullopt;
     by_arrival |= said.by_arrival;
   }
-  ranks.front().algorithm = what.name;
-  if (what.scratch) ranks.front().scratch = what.scratch(tag, its.vector, its.of->size);
   std::size_t const n = has_two_vectors(its.what) ? vectors_of(its.what, its.vector, 0).out.whole.last
                                                   : its.vector.whole.size();
   return recorded_steps{schedule(its.what, n, std::move(ranks)), by_arrival};
 }
 
-[[gnu::cold]] COLLIGO_BODY rank_steps recorded_rank(chosen_algorithm const& algorithm, collective what,
-                                                  policy_table const& texts, std::size_t element_size, int rank, int p,
-                                                  blocks const& vector, int root) {
-  decision const by = decision_for(algorithm, texts, decided_by::pinned);
-  auto const name = name_of(algorithm.algorithm);
-  require_form(by.what != nullptr, by.what != nullptr && by.what->run != nullptr, what, name);
-  if (by.what->fits) require_ranks(by.what->fits(by.tag, {}, p).made_for, p, what, name);
-  row<operand> memory;
-  any_recorder step(rank, p, element_size, memory);
-  by.what->run(by.tag, {}, step, vector, root);
-  rank_steps said = std::move(step).take();
-  said.algorithm = name;
-  if (by.what->scratch) said.scratch = by.what->scratch(by.tag, vector, element_size);
-  return said;
+[[gnu::cold]] COLLIGO_BODY rank_steps recorded_rank(choice const& algorithm, collective what,
+                                                    policy_table const& policies, std::size_t element_size, int rank,
+                                                    int p, blocks const& vector, int root) {
+  choice const by = bound(algorithm, policies, decided_by::pinned);
+  auto const name = name_of(algorithm);
+  require_form(by.policy != nullptr, by.policy != nullptr && by.policy->run != nullptr, what, name);
+  if (by.policy->fits) require_ranks(by.policy->fits(by.tag(), {}, p).made_for, p, what, name);
+  return recorded_on(rank, p, by, {}, element_size, vector, root);
 }
 
 }  // namespace colligo

@@ -96,11 +96,11 @@ struct over_threads {
     group& ranks;
 
    private:
-    void perform(working_vector& data, call const& its, policy_run const& run, transport over) override {
-      steps each(*this, data, shared_for(its, over), *memory_);
-      each.enter(its, run.what, run.number);
+    void perform(working_vector& data, policy_run const& run) override {
+      steps each(*this, data, shared_for(run.its, run.by.over), *memory_);
+      each.enter(run.its, *run.by.policy, run.number);
       try {
-        this->run_on(each, data, its, run);
+        this->run_on(each, data, run);
       } catch (...) {
         each.abandon();
         throw;

@@ -9,6 +9,7 @@
 /// ../adaptive.hpp has COLLIGO_ADAPTIVE too, the same for `automatic`.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "../../select/door.hpp"
@@ -21,16 +22,16 @@ namespace detail {
 /// What is measured and decided. A template, so that only units that ask for it compile it.
 template <class Lazy = void>
 struct adapting {
-  static void run(endpoint& at, call const& its, deciding<>::policies_of_collective texts);
+  static void run(endpoint& at, call const& its, policies_of_collective policies);
   /// The same for calls that are left to the library, unless the environment names an algorithm.
-  static void run_for_automatic(endpoint& at, call const& its, deciding<>::policies_of_collective texts);
+  static void run_for_automatic(endpoint& at, call const& its, policies_of_collective policies);
   /// What was decided for such calls; as long as nothing is, what `automatic` takes.
-  static decision decide(endpoint& at, call const& its, deciding<>::policies_of_collective texts);
+  static choice decide(endpoint& at, call const& its, policies_of_collective policies);
 
  private:
   struct size_class;
-  struct kept;
-  static size_class& class_of(port_base& port, call const& its, deciding<>::policies_of_collective texts);
+  static size_class& class_of(port_base& port, call const& its, policies_of_collective policies);
+  static std::unique_ptr<size_class> new_class(port_base& port, call const& its, policy_table const& policies);
   static bool agree(port_base& port, size_class& its);
 };
 
@@ -52,13 +53,13 @@ struct adaptive {
   template <collective, class, class, class>
   static constexpr void check() {}
   template <collective, class, class>
-  detail::decision decide(detail::endpoint& port, detail::call const& its,
-                          detail::deciding<>::policies_of_collective texts) const {
-    return detail::adapting<>::decide(port, its, texts);
+  detail::choice decide(detail::endpoint& port, detail::call const& its,
+                        detail::policies_of_collective policies) const {
+    return detail::adapting<>::decide(port, its, policies);
   }
   template <class Lazy = void>
-  void run(detail::endpoint& port, detail::call const& its, detail::deciding<>::policies_of_collective texts) const {
-    detail::adapting<Lazy>::run(port, its, texts);
+  void run(detail::endpoint& port, detail::call const& its, detail::policies_of_collective policies) const {
+    detail::adapting<Lazy>::run(port, its, policies);
   }
 };
 

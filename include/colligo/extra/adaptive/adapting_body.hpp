@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../select/decide_body.hpp"
-#include "../predict/expected_time_body.hpp"
+#include "../predict/candidates_body.hpp"
 #include "adapting.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -51,12 +50,10 @@ struct adapting<Lazy>::size_class {
   int size;   ///< bit width of the bytes of the vector
   // What was tried.
   std::uint32_t calls_in_row;
-  std::vector<chosen_algorithm> candidates{};
+  std::vector<choice> candidates{};   ///< once it is decided, the first of them
   std::vector<std::vector<double>> tried{};   ///< of each: seconds of a call, by rows
   row now{};
-  // What was decided.
   bool decided = false;
-  decision by{};
 
   bool is_for(call const& its) const {
     return what == its.what && size == size_of(its) && of->is_like(*its.of);
@@ -79,6 +76,11 @@ struct adapting<Lazy>::size_class {
     std::ranges::nth_element(rows, quarter);
     return *quarter;
   }
+  void decide() {
+    candidates[0].who = decided_by::measured;
+    decided = true;
+    tried.clear();
+  }
   /// Which candidate the call with this number tries.
   std::size_t candidate_for(std::uint32_t number) {
     if (number / calls_in_row == now.number) return now.candidate;
@@ -90,34 +92,25 @@ struct adapting<Lazy>::size_class {
 };
 
 template <class Lazy>
-struct adapting<Lazy>::kept final : kept_with_port {
-  std::vector<std::unique_ptr<size_class>> classes;
-  std::size_t latest = 0;
-
-  static kept& of(port_base& port) {
-    auto& its = deciding<>::kept_decisions::of(port).adapted;
-    if (!its) its = std::make_unique<kept>();
-    return static_cast<kept&>(*its);
-  }
-};
+auto adapting<Lazy>::class_of(port_base& port, call const& its, policies_of_collective policies) -> size_class& {
+  auto& kept = kept_entries<size_class>::of(kept_choices::of(port).adapted);
+  if (auto* const found = kept.find(its)) [[likely]] return *found;
+  return announcing_refusal(port, its, [&]() -> size_class& { return kept.add(new_class(port, its, policies())); });
+}
 
 template <class Lazy>
-auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::policies_of_collective texts)
-    -> size_class& {
-  kept& all = kept::of(port);
-  if (all.latest < all.classes.size() && all.classes[all.latest]->is_for(its)) return *all.classes[all.latest];
-  for (all.latest = 0; all.latest < all.classes.size(); ++all.latest)
-    if (all.classes[all.latest]->is_for(its)) return *all.classes[all.latest];
+auto adapting<Lazy>::new_class(port_base& port, call const& its, policy_table const& policies)
+    -> std::unique_ptr<size_class> {
   int const size = size_class::size_of(its);
   auto made = std::make_unique<size_class>(size_class{its.what, its.of, size, size <= 17 ? 8u : size <= 22 ? 4u : 3u});
   call rule = its;
   rule.vector = size_class::typical_vector(its);
-  situation const s = deciding<>::situation_of(port, rule);
-  auto const add = [&](chosen_algorithm const& one) {
-    bool const is_known = std::ranges::any_of(made->candidates, [&](chosen_algorithm const& other) {
-      return other.algorithm.index() == one.algorithm.index();
-    });
-    if (!is_known && made->candidates.size() < size_class::most) made->candidates.push_back(one);
+  situation const s = situation_of(port, rule);
+  auto const add = [&](choice const& one) {
+    bool const is_known = std::ranges::any_of(
+        made->candidates, [&](choice const& other) { return other.index() == one.index(); });
+    if (!is_known && made->candidates.size() < size_class::most)
+      made->candidates.push_back(bound(one, policies, decided_by::tried));
   };
   add(choose(its.what, s));
   bool const stays = s.stable && !s.exact && combines(its.what);
@@ -125,13 +118,13 @@ auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::poli
   if (!stays && port.size() > 1) {
     constexpr std::size_t most_predicted = 4;
     double latest = -1;   // price: of those that are as dear, the same steps as a rule, one will do
-    for (possible_algorithm const& one : possible_algorithms<>(port, rule, texts(), s.network)) {
-      bool const is_vendor = one.its.algorithm.template as<vendor>() != nullptr;
-      bool const promises = its.what != collective::all_reduce || s.exact || texts()[one.which]->same_bits;
-      if (!promises && !is_vendor) continue;   // automatic takes none whose ranks may differ in the bits
-      bool const is_direct = s.shared && one.its.algorithm.template as<direct>() != nullptr;
+    for (candidate const& one : candidates_for<>(port, rule, policies, s.network)) {
+      erased_policy const& what = *one.by.policy;
+      bool const promises = its.what != collective::all_reduce || s.exact || what.same_bits;
+      if (!promises && !what.is_vendor) continue;   // automatic takes none whose ranks may differ in the bits
+      bool const is_direct = s.shared && one.by.as<direct>() != nullptr;
       bool const is_other = one.seconds < 1e9 && one.seconds > latest * (1 + 1e-9);
-      if (is_vendor || is_direct || (is_other && made->candidates.size() <= most_predicted)) add(one.its);
+      if (what.is_vendor || is_direct || (is_other && made->candidates.size() <= most_predicted)) add(one.by);
       if (is_other) latest = one.seconds;
     }
   }
@@ -139,12 +132,8 @@ auto adapting<Lazy>::class_of(port_base& port, call const& its, deciding<>::poli
     tried.emplace_back();
     tried.back().reserve(4 * size_class::enough);
   }
-  if (made->candidates.size() == 1) {
-    made->decided = true;
-    made->by = decision_for(made->candidates[0], texts(), decided_by::measured);
-  }
-  all.classes.push_back(std::move(made));
-  return *all.classes.back();
+  if (made->candidates.size() == 1) made->decide();
+  return made;
 }
 
 // True if all ranks have tried all candidates often enough: then they have chosen the same one.
@@ -165,43 +154,38 @@ bool adapting<Lazy>::agree(port_base& port, size_class& its) {
 }
 
 template <class Lazy>
-void adapting<Lazy>::run(endpoint& at, call const& its, deciding<>::policies_of_collective texts) {
+void adapting<Lazy>::run(endpoint& at, call const& its, policies_of_collective policies) {
   port_base& port = port_at(at);
-  size_class& all =
-      deciding<>::announcing_refusal(port, its, [&]() -> size_class& { return class_of(port, its, texts); });
-  if (all.decided) [[likely]] return deciding<>::run(at, its, all.by);
+  size_class& all = class_of(port, its, policies);
+  if (all.decided) [[likely]] return run_call(at, its, all.candidates[0]);
   // A rank that refuses its call would meet an agreement of ours instead of that on the call.
-  if (its.checked()) return deciding<>::run(at, its, deciding<>::by_rules(at, its, texts));
+  if (its.checked()) return run_call(at, its, by_rules(at, its, policies));
   std::uint32_t const number = port.calls;
   if (mixed(number, 1) % size_class::calls_to_meet == 0 && agree(port, all)) {
-    all.by = decision_for(all.candidates[0], texts(), decided_by::measured);
-    all.decided = true;
-    all.tried.clear();
-    return deciding<>::run(at, its, all.by);
+    all.decide();
+    return run_call(at, its, all.candidates[0]);
   }
   std::size_t const which = all.candidate_for(number);
   using clock = std::chrono::steady_clock;
   auto const began = clock::now();
-  deciding<>::run(at, its, decision_for(all.candidates[which], texts(), decided_by::tried));
+  run_call(at, its, all.candidates[which]);
   std::chrono::duration<double> const took = clock::now() - began;
   all.now.add(took.count());
 }
 
 template <class Lazy>
-void adapting<Lazy>::run_for_automatic(endpoint& at, call const& its, deciding<>::policies_of_collective texts) {
+void adapting<Lazy>::run_for_automatic(endpoint& at, call const& its, policies_of_collective policies) {
   call left = its;
   left.before = static_cast<std::uint8_t>(its.before & ~adaptation);
-  decision const by = deciding<>::by_rules(at, left, texts);
-  if (by.who == decided_by::environment || by.who == decided_by::tree_file) deciding<>::run(at, left, by);
-  else run(at, left, texts);
+  choice const& by = by_rules(at, left, policies);
+  if (by.who == decided_by::environment || by.who == decided_by::tree_file) run_call(at, left, by);
+  else run(at, left, policies);
 }
 
 template <class Lazy>
-decision adapting<Lazy>::decide(endpoint& at, call const& its, deciding<>::policies_of_collective texts) {
-  port_base& port = port_at(at);
-  size_class& all =
-      deciding<>::announcing_refusal(port, its, [&]() -> size_class& { return class_of(port, its, texts); });
-  return all.decided ? all.by : deciding<>::by_rules(at, its, texts);
+choice adapting<Lazy>::decide(endpoint& at, call const& its, policies_of_collective policies) {
+  size_class& all = class_of(port_at(at), its, policies);
+  return all.decided ? all.candidates[0] : by_rules(at, its, policies);
 }
 
 }  // namespace colligo

@@ -86,7 +86,7 @@ std::vector<Entry> joined_lists(Comm const& comm, std::int64_t places, std::span
   accepted.its.of = &element_of_lists<Entry, Join>(join.capacity());
   accepted.its.wire = port_of<Comm>::template wire<std::byte, no_functor, false>();   // bytes, which MPI does not know
   accepted.its.op = &join;
-  deciding<>::run_by_rules(accepted.port, accepted.its, &texts<c>);
+  run_by_rules(accepted.port, accepted.its, &texts<c>);
   auto const all = list_view<Entry>(list.data()).entries();
   return {all.begin(), all.end()};
 }

@@ -14,45 +14,22 @@
 #include "../../select/chosen.hpp"
 #include "../../select/communicators.hpp"
 #include "../../select/door.hpp"
+#include "../../select/recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// What is said of decisions.
+/// What is said of choices.
 template <class Lazy = void>
 struct explaining {
-  /// What explain() says; why there is no decision, if `trouble` says so.
-  static std::string explained(endpoint& at, call const& its, decision const* by, std::string const& trouble,
-                               policy_table const& texts);
+  /// What explain() says; why there is no choice, if `trouble` says so.
+  static std::string explained(endpoint& at, call const& its, choice const* by, std::string const& trouble,
+                               policy_table const& policies);
   static std::string latest_choice(endpoint& at, collective what);
   /// A line on stderr, if there was none for such a call.
-  static void explain_if_new(port_base& port, call const& its, decision const& by);
+  static void explain_if_new(port_base& port, call const& its, choice const& by);
 };
-
-/// The decision for a tag that is no value of the catalogue.
-template <class T, class Op, class Tag>
-decision decide_pinned_for(collective what, Tag const& tag) {
-  return for_collective(what, [&]<collective C>() -> decision {
-    if constexpr (offers<Tag, C, T, Op>) return decide_pinned<C, Tag, T, Op>(tag);
-    else throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Tag::name) +
-                               " has no form for this collective");
-  });
-}
-
-template <class T, class Op, class Algorithm>
-decision decide_explained(endpoint& at, call const& its, deciding<>::policies_of_collective texts,
-                          Algorithm const& algorithm) {
-  if constexpr (std::is_same_v<Algorithm, automatic>) return deciding<>::by_rules(at, its, texts);
-  else if constexpr (std::is_same_v<Algorithm, named>) return deciding<>::by_name(at, its, algorithm.text(), texts);
-  else if constexpr (std::is_same_v<Algorithm, chosen_algorithm>)
-    return deciding<>::as_chosen(at, its, algorithm, texts);
-  else if constexpr (decides_itself<Algorithm>)
-    return for_collective(its.what, [&]<collective C>() -> decision {
-      return algorithm.template decide<C, T, Op>(at, its, texts);
-    });
-  else return decide_pinned_for<T, Op>(its.what, algorithm);
-}
 
 }  // namespace detail
 
@@ -67,19 +44,20 @@ template <class T, communicator Comm, class Op, algorithm Algorithm = automatic>
   requires(!algorithm<Op>)
 std::string explain(Comm const& comm, collective what, std::size_t n, Op const& op, Algorithm const& algorithm = {}) {
   detail::endpoint& at = port_of<Comm>::open(comm);
-  std::size_t const blocks_of_n = has_blocks(what) ? static_cast<std::size_t>(at.size()) : 1;
-  std::size_t const all = what == collective::barrier ? 2 : n * blocks_of_n;
-  detail::call its{what, &detail::element_of<T, Op const>, port_of<Comm>::template wire<T, Op const, true>(), nullptr,
-                   blocks{{0, all}, at.size()}, {}, {}};
-  its.op = const_cast<Op*>(&op);
-  auto const texts = detail::for_collective(
-      what, []<collective C>() -> detail::deciding<>::policies_of_collective { return &detail::texts<C>; });
+  detail::call const its = detail::call_in_question<T>(comm, what, n, op);
+  auto const policies = detail::policies_of(what);
   try {
-    auto const by = detail::decide_explained<T, Op>(at, its, texts, algorithm);
-    return detail::explaining<>::explained(at, its, &by, "", texts());
+    chosen_algorithm const by = detail::for_collective(what, [&]<collective C>() -> chosen_algorithm {
+      if constexpr (detail::is_decided_at_run_time<Algorithm> || offers<Algorithm, C, T, Op>)
+        return detail::decide<C, T, Op>(at, its, algorithm);
+      else
+        throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Algorithm::name) +
+                              " has no form for this collective");
+    });
+    return detail::explaining<>::explained(at, its, &by, "", policies());
   } catch (algorithm_error const& e) {
     if constexpr (std::is_same_v<Algorithm, named>) throw;
-    return detail::explaining<>::explained(at, its, nullptr, e.what(), texts());
+    return detail::explaining<>::explained(at, its, nullptr, e.what(), policies());
   }
 }
 /// The same for collectives without a functor.

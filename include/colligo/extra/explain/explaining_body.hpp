@@ -13,32 +13,27 @@
 #include <vector>
 
 #include "../../core/machine.hpp"
-#include "../../plan/price.hpp"
-#include "../../select/decide_body.hpp"
-#include "../../select/recorded.hpp"
+#include "../predict/candidates_body.hpp"
 #include "explaining.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 // Seconds on a machine of messages, none where it would take long to say.
 template <class Lazy = void>
-[[gnu::cold]] std::optional<double> price_of(call const& its, erased_policy const& what, void const* tag,
-                                                          topology const& known) {
+[[gnu::cold]] std::optional<double> price_of(port_base const& port, call const& its, choice const& by) {
   constexpr int most_ranks = 32;
-  constexpr std::size_t most_operands = 1 << 13;
-  if (its.vector.parts > most_ranks) return std::nullopt;
-  auto const said = recorded_call(its, what, tag, known, most_operands);
-  return said ? std::optional(price(said->steps, typical, static_cast<double>(its.of->size))) : std::nullopt;
+  return port.size() <= most_ranks ? seconds_by_schedule(port, its, by, typical) : std::nullopt;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string microseconds(double seconds) {
+template <class Lazy = void>
+[[gnu::cold]] std::string microseconds(double seconds) {
   return in_digits(seconds * 1e6, 4) + " us";
 }
 
 // "over shared memory"
 template <class Lazy = void>
-[[gnu::cold]] std::string transport_text(port_base& port, call const& its, decision const& by) {
-  if (by.what->is_vendor) return "by the MPI library";
+[[gnu::cold]] std::string transport_text(port_base& port, call const& its, choice const& by) {
+  if (by.policy->is_vendor) return "by the MPI library";
   int const p = port.size();
   if (p > 1 && by.over != transport::messages && port.uses_memory(its, by.over)) {
     int const hosts = host_map{port.hosts, p}.host_count();
@@ -49,22 +44,22 @@ template <class Lazy = void>
 }
 
 template <class Lazy = void>
-[[gnu::cold]] std::string decider_text(port_base& port, call const& its, decision const& by) {
+[[gnu::cold]] std::string decider_text(port_base& port, call const& its, choice const& by) {
   switch (by.who) {
     case decided_by::pinned: return "pinned by the program";
     case decided_by::named: return "named by the program";
     case decided_by::environment: case decided_by::tree_file:
-      return "set by " + deciding<>::kept_decisions::of(port, its.what).override_text;
+      return "set by " + kept_choices::of(port, its.what).override_text;
     case decided_by::table: return "chosen by the table of measurements";
     case decided_by::many_cores:
       return "chosen by the rules for ranks with a core each, levels " +
-             deciding<>::kept_decisions::levels_of(port).text() +
+             kept_choices::levels_of(port).text() +
              (port.levels_asked().empty() ? "" : ", as COLLIGO_LEVELS says");
     case decided_by::measured_table: {
       constexpr std::string_view variable = "COLLIGO_TABLE=";
       std::string_view from = port.table_setting().where;
       if (from.starts_with(variable)) from.remove_prefix(variable.size());
-      auto const& kept = deciding<>::kept_decisions::of(port, its.what);
+      auto const& kept = kept_choices::of(port, its.what);
       return "chosen by table " + std::string(from) + ':' + std::to_string(kept.measured_line);
     }
     case decided_by::required: return "chosen among those that have the bits asked for";
@@ -77,8 +72,8 @@ template <class Lazy = void>
 
 // "COLLIGO_ALL_REDUCE=ring is not taken: ...", or nothing.
 template <class Lazy = void>
-[[gnu::cold]] std::string unused_override_text(port_base& port, call const& its, decision const& by) {
-  auto const& kept = deciding<>::kept_decisions::of(port, its.what);
+[[gnu::cold]] std::string unused_override_text(port_base& port, call const& its, choice const& by) {
+  auto const& kept = kept_choices::of(port, its.what);
   bool const is_ours = by.who == decided_by::table || by.who == decided_by::many_cores ||
                        by.who == decided_by::rules || by.who == decided_by::measured_table;
   if (!is_ours || kept.override_text.empty()) return {};
@@ -88,10 +83,10 @@ template <class Lazy = void>
 template <class Lazy>
 [[gnu::cold]] std::string explaining<Lazy>::latest_choice(endpoint& at, collective what) {
   port_base& port = port_at(at);
-  auto const& kept = deciding<>::kept_decisions::of(port, what);
+  auto const& kept = kept_choices::of(port, what);
   if (!kept.automatic) return {};
-  std::string const name(kept.by.what->name);
-  if (kept.by.what->is_vendor) return name;
+  std::string const name(kept.by.policy->name);
+  if (kept.by.policy->is_vendor) return name;
   call its{};
   its.of = kept.of;
   bool const in_memory = kept.by.over != transport::messages && port.uses_memory(its, kept.by.over);
@@ -99,54 +94,45 @@ template <class Lazy>
 }
 
 template <class Lazy>
-[[gnu::cold]] void explaining<Lazy>::explain_if_new(port_base& port, call const& its, decision const& by) {
-  auto& told = deciding<>::kept_decisions::of(port).explained;
+[[gnu::cold]] void explaining<Lazy>::explain_if_new(port_base& port, call const& its, choice const& by) {
+  auto& told = kept_choices::of(port).explained;
   std::size_t const bytes = its.of->bytes(its.vector.whole.size());
   std::remove_reference_t<decltype(told[0])> const now{its.what, its.of, static_cast<int>(std::bit_width(bytes))};
   if (std::find(told.begin(), told.end(), now) != told.end()) return;
   told.push_back(now);
   std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
-                     transport_text<>(port, its, by) + ", " + decider_text<>(port, its, by);
-  if (std::string const wish = unused_override_text<>(port, its, by); !wish.empty()) line += "; " + wish;
+                     transport_text(port, its, by) + ", " + decider_text(port, its, by);
+  if (std::string const wish = unused_override_text(port, its, by); !wish.empty()) line += "; " + wish;
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 template <class Lazy>
-[[gnu::cold]] std::string explaining<Lazy>::explained(endpoint& at, call const& its, decision const* by,
-                                                 std::string const& trouble, policy_table const& texts) {
+[[gnu::cold]] std::string explaining<Lazy>::explained(endpoint& at, call const& its, choice const* by,
+                                                 std::string const& trouble, policy_table const& policies) {
   port_base& port = port_at(at);
   std::string said = trouble + '\n';
   erased_policy const* taken = nullptr;
   if (by != nullptr) {
-    taken = by->what;
+    taken = by->policy;
     said = std::string(described(its, *by, call_form::blocking).text()) + ", on " + std::to_string(port.size()) +
            (port.size() == 1 ? " rank\n  " : " ranks\n  ");
-    topology known{port.hosts};
-    if (auto const refused = deciding<>::why_not(port, its, *by, known).why; !refused.empty())
+    if (auto const refused = why_not(port, its, *by).why; !refused.empty())
       return said + "refused: " + std::string(taken->name) + refused + '\n';
-    said += std::string(taken->name) + ' ' + transport_text<>(port, its, *by) + ", ";
-    said += decider_text<>(port, its, *by) + '\n';
-    if (std::string const wish = unused_override_text<>(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
-    if (auto const price = price_of<>(its, *taken, by->tag, known))
+    said += std::string(taken->name) + ' ' + transport_text(port, its, *by) + ", ";
+    said += decider_text(port, its, *by) + '\n';
+    if (std::string const wish = unused_override_text(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
+    if (auto const price = price_of(port, its, *by))
       said += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
   }
   std::vector<std::pair<double, std::string>> priced;
   std::string unpriced, excluded;
-  auto const look = [&](std::size_t which, chosen_algorithm const& one) {
-    erased_policy const* const what = texts[which];
-    if (what == nullptr || what == taken || what->over != transport::best) return;
-    void const* const tag = one.algorithm.tag();
-    topology known{port.hosts};
-    std::string const name(what->name);
-    auto const refused = deciding<>::why_not(port, its, {what, tag, what->over, decided_by::pinned}, known).why;
+  for_each_candidate(port, its, policies, [&](choice const& one, std::string const& refused) {
+    std::string const name(one.policy->name);
+    if (one.policy == taken) return;
     if (!refused.empty()) excluded += "  excluded: " + name + refused + '\n';
-    else if (auto const price = price_of<>(its, *what, tag, known)) priced.emplace_back(*price, name);
+    else if (auto const price = price_of(port, its, one)) priced.emplace_back(*price, name);
     else unpriced += (unpriced.empty() ? "" : ", ") + name;
-  };
-  [&]<class... Tags>(list_of_tags<Tags...>) {
-    std::size_t which = 0;
-    (look(which++, chosen_algorithm(Tags{})), ...);
-  }(catalogue_of_tags{});
+  });
   std::sort(priced.begin(), priced.end());
   std::string alternatives;
   for (auto const& [price, name] : priced)

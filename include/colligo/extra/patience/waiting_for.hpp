@@ -23,8 +23,7 @@ class impatient_rank final : public patience {
   impatient_rank(port_base& port, patience_setting wish, shared_host* host, std::string communicator);
   COLLIGO_BODY ~impatient_rank() override;
 
-  COLLIGO_BODY void watch(call const& its, policy_run const& run, any_step& step, working_vector& data,
-                          observer* trace) override;
+  COLLIGO_BODY void watch(policy_run const& run, any_step& step, working_vector& data, observer* trace) override;
   COLLIGO_BODY void waits() override;
   COLLIGO_BODY void waits_for(call const& its, erased_policy const& what, std::uint32_t number, bool in_memory,
                               std::size_t step, std::span<operand const> operands) override;

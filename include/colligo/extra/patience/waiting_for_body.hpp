@@ -133,13 +133,13 @@ struct impatient_rank::ending {
   }
 };
 
-COLLIGO_BODY void impatient_rank::watch(call const& its, policy_run const& run, any_step& step, working_vector& data,
+COLLIGO_BODY void impatient_rank::watch(policy_run const& run, any_step& step, working_vector& data,
                                         observer* trace) {
   ending const end{*this};
-  enter(its, run.what, run.number);
+  enter(run.its, *run.by.policy, run.number);
   wait_.now.in_memory = step.shares_memory_with(step.rank());
   step_told each(step, *this);
-  trace ? trace->watch(its, run, each, data) : run(each);
+  trace ? trace->watch(run, each, data) : run(each);
 }
 
 COLLIGO_BODY noted_call impatient_rank::noted(call const& its, erased_policy const& what, std::uint32_t number) {

@@ -19,6 +19,7 @@
 #include "../../core/machine.hpp"
 #include "../../plan/recorder.hpp"
 #include "../../select/door.hpp"
+#include "../../select/recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -34,7 +35,7 @@ namespace detail {
 /// What stands behind predict(). A template, so that only units that ask for it compile it.
 template <class Lazy = void>
 struct predicting {
-  static std::vector<prediction> predict(endpoint& at, call const& its, policy_table const& texts, machine const& m);
+  static std::vector<prediction> predict(endpoint& at, call const& its, policy_table const& policies, machine const& m);
   /// Seconds per message and per byte, between ranks that share a host or, `between`, do not. Collective.
   static machine network(endpoint& at, bool between);
 
@@ -85,14 +86,10 @@ machine measured_machine(Comm const& comm, Op op, bool between_hosts = false) {
 /// what moves, not what is waited for. Cost: microseconds, milliseconds where schedules are recorded. Collective.
 template <class T, communicator Comm, class Op>
   requires(!std::is_same_v<Op, machine>)
-std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, Op const&,
+std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, Op const& op,
                                 machine const& m = typical) {
-  auto& at = port_of<Comm>::open(comm);
-  std::size_t const all = what == collective::barrier ? 2 : n * (has_blocks(what) ? std::size_t(at.size()) : 1);
-  void const* const wire = port_of<Comm>::template wire<T, Op const, true>();
-  detail::call const its{what, &detail::element_of<T, Op const>, wire, nullptr,
-                         blocks{{0, all}, at.size()}, {}, {}};
-  return detail::predicting<>::predict(at, its, detail::policies_of(what), m);
+  return detail::predicting<>::predict(port_of<Comm>::open(comm), detail::call_in_question<T>(comm, what, n, op),
+                                       detail::policies_of(what)(), m);
 }
 /// The same for collectives without a functor.
 template <class T, communicator Comm>

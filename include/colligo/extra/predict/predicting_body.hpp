@@ -11,8 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "../../select/decide_body.hpp"
-#include "expected_time_body.hpp"
+#include "candidates_body.hpp"
 #include "predicting.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -65,7 +64,7 @@ inline double seconds_of_exchange(port_base& port, pair_exchange const& pair, st
   for (int i = 0; i < batches; ++i) {
     auto const began = clock::now();
     for (int k = 0; k < calls; ++k)
-      port.execute(its, erased_policy_for<collective::all_reduce, pair_exchange>, &pair, {port.hosts}, transport::best);
+      port.execute(its, {erased_policy_for<collective::all_reduce, pair_exchange>, pair});
     std::chrono::duration<double> const took = clock::now() - began;
     best = std::min(best, took.count() / calls);
   }
@@ -77,7 +76,7 @@ template <class Lazy>
 machine predicting<Lazy>::network(endpoint& at, bool between) {
   port_base& port = port_at(at);
   if (port.size() == 1) return typical;
-  auto& its = deciding<>::kept_decisions::of(port).measured;
+  auto& its = kept_choices::of(port).measured;
   if (!its) its = std::make_unique<kept>();
   auto& measured = static_cast<kept&>(*its).networks[between];
   if (measured) return *measured;
@@ -97,12 +96,12 @@ machine predicting<Lazy>::network(endpoint& at, bool between) {
 }
 
 template <class Lazy>
-std::vector<prediction> predicting<Lazy>::predict(endpoint& at, call const& its, policy_table const& texts,
+std::vector<prediction> predicting<Lazy>::predict(endpoint& at, call const& its, policy_table const& policies,
                                                   machine const& m) {
   std::vector<prediction> all;
-  for (possible_algorithm const& one : possible_algorithms<>(port_at(at), its, texts, m))
+  for (candidate const& one : candidates_for<>(port_at(at), its, policies, m))
     if (one.seconds < std::numeric_limits<double>::infinity())
-      all.push_back({texts[one.which]->name, one.seconds, one.by_formula});
+      all.push_back({one.by.policy->name, one.seconds, one.by_formula});
   return all;
 }
 

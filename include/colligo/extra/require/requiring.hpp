@@ -71,7 +71,7 @@ struct knob_values {
 
 struct requirement {
   property what;
-  decision const* like = nullptr;
+  choice const* like = nullptr;
   bool keeps = true;   ///< its knobs say all of `like`, so that what is decided for it can be kept
 };
 
@@ -79,11 +79,10 @@ struct requirement {
 template <class Lazy = void>
 struct requiring {
   /// Throws algorithm_error, on all ranks alike, where no algorithm is known to have what is asked for.
-  static decision decide(endpoint& at, call const& its, deciding<>::policies_of_collective texts,
-                         requirement const& asks);
+  static choice decide(endpoint& at, call const& its, policies_of_collective policies, requirement const& asks);
 
  private:
-  struct kept;
+  struct entry;
   struct search;
 };
 
@@ -115,15 +114,15 @@ struct require {
   }
 
   template <collective C, class T, class Op>
-  detail::decision decide(detail::endpoint& port, detail::call const& its,
-                          detail::deciding<>::policies_of_collective texts) const {
+  detail::choice decide(detail::endpoint& port, detail::call const& its,
+                        detail::policies_of_collective policies) const {
     if constexpr (!combines(C) || exact<Op, T>) {
-      return detail::deciding<>::by_rules(port, its, texts);
+      return detail::by_rules(port, its, policies);
     } else if constexpr (is_property) {
-      return detail::requiring<>::decide(port, its, texts, {what});
+      return detail::requiring<>::decide(port, its, policies, {what});
     } else if constexpr (offers<decltype(What::tag), C, T, Op>) {
-      detail::decision const as = detail::decide_pinned<C, decltype(What::tag), T, Op>(what.tag);
-      return detail::requiring<>::decide(port, its, texts, {{}, &as, detail::is_defined_by_knobs(what.tag)});
+      detail::choice const as = detail::pinned<C, decltype(What::tag), T, Op>(what.tag);
+      return detail::requiring<>::decide(port, its, policies, {{}, &as, detail::is_defined_by_knobs(what.tag)});
     } else {
       throw algorithm_error(std::string(name_of(C)) + ": " + std::string(what.tag.name) +
                             " has no form for this collective");

@@ -45,7 +45,7 @@ struct measured_row {
   functor kind;
   int hosts, ranks;
   std::size_t bytes;
-  chosen_algorithm take;
+  choice take;
   std::size_t line;
 };
 

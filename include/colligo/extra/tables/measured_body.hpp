@@ -98,9 +98,9 @@ class table_parser {
       refuse(in_quotes(word) + " is no number of ranks: 4, or 32/8 for 32 ranks on 8 hosts");
     return {p, hosts};
   }
-  chosen_algorithm algorithm_in(std::string_view word) const {
+  choice algorithm_in(std::string_view word) const {
     try {
-      return deciding<>::parse(any_, word, "");
+      return detail::parse<>(any_, word, "");
     } catch (algorithm_error const& e) {
       refuse(e.what());
     }
@@ -180,19 +180,18 @@ template <class Allowed>
 
 // The rows of the table that may hold for these elements. Of a file that is no table it warns, once.
 [[gnu::cold]] COLLIGO_BODY std::unique_ptr<kept_with_port> read_measured(port_base& port, call const& its,
-                                                                         policy_table const& texts) {
+                                                                         policy_table const& policies) {
   try {
     auto const table = measured_table::of(port.table_setting());
     int const hosts = host_map{port.hosts, port.size()}.host_count();
     auto its_rows = std::make_unique<measured_choice>(
         *table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
-          decision const by = decision_for(row.take, texts, decided_by::measured_table);
-          if (!by.what)
+          choice const by = bound(row.take, policies, decided_by::measured_table);
+          if (!by.policy)
             throw argument_error(port.table_setting().where + ':' + std::to_string(row.line) + ": " +
-                                 std::string(name_of(row.take.algorithm)) + " has no form for " +
+                                 std::string(name_of(row.take)) + " has no form for " +
                                  std::string(name_of(its.what)));
-          topology known{port.hosts};
-          return deciding<>::why_not(port, its, by, known).why.empty();
+          return why_not(port, its, by).why.empty();
         });
     if (!its_rows->ladders.empty()) return its_rows;
   } catch (argument_error const& e) {
@@ -221,8 +220,8 @@ COLLIGO_BODY measured_row const* measured_choice::find(collective what, situatio
   return nullptr;
 }
 
-COLLIGO_BODY chosen_algorithm const* find_measured(kept_with_port const& rows, collective what, situation const& s,
-                                                   std::size_t& line) {
+COLLIGO_BODY choice const* find_measured(kept_with_port const& rows, collective what, situation const& s,
+                                         std::size_t& line) {
   measured_row const* const row = static_cast<measured_choice const&>(rows).find(what, s);
   if (!row) return nullptr;
   line = row->line;

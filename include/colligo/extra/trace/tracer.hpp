@@ -109,8 +109,7 @@ class tracer final : public detail::observer {
   explicit tracer(trace_log& log, std::uint64_t communicator = 0, std::vector<int> rows = {})
       : log_(log), communicator_(communicator), rows_(std::move(rows)) {}
 
-  COLLIGO_BODY void watch(detail::call const& its, detail::policy_run const& run, any_step& step,
-                          detail::working_vector& data) override;
+  COLLIGO_BODY void watch(detail::policy_run const& run, any_step& step, detail::working_vector& data) override;
   COLLIGO_BODY std::size_t begin(detail::call const& its, std::string_view algorithm, std::uint32_t number) override;
   void end(std::size_t began, std::int64_t combining) override { log_.end_call(began, combining); }
   std::int64_t now() const override { return trace_log::now(); }

@@ -91,10 +91,9 @@ bool tracer::log_step(trace_event e, std::span<operand const> operands, std::siz
   return true;
 }
 
-COLLIGO_BODY void tracer::watch(detail::call const& its, detail::policy_run const& run, any_step& step,
-                                detail::working_vector& data) {
+COLLIGO_BODY void tracer::watch(detail::policy_run const& run, any_step& step, detail::working_vector& data) {
   std::int64_t combining = 0;
-  ending const end{*this, begin(its, run.what.name, run.number), combining, data};
+  ending const end{*this, begin(run.its, run.by.policy->name, run.number), combining, data};
   data.watch_combining(&combining);
   traced each(step, *this, run.number, combining);
   run(each);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What runs a call: any algorithm as a value.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "erased_policy.hpp"
+#include "transport.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Of one of the library's tags; otherwise the number of those (algorithm/catalogue.hpp).
+template <class Tag>
+constexpr std::size_t index_in_catalogue();
+template <class Tag>
+constexpr bool is_in_catalogue();
+
+/// Who decided.
+enum class decided_by : std::uint8_t {
+  pinned, named, environment, tree_file, table, many_cores, rules, measured_table, required, tried, measured
+};
+
+/// An algorithm with its knobs, how its operands travel, and who decided. Users know it as chosen_algorithm: any
+/// algorithm of the library as a value. A std::variant of all tags took most of a second in a header-only unit that
+/// includes colligo.hpp.
+class choice {
+ public:
+  static constexpr std::string_view name = "chosen_algorithm";
+
+  constexpr choice() = default;
+  /// One of the library's, of no collective yet.
+  template <class Tag>
+    requires(!std::is_same_v<Tag, choice> && is_in_catalogue<Tag>())
+  constexpr choice(Tag const& tag, transport way = transport::best)
+      : over(way), place_(static_cast<std::uint8_t>(index_in_catalogue<Tag>())) {
+    static_assert(is_held<Tag>,
+                  "choosing one would cost more than a short message: let a tag refer to what it needs");
+    hold(tag);
+  }
+  /// Any tag, for the collective that the policy is of.
+  template <class Tag>
+  choice(erased_policy const& its, Tag const& tag, transport way = transport::best)
+      : policy(&its), over(way), place_(static_cast<std::uint8_t>(index_in_catalogue<Tag>())) {
+    hold(tag);
+  }
+
+  /// The algorithm's place in the catalogue.
+  constexpr std::size_t index() const { return place_; }
+  /// For the functions of its policy.
+  void const* tag() const { return bytes_.data(); }
+  /// Null: it is another one.
+  template <class Tag>
+  Tag const* as() const {
+    return place_ == index_in_catalogue<Tag>() ? static_cast<Tag const*>(tag()) : nullptr;
+  }
+
+  erased_policy const* policy = nullptr;   ///< for one collective; null: for none yet
+  transport over = transport::best;
+  decided_by who = decided_by::pinned;
+
+ private:
+  // What is no knob is indeterminate, but where it is worked out at compile time.
+  template <class Tag>
+  constexpr void hold(Tag const& tag) {
+    if (std::is_constant_evaluated()) bytes_ = {};
+    if constexpr (!is_held<Tag>) {
+      Tag const* const address = &tag;
+      std::memcpy(bytes_.data(), &address, sizeof address);
+    } else if constexpr (!std::is_empty_v<Tag>) {
+      if constexpr (is_knobs_alone<Tag>)
+        if (std::is_constant_evaluated()) {
+          std::ranges::copy(std::bit_cast<std::array<std::byte, sizeof(Tag)>>(tag), bytes_.begin());
+          return;
+        }
+      std::memcpy(bytes_.data(), &tag, sizeof(Tag));
+    }
+  }
+
+  std::uint8_t place_ = 0;
+  alignas(std::size_t) std::array<std::byte, most_held> bytes_;
+};
+
+static_assert(std::is_trivially_copyable_v<choice>);
+
+/// f(name, value) for every knob, and for the trees that the tag names.
+template <class F>
+void for_each_knob(choice const& its, F f) {
+  std::string_view name;
+  std::size_t i = 0;
+  if (its.policy->knob)
+    while (std::size_t const* const value = its.policy->knob(its.tag(), i++, name)) f(name, *value);
+  if (std::size_t const trees = its.policy->trees ? its.policy->trees(its.tag()) : 0) f("trees", trees);
+}
+
+}  // namespace colligo

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The algorithms that could make a call, and what each is expected to take: explain, predict, require and adaptive
+/// share this. For bodies alone.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../core/machine.hpp"
+#include "../../plan/price.hpp"
+#include "../../select/chosen.hpp"
+#include "../../select/decide_body.hpp"
+#include "../../select/recorded.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// f(by, why_not) for the algorithms of the catalogue that have a form for the call and go over any transport, with
+/// their default knobs; `why_not` is empty where they can make it.
+template <class F>
+void for_each_candidate(port_base& port, call const& its, policy_table const& policies, F f) {
+  auto const look = [&](choice const& one) {
+    choice const by = bound(one, policies, decided_by::rules);
+    if (by.policy && by.policy->over == transport::best) f(by, why_not(port, its, by).why);
+  };
+  [&]<class... Tags>(list_of_tags<Tags...>) { (look(Tags{}), ...); }(catalogue_of_tags{});
+}
+
+/// Seconds by its recorded schedule; none where that would be long.
+template <class Lazy = void>
+std::optional<double> seconds_by_schedule(port_base const& port, call const& its, choice const& by,
+                                                       machine const& m) {
+  constexpr std::size_t most_operands = 1 << 13;
+  auto const said = recorded_call(its, by, port.known, most_operands);
+  return said ? std::optional(price(said->steps, m, static_cast<double>(its.of->size))) : std::nullopt;
+}
+template <collective C>
+std::optional<double> seconds_by_formula(choice const& by, machine const& m, int p, std::size_t bytes) {
+  return with_tag(by, [&]<class Tag>(Tag const& tag) -> std::optional<double> {
+    if constexpr (offers<Tag, C, std::byte, any_functor>) {
+      auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
+      if constexpr (requires { policy.cost(m, p, bytes); }) return policy.cost(m, p, bytes);
+    }
+    return std::nullopt;
+  });
+}
+
+/// An algorithm that could make a call.
+struct candidate {
+  choice by;
+  double seconds;   ///< by the formula of its card or, where that has none, by its schedule; infinity: not known
+  bool by_formula;
+};
+
+/// The quickest on this machine first.
+template <class Lazy = void>
+std::vector<candidate> candidates_for(port_base& port, call const& its, policy_table const& policies,
+                                      machine const& m) {
+  std::vector<candidate> all;
+  for_each_candidate(port, its, policies, [&](choice const& by, std::string const& why_not) {
+    if (!why_not.empty()) return;
+    auto const by_formula = for_collective(its.what, [&]<collective C>() {
+      return seconds_by_formula<C>(by, m, its.vector.parts, its.of->bytes(its.vector.whole.size()));
+    });
+    auto const seconds = by_formula ? by_formula : seconds_by_schedule(port, its, by, m);
+    all.push_back({by, seconds.value_or(std::numeric_limits<double>::infinity()), by_formula.has_value()});
+  });
+  std::ranges::sort(all, {}, [](candidate const& one) { return std::pair(one.seconds, one.by.index()); });
+  return all;
+}
+
+/// What was decided for calls that repeat, the latest of which is looked at first.
+template <class Entry>
+struct kept_entries final : kept_with_port {
+  std::vector<std::unique_ptr<Entry>> all;
+  std::size_t latest = 0;
+
+  static kept_entries& of(std::unique_ptr<kept_with_port>& its) {
+    if (!its) its = std::make_unique<kept_entries>();
+    return static_cast<kept_entries&>(*its);
+  }
+  /// The entry that is_for(asked...), or null.
+  template <class... Asked>
+  Entry* find(Asked const&... asked) {
+    if (latest < all.size() && all[latest]->is_for(asked...)) return all[latest].get();
+    for (latest = 0; latest < all.size(); ++latest)
+      if (all[latest]->is_for(asked...)) return all[latest].get();
+    return nullptr;
+  }
+  /// Where there are so many the oldest makes way.
+  Entry& add(std::unique_ptr<Entry> made, std::size_t most = static_cast<std::size_t>(-1)) {
+    if (all.size() < most) latest = all.size(), all.push_back(std::move(made));
+    else latest = std::exchange(oldest_, (oldest_ + 1) % most), all[latest] = std::move(made);
+    return *all[latest];
+  }
+
+ private:
+  std::size_t oldest_ = 0;
+};
+
+}  // namespace colligo
