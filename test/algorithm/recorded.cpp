@@ -125,3 +125,47 @@ TEST_CASE("where n does not divide, the schedules cost what the formulas say of 
   rounding_to_elements_stays_between<exclusive_scan>();
   rounding_to_elements_stays_between<all_to_all>();
 }
+
+namespace {
+
+// No rank copies or merges more than its policy says, and one that says nothing has nothing but messages; a price
+// counts what each rank does.
+template <collective C>
+void own_work_is_bounded() {
+  machine const papers{4096, 64, 16}, ours{4096, 64, 16, 1, 1, 1, {128, 8, 2}};
+  tested::for_each_text<C>([&]<class Tag>(Tag tag) {
+    auto const policy = make_policy<C, Tag, double, any>(tag);
+    for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 16) {
+      auto const ranks = static_cast<std::size_t>(p);
+      std::vector<std::size_t> uneven(ranks, 3);
+      uneven[ranks / 2] = 5000, uneven[ranks / 3] = 0;
+      for (bool const is_even : {true, false}) {
+        if (!is_even && (!has_blocks(C) || has_two_vectors(C))) continue;
+        std::size_t const n = is_even ? 64 * ranks : 3 * ranks + 5000;
+        auto const its = is_even ? record<double>(tag, C, p, n) : record<double>(tag, C, p, uneven);
+        std::vector<std::size_t> offsets(ranks + 1);
+        std::inclusive_scan(uneven.begin(), uneven.end(), offsets.begin() + 1);
+        blocks const vector{{0, is_even ? n : offsets.back()}, p, is_even ? nullptr : offsets.data()};
+        own_work const said = work_of(policy, vector, sizeof(double)), done = its.work();
+        INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << (is_even ? "" : ", uneven"));
+        CHECK(done.moves <= said.moves);
+        CHECK(done.copied <= said.copied);
+        CHECK(done.steps == said.steps);
+        double const more = price(its, ours, 8) - price(its, papers, 8);
+        CHECK(more >= ours.alone({0, 0, done.steps}, 8) * (1 - 1e-9));
+        CHECK(more <= 2 * ours.alone(said, 8));
+        bool const alike = is_even && ((std::is_same_v<Tag, sorted_halving> && is_power_of_two(p)) ||
+                                       std::is_same_v<Tag, bruck>);   // on all ranks
+        if (alike) CHECK(more == Approx(ours.alone(said, 8)).epsilon(1e-12));
+      }
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("own work is at most what cards say, and is in the price") {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (own_work_is_bounded<collectives[I]>(), ...);
+  }(std::make_index_sequence<collectives.size()>{});
+}

@@ -9,6 +9,8 @@
 /// Cost     (radix - 1) i (alpha + n / radix beta) where p is radix^i, n all that a rank sends, lg p (alpha + n/2 beta)
 ///          for radix 2; otherwise what the slots come to; start-ups of one place but the first are alpha_further where
 ///          they overlap; equal to the recorded schedule where p divides n
+/// Own work every block packed and unpacked as often as it travels: p lg p copies, n lg p elements for radix 2, and
+///          some steps for each
 /// Needs    any p, blocks of one length, room for three times what a rank sends
 /// Order    nothing is combined
 /// Prefer   short blocks: radix 2 for a few bytes, near the root of p for longer ones.   Avoid: long blocks (pairwise)
@@ -19,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "../core/knob.hpp"
@@ -40,11 +43,12 @@ struct bruck_digits {
     for (int run = j * weight; run < p; run += radix * weight)
       for (int x = run; x < std::min(p, run + weight); ++x) f(x);
   }
-  constexpr int count(int j) const {
-    int slots = 0;
-    for (int run = j * weight; run < p; run += radix * weight) slots += std::min(p - run, weight);
-    return slots;
+  /// Slots with a digit from 1 on, below j.
+  constexpr int count_below(int j) const {
+    auto const turn = std::int64_t{radix} * weight, its = (j - std::int64_t{1}) * weight;
+    return static_cast<int>(p / turn * its + std::clamp<std::int64_t>(p % turn - weight, 0, its));
   }
+  constexpr int count(int j) const { return count_below(j + 1) - count_below(j); }
   constexpr int below(int x) const { return x % weight; }
   constexpr int above(int x) const { return x - x % (radix * weight); }
 };
@@ -65,10 +69,21 @@ struct bruck {
     /// Elements beyond the vectors: the slots, and what is sent and received.
     static constexpr std::size_t scratch(blocks const& in, std::size_t) { return 3 * rooms(in.parts, in.longest()); }
 
+    constexpr own_work work(blocks const& in, std::size_t) const {
+      int const p = in.parts, base = detail::radix_for(p, knob.radix);
+      double packed = 0;
+      for (int weight = 1; weight < p; weight = weight > p / base ? p : weight * base) {
+        detail::bruck_digits const digit{p, base, weight};
+        packed += digit.count_below(digit.most() + 1);
+      }
+      return {2 * packed, 2 * packed * static_cast<double>(in.longest()), 20 * packed};
+    }
+
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
       int const p = step.size(), me = step.rank(), base = detail::radix_for(p, knob.radix);
       std::size_t const longest = in.longest(), kept = out.whole.last;
+      bool const alike = in.is_even() && divides(p, in.whole.size());
       std::size_t const packed = kept + rooms(p, longest), came = packed + rooms(p, longest);
       auto const rank_at = [p, me](int distance) { return (me + distance % p + p) % p; };
       auto const size_for = [&](int distance) { return in[rank_at(distance)].size(); };
@@ -82,11 +97,15 @@ struct bruck {
         // The slot's block has gone as far as the digits below say, and is for the rank so far above.
         auto const ahead = [&](int x) { return x - digit.below(x); };
         auto const behind = [&](int x) { return digit.above(x); };
+        auto const size_below = [&](int j, auto way) {
+          std::size_t all = rooms(digit.count_below(j), longest);
+          if (alike) return all;
+          all = 0;
+          for (int i = 1; i < j; ++i) digit.for_each(i, [&](int x) { all += size_for(way(x)); });
+          return all;
+        };
         auto const message = [&](std::size_t from, int j, auto way) {
-          for (int before = 1; before < j; ++before) digit.for_each(before, [&](int x) { from += size_for(way(x)); });
-          std::size_t to = from;
-          digit.for_each(j, [&](int x) { to += size_for(way(x)); });
-          return range{from, to};
+          return range{from + size_below(j, way), from + size_below(j + 1, way)};
         };
         std::size_t at = packed;
         for (int j = 1; j <= most; ++j)

@@ -9,6 +9,7 @@
 /// Cost     (ceil(lg m) + lg p/m) alpha + (m - 1 + lg p/m) n (beta + gamma), equal to the recorded schedule; threes
 ///          send to two at a time, so that one alpha is alpha_further
 ///          early: at most (1 + 2 + 3 + 5 + 7 ... + lg p/m) n, a term for each round of the group, and one fold more
+/// Own work m + 1 copies and merges, 2 n elements copied; early, of r vectors received: 3/2 r + 3, (r/2 + 6) n
 /// Needs    any p; memory for m vectors, early for 4 lg m, but where m is 1 or 3
 /// Order    kept, any associative functor; same bits on all ranks, for p odd those of a sequential combination unless
 ///          early
@@ -49,6 +50,15 @@ struct grouped_doubling {
       int const m = group_of(vector.parts);
       std::size_t const vectors = knob.early ? detail::most_slots(m) : static_cast<std::size_t>(m);
       return m > 3 ? vectors * vector.whole.size() : 0;
+    }
+
+    constexpr own_work work(blocks const& vector, std::size_t) const {
+      int const m = group_of(vector.parts);
+      double const n = static_cast<double>(vector.whole.size());
+      if (m <= 3) return {};
+      if (knob.early == 0) return {m + 1.0, 2 * n};
+      double const received = detail::most_received(m);
+      return {1.5 * received + 3, (received / 2 + 6) * n};
     }
 
     template <steps Step>

@@ -10,7 +10,8 @@
 ///          exclusive_scan (2n - 4n/p) gamma; equal to the recorded schedule where p divides n
 ///          otherwise a message more, and its combination, at every level with an odd number of groups, of n/2^level
 ///          elements: a bound
-/// Needs    any p, any associative functor; memory for four vectors, and copies of up to three, counted nowhere
+/// Own work at most 4 lg p + 2 copies and merges; n elements copied, exclusive_scan 5/2 n, n more where p is no 2^k
+/// Needs    any p, any associative functor; memory for four vectors
 /// Order    kept
 /// Prefer   vectors too long for doubling, which sends all of it lg p times, and too short for a pipeline on many ranks
 ///          (see pipelined_chain).   Avoid: short vectors (see recursive_doubling)
@@ -124,6 +125,11 @@ struct halving_scan {
     static constexpr bool ordered = true;
 
     static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
+    static constexpr own_work work(blocks const& vector, std::size_t) {
+      double const n = static_cast<double>(vector.whole.size()), q = ceil_lg(vector.parts);
+      double const of_n = (Inclusive ? 1 : 2.5) + (is_power_of_two(vector.parts) ? 0 : 1);
+      return {4 * q + 2, of_n * n + 4 * q};   // halves round up
+    }
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const { run<Inclusive>(step, all); }

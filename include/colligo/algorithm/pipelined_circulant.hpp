@@ -15,11 +15,13 @@
 ///          in general about (N - 1 + q) alpha + (n - m + x/N) beta, where m is the least that a rank has, n - m + x
 ///          what goes the longest way in circulant: from one rank m = 0, x = (q - 1) n
 ///          N = sqrt(x beta / alpha) pieces are best; reduce_scatter the same with beta + gamma
-/// Needs    any p, any root, any counts; for reductions a commutative functor; q^2 small steps of integers a call for
-///          the schedule. Lists: a round takes O(q) steps, and one for each rank whose data are cut, for which q^2 in
-///          all too; 2 q p sums where data are long enough that some might be; and memory for one message each way,
-///          which is packed and unpacked, but where it is one stretch (from one rank): up to two copies of n, counted
-///          nowhere
+/// Own work broadcast and reduce: q + 1 times O(q) steps a call for the schedule
+///          lists, of which c ranks' data are cut: O(q) steps a round and c more; O(q) for each of the c and each round
+///          of q, for all p at most; q p sums where blocks are uneven, data are long and `block` is not given; and what
+///          goes as one message is packed and unpacked, but where it is one stretch (from one rank): 2 copies of n,
+///          and q/N n of data that are cut
+/// Needs    any p, any root, any counts; for reductions a commutative functor; for lists memory for one message each
+///          way and for c q small integers, p q at most
 /// Order    not kept
 /// Prefer   broadcast and reduce of vectors of all lengths on many ranks, all_gatherv and reduce_scatter of long uneven
 ///          ones.
@@ -59,6 +61,8 @@ struct pipelined_circulant {
       }
     }
 
+    static own_work work(blocks const& vector, std::size_t) { return work_of_schedule(vector); }
+
     double cost(machine const& m, int p, std::size_t n) const {
       return cost_of(cut(knob, {0, n}, sizeof(T), p, typical.beta), m, p, n * sizeof(T), m.beta);
     }
@@ -83,6 +87,8 @@ struct pipelined_circulant {
       }
     }
 
+    static own_work work(blocks const& vector, std::size_t) { return work_of_schedule(vector); }
+
     double cost(machine const& m, int p, std::size_t n) const {
       return cost_of(cut(knob, {0, n}, sizeof(T), p, combined_byte), m, p, n * sizeof(T), m.beta + m.gamma);
     }
@@ -97,6 +103,9 @@ struct pipelined_circulant {
 
     std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
       return detail::room_for_lists(of_rank, element_size, knob.block, typical.beta);
+    }
+    own_work work(blocks const& of_rank, std::size_t element_size) const {
+      return detail::work_of_lists(of_rank, element_size, knob.block, typical.beta, 2);
     }
 
     template <steps Step>
@@ -121,6 +130,9 @@ struct pipelined_circulant {
 
     std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
       return detail::room_for_lists(of_rank, element_size, knob.block, combined_byte);
+    }
+    own_work work(blocks const& of_rank, std::size_t element_size) const {
+      return detail::work_of_lists(of_rank, element_size, knob.block, combined_byte, 1);
     }
 
     template <steps Step>
@@ -147,6 +159,10 @@ struct pipelined_circulant {
   template <steps Step>
   static detail::pipeline_on_circulant rounds_of(Step const& ring, pipeline const& part) {
     return {part, ring.size(), ring.rank()};
+  }
+  static own_work work_of_schedule(blocks const& vector) {
+    int const q = ceil_lg(vector.parts);
+    return {0, 0, vector.whole.empty() ? 0.0 : 8.0 * q * (q + 1)};
   }
   static double cost_of(pipeline const& part, machine const& m, int p, std::size_t bytes, double per_byte) {
     double const block = static_cast<double>(bytes) / part.size();

@@ -6,7 +6,8 @@
 ///          0: 0   2: 2   1: 1   3: 3
 /// Cost     with q = ceil(lg p) and V of chained_halving in whole blocks: for p = 2^k and 3 2^k, where every rank is
 ///          left with its own block, q alpha + V n (beta + gamma), else with one message more, to those that are left
-///          with none: at most alpha_uni + n/p beta_uni; and n elements copied on each rank
+///          with none: at most alpha_uni + n/p beta_uni
+/// Own work p + 1 copies, of n elements and a block; O(p lg p) steps, lg p for each block to find out whose it is
 /// Needs    any p, any counts, any associative functor, and room for another vector
 /// Order    kept
 /// Prefer   functors that do not commute, vectors so short that a start-up takes longer than to copy them.   Avoid:
@@ -31,6 +32,11 @@ struct sorted_halving {
 
     /// Elements beyond the vector: its blocks in another order.
     constexpr std::size_t scratch(blocks const& vector, std::size_t) const { return vector.whole.size(); }
+
+    static constexpr own_work work(blocks const& vector, std::size_t) {
+      double const p = vector.parts, n = static_cast<double>(vector.whole.size());
+      return {p + 1, n + static_cast<double>(vector.longest()), 5 * p * ceil_lg(vector.parts)};
+    }
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const {

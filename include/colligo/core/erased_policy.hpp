@@ -61,6 +61,8 @@ struct erased_policy {
   static constexpr std::size_t more_than_knobs = static_cast<std::size_t>(-1);
   /// Elements beyond the vector that it has for its own; null: none.
   std::size_t (*scratch)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
+  /// What a rank does for itself; null: nothing but messages.
+  own_work (*work)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, topology const& known, int p) = nullptr;
   knob_reader knob = nullptr;   ///< null: its tags have none
@@ -148,6 +150,10 @@ constexpr erased_policy erase_policy() {
     };
   if constexpr (requires(Tag const& tag) { tag.transport_needed(); })
     made.needs = [](void const* held) { return tag_at<Tag>(held).transport_needed(); };
+  if constexpr (says_own_work<policy>)
+    made.work = [](void const* held, blocks const& vector, std::size_t element_size) {
+      return make_policy<C, Tag, T, Op>(tag_at<Tag>(held)).work(vector, element_size);
+    };
   if constexpr (requires(Tag const& tag) { tag.fingerprint(); })
     made.trees = [](void const* held) -> std::size_t { return tag_at<Tag>(held).fingerprint(); };
   return made;

@@ -7,6 +7,22 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
+/// What a rank does for itself before it can send: what its text copies and merges, and works out. What is a few steps
+/// for each message is part of alpha.
+struct own_work {
+  double moves = 0;    ///< copies and merges that it says
+  double copied = 0;   ///< elements; those that it merges are combined as others are
+  double steps = 0;    ///< of arithmetic: so many additions
+};
+
+/// And what that costs: nothing in the papers.
+struct own_costs {
+  double move = 0;     ///< seconds for a copy or a merge, whatever its length
+  double copied = 0;   ///< seconds per byte copied
+  double step = 0;     ///< seconds per step of arithmetic
+  friend constexpr bool operator==(own_costs const&, own_costs const&) = default;
+};
+
 /// A message of n bytes takes alpha + n beta; combining two operands of n bytes takes n gamma. Where a pair of ranks
 /// communicates in one direction only, alpha and beta shrink by f_alpha and f_beta (0.5 simplex .. 1 full duplex).
 /// Where a rank sends or receives several messages in one step, start-ups of all but the first shrink by f_further: o
@@ -18,6 +34,7 @@ struct machine {
   double f_alpha = 1;   ///< alpha_uni / alpha
   double f_beta = 1;    ///< beta_uni / beta
   double f_further = 1;   ///< alpha_further / alpha
+  own_costs own{};
 
   constexpr double alpha_uni() const { return f_alpha * alpha; }
   constexpr double beta_uni() const { return f_beta * beta; }
@@ -37,6 +54,11 @@ struct machine {
   /// Seconds for combining so many bytes.
   constexpr double combine(double bytes) const { return bytes * gamma; }
 
+  /// Seconds for what a rank does for itself.
+  constexpr double alone(own_work const& its, double bytes_per_element) const {
+    return its.moves * own.move + its.copied * bytes_per_element * own.copied + its.steps * own.step;
+  }
+
   /// A pair communicates in one direction for what both cost: half duplex.
   constexpr bool one_way_as_exchange() const { return f_alpha == 1 && f_beta == 1; }
 
@@ -45,6 +67,8 @@ struct machine {
 
 /// Where nobody has measured: a microsecond per message, 10 GB/s for moving and for combining.
 inline constexpr machine typical{1e-6, 1e-10, 1e-10};
+/// The same where a rank's own work counts: what calls are chosen and explained by.
+inline constexpr machine typical_in_full{1e-6, 1e-10, 1e-10, 1, 1, 1, {10e-9, 1e-10, 1e-9}};
 
 /// What a policy's closed formula is to the price of its recorded schedule: equal; equal but for parts that are rounded
 /// to elements, so that the price lies between those of the sizes around that divide; at least that; about that.

@@ -259,6 +259,16 @@ constexpr bool is_made_of_steps() {
 template <class Policy>
 concept packs = requires(Policy const& policy, blocks const& vector) { policy.scratch(vector, std::size_t{1}); };
 
+/// What a rank does for itself in a policy's text, at most: `own_work work(blocks const& vector, std::size_t
+/// element_size) const`, as scratch(). A policy that does not say so has nothing but messages.
+template <class Policy>
+concept says_own_work = requires(Policy const& policy, blocks const& vector) { policy.work(vector, std::size_t{1}); };
+template <class Policy>
+constexpr own_work work_of(Policy const& policy, blocks const& vector, std::size_t element_size) {
+  if constexpr (says_own_work<Policy>) return policy.work(vector, element_size);
+  else return {};
+}
+
 /// Calls a policy with what its collective asks for: the vector or its blocks, or both vectors' blocks, and the root
 /// where there is one.
 template <collective C, class Policy, steps Step>

@@ -64,13 +64,16 @@ struct seconds_clock {
     return both_ways ? m.exchange(bytes, further) : m.one_way(bytes, further);
   }
   constexpr double combine(std::size_t n) const { return m.combine(static_cast<double>(n) * bytes_per_element); }
+  constexpr double alone(own_work const& its) const { return m.alone(its, bytes_per_element); }
 };
 
 }  // namespace detail
 
-/// Seconds until the last rank is done on this machine. A message occupies its sender's way out and its receiver's way
-/// in; it begins when both have reached the step and both ways are free, and counts as bi-directional if either end's
-/// step also goes the other way, as a further one if the way that is free last has been in use in this step.
+/// Seconds until the last rank is done on this machine, each rank's own work included where that costs something: its
+/// arithmetic before its first message, what it copies and merges where it says so. A message occupies its sender's way
+/// out and its receiver's way in; it begins when both have reached the step and both ways are free, and counts as
+/// bi-directional if either end's step also goes the other way, as a further one if the way that is free last has been
+/// in use in this step.
 template <class Clock = detail::seconds_clock>
 constexpr double price(schedule const& s, machine const& m, double bytes_per_element = 1) {
   return s.play(Clock{m, bytes_per_element});

@@ -132,6 +132,7 @@ constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
           said = std::move(step).take();
           said.algorithm = Tag::name;
           if constexpr (packs<decltype(policy)>) said.scratch = policy.scratch(vector, sizeof(T));
+          said.arithmetic = work_of(policy, vector, sizeof(T)).steps;
         }
       }
       return said;

@@ -51,6 +51,7 @@ class schedule {
   constexpr schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said) : all_{what, n} {
     for (detail::rank_steps& one : said) {
       all_.scratch = std::max(all_.scratch, one.scratch);
+      all_.arithmetic = std::max(all_.arithmetic, one.arithmetic);
       if (!one.algorithm.empty()) all_.algorithm = one.algorithm;
       all_.ranks.push_back(std::move(one.steps));
       all_.moves.push_back(std::move(one.moves));
@@ -64,6 +65,20 @@ class schedule {
   constexpr std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
   /// Indices beyond the vector, which the algorithm has for its own.
   constexpr std::size_t scratch() const { return all_.scratch; }
+  /// What any rank does for itself at most: moves and elements copied as recorded, steps as its text says of itself.
+  constexpr own_work work() const {
+    auto const count = [this](auto its) {
+      std::size_t most = 0;
+      for (auto const& of_rank : all_.moves) {
+        std::size_t sum = 0;
+        for (detail::recorded_move const& alone : of_rank) sum += its(alone.what);
+        most = std::max(most, sum);
+      }
+      return static_cast<double>(most);
+    };
+    return {count([](operand const&) { return std::size_t{1}; }),
+            count([](operand const& o) { return o.merges() ? 0 : o.elements.head.size(); }), all_.arithmetic};
+  }
   /// What a rank copies and merges, and after how many of its steps.
   constexpr std::span<detail::recorded_move const> moves_of(int rank) const {
     return all_.moves_of(static_cast<std::size_t>(rank));

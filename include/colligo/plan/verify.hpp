@@ -41,6 +41,7 @@ struct rank_steps {
   std::vector<recorded_step> steps{};
   std::vector<recorded_move> moves{};
   std::size_t scratch = 0;
+  double arithmetic = 0;   // steps of it
   std::string_view algorithm{};   // its name, which is there as long as the program
   bool by_arrival = false;   // some of its folds are combined as they come
 };
@@ -52,6 +53,7 @@ struct recorded {
   std::vector<std::vector<recorded_step>> ranks{};
   std::vector<std::vector<recorded_move>> moves{};
   std::size_t scratch = 0;   // elements beyond the vector
+  double arithmetic = 0;   // steps of it on each rank, before its first message
   std::string_view algorithm{};
 
   constexpr int size() const { return static_cast<int>(ranks.size()); }
@@ -76,6 +78,7 @@ struct rounds_clock {
   static constexpr bool one_port = false;
   constexpr double transfer(std::size_t, bool, bool) const { return 1; }
   constexpr double combine(std::size_t) const { return 0; }
+  constexpr double alone(own_work const&) const { return 0; }
 };
 
 constexpr void recorded::verify_step(int r, recorded_step const& operands) const {
@@ -181,7 +184,9 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
   auto const enter = [&](std::size_t r) {
     state& me = at[r];
     for (auto const alone = moves_of(r); me.moved < alone.size() && alone[me.moved].after == me.step; ++me.moved)
-      if (operand const& o = alone[me.moved].what; o.merges()) me.began += clock.combine(o.combined());
+      if (operand const& o = alone[me.moved].what; o.merges())
+        me.began += clock.combine(o.combined()) + clock.alone({1});
+      else me.began += clock.alone({1, static_cast<double>(o.elements.head.size())});
     finish = std::max(finish, me.began);
     me.out = me.in = me.began;
     me.sends = me.receives = me.sent = me.received = false;
@@ -196,7 +201,7 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
       if (at[peer].open != 0 && at[peer].step == step_at(i, peer)) offer(i);
     }
   };
-  for (std::size_t r = 0; r < p; ++r) enter(r);
+  for (std::size_t r = 0; r < p; ++r) at[r].began = clock.alone({0, 0, arithmetic}), enter(r);
 
   while (!heap.empty()) {
     std::ranges::pop_heap(heap, std::greater<>{});

@@ -26,7 +26,7 @@ struct situation {
   std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
   host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out
   nest const* levels = nullptr;   ///< of ranks with a core each, or as COLLIGO_LEVELS says; null: not known
-  machine network = typical;      ///< what messages and combining cost
+  machine network = typical_in_full;   ///< what messages, combining and own work cost
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }

@@ -18,15 +18,21 @@ namespace detail {
 
 // What a decision counts with.
 struct costs {
+  situation const& its;
   machine const& m;
   int p;
   double bytes, startup_bytes;   // the latter take as long as a start-up
   bool in_memory;                // that many ranks share
 
   explicit costs(situation const& s)
-      : m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta),
+      : its(s), m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta),
         in_memory(s.on_many_cores()) {}
 
+  /// What a rank does for itself.
+  template <class Policy>
+  double alone(Policy const& policy) const {
+    return m.alone(work_of(policy, its.vector, its.element_size), static_cast<double>(its.element_size));
+  }
   /// Start-ups of messages to several ranks do, so much that it pays to send some at a time.
   bool overlaps() const { return m.f_further < 0.5; }
   /// A pipeline of that depth, in the best blocks, where a byte costs so much.
@@ -63,10 +69,11 @@ class cheapest {
   explicit cheapest(costs const& of) : of_(of) {}
 
   template <class Tag>
-  cheapest& among(Tag const& tag, bool possible = true, double handicap = 1, double beside = 0) {
+  cheapest& among(Tag const& tag, bool possible = true, double handicap = 1) {
     if (!possible) return *this;
     auto const bytes = static_cast<std::size_t>(of_.bytes);
-    return at(handicap * make_policy<C, Tag, std::byte, any_functor>(tag).cost(of_.m, of_.p, bytes) + beside, tag);
+    auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
+    return at(handicap * policy.cost(of_.m, of_.p, bytes) + of_.alone(policy), tag);
   }
   template <class Tag>
   cheapest& at(double price, Tag const& tag, bool possible = true) {
@@ -150,11 +157,19 @@ inline double longest_block(situation const& s) {
   return static_cast<double>(s.vector.longest() * s.element_size);
 }
 
-// In whole blocks, or in segments where rounds would wait for long ones: worked out, p lg p sums.
-inline any_algorithm choose_segments(situation const& s, double per_byte) {
-  double const pieces = circulant_volume(s.vector, s.element_size).best_segment_count(s.network.alpha, per_byte);
-  if (pieces <= 1) return circulant{};
-  return pipelined_circulant{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
+// In whole blocks, or in segments where rounds would wait for long ones and that takes longer than to make lists of
+// segments. Of short vectors it never does; of others p lg p sums tell.
+template <collective C>
+any_algorithm choose_segments(situation const& s, double per_byte) {
+  costs const of(s);
+  if (are_not_cut(s.vector, s.element_size, of.m.alpha, per_byte)) return circulant{};
+  circulant_volume const volume(s.vector, s.element_size);
+  double const pieces = volume.best_segment_count(of.m.alpha, per_byte);
+  pipelined_circulant const cut{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
+  return cheapest<C>(of)
+      .at(volume.time(of.m.alpha, per_byte, 1), circulant{})
+      .at(volume.time(of.m.alpha, per_byte, pieces) + of.alone(make_policy<C, pipelined_circulant, std::byte,
+                                                                           any_functor>(cut)), cut, pieces > 1);
 }
 // Where that may matter.
 inline bool is_uneven(situation const& s, costs const& of) {
@@ -164,18 +179,18 @@ inline bool is_uneven(situation const& s, costs const& of) {
 inline any_algorithm choose_all_gatherv(situation const& s) {
   costs const of(s);
   if (!is_uneven(s, of)) return cheapest<collective::all_gatherv>(of).among_circulants();
-  return choose_segments(s, of.m.beta);
+  return choose_segments<collective::all_gatherv>(s, of.m.beta);
 }
 
 inline any_algorithm choose_reduce_scatter(situation const& s) {
   costs const of(s);
-  if (s.commutes && is_uneven(s, of)) return choose_segments(s, of.m.beta + of.m.gamma);
+  if (s.commutes && is_uneven(s, of))
+    return choose_segments<collective::reduce_scatter>(s, of.m.beta + of.m.gamma);
   if (s.commutes && s.power_of_two() && !of.overlaps()) return recursive_halving{};
   if (s.commutes) return cheapest<collective::reduce_scatter>(of).among_circulants();
-  // To copy an element takes about as long as to combine it.
   return cheapest<collective::reduce_scatter>(of)
       .among(chained_halving{})
-      .among(sorted_halving{}, true, 1, of.bytes * of.m.gamma)
+      .among(sorted_halving{})
       .among(direct{}, of.p <= few_for_direct);
 }
 

@@ -47,6 +47,7 @@ inline rank_steps recorded_on(int rank, int p, choice const& by, topology const&
   rank_steps said = std::move(step).take();
   said.algorithm = by.policy->name;
   if (by.policy->scratch) said.scratch = by.policy->scratch(by.tag(), vector, element_size);
+  if (by.policy->work) said.arithmetic = by.policy->work(by.tag(), vector, element_size).steps;
   return said;
 }
 

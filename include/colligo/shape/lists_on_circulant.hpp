@@ -64,6 +64,30 @@ inline std::size_t room_for_lists(blocks const& of_rank, std::size_t element_siz
   return 2 * longest_list(of_rank, cut_for_lists(of_rank, element_size, block, per_byte));
 }
 
+/// What a rank does for itself, at most: it looks at all blocks for how to cut them, at data that are cut in every
+/// round, and packs; `copies` of all, where combining is none.
+inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, std::size_t block, double per_byte,
+                              int copies) {
+  circulant_cut const cut = cut_for_lists(of_rank, element_size, block, per_byte);
+  double const p = of_rank.parts, q = ceil_lg(of_rank.parts);
+  if (of_rank.whole.empty() || q == 0) return {};
+  double cut_ranks = 0, pieces = 1;
+  if (cuts_some(of_rank, cut)) {
+    for (int r = 0; r < of_rank.parts; ++r) cut_ranks += of_rank[r].size() > cut.least;
+    pieces = cut.of({0, of_rank.longest()}).parts;
+  }
+  double const rounds = pieces - 1 + q;
+  own_work its;
+  if (!of_rank.is_even() && cut.pieces > 1) its.steps += (block == 0 ? 1.4 * q : 0) * p + 6 * p;
+  its.steps += 10 * rounds * cut_ranks + 8 * q * std::min(p, cut_ranks * (q + 1));
+  if (from_one_rank(of_rank)) return its;
+  its.moves = 2 * (rounds * cut_ranks + q * std::min(p, cut_ranks + 2));
+  // Pieces of the last rounds are sent more than once.
+  double const sent = cut_ranks == 0 || copies == 1 ? 0 : (q - 1) / pieces;
+  its.copied = (copies + sent) * static_cast<double>(of_rank.whole.size());
+  return its;
+}
+
 /// Of even blocks, cut as if a byte cost so much as it typically does.
 inline double cost_of_lists(machine const& m, blocks const& even, std::size_t element_size, std::size_t block,
                             double typically, double per_byte) {

@@ -40,11 +40,15 @@ std::optional<double> seconds_by_schedule(port_base const& port, call const& its
   return said ? std::optional(price(said->steps, m, static_cast<double>(its.of->size))) : std::nullopt;
 }
 template <collective C>
-std::optional<double> seconds_by_formula(choice const& by, machine const& m, int p, std::size_t bytes) {
+std::optional<double> seconds_by_formula(choice const& by, machine const& m, blocks const& vector,
+                                         std::size_t element_size) {
   return with_tag(by, [&]<class Tag>(Tag const& tag) -> std::optional<double> {
     if constexpr (offers<Tag, C, std::byte, any_functor>) {
       auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
-      if constexpr (requires { policy.cost(m, p, bytes); }) return policy.cost(m, p, bytes);
+      std::size_t const bytes = vector.whole.size() * element_size;
+      if constexpr (requires { policy.cost(m, 1, bytes); })
+        return policy.cost(m, vector.parts, bytes) +
+               m.alone(work_of(policy, vector, element_size), static_cast<double>(element_size));
     }
     return std::nullopt;
   });
@@ -65,7 +69,7 @@ std::vector<candidate> candidates_for(port_base& port, call const& its, policy_t
   for_each_candidate(port, its, policies, [&](choice const& by, std::string const& why_not) {
     if (!why_not.empty()) return;
     auto const by_formula = for_collective(its.what, [&]<collective C>() {
-      return seconds_by_formula<C>(by, m, its.vector.parts, its.of->bytes(its.vector.whole.size()));
+      return seconds_by_formula<C>(by, m, its.vector, its.of->size);
     });
     auto const seconds = by_formula ? by_formula : seconds_by_schedule(port, its, by, m);
     all.push_back({by, seconds.value_or(std::numeric_limits<double>::infinity()), by_formula.has_value()});
