@@ -302,7 +302,7 @@ TEST_CASE("require takes another algorithm than the one named where it is quicke
   CHECK_THAT(text(8, 1, std::plus<>{}, require{like(halving_doubling{})}), Contains("recursive_doubling over"));
   CHECK_THAT(text(5, 1, std::plus<>{}, require{like(ring{})}), Contains("ring over messages"));
   CHECK_THAT(text(5, 1, std::plus<>{}, require{as_sequential}), Contains("grouped_doubling over messages"));
-  CHECK_THAT(text(5, 100000, std::plus<>{}, require{as_sequential}), Contains("direct over messages"));
+  CHECK_THAT(text(5, 100000, std::plus<>{}, require{as_sequential}), Contains("slices_by_level over messages"));
   // What automatic takes has the property already; where all orders give the same bits it is left alone.
   CHECK_THAT(text(5, 1, std::plus<>{}, require{same_bits}), Contains("grouped_doubling over messages"));
   run_threads(7, [](thread_communicator& comm) {

@@ -23,7 +23,7 @@ COLLIGO_BODY void make_canonical(std::int64_t* words, int n) {
 }
 
 COLLIGO_BODY bool are_equal(std::int64_t const* a, std::int64_t const* b, int n) {
-  std::array<std::int64_t, most_words> left, right;
+  std::array<std::int64_t, most_words> left{}, right{};   // for g++, which does not see that they are filled
   std::copy_n(a, n + 1, left.data());
   std::copy_n(b, n + 1, right.data());
   make_canonical(left.data(), n);
