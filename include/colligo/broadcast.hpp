@@ -46,7 +46,7 @@ void broadcast_elements(Comm const& comm, R& both, int root, Algorithm const& al
 /// elements.
 template <class T>
 struct nothing_of {
-  static constexpr auto name_of_call = words_around<T>("word for an empty container of ", "");
+  static constexpr auto name_in_errors = words_around<T>("word for an empty container of ", "");
   static constexpr std::array<std::uint64_t, 4> said{0x9c1f27a24fd0b6e3, 0x3b5a6d90e8c714f2, 0x61e84d07b92fca35,
                                                      0xf40a93c5162be87d};
   std::array<std::uint64_t, 4> word;
@@ -72,7 +72,7 @@ void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
 /// How many elements the root has.
 template <class T>
 struct number_of {
-  static constexpr auto name_of_call = words_around<T>("number of ", "");
+  static constexpr auto name_in_errors = words_around<T>("number of ", "");
   std::size_t n;
 };
 template <class T, class Comm>

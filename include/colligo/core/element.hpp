@@ -114,7 +114,7 @@ consteval std::string_view type_in(std::string_view function) {
 /// A type's name, as the compiler writes it, or its own words.
 template <class T>
 constexpr std::string_view name_of_type() {
-  if constexpr (requires { T::name_of_call; }) return {T::name_of_call.data(), T::name_of_call.size()};
+  if constexpr (requires { T::name_in_errors; }) return {T::name_in_errors.data(), T::name_in_errors.size()};
   else return type_in(__PRETTY_FUNCTION__);
 }
 /// The words of a type of the library's that stands for something to do with elements of type T.

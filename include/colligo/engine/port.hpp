@@ -119,7 +119,7 @@ inline void (*explain_call)(port_base& port, call const& its, choice const& by) 
 
 /// Watches a rank's waits: set by units that include patience.hpp. `host`: where the ranks of this host share
 /// memory, or null; `name`: of the communicator.
-inline std::unique_ptr<patience> (*watch_waits)(port_base& port, patience_setting const& wish, shared_host* host,
+inline std::unique_ptr<patience> (*watch_waits)(port_base& port, patience_setting const& setting, shared_host* host,
                                                 std::string name) = nullptr;
 
 /// What others keep with a port.

@@ -66,7 +66,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
                   "30us,1.25GB/s,4GB/s,5us"}), "; it is ignored");
   }
   if (!its.patience.empty()) {
-    if (auto const wish = patience_in(its.patience)) patience_ = *wish;
+    if (auto const asked = patience_in(its.patience)) patience_ = *asked;
     else refuse_setting(
         concat({"COLLIGO_PATIENCE=", its.patience,
                   ": a time is expected, as 30s, 500ms or 2min, with ,throw behind it for an exception"}),

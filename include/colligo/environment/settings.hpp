@@ -72,7 +72,7 @@ std::optional<machine> network_in(std::string_view words);
 /// "30s", "500ms", "2min", ",throw" behind it; none: it is nothing of the kind.
 std::optional<patience_setting> patience_in(std::string_view words);
 /// "30 s", "500 ms".
-std::string name_of_call(patience_setting its);
+std::string patience_text(patience_setting its);
 
 }  // namespace colligo
 

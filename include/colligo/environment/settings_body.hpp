@@ -194,7 +194,7 @@ struct table_of_program {
   if (error != std::errc{} || number == 0 || factor == 0) return std::nullopt;
   return patience_setting{std::chrono::milliseconds(std::uint64_t{number} * factor), throws};
 }
-[[gnu::cold]] COLLIGO_BODY std::string name_of_call(patience_setting its) {
+[[gnu::cold]] COLLIGO_BODY std::string patience_text(patience_setting its) {
   auto const n = its.after.count();
   return n % 1000 == 0 ? concat({n / 1000, " s"}) : concat({n, " ms"});
 }

@@ -46,26 +46,26 @@ class first_meeting {
     if (++looks_ < before_asking) return;
     auto const now = std::chrono::steady_clock::now();
     if (looks_ == before_asking) {
-      char const* const wish = environment_value("COLLIGO_PATIENCE");
-      wish_ = patience_in(wish ? wish : "").value_or(patience_setting{});
+      char const* const asked = environment_value("COLLIGO_PATIENCE");
+      setting_ = patience_in(asked ? asked : "").value_or(patience_setting{});
       began_ = now;
     }
-    if (wish_.after.count() == 0 || now - began_ < wish_.after) return;
+    if (setting_.after.count() == 0 || now - began_ < setting_.after) return;
     int rank = 0, size = 0;
     check_mpi(MPI_Comm_rank(comm_, &rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(comm_, &size), "MPI_Comm_size");
     std::string const name = name_of(comm_);
-    std::fputs(concat({"colligo: rank ", rank, " has waited ", name_of_call(wish_), " in the first use of ",
+    std::fputs(concat({"colligo: rank ", rank, " has waited ", patience_text(setting_), " in the first use of ",
                          name.empty() ? "a communicator without a name" : "communicator ", name, ", for some of its ",
                          size, " ranks have made no call on it\n"}).c_str(), stderr);
-    wish_ = {};
+    setting_ = {};
   }
 
  private:
   static constexpr unsigned before_asking = 1024;
   MPI_Comm comm_;
   unsigned looks_ = 0;
-  patience_setting wish_;
+  patience_setting setting_;
   std::chrono::steady_clock::time_point began_;
 };
 

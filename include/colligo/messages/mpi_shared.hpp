@@ -33,7 +33,7 @@ struct mpi_rank_info {
   arena_address memory;          ///< no file: this rank can not or does not want to
   std::uint32_t settings;        ///< bytes of what its environment sets
   std::uint32_t asks;            ///< that its environment does, as bits: trace
-  std::uint32_t wish;            ///< missing_memory::flag
+  std::uint32_t setting;         ///< missing_memory::flag
   std::int32_t trouble;          ///< why it has no file, as errno says
   std::int32_t lowest;           ///< rank of its host: find_hosts() says it
   std::uint32_t has_no_port;     ///< for lack of memory; nothing else is said then
@@ -58,7 +58,7 @@ class missing_memory {
  public:
   enum flag : std::uint32_t { off = 1, required = 2, unknown = 4, strict = 8 };
   /// What this process's environment asks for. `strict`: something unknown, and that shall be an error.
-  static std::uint32_t wish();
+  static std::uint32_t setting();
 
   explicit missing_memory(int rank) : rank_(rank) {}
   /// Collective if some rank's setting is unknown. Without memory for the message it is shorter.

@@ -122,18 +122,18 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 
 [[gnu::cold]] COLLIGO_BODY mpi_rank_info mpi_rank_info_of_this_process(settings* environment) {
   static std::uint64_t const host = mpi::hash_of_host();
-  std::uint32_t const wish = missing_memory::wish();
-  arena* const memory = (wish & (missing_memory::off | missing_memory::strict)) == 0 ? arena::of_process() : nullptr;
+  std::uint32_t const setting = missing_memory::setting();
+  arena* const memory = (setting & (missing_memory::off | missing_memory::strict)) == 0 ? arena::of_process() : nullptr;
   std::size_t bytes = 0;
   if (environment)
     for (std::string const* const text : environment->texts()) bytes += text->size();
   if (bytes != 0) bytes += settings::count * sizeof(std::uint32_t);
   std::uint32_t const asks = environment_value("COLLIGO_TRACE") ? mpi_rank_info::trace : 0u;
-  return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(bytes), asks, wish,
+  return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(bytes), asks, setting,
           memory ? 0 : arena::trouble(), 0, 0, domains_of_process()};
 }
 
-[[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::wish() {
+[[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::setting() {
   char const* const value = std::getenv("COLLIGO_SHARED_MEMORY");
   std::string_view const its = value ? value : "";
   if (its.empty()) return 0;
@@ -154,15 +154,15 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 
 [[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks,
                                                         std::vector<int> const& hosts) {
-  std::uint32_t wishes = 0;
-  for (mpi_rank_info const& r : ranks) wishes |= r.wish;
-  flags_ = wishes & (off | required);
+  std::uint32_t all = 0;
+  for (mpi_rank_info const& r : ranks) all |= r.setting;
+  flags_ = all & (off | required);
   has_neighbours_ = hosts.empty();
   for (std::size_t r = 0; r < hosts.size(); ++r) has_neighbours_ |= hosts[r] != static_cast<int>(r);
   auto const first = [&](auto is) { return std::find_if(ranks.begin(), ranks.end(), is) - ranks.begin(); };
-  if (wishes & unknown) {
-    std::uint32_t const which = wishes & strict ? strict : unknown;
-    auto const who = first([which](mpi_rank_info const& r) { return (r.wish & which) != 0; });
+  if (all & unknown) {
+    std::uint32_t const which = all & strict ? strict : unknown;
+    auto const who = first([which](mpi_rank_info const& r) { return (r.setting & which) != 0; });
     std::array<char, 64> value{};
     if (rank_ == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
     check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, static_cast<int>(who), comm),
@@ -179,7 +179,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     why_.clear();
   }
   if (flags_ & off) {
-    auto const who = first([](mpi_rank_info const& r) { return (r.wish & off) != 0; });
+    auto const who = first([](mpi_rank_info const& r) { return (r.setting & off) != 0; });
     tell({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
   } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
     auto const who = first([](mpi_rank_info const& r) { return r.memory.file < 0; });

@@ -51,10 +51,10 @@ inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_si
   constexpr std::size_t least_segment = 4096;   // bytes
   if (block == 0 && are_not_cut(of_rank, element_size, typical.alpha, per_byte)) return {1, 1};
   std::size_t const longest = std::max<std::size_t>(1, of_rank.longest());
-  double const wished =
+  double const wanted =
       block != 0 ? std::ceil(static_cast<double>(longest * element_size) / static_cast<double>(block))
                  : circulant_volume(of_rank, element_size).best_segment_count(typical.alpha, per_byte);
-  auto const pieces = static_cast<std::size_t>(std::min({wished, static_cast<double>(longest), 1e9}));
+  auto const pieces = static_cast<std::size_t>(std::min({wanted, static_cast<double>(longest), 1e9}));
   std::size_t const each = (longest + pieces - 1) / pieces;
   return {pieces, std::clamp<std::size_t>(least_segment / element_size, 1, each)};
 }

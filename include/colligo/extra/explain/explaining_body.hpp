@@ -102,7 +102,7 @@ template <class Lazy>
   told.push_back(now);
   std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
                      transport_text(port, its, by) + ", " + decider_text(port, its, by);
-  if (std::string const wish = unused_override_text(port, its, by); !wish.empty()) line += "; " + wish;
+  if (std::string const unused = unused_override_text(port, its, by); !unused.empty()) line += "; " + unused;
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
@@ -120,7 +120,7 @@ template <class Lazy>
       return said + "refused: " + std::string(taken->name) + refused + '\n';
     said += std::string(taken->name) + ' ' + transport_text(port, its, *by) + ", ";
     said += decider_text(port, its, *by) + '\n';
-    if (std::string const wish = unused_override_text(port, its, *by); !wish.empty()) said += "  " + wish + '\n';
+    if (std::string const unused = unused_override_text(port, its, *by); !unused.empty()) said += "  " + unused + '\n';
     if (auto const price = price_of(port, its, *by))
       said += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
   }

@@ -20,7 +20,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Looks on at the calls of a port, so that it knows what to say of a wait.
 class impatient_rank final : public patience {
  public:
-  impatient_rank(port_base& port, patience_setting wish, shared_host* host, std::string communicator);
+  impatient_rank(port_base& port, patience_setting setting, shared_host* host, std::string communicator);
   COLLIGO_BODY ~impatient_rank() override;
 
   COLLIGO_BODY void watch(policy_run const& run, any_step& step, working_vector& data, observer* trace) override;
@@ -58,7 +58,7 @@ class impatient_rank final : public patience {
   bool has_come(int rank, std::uint32_t number) const;
 
   port_base& port_;
-  patience_setting wish_;
+  patience_setting setting_;
   shared_host* host_;
   std::string communicator_;
   std::unique_ptr<rank_notice> own_;   // where no memory is shared
@@ -69,8 +69,8 @@ class impatient_rank final : public patience {
 
 /// Whoever includes this loses patience where that is asked for.
 inline bool const waits_are_watched = (
-    watch_waits = [](port_base& port, patience_setting const& wish, shared_host* host, std::string name)
-        -> std::unique_ptr<patience> { return std::make_unique<impatient_rank>(port, wish, host, std::move(name)); },
+    watch_waits = [](port_base& port, patience_setting const& setting, shared_host* host, std::string name)
+        -> std::unique_ptr<patience> { return std::make_unique<impatient_rank>(port, setting, host, std::move(name)); },
     true);
 
 }  // namespace colligo

@@ -69,9 +69,9 @@ struct impatient_ports {
   }
 };
 
-COLLIGO_BODY impatient_rank::impatient_rank(port_base& port, patience_setting wish, shared_host* host,
+COLLIGO_BODY impatient_rank::impatient_rank(port_base& port, patience_setting setting, shared_host* host,
                                             std::string communicator)
-    : port_(port), wish_(wish), host_(host), communicator_(std::move(communicator)),
+    : port_(port), setting_(setting), host_(host), communicator_(std::move(communicator)),
       own_(host ? nullptr : std::make_unique<rank_notice>()), notice_(host ? &host->my_record().notice : own_.get()) {
   notice_->process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_release);
   // Ranks of a host report there what they wait for, also where their messages go another way.
@@ -206,14 +206,14 @@ COLLIGO_BODY void impatient_rank::waits() {
     wait_.began = now;
     note_awaited();
   }
-  if (!wait_.told_elsewhere && now - wait_.began >= wish_.after / 2)
+  if (!wait_.told_elsewhere && now - wait_.began >= setting_.after / 2)
     tell_elsewhere(concat({words_of_patience::call(wait_.now), " of ", words_of_patience::name(communicator_)}));
-  if (now - wait_.began < wish_.after) return;
+  if (now - wait_.began < setting_.after) return;
   if (!std::exchange(wait_.told, true)) tell();
-  if (!wish_.throws || wait_.now.is_vendor) return;   // MPI's own can not be left
+  if (!setting_.throws || wait_.now.is_vendor) return;   // MPI's own can not be left
   latest_abandoned_ = wait_.now.its.number;
   throw stalled(concat({where(port_, wait_.now.its.what), "call #", latest_abandoned_, " has waited ",
-                        name_of_call(wish_), awaited_in_words(wait_.now)}));
+                        patience_text(setting_), awaited_in_words(wait_.now)}));
 }
 
 COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const& what, std::uint32_t number,
@@ -290,7 +290,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
       if (seen == number) return;
     } while (!its.compare_exchange_weak(seen, number));
   }
-  std::string all = concat({"colligo: after ", name_of_call(wish_), " in ", words_of_patience::call(mine), " over ",
+  std::string all = concat({"colligo: after ", patience_text(setting_), " in ", words_of_patience::call(mine), " over ",
                               port_.size(), " ranks of ", words_of_patience::name(communicator_), " (",
                               words_of_patience::way(mine, host_), "):\n"});
   std::vector<std::pair<std::string, std::vector<int>>> lines;

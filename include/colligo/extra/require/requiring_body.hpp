@@ -94,7 +94,7 @@ struct requiring<Lazy>::search {
     return std::nullopt;
   }
 
-  std::string name_of_call() const {
+  std::string property_text() const {
     std::string words;
     auto const add = [&](property p, char const* name) {
       if (asks.what.has(p)) (words += words.empty() ? "" : " | ") += name;
@@ -129,7 +129,7 @@ choice requiring<Lazy>::decide(endpoint& at, call const& its, policies_of_collec
     }
     auto const found = look.best(s);
     if (!found && !asks.like)
-      refuse(port, its.what, "require{" + look.name_of_call() + "}", ": no algorithm is known to have that");
+      refuse(port, its.what, "require{" + look.property_text() + "}", ": no algorithm is known to have that");
     if (asks.keeps) kept.add(std::make_unique<entry>(its, asks, found), search::most_kept);
     return found ? *found : *asks.like;
   });
