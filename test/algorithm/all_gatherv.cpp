@@ -237,12 +237,12 @@ TEST_CASE("pipelined circulant: lists in stretches are those that one would make
 
 // Loops of p steps for each block would take minutes here.
 TEST_CASE("what a rank works out is bounded: a million ranks, data of few in several pieces") {
-  int const p = 1'000'000;
+  constexpr int p = 1'000'000;
   std::vector<std::size_t> offsets(static_cast<std::size_t>(p) + 1);
   for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] = offsets[i - 1] + (i % 250'000 == 0 ? 40'000 : 2);
   blocks const few{{0, offsets.back()}, p, offsets.data()}, even{{0, offsets.back()}, p};
   circulant_cut const cut{10, 4000};
-  auto const stretches = [p](blocks const& vector, circulant_cut const& its) {
+  auto const stretches = [](blocks const& vector, circulant_cut const& its) {
     return circulant_lists(vector, its, p / 3).most_stretches();
   };
   CHECK(stretches(few, cut) == 2 * 4 + 2);
