@@ -336,7 +336,7 @@ TEST_CASE(
           ++exact;
         });
     }
-  CHECK(exact > 500);
+  CHECK(exact > (COLLIGO_TEST_MOST_RECORDED_RANKS > 32 ? 500 : 100));
 }
 
 TEST_CASE("levels in random nests obey the laws") {
