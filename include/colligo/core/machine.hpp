@@ -7,7 +7,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What a rank does for itself before it can send: what its text copies and merges, and works out. What is a few steps
+/// What a rank does for itself before it can send: what its algorithm copies, merges and works out. What is a few steps
 /// for each message is part of alpha.
 struct own_work {
   double moves = 0;    ///< copies and merges that it says

@@ -65,7 +65,7 @@ class schedule {
   constexpr std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
   /// Indices beyond the vector, which the algorithm has for its own.
   constexpr std::size_t scratch() const { return all_.scratch; }
-  /// What any rank does for itself at most: moves and elements copied as recorded, steps as its text says of itself.
+  /// What any rank does for itself at most: moves and elements copied as recorded, steps as its policy says of itself.
   constexpr own_work work() const {
     auto const count = [this](auto its) {
       std::size_t most = 0;
