@@ -9,11 +9,14 @@ namespace bench {
 
 /// The columns, in order. Programs rely on them: new ones come at the end.
 inline constexpr std::string_view csv_header =
-    "collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us,distribution,mpi,mode,inputs";
+    "collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us,distribution,mpi,mode,inputs,state";
 
-/// Of files from before there were inputs: all are fresh. Then from before there were modes: all is blocking.
-inline constexpr std::string_view csv_header_without_inputs = csv_header.substr(0, csv_header.rfind(','));
-inline constexpr std::string_view csv_header_without_mode =
-    csv_header_without_inputs.substr(0, csv_header_without_inputs.rfind(','));
+/// The columns that every file has. Files of earlier versions end before one of the others.
+inline constexpr std::string_view oldest_csv_header = csv_header.substr(0, csv_header.find(",mode"));
+
+inline bool is_csv_header(std::string_view line) {
+  return line.size() >= oldest_csv_header.size() && csv_header.starts_with(line) &&
+         (line.size() == csv_header.size() || csv_header[line.size()] == ',');
+}
 
 }  // namespace bench

@@ -2,7 +2,8 @@
 """What compare measures, for programs that ask it several times: tune, guidelines and machines/derive.
 
 A launch is one run of compare under mpirun: contenders side by side in it, medians over its repetitions. What counts
-is the median over launches, for ranks, pages and caches lie differently in each. A first look, a short launch of all
+is the median over launches, for ranks, pages and caches lie differently in each. States of the machine (how far two
+ranks are from each other) are kept apart. A first look, a short launch of all
 contenders, finds those that the others are for.
 """
 import collections
@@ -15,8 +16,9 @@ import sys
 import tempfile
 import time
 
-OLD_COLUMNS = ("collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us,distribution,mpi").split(",")
-COLUMNS = OLD_COLUMNS + ["mode", "inputs"]
+LATER_COLUMNS = {"mode": "blocking", "inputs": "fresh", "state": "unknown"}   # and what files without them mean
+COLUMNS = ("collective,algorithm,type,op,ranks,bytes,repeats,min_us,median_us,max_us,distribution,mpi").split(",")
+COLUMNS += LATER_COLUMNS
 
 FIRST_LOOK = 0   # the launch that looks at all contenders, shortly
 NEAR = 1.5       # of the best there, to be looked at again
@@ -36,7 +38,8 @@ def rows_of(path, more=()):
         reader = csv.DictReader(file)
         names = reader.fieldnames or []
         plain = [n for n in names if n not in more]
-        if plain not in (OLD_COLUMNS, COLUMNS[:-1], COLUMNS) or names[len(plain):] != list(more):
+        oldest = len(COLUMNS) - len(LATER_COLUMNS)
+        if len(plain) < oldest or plain != COLUMNS[:len(plain)] or names[len(plain):] != list(more):
             raise Refused(f"{path} is no file of compare --csv: its first line is not\n  "
                           f"{','.join(COLUMNS + list(more))}")
         for row in reader:
@@ -51,10 +54,7 @@ def rows_of(path, more=()):
                 raise Refused(f"{path}:{reader.line_num}: {e}") from None
             if not 0 < row["min_us"] <= row["median_us"]:
                 raise Refused(f"{path}:{reader.line_num}: a median of {row['median_us']} us")
-            row["old_names"] = "mode" not in row
-            row.setdefault("mode", "blocking")
-            row.setdefault("inputs", "fresh")
-            yield row
+            yield {**LATER_COLUMNS, **row}
 
 
 class Launches:
@@ -67,6 +67,9 @@ class Launches:
         self.longest = 1.0   # seconds of a launch
         if os.path.exists(options.csv):
             self.rows = list(rows_of(options.csv, ["launch"]))
+            with open(options.csv, encoding="utf-8") as file:
+                if file.readline().rstrip() != ",".join(COLUMNS + ["launch"]):
+                    raise Refused(f"{options.csv} is of an earlier version: --csv with another name begins a new one")
         self.resumed = len({(self.question(r), r["launch"]) for r in self.rows})
 
     @staticmethod
@@ -165,14 +168,26 @@ class Launches:
         return time.monotonic() - self.began
 
     def times(self):
-        """{question: {bytes: {algorithm: [median of each launch]}}}; first looks count where there is nothing else."""
-        measured = {self.question(r) for r in self.rows if int(r["launch"]) != FIRST_LOOK}
+        """{question: {bytes: {state: {algorithm: [median of each launch]}}}}; first looks count where there is nothing
+        else. What was measured while the state of the machine changed does not count."""
+        rows = [r for r in self.rows if r["state"] != "changed"]
+        measured = {self.question(r) for r in rows if int(r["launch"]) != FIRST_LOOK}
         found = {}
-        for r in self.rows:
+        for r in rows:
             if int(r["launch"]) != FIRST_LOOK or self.question(r) not in measured:
                 of_size = found.setdefault(self.question(r), {}).setdefault(r["bytes"], {})
-                of_size.setdefault(r["algorithm"], []).append(r["median_us"])
+                of_size.setdefault(r["state"], {}).setdefault(r["algorithm"], []).append(r["median_us"])
         return found
+
+    def states(self):
+        """{state: rows measured in it}, the most frequent first."""
+        return dict(collections.Counter(r["state"] for r in self.rows).most_common())
+
+    def describe_states(self):
+        counts = self.states()
+        left_out = counts.pop("changed", 0)
+        return "states: " + ", ".join(f"{state} {n} rows" for state, n in counts.items()) + \
+            (f"; {left_out} rows left out, the state changed meanwhile" if left_out else "")
 
 
 def medians(of_algorithms):

@@ -44,8 +44,9 @@ class table {
     }
   }
 
-  void print_size(std::size_t bytes, std::size_t elements, std::vector<outcome> const& results) {
-    fmt::print("\n{} bytes, {} element{}\n", bytes, elements, elements == 1 ? "" : "s");
+  void print_size(std::size_t bytes, std::size_t elements, std::string_view state,
+                  std::vector<outcome> const& results) {
+    fmt::print("\n{} bytes, {} element{}, {}\n", bytes, elements, elements == 1 ? "" : "s", state);
     for (auto const& r : results) width_ = std::max(width_, r.label().size());
     fmt::print("  {:<{}} {:>12} {:>12} {:>12} {:>8} {:>8}\n", "algorithm", width_, "min us", "median us", "max us",
                "GB/s", "x mpi");
@@ -125,15 +126,15 @@ class csv_file {
   }
 
   struct subject {
-    std::string_view collective, type, op, distribution, mode, inputs;
+    std::string_view collective, type, op, distribution, mode, inputs, state;
   };
 
   void write(subject const& of, int ranks, std::size_t bytes, int repeats, std::vector<outcome> const& results) {
     for (auto const& r : results)
       if (r.skipped.empty())
-        line("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", of.collective, field(r.name), of.type, of.op, ranks, bytes,
+        line("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", of.collective, field(r.name), of.type, of.op, ranks, bytes,
              repeats, time(r.us.min), time(r.us.median), time(r.us.max), of.distribution, field(mpi_name()), of.mode,
-             of.inputs);
+             of.inputs, of.state);
   }
 
   template <class... Fields>

@@ -46,10 +46,10 @@ write(two.csv ${header}
   "all_reduce,automatic,struct,merge,2,40,9,1,1,55,regular,Open MPI 4.1.4"
   "all_reduce,mpi,struct,merge,2,40,9,1,10,55,regular,MPICH 4.0.2"
   "all_reduce,automatic,struct,merge,2,40,9,1,5,55,regular,MPICH 4.0.2")
-expect("all_reduce +blocking +fresh +struct +merge +2 +regular +Open MPI 4.1.4 +automatic +3 +1.26 +0.50 +2048\n" one.csv)
-expect("all_gatherv +blocking +fresh +double +sum +3 +spike +Open MPI 4.1.4 +automatic +1 +3.00 +3.00 +8\n" one.csv)
-expect("Open MPI 4.1.4 +automatic +3 +1.59 +0.50 +2048\n" one.csv two.csv)
-expect("MPICH 4.0.2 +automatic +1 +2.00 +2.00 +40\n" one.csv two.csv)
+expect("all_reduce +blocking +fresh +struct +merge +2 +regular +Open MPI 4.1.4 +unknown +automatic +3 +1.26 +0.50 +2048\n" one.csv)
+expect("all_gatherv +blocking +fresh +double +sum +3 +spike +Open MPI 4.1.4 +unknown +automatic +1 +3.00 +3.00 +8\n" one.csv)
+expect("Open MPI 4.1.4 +unknown +automatic +3 +1.59 +0.50 +2048\n" one.csv two.csv)
+expect("MPICH 4.0.2 +unknown +automatic +1 +2.00 +2.00 +40\n" one.csv two.csv)
 expect("automatic +1 +800.00 +800.00 +4096\n" one.csv --bytes 4096)
 expect("automatic +5 +16.21 +0.50 +2048\n" one.csv --bytes all)
 expect("pipelined_ring:block=8,kind=1 +1 +2.00 +2.00 +128\n" one.csv --all)
@@ -59,17 +59,27 @@ write(inputs.csv ${header},mode,inputs
   "all_reduce,automatic,struct,merge,2,40,9,1,4,9,regular,Open MPI 4.1.4,blocking,fresh"
   "all_reduce,mpi,struct,merge,2,40,9,1,8,9,regular,Open MPI 4.1.4,blocking,rotating"
   "all_reduce,automatic,struct,merge,2,40,9,1,16,9,regular,Open MPI 4.1.4,blocking,rotating")
-expect("all_reduce +blocking +fresh +struct +merge +2 +regular +Open MPI 4.1.4 +automatic +1 +2.00 +2.00 +40\n" inputs.csv)
-expect("all_reduce +blocking +rotating +struct +merge +2 +regular +Open MPI 4.1.4 +automatic +1 +0.50 +0.50 +40\n"
+expect("all_reduce +blocking +fresh +struct +merge +2 +regular +Open MPI 4.1.4 +unknown +automatic +1 +2.00 +2.00 +40\n" inputs.csv)
+expect("all_reduce +blocking +rotating +struct +merge +2 +regular +Open MPI 4.1.4 +unknown +automatic +1 +0.50 +0.50 +40\n"
   inputs.csv)
 write(modes.csv ${header},mode
   "all_reduce,mpi,struct,merge,2,40,9,1,8,9,regular,Open MPI 4.1.4,blocking"
   "all_reduce,automatic,struct,merge,2,40,9,1,4,9,regular,Open MPI 4.1.4,blocking"
   "all_reduce,mpi,struct,merge,2,40,9,1,8,9,regular,Open MPI 4.1.4,persistent"
   "all_reduce,automatic,struct,merge,2,40,9,1,1,9,regular,Open MPI 4.1.4,persistent")
-expect("all_reduce +blocking +fresh +struct +merge +2 +regular +Open MPI 4.1.4 +automatic +1 +2.00 +2.00 +40\n" modes.csv)
-expect("all_reduce +persistent +fresh +struct +merge +2 +regular +Open MPI 4.1.4 +automatic +1 +8.00 +8.00 +40\n"
+expect("all_reduce +blocking +fresh +struct +merge +2 +regular +Open MPI 4.1.4 +unknown +automatic +1 +2.00 +2.00 +40\n" modes.csv)
+expect("all_reduce +persistent +fresh +struct +merge +2 +regular +Open MPI 4.1.4 +unknown +automatic +1 +8.00 +8.00 +40\n"
   one.csv modes.csv)
+# A line for each state; what was measured while it changed is left out.
+write(states.csv ${header},mode,inputs,state
+  "all_reduce,mpi,struct,merge,2,40,9,1,8,9,regular,Open MPI 4.1.4,blocking,fresh,near"
+  "all_reduce,automatic,struct,merge,2,40,9,1,4,9,regular,Open MPI 4.1.4,blocking,fresh,near"
+  "all_reduce,mpi,struct,merge,2,128,9,1,8,9,regular,Open MPI 4.1.4,blocking,fresh,changed"
+  "all_reduce,automatic,struct,merge,2,128,9,1,1,9,regular,Open MPI 4.1.4,blocking,fresh,changed"
+  "all_reduce,mpi,struct,merge,2,2048,9,1,8,9,regular,Open MPI 4.1.4,blocking,fresh,far"
+  "all_reduce,automatic,struct,merge,2,2048,9,1,16,9,regular,Open MPI 4.1.4,blocking,fresh,far")
+expect("2 rows are left out.*MPI 4.1.4 +far +automatic +1 +0.50 +0.50 +2048\n.*MPI 4.1.4 +near +automatic +1 +2.00 +2.00 +40\n"
+  states.csv)
 expect("mpi +3 +0.79 +0.25 +40\n" one.csv --base automatic --contender mpi)
 
 write(other.csv "a,b,c" "1,2,3")

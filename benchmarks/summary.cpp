@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the files of compare come to: for each collective, mode, inputs, type, functor, number of ranks, distribution
-/// and MPI library how many times as fast as MPI's own call a contender is, over the sizes:
+/// What the files of compare come to: for each collective, mode, inputs, type, functor, number of ranks, distribution,
+/// MPI library and state of the machine how many times as fast as MPI's own call a contender is, over the sizes:
 ///   summary all_reduce.csv all_reduce_mpich.csv
 #include <fmt/core.h>
 
@@ -30,15 +30,16 @@ struct options {
   std::vector<std::string> files;
   std::string base = "mpi", contender = "automatic", bytes = "8:8388608";
   bool all = false;
+  int changed = 0;   ///< rows that were left out
 };
 
 /// What a line of the summary is about.
 struct subject {
   std::string collective, mode, inputs, type, op;
   int ranks;
-  std::string distribution, mpi, contender;
+  std::string distribution, mpi, state, contender;
 
-  auto key() const { return std::tie(collective, mode, inputs, type, op, ranks, distribution, mpi, contender); }
+  auto key() const { return std::tie(collective, mode, inputs, type, op, ranks, distribution, mpi, state, contender); }
   bool operator<(subject const& other) const { return key() < other.key(); }
 };
 
@@ -82,14 +83,13 @@ Number number(std::string const& field, std::string const& where) {
 }
 
 /// Adds what a file has. Ratios are taken within a file, since it is one run.
-void add_file(std::string const& path, options const& o, std::vector<std::size_t> const& sizes,
+void add_file(std::string const& path, options& o, std::vector<std::size_t> const& sizes,
               std::map<subject, ratios>& found) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   std::string line;
   std::getline(file, line);
-  bool const has_inputs = line == csv_header, has_mode = has_inputs || line == csv_header_without_inputs;
-  if (!has_mode && line != csv_header_without_mode)
+  if (!is_csv_header(line))
     throw std::runtime_error(
         fmt::format("{} is no file of compare --csv: its first line is not\n  {}", path, csv_header));
 
@@ -102,8 +102,15 @@ void add_file(std::string const& path, options const& o, std::vector<std::size_t
       throw std::runtime_error(fmt::format("{}: {} columns instead of {}", where, f.size(), columns));
     auto const median = number<double>(f[8], where);
     if (!(median > 0)) throw std::runtime_error(fmt::format("{}: a median of {} us", where, f[8]));
-    subject const about{f[0], has_mode ? f[12] : "blocking", has_inputs ? f[13] : "fresh", f[2], f[3],
-                        number<int>(f[4], where), f[10], f[11], f[1]};
+    auto const later_column = [&](std::size_t which, char const* before_it_was) {
+      return which < columns ? f[which] : before_it_was;
+    };
+    subject const about{f[0], later_column(12, "blocking"), later_column(13, "fresh"), f[2], f[3],
+                        number<int>(f[4], where), f[10], f[11], later_column(14, "unknown"), f[1]};
+    if (about.state == "changed") {
+      ++o.changed;
+      continue;
+    }
     if (!all.emplace(std::pair(about, number<std::size_t>(f[5], where)), median).second)
       throw std::runtime_error(fmt::format("{}: {} at {} bytes was there before", where, f[1], f[5]));
   }
@@ -128,7 +135,7 @@ double geometric_mean(std::vector<double> const& values) {
 
 void print(std::map<subject, ratios> const& found) {
   std::vector<std::vector<std::string>> rows{{"collective", "mode", "inputs", "type", "op", "p", "distribution",
-                                              "MPI library", "contender", "sizes", "geo mean", "min", "at bytes"}};
+                                              "MPI library", "state", "contender", "sizes", "geo mean", "min", "at bytes"}};
   for (auto const& [s, of_size] : found) {
     std::vector<double> means;
     std::size_t worst = 0;
@@ -138,7 +145,7 @@ void print(std::map<subject, ratios> const& found) {
       if (means.back() < least) least = means.back(), worst = bytes;
     }
     rows.push_back({s.collective, s.mode, s.inputs, s.type, s.op, std::to_string(s.ranks), s.distribution, s.mpi,
-                    s.contender, std::to_string(means.size()), fmt::format("{:.2f}", geometric_mean(means)),
+                    s.state, s.contender, std::to_string(means.size()), fmt::format("{:.2f}", geometric_mean(means)),
                     fmt::format("{:.2f}", least), std::to_string(worst)});
   }
   std::vector<std::size_t> widths(rows[0].size());
@@ -146,7 +153,7 @@ void print(std::map<subject, ratios> const& found) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   for (auto const& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i)
-      if (i < 9) fmt::print("{:<{}}  ", row[i], widths[i]);
+      if (i < 10) fmt::print("{:<{}}  ", row[i], widths[i]);
       else fmt::print("{:>{}}{}", row[i], widths[i], i + 1 == row.size() ? "\n" : "  ");
   }
 }
@@ -157,7 +164,8 @@ int summarise(int argc, char** argv) {
       "Prints what files of compare --csv come to: of median(mpi) / median(contender) the geometric mean "
       "over the sizes, and the least\n"
       "with its size; above 1 is faster than mpi. A size that several files have counts once, "
-      "with the geometric mean of its ratios.",
+      "with the geometric mean of its ratios. Each state of the machine has a line of "
+      "its own.",
       "summary");
   app.add_option("files", o.files, "written by compare --csv")->required();
   app.add_option("--contender", o.contender, "whose ratios")->capture_default_str();
@@ -171,6 +179,7 @@ int summarise(int argc, char** argv) {
   auto const sizes = o.bytes == "all" ? std::vector<std::size_t>{} : element_counts(o.bytes, 4, 1);
   std::map<subject, ratios> found;
   for (auto const& file : o.files) add_file(file, o, sizes, found);
+  if (o.changed != 0) fmt::print("{} rows are left out: the state of the machine changed meanwhile\n", o.changed);
   if (found.empty())
     throw std::runtime_error(fmt::format("no row of {} at --bytes {}", o.all ? "any contender" : o.contender, o.bytes));
   print(found);

@@ -8,6 +8,7 @@
 #include "../../test/distributions.hpp"
 #include "../options.hpp"
 #include "../report.hpp"
+#include "../state.hpp"
 #include "offers.hpp"
 #include "sizes.hpp"
 
@@ -163,10 +164,12 @@ int compare(int argc, char** argv) {
   auto const seats = take_seats(!o.no_pin);
   o.how.crowded = seats.crowded;
   o.how.sample_us = o.sample_us.value_or(seats.crowded ? 5000 : 100);
+  distance_gauge gauge(seats);
+  distance before = gauge.measure();
 
   if (rank == 0) {
     fmt::print("{}, {} of {}: {}\n", o.collective, chosen.op, chosen.type, mpi_library());
-    fmt::print("{}\n", describe(seats, of_world));
+    fmt::print("{}\n{}\n", describe(seats, of_world), gauge.describe(before));
     if (o.split != 0)
       fmt::print("{} groups of {} ranks make each call at the same time\n", of_world / ranks, ranks);
     fmt::print(
@@ -179,7 +182,7 @@ int compare(int argc, char** argv) {
   table report(contest->names(), o.sort == "speed");
   progress_line progress(o.progress);
   int const steps = static_cast<int>(sizes.size()) * steps_per_size(*contest, o.how);
-  int done = 0;
+  int done = 0, changed = 0;
   for (std::size_t const n : sizes) {
     std::size_t const bytes = n * contest->element_size();
     bool new_size = true;
@@ -189,11 +192,19 @@ int compare(int argc, char** argv) {
         progress.show([&] { return fmt::format("[{}/{}] {} bytes  {}", done, steps, bytes, name); },
                       std::exchange(new_size, false));
     });
-    if (rank == 0) progress.clear(), report.print_size(bytes, n, results);
-    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode + in_groups, o.inputs}, ranks, bytes,
+    distance const after = gauge.measure();
+    std::string const state = gauge.between(before, after);
+    before = after;
+    changed += state == "changed";
+    if (rank == 0) progress.clear(), report.print_size(bytes, n, state, results);
+    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode + in_groups, o.inputs, state}, ranks, bytes,
               o.how.repeats, results);
   }
-  if (rank == 0) report.print_summary();
+  if (rank == 0) {
+    report.print_summary();
+    fmt::print("{}\n", gauge.describe(before));
+    if (changed != 0) fmt::print("the state changed while {} of the sizes were measured: leave them out\n", changed);
+  }
   return 0;
 }
 
