@@ -103,6 +103,10 @@ if(TARGET combine)
   set_tests_properties(benchmark_combine PROPERTIES LABELS benchmark)
 endif()
 
+add_benchmark_test(stores 2 $<TARGET_FILE:stores> --collectives broadcast,all_to_all --bytes 4096,65536 --repeats 1
+  --sample-us 0)
+set_tests_properties(benchmark_stores PROPERTIES PASS_REGULAR_EXPRESSION
+  "\nall_to_all\n65536 bytes[^\n]*\n[^\n]*\n  mpi [^\n]*\n  cached [^\n]*\n  streaming [^\n]*\n  measured ")
 # What --csv writes.
 set(csv ${CMAKE_CURRENT_BINARY_DIR}/test.csv)
 add_benchmark_test(csv 2 $<TARGET_FILE:compare> ${short} --algorithms mpi,ring --csv ${csv})

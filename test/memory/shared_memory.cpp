@@ -10,6 +10,7 @@
 
 #include <colligo/memory/look_ahead.hpp>
 #include <colligo/memory/shared_host.hpp>
+#include <colligo/memory/stores.hpp>
 #include <colligo/threads/thread_port.hpp>
 
 #include "../laws.hpp"
@@ -395,4 +396,81 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
   }
   for (auto const& m : memory) bytes += m.bytes;
   CHECK(bytes < std::size_t{32} << 20);
+}
+
+TEST_CASE("a copy past the cache writes what it is to write, and nothing beside it") {
+  std::vector<std::byte> from(700), to(700);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + 1);
+  for (std::size_t const bytes : {0u, 1u, 15u, 63u, 64u, 65u, 128u, 191u, 500u})
+    for (std::size_t at = 0; at < 70; ++at) {
+      std::ranges::fill(to, std::byte{});
+      detail::copy_streaming(to.data() + at, from.data() + at / 3, bytes);
+      std::vector<std::byte> expected(to.size());
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(at / 3), bytes,
+                  expected.begin() + static_cast<std::ptrdiff_t>(at));
+      REQUIRE(to == expected);
+    }
+}
+
+TEST_CASE("a channel stores as is quicker for its writer and its readers together, and follows what changes") {
+  using detail::stores_setting;
+  struct { std::uint32_t cached, streaming; } reader{}, writer{};
+  detail::store_choice choice;
+  std::uint32_t seen[2]{}, chunks = 0;
+  auto const streamed = [&](int n) {   // of n chunks of 1 KiB
+    int count = 0;
+    for (int k = 0; k < n; ++k) {
+      auto const store = choice.next(stores_setting::measured, false, [&](bool streams) { return seen[streams]; });
+      count += store.streams;
+      if (!store.timed) continue;
+      bool const interrupted = ++chunks % 10 == 0;   // a rank that had to wait for its core
+      choice.took(store.streams, 1024, (store.streams ? writer.streaming : writer.cached) * (interrupted ? 100 : 1));
+      seen[store.streams] =
+          detail::renewed(seen[store.streams], 1024, store.streams ? reader.streaming : reader.cached);
+    }
+    return count;
+  };
+  CHECK_FALSE(choice.next(stores_setting::measured, true, [](bool) { return 0; }).timed);   // pages that are new
+  reader = {300, 400}, writer = {100, 300};
+  CHECK(streamed(24) == 12);
+  CHECK(streamed(4000) < 60);
+  reader = {1600, 400}, writer = {900, 300};   // the ranks have been moved to different dies
+  CHECK(streamed(200) > 150);
+  CHECK(streamed(40000) > 39850);
+  reader = {300, 400}, writer = {100, 300};    // and back
+  CHECK(streamed(6000) < 4500);
+  reader = {400, 300}, writer = {300, 400};    // as quick: it stays as it is
+  CHECK(streamed(4000) < 60);
+  for (bool const streams : {false, true})
+    CHECK(choice.next(streams ? stores_setting::streaming : stores_setting::cached, false, [](bool) { return 0; })
+              .streams == streams);
+}
+
+namespace {
+struct variable {
+  char const* name;
+  variable(char const* its, char const* value) : name(its) { ::setenv(name, value, 1); }
+  ~variable() { ::unsetenv(name); }
+};
+}  // namespace
+
+TEST_CASE("many chunks, stored both ways, arrive as they were sent") {
+  for (char const* stores : {"cached", "streaming", "measured"}) {
+    variable const its("COLLIGO_STORES", stores), small("COLLIGO_CHUNKS", "1k");
+    for (int again = 0; again < 5; ++again)   // channels that are new try both ways
+      REQUIRE_NOTHROW(run_threads(3, [](thread_communicator& comm) {
+        std::uint64_t const p = 3, me = static_cast<std::uint64_t>(comm.rank());
+        std::vector<std::uint64_t> sums(40000), all(p * 20000), mine(20000);
+        for (std::uint64_t k = 1; k <= 8; ++k) {
+          for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = k * i + me;
+          colligo::all_reduce(comm, in_place(sums), std::plus<>{}, over_shared_memory{recursive_doubling{}});
+          for (std::size_t i = 0; i < sums.size(); ++i)
+            if (sums[i] != p * k * i + 3) throw error("a wrong sum");
+          for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = (k * i) << 2 | me;
+          colligo::all_gather(comm, mine, all, over_shared_memory{direct{}});
+          for (std::size_t i = 0; i < all.size(); ++i)
+            if (all[i] != ((k * (i % mine.size())) << 2 | i / mine.size())) throw error("a wrong element");
+        }
+      }));
+  }
 }

@@ -431,6 +431,10 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
     CHECK_THAT(on_stderr(call), Contains("COLLIGO_READ_MEMORY=much: the least bytes"));
   }
   {
+    variable const its("COLLIGO_STORES", "nontemporal");
+    CHECK_THAT(on_stderr(call), Contains("COLLIGO_STORES=nontemporal: cached, streaming or measured is expected"));
+  }
+  {
     variable const lines("COLLIGO_LINES", "2kb"), chunks("COLLIGO_CHUNKS", "-1");
     CHECK_THAT(on_stderr(call), Contains("COLLIGO_LINES=2kb: the most bytes") &&
                                     Contains("COLLIGO_CHUNKS=-1: the bytes of a chunk"));

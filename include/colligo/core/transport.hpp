@@ -53,6 +53,9 @@ constexpr transport transport_of(Tag const& tag) {
 
 namespace detail {
 
+/// How chunks are stored into shared memory: see memory/stores.hpp.
+enum class stores_setting : unsigned char { measured, cached, streaming };
+
 /// How messages of so many bytes go through memory, as far as it can be set; the same on all ranks. More than lines or
 /// rings hold is as much as they hold.
 struct memory_limits {
@@ -61,6 +64,7 @@ struct memory_limits {
   std::size_t lines = as_it_is;       ///< the longest that goes in lines
   std::size_t chunks = as_it_is;      ///< the longest chunk of a ring
   std::size_t read_from = as_it_is;   ///< the shortest that is read where it lies, if it can be; as a rule none is
+  stores_setting stores = stores_setting::measured;
 };
 
 }  // namespace detail

@@ -90,6 +90,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
   set_bytes("COLLIGO_CHUNKS", its.chunks, "the bytes of a chunk are expected, as 16k", limits_.chunks);
   set_bytes("COLLIGO_READ_MEMORY", its.read_memory, "the least bytes of a message are expected, as 768k, or off",
             limits_.read_from);
+  if (its.stores == "cached") limits_.stores = stores_setting::cached;
+  else if (its.stores == "streaming") limits_.stores = stores_setting::streaming;
+  else if (!its.stores.empty() && its.stores != "measured")
+    refuse_setting(concat({"COLLIGO_STORES=", its.stores, ": cached, streaming or measured is expected"}),
+                   "; it is ignored");
   before_ = switched("COLLIGO_CHECK", its.check) ? agreement : 0;
   stable_bits_ = its.bits == "stable";
   if (!stable_bits_ && !its.bits.empty())

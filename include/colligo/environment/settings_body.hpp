@@ -41,6 +41,7 @@ inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_LINES", &settings::lines, true},
     variable_setting{"COLLIGO_CHUNKS", &settings::chunks, true},
     variable_setting{"COLLIGO_READ_MEMORY", &settings::read_memory, true},
+    variable_setting{"COLLIGO_STORES", &settings::stores, true},
 };
 [[gnu::cold]] COLLIGO_BODY bool is_for_tables(std::string_view variable) {
   return std::ranges::any_of(variable_settings, [variable](variable_setting const& its) {

@@ -78,10 +78,20 @@ class outlet {
       tail_ = least([](channel_back const& back) -> auto& { return back.taken; });
       if (place.end - tail_ > capacity_) return nullptr;
     }
+    store_ = bytes < least_streamed ? chunk_store{} : next_store();
     if (place.gap != 0) header(ring() + head_ % capacity_) = {chunk_header::gap, place.gap};
-    header(ring() + place.at) = {tag, bytes};
+    header(ring() + place.at) = {tag, bytes, store_};
     return ring() + place.at + sizeof(chunk_header);
   }
+  /// Copies a part of it there.
+  void copy(std::byte* to, std::byte const* from, std::size_t bytes) const {
+    if (store_.streams) copy_streaming(to, from, bytes);
+    else std::memcpy(to, from, bytes);
+  }
+  /// Whether to tell how long copying it takes.
+  bool is_timed() const { return store_.timed; }
+  void took(std::size_t bytes, std::uint64_t cycles) { stores_.took(store_.streams, bytes, cycles); }
+
   /// The beginning of the chunk is there, before all of its `bytes` are.
   void put_part(std::size_t bytes, std::size_t part) {
     front_->put.store(ring_place(head_, bytes, capacity_).begin + sizeof(chunk_header) + part,
@@ -122,6 +132,7 @@ class outlet {
   }
 
   std::byte* ring();
+  chunk_store next_store();
 
   shared_host* host_;
   channel_front* front_ = nullptr;   // host_ sets it before the channel is used
@@ -132,6 +143,8 @@ class outlet {
   std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
   std::uint32_t acknowledged_ = 0;                         // of it
   std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
+  store_choice stores_;
+  chunk_store store_{};   // of the latest chunk
   std::span<channel_back const*> backs_;   // of all readers; host_ sets them
   friend class inlet;
 };
@@ -182,6 +195,13 @@ class inlet {
   std::byte const* chunk(std::size_t beginning, awaited const& m) {
     if (opened_ != m.tag && !open(m)) return nullptr;
     return reaches(tail_ + sizeof(chunk_header) + beginning) ? ring_at_tail() + sizeof(chunk_header) : nullptr;
+  }
+  /// Whether to tell how long using it takes. Precondition: its beginning is there.
+  bool is_timed() { return store_of_chunk().timed; }
+  void took(std::size_t bytes, std::uint64_t cycles) {
+    bool const streams = store_of_chunk().streams;
+    cost_[streams] = renewed(cost_[streams], bytes, cycles);
+    back_->cost[streams].store(cost_[streams], std::memory_order_relaxed);
   }
   /// The chunk may be overwritten.
   void release(std::size_t bytes) {
@@ -234,6 +254,7 @@ class inlet {
     return false;
   }
 
+  chunk_store store_of_chunk() { return reinterpret_cast<chunk_header const*>(ring_at_tail())->store; }
   std::byte const* ring_at_tail() { return ring() + tail_ % capacity_; }
   bool reaches(std::uint64_t end) {
     if (head_ < end) head_ = front_->put.load(std::memory_order_acquire);
@@ -272,6 +293,7 @@ class inlet {
   std::uint64_t opened_ = chunk_header::gap;   // the chunk at the tail is of this message
   outlet* reverse_ = nullptr;   // to the same rank: its reader acknowledges here
   std::uint64_t head_ = 0, tail_ = 0, read_ = 0;
+  std::uint32_t cost_[2]{};
   channel_back* back_ = nullptr;   // host_ sets it
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "../engine/identity.hpp"
+#include "stores.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -60,6 +61,7 @@ struct alignas(cache_line) channel_back {
   std::atomic<std::uint64_t> taken;   ///< bytes of the ring
   std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory, or refused
   std::atomic<std::uint64_t> refused; ///< the latest that the system did not let it read: the number of it
+  std::atomic<std::uint32_t> cost[2]; ///< of using chunks, of stored ones and of streamed ones: see stores.hpp
 };
 
 /// What stands before a chunk, in a line of its own.
@@ -67,6 +69,7 @@ struct alignas(cache_line) chunk_header {
   static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // the rest of the ring is not used
 
   std::uint64_t tag, bytes;   // of the chunk, or of the gap with this line
+  chunk_store store{};
 
   /// With header.
   static constexpr std::size_t whole(std::size_t bytes) {

@@ -79,11 +79,13 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   if (!place) return false;
   // With nothing to receive, a chunk is announced in parts, so that its reader works while it is copied.
   std::size_t const part = traffic_.in.empty() ? part_size() : n;
+  std::uint64_t const began = o.to->is_timed() ? cycles() : 0;
   for (std::size_t at = 0; at < n; at += part) {
-    std::copy_n(o.rest() + at, std::min(part, n - at), place + at);
+    o.to->copy(place + at, o.rest() + at, std::min(part, n - at));
     if (at + part < n) o.to->put_part(n, at + part);
   }
   o.to->put(n);
+  if (o.to->is_timed()) o.to->took(n, cycles() - began);
   o.done += n;
   return true;
 }
@@ -186,8 +188,15 @@ COLLIGO_BODY bool shared_steps::advance(incoming* first) {
       return false;
     }
   }
+  auto const is_timed = [](incoming const& i) { return i.by == way::ring && i.from->is_timed(); };
+  bool const timed = std::any_of(first, last, is_timed);
+  std::uint64_t const began = timed ? cycles() : 0;
   use(first, n);
-  for (incoming* i = first; i != last; ++i) release(*i, n);
+  std::uint64_t const took = timed ? (cycles() - began) / first->members : 0;
+  for (incoming* i = first; i != last; ++i) {
+    if (is_timed(*i)) i->from->took(n, took);
+    release(*i, n);
+  }
   return true;
 }
 

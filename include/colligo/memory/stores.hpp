@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// How the writer of a chunk stores it. The line that it writes was last read by another core. A store through the cache
+/// first takes that line back, which is quick between cores that share a cache. Between dies and sockets a store past
+/// the cache (streaming) is two to six times as fast, though the reader then finds the line in memory. Hosts of virtual
+/// machines move cores from one to the other, so each channel measures both ways.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "../core/transport.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Of the processor, or ticks of a clock: for ratios alone.
+inline std::uint64_t cycles() {
+#if defined(__x86_64__) || defined(__i386__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t ticks;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+}
+
+/// Copies past the cache where the processor can. A release store afterwards publishes what was copied.
+void copy_streaming(std::byte* to, std::byte const* from, std::size_t bytes);
+
+/// What is shorter is always stored through the cache, and not measured, in bytes.
+inline constexpr std::size_t least_streamed = 1024;
+
+/// Cycles for 1 KiB, the least of the latest chunks: interruptions do not count, and what becomes slower is noticed after
+/// a few chunks. 0: not known.
+constexpr std::uint32_t renewed(std::uint32_t known, std::size_t bytes, std::uint64_t cycles) {
+  std::uint64_t const now = std::clamp<std::uint64_t>(cycles * 1024 / bytes, 1, 1 << 30);
+  return static_cast<std::uint32_t>(known == 0 ? now : std::min<std::uint64_t>(now, known + known / 2 + 1));
+}
+
+/// Of one chunk.
+struct chunk_store {
+  bool streams, timed;   ///< past the cache; its writer and its readers tell how long they take
+};
+
+/// Chooses for one channel between both ways. What counts is the time of the writer and of the slowest reader together.
+/// It tries them in turn at first, then the other one now and then, ever less often while that changes nothing.
+class store_choice {
+ public:
+  /// For the next chunk. reader(streams): the cost for the slowest reader, see renewed(). `is_new`: the ring has places
+  /// that were never written, and the first use of a page takes longer than the copy.
+  template <class Reader>
+  chunk_store next(stores_setting asked, bool is_new, Reader const& reader) {
+    if (asked != stores_setting::measured) return {asked == stores_setting::streaming, false};
+    if (is_new) return {false, false};
+    if (++chunks_ <= young) return {chunks_ % 2 == 1, true};
+    if (chunks_ > young + period_) {
+      if (chunks_ == young + period_ + retried) chunks_ = young, period_ = std::min(2 * period_, longest_period);
+      return {!streams_, true};
+    }
+    if (chunks_ % sampled != 0) return {streams_, false};
+    auto const cost = [&](bool streams) { return std::uint64_t{own_[streams]} + reader(streams); };
+    bool const other_is_quicker = cost(!streams_) * 8 < cost(streams_) * 7;
+    if (other_is_quicker && doubts_) {   // twice in a row: one of them may be an interruption
+      streams_ = !streams_;
+      chunks_ = young, period_ = first_period;
+    }
+    doubts_ = other_is_quicker && !doubts_;
+    return {streams_, true};
+  }
+  void took(bool streams, std::size_t bytes, std::uint64_t cycles) {
+    own_[streams] = renewed(own_[streams], bytes, cycles);
+  }
+
+ private:
+  static constexpr std::uint32_t young = 24, first_period = 128, longest_period = 2048, retried = 4, sampled = 8;
+
+  std::uint32_t chunks_ = 0, period_ = first_period;
+  std::uint32_t own_[2]{};
+  bool streams_ = false, doubts_ = false;
+};
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "stores_body.hpp"
+#endif
