@@ -7,6 +7,7 @@
 #include <colligo/all_gather.hpp>
 #include <colligo/all_reduce.hpp>
 #include <colligo/all_to_all.hpp>
+#include <colligo/barrier.hpp>
 #include <colligo/broadcast.hpp>
 #include <colligo/reduce.hpp>
 #include <colligo/scan.hpp>
