@@ -73,6 +73,11 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
   CHECK(choice(all_reduce, 8, 8, true, false, overlapping) == "direct");
   CHECK(choice(all_reduce, 8, 8, false, false, overlapping) == "direct");
   CHECK(choice(all_reduce, 64, 1 << 20, false, false, overlapping) == "halving_doubling");
+  machine const at_once{1e-6, 1e-10, 1e-10, 1, 1, 0};
+  for (collective const c : {all_gather, all_gatherv}) {
+    CHECK(choice(c, 33, 33 * 64, true, false, at_once) == "direct");
+    CHECK(choice(c, 100, 6400, true, false, at_once) == "circulant");
+  }
 }
 
 TEST_CASE("all_reduce with order kept: chained halving on any number of ranks") {
@@ -272,4 +277,14 @@ TEST_CASE(
   CHECK(over(collective::all_reduce, 32, 4, 8, false, true) == "recursive_doubling");
   CHECK(over(collective::all_reduce, 32, 1, 8) == "recursive_doubling");
   CHECK(over(collective::all_gather, 32, 4, 8) == "recursive_doubling");
+
+  // Whole vectors or slices between hosts: of 8 on a network where start-ups overlap, and where nobody has measured.
+  std::vector<int> const hosts{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7};
+  auto const whole_up_to = [&](machine const& m) {
+    auto const chosen = choose(collective::all_reduce, {.vector = blocks{{0, 8}, 16}, .element_size = 1,
+                                                        .commutes = true, .hosts = hosts, .network = m});
+    return chosen.as<hierarchical<binary_tree, direct>>()->between.slices;
+  };
+  CHECK(whole_up_to({3e-6, 0.8e-9, 1e-10, 1, 1, 0}) == 714);   // alpha / (7 (1 - 2 / 8) beta)
+  CHECK(whole_up_to(typical_in_full) == direct{}.slices);
 }

@@ -44,7 +44,8 @@ inline double best_block(blocks const& of_rank, std::size_t element_size, machin
 struct pipelined_ring {
   static constexpr std::string_view name = "pipelined_ring";
 
-  std::size_t block = 0;            ///< B in bytes; 0: by equation 2
+  std::size_t block = 0;            ///< B in bytes; 0: by equation 2 for a `typical` machine, since
+                                    ///< schedules depend on p and the counts alone (best_block takes another)
   std::size_t even = 0;             ///< not 0: a contribution is cut evenly, instead of into full blocks
                                     ///< and a remainder
   std::span<int const> hosts = {};  ///< the host of each rank; empty: one host, or as the communicator knows

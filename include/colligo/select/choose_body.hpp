@@ -93,6 +93,12 @@ class cheapest {
       among(circulant{.radix = radix}, possible && of_.overlaps(), sharing_links);
     return *this;
   }
+  /// Everybody sends its block to everybody, of collectives where nothing is combined.
+  cheapest& among_exchanges() {
+    double const others = of_.bytes - of_.bytes / of_.p;
+    return at(sharing_links * (of_.m.startups(of_.p - 1) + others * of_.m.beta), direct{},
+              of_.overlaps() && of_.p <= few_for_direct);
+  }
   /// K-nomial trees, up to the flat one, where messages of one step overlap.
   cheapest& among_knomials() {
     if (!of_.overlaps()) return *this;
@@ -150,7 +156,7 @@ inline any_algorithm choose_all_gather(situation const& s) {
   int const more = of.p - 1 - ceil_lg(of.p);
   if (of.bytes / of.p >= 256 * 1024 && of.bytes >= 50 * more * of.startup_bytes) return ring{};
   if (s.power_of_two() && !of.overlaps()) return recursive_doubling{};
-  return cheapest<collective::all_gather>(of).among_circulants();
+  return cheapest<collective::all_gather>(of).among_circulants().among_exchanges();
 }
 
 inline double longest_block(situation const& s) {
@@ -178,7 +184,7 @@ inline bool is_uneven(situation const& s, costs const& of) {
 
 inline any_algorithm choose_all_gatherv(situation const& s) {
   costs const of(s);
-  if (!is_uneven(s, of)) return cheapest<collective::all_gatherv>(of).among_circulants();
+  if (!is_uneven(s, of)) return cheapest<collective::all_gatherv>(of).among_circulants().among_exchanges();
   return choose_segments<collective::all_gatherv>(s, of.m.beta);
 }
 
@@ -226,6 +232,15 @@ any_algorithm choose_scan(situation const& s, Doubling const& doubling) {
       .at(of.pipelined(of.p - 2, per_byte), of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte));
 }
 
+// Between hosts: whole vectors in one round as long as start-ups of a second one cost more than it saves; but no longer
+// ones than over memory.
+inline direct in_one_round(machine const& m, int hosts) {
+  direct all{};
+  double const saved = (hosts - 1) * (1 - 2.0 / hosts) * m.beta;   // seconds per byte of the vector
+  if (saved > 0) all.slices = std::min(all.slices, static_cast<std::size_t>(m.startups(hosts - 1) / saved));
+  return all;
+}
+
 // Ranks of several hosts, some of which share memory: between hosts few messages, long vectors over all of a host's
 // ranks.
 // Measured on 8 emulated hosts of 4 ranks (README): between few hosts one exchange of everybody with everybody is
@@ -243,7 +258,7 @@ std::optional<any_algorithm> choose_on_hosts(situation const& s) {
     if (hosts == s.p() || !(!reduces || s.commutes || map.consecutive())) return std::nullopt;
     if constexpr (C == collective::all_reduce) {
       if (s.bytes() >= (hosts <= few ? 1u << 20 : 1u << 15)) return multi_leader{};
-      if (hosts <= few) return hierarchical<binary_tree, direct>{};
+      if (hosts <= few) return hierarchical<binary_tree, direct>{.between = in_one_round(costs(s).m, hosts)};
     }
     return hierarchical{};
   }
