@@ -2,13 +2,13 @@
 // What recorded schedules cost on a machine, in compare's columns, so that pictures of priced and of measured times are
 // drawn alike. Needs no MPI.
 //
-//   prices --collective all_reduce|all_gatherv --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1 --algorithms a,b
-//          [--distribution NAME]
+//   prices --collective all_reduce|reduce|all_gatherv --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1
+//          --algorithms a,b [--distribution NAME]
 //   prices --of formulas --collective NAME --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1
 //
 // --of formulas: what the cards' closed formulas say, of all algorithms that have one for the collective.
-// --machine: alpha in us, beta and gamma in ns per byte, and alpha of further messages of a step over alpha, 1 if left
-// out. all_gatherv's --bytes is the base count of the distribution.
+// --machine: alpha in us, beta and gamma in ns per byte, and alpha of further messages of a step over alpha, f_alpha
+// and f_beta (one direction over both), each 1 if left out. all_gatherv's --bytes is the base count of the distribution.
 #include <colligo/algorithm/catalogue.hpp>
 #include <colligo/record.hpp>
 #include <colligo/select/choose.hpp>
@@ -59,16 +59,13 @@ std::vector<Number> numbers(std::string_view text) {
 using recording = std::function<schedule(int p, std::size_t n)>;
 
 template <class... Tags>
-std::map<std::string, recording> all_reduces() {
-  return {{std::string(Tags::name), [](int p, std::size_t n) {
-             return record<double>(Tags{}, collective::all_reduce, p, n);
-           }}...};
+std::map<std::string, recording> recordings_of(collective what) {
+  return {{std::string(Tags::name), [what](int p, std::size_t n) { return record<double>(Tags{}, what, p, n); }}...};
 }
 
-schedule of_automatic(int p, std::size_t n, machine const& m) {
-  auto const chosen = choose(collective::all_reduce, {.vector = blocks{{0, n}, p}, .element_size = sizeof(double),
-                                                      .network = m});
-  return record<double>(chosen, collective::all_reduce, p, n);
+schedule of_automatic(collective what, int p, std::size_t n, machine const& m) {
+  auto const chosen = choose(what, {.vector = blocks{{0, n}, p}, .element_size = sizeof(double), .network = m});
+  return record<double>(chosen, what, p, n);
 }
 
 // "pipelined_ring:32768": with that block in bytes.
@@ -127,9 +124,11 @@ int run(int argc, char** argv) {
       throw std::runtime_error("prices: " + std::string(argv[i]) + " is no option, or has no value");
     o[argv[i]] = argv[i + 1];
   }
-  auto const costs = numbers<double>(o["--machine"]);
-  if (costs.size() != 3 && costs.size() != 4) throw std::runtime_error("prices: --machine ALPHA,BETA,GAMMA[,FURTHER]");
-  machine const m{costs[0] * 1e-6, costs[1] * 1e-9, costs[2] * 1e-9, 1, 1, costs.size() == 4 ? costs[3] : 1};
+  auto costs = numbers<double>(o["--machine"]);
+  if (costs.size() < 3 || costs.size() > 6)
+    throw std::runtime_error("prices: --machine ALPHA,BETA,GAMMA[,FURTHER[,F_ALPHA[,F_BETA]]]");
+  costs.resize(6, 1);
+  machine const m{costs[0] * 1e-6, costs[1] * 1e-9, costs[2] * 1e-9, costs[4], costs[5], costs[3]};
   if (o["--of"] == "formulas") {
     auto const what = std::ranges::find(collectives, o["--collective"], [](collective c) { return name_of(c); });
     if (what == collectives.end()) throw std::runtime_error("prices: no collective is named " + o["--collective"]);
@@ -145,10 +144,14 @@ int run(int argc, char** argv) {
   }
   if (o["--of"] != "schedules") throw std::runtime_error("prices: --of schedules or formulas");
   bool const gathers = o["--collective"] == "all_gatherv";
-  if (!gathers && o["--collective"] != "all_reduce") throw std::runtime_error("prices: all_reduce or all_gatherv");
-  auto known = all_reduces<binary_tree, recursive_doubling, halving_doubling, binary_blocks, ring, rotating_ring,
-                           halving_tree, circulant, chained_halving>();
-  known["automatic"] = [&](int p, std::size_t n) { return of_automatic(p, n, m); };
+  auto const what = o["--collective"] == "reduce" ? collective::reduce : collective::all_reduce;
+  if (!gathers && o["--collective"] != name_of(what))
+    throw std::runtime_error("prices: all_reduce, reduce or all_gatherv");
+  auto known = what == collective::reduce
+                   ? recordings_of<binary_tree, halving_doubling, binary_blocks, ring, circulant>(what)
+                   : recordings_of<binary_tree, recursive_doubling, halving_doubling, binary_blocks, ring,
+                                   rotating_ring, halving_tree, circulant, chained_halving>(what);
+  known["automatic"] = [&](int p, std::size_t n) { return of_automatic(what, p, n, m); };
   auto const distribution = std::ranges::find(distributions::all, std::string_view(o["--distribution"]),
                                               [](auto const& d) { return std::string_view(d.first); });
   if (distribution == distributions::all.end()) throw std::runtime_error("prices: no such --distribution");
@@ -163,11 +166,12 @@ int run(int argc, char** argv) {
           us = price(of_all_gatherv(name, distribution->second(p, bytes), m), m) * 1e6;
         } else {
           auto const found = known.find(name);
-          if (found == known.end()) throw std::runtime_error("prices: no all_reduce is named " + name);
+          if (found == known.end())
+            throw std::runtime_error("prices: no " + std::string(name_of(what)) + " is named " + name);
           std::size_t const n = (bytes + 7) / 8;
           // A message for each pair of ranks: from here on by its formula, which the tests hold to the recorded price.
           if (name == ring::name && p > 128)
-            us = make_policy<collective::all_reduce, ring, double, std::plus<>>(ring{}).cost(m, p, n) * 1e6;
+            us = formulas_of(what).at(name)(m, p, n) * 1e6;
           else us = price(found->second(p, n), m, sizeof(double)) * 1e6;
         }
         print_row(o["--collective"], name, gathers ? "byte," : "double,sum", p, bytes, us, o["--distribution"]);
