@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the environment alone can ask for: COLLIGO_ADAPTIVE, COLLIGO_EXPLAIN, COLLIGO_PATIENCE, COLLIGO_TABLE,
-/// COLLIGO_TRACE and COLLIGO_TREE. A header-only program includes this, or the header of one of them, in one of its
-/// units, which then takes its time to compile; the compiled library has all of them.
+/// What the environment alone can ask for: COLLIGO_ADAPTIVE, COLLIGO_EXPLAIN, COLLIGO_PATIENCE, COLLIGO_SUM,
+/// COLLIGO_TABLE, COLLIGO_TRACE and COLLIGO_TREE. A header-only program includes this, or the header of one of them if
+/// it has one, in one of its units, which then takes its time to compile; the compiled library has all of them.
 #pragma once
 
 #include "adaptive.hpp"
 #include "explain.hpp"
+#include "extra/exact/sums_of_environment.hpp"
 #include "patience.hpp"
 #include "table.hpp"
 #include "trace.hpp"

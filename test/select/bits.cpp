@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which bits: associations of recorded schedules against what is computed, require, and COLLIGO_BITS=stable.
+// Which bits: associations of recorded schedules against what is computed, require, COLLIGO_BITS and COLLIGO_SUM.
 #include <catch2/catch.hpp>
 
+#include <colligo/exact_sum.hpp>
 #include <colligo/plan/association.hpp>
 #include <colligo/select/choose.hpp>
 #include <colligo/select/recorded.hpp>
@@ -313,6 +314,70 @@ TEST_CASE("require takes another algorithm than the one named where it is quicke
   CHECK(bits_of_call(5, 1000, require{like(direct{.slices = 1})}) == bits_of_call(5, 1000, direct{}));
   variable const wish("COLLIGO_ALL_REDUCE", "ring");
   CHECK_THAT(text(5, 1, std::plus<>{}, require{as_sequential}), Contains("grouped_doubling over messages"));
+}
+
+TEST_CASE("COLLIGO_SUM=exact: sums that are left to the library are exact and rounded once") {
+  constexpr std::array sums{collective::all_reduce, collective::reduce, collective::scan, collective::reduce_scatter};
+  auto const exactly = [](int p, std::size_t n) {
+    std::vector<std::uint64_t> all;
+    for (std::size_t i = 0; i < n; ++i) {
+      exact_sum<double> sum;
+      for (int r = 0; r < p; ++r) sum += awkward(r, i);
+      all.push_back(std::bit_cast<std::uint64_t>(sum.value()));
+    }
+    return all;
+  };
+  for (int const p : {1, 2, 5, 8})
+    for (std::size_t const n : {std::size_t{0}, std::size_t{40}, std::size_t{5000}}) {   // in two parts
+      auto const expected = exactly(p, n), plain = bits_of_call(p, n, ring{})[0];
+      CHECK((n == 0 || p < 5 || plain != expected));
+      for (char const* const algorithm : {"automatic", "ring", "vendor", "halving_doubling", "binary_tree"}) {
+        INFO("p = " << p << ", n = " << n << ", " << algorithm);
+        variable const exact("COLLIGO_SUM", "exact"), its("COLLIGO_ALL_REDUCE", algorithm);
+        CHECK(bits_of_call(p, n, automatic{}) == std::vector(static_cast<std::size_t>(p), expected));
+        CHECK(bits_of_call(p, n, named("automatic"), std::plus<double>{})[0] == expected);
+        CHECK(bits_of_call(p, n, ring{})[0] == plain);   // pinned
+        CHECK(bits_of_ranks(p, n, [](thread_communicator& comm, std::vector<double> const& in) {
+          std::vector<double> out(in.size()), again = in;
+          auto started = colligo::iall_reduce(comm, in, out, std::plus<>{});
+          auto ready = colligo::all_reduce_init(comm, in_place(again), std::plus<>{});
+          started.wait();
+          for (int i = 0; i < 2; ++i) again = in, ready.start(), ready.wait();
+          if (again != out) throw std::runtime_error("requests");
+          return out;
+        })[0] == expected);
+      }
+      variable const exact("COLLIGO_SUM", "exact");
+      for (collective const c : sums) {
+        INFO("p = " << p << ", n = " << n << ", " << name_of(c));
+        std::vector<std::uint64_t> joined;   // of reduce_scatter, rank by rank
+        auto const got = bits_of_call(p, n, automatic{}, c);
+        for (auto const& rank : got) joined.insert(joined.end(), rank.begin(), rank.end());
+        CHECK((c == collective::reduce_scatter ? joined : c == collective::scan ? got.back() : got[0]) == expected);
+      }
+      bits_of_ranks(p, n, [&](thread_communicator& comm, std::vector<double> const& in) {
+        std::vector<double> out(in.size());
+        colligo::exclusive_scan(comm, in, out, 0.0, std::plus<>{});
+        if (bits_of_all(out) != (comm.rank() == 0 ? std::vector<std::uint64_t>(n) : exactly(comm.rank(), n)))
+          throw std::runtime_error("exclusive_scan");
+        return out;
+      });
+    }
+  using Catch::Matchers::Contains;
+  {
+    variable const exact("COLLIGO_SUM", "exact");
+    run_threads(3, [](thread_communicator& comm) {
+      auto const said = [&](auto x, auto op) { return explain<decltype(x)>(comm, collective::all_reduce, 1, op); };
+      constexpr auto words = "papers' rules, exact on the way as COLLIGO_SUM says\n";
+      bool const is_said = said(1.0, std::plus<>{}).find(words) != std::string::npos &&
+                           said(1.0f, std::plus<float>{}).find(words) != std::string::npos;
+      bool const is_silent = said(1, std::plus<>{}).find("COLLIGO_SUM") == std::string::npos &&
+                             said(1.0, maximum{}).find("COLLIGO_SUM") == std::string::npos;
+      if (!is_said || !is_silent) throw std::runtime_error(said(1.0, std::plus<>{}));
+    });
+  }
+  variable const unknown("COLLIGO_SUM", "right"), strict("COLLIGO_STRICT", "1");
+  CHECK_THROWS_WITH(bits_of_call(1, 1, automatic{}), Contains("COLLIGO_SUM=right: the known value is exact"));
 }
 
 TEST_CASE("COLLIGO_BITS=stable holds for automatic; other values are told, or refused") {

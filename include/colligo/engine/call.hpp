@@ -41,6 +41,7 @@ enum before_call : std::uint8_t {
   agreement = 1,     ///< the ranks agree that all make the same call
   explanation = 2,   ///< this rank prints what was chosen
   adaptation = 4,    ///< what automatic takes is measured
+  exactness = 8,     ///< sums whose algorithm is left to the library are exact on the way
 };
 
 /// The outside of a port (port.hpp).

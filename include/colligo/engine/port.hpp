@@ -117,6 +117,22 @@ class moving_step {
 /// Prints what was chosen for a call and why, if that is new: set by units that include explain.hpp.
 inline void (*explain_call)(port_base& port, call const& its, choice const& by) = nullptr;
 
+/// Sums of floating point numbers that are exact on the way, for COLLIGO_SUM. Said of a call whose port has `exactness`
+/// before it.
+struct exact_summing {
+  /// The call as it is on its way, for what runs it to be chosen: the same, if it is no such sum.
+  call (*on_the_way)(port_base& port, call const& its);
+  /// It is such a sum, and its algorithm has been left to the library.
+  bool (*holds_for)(port_base& port, call const& its, choice const& by);
+  /// Makes the call by `run`, which is given sums instead of numbers.
+  void (*run)(port_base& port, call const& its, choice const& by,
+              void (*run)(port_base& port, call const& its, choice const& by));
+  /// The call on sums that a request makes instead, which keeps them beside what it kept before.
+  call (*own)(port_base& port, call const& its, std::unique_ptr<owned_by_request>& kept);
+};
+/// Set by units that include environment.hpp.
+inline exact_summing const* sum_exactly = nullptr;
+
 /// Watches a rank's waits: set by units that include patience.hpp. `host`: where the ranks of this host share
 /// memory, or null; `name`: of the communicator.
 inline std::unique_ptr<patience> (*watch_waits)(port_base& port, patience_setting const& setting, shared_host* host,

@@ -99,6 +99,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
   stable_bits_ = its.bits == "stable";
   if (!stable_bits_ && !its.bits.empty())
     refuse_setting(concat({"COLLIGO_BITS=", its.bits, ": the known value is stable"}), "; bits may differ");
+  if (its.sum == "exact") {
+    if (sum_exactly) before_ |= exactness;
+    else refuse_setting(not_included("COLLIGO_SUM", "environment.hpp"), "; sums are rounded on the way");
+  } else if (!its.sum.empty()) {
+    refuse_setting(concat({"COLLIGO_SUM=", its.sum, ": the known value is exact"}), "; sums are rounded on the way");
+  }
   if (switched("COLLIGO_ADAPTIVE", its.adaptive)) before_ |= adaptation;
   if (switched("COLLIGO_EXPLAIN", its.explain) && rank() == 0) {
     before_ |= explanation;

@@ -41,13 +41,14 @@ struct settings {
   std::string explain;        ///< COLLIGO_EXPLAIN
   std::string network;        ///< COLLIGO_NETWORK
   std::string patience;       ///< COLLIGO_PATIENCE
+  std::string sum;            ///< COLLIGO_SUM
   std::string levels;         ///< COLLIGO_LEVELS
   std::string lines, chunks, read_memory;   ///< COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_READ_MEMORY
   std::string stores;         ///< COLLIGO_STORES
   file_setting reduce_tree, broadcast_tree;
   file_setting table;         ///< COLLIGO_TABLE
 
-  static constexpr std::size_t count = collectives.size() + 12 + 3 * 3;
+  static constexpr std::size_t count = collectives.size() + 13 + 3 * 3;
   /// All of it, for those who hand it on.
   std::array<std::string*, count> texts();
 };

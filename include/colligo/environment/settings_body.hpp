@@ -37,6 +37,7 @@ inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_EXPLAIN", &settings::explain},
     variable_setting{"COLLIGO_NETWORK", &settings::network, true},
     variable_setting{"COLLIGO_PATIENCE", &settings::patience},
+    variable_setting{"COLLIGO_SUM", &settings::sum},
     variable_setting{"COLLIGO_LEVELS", &settings::levels},
     variable_setting{"COLLIGO_LINES", &settings::lines, true},
     variable_setting{"COLLIGO_CHUNKS", &settings::chunks, true},

@@ -252,7 +252,8 @@ choice const& latest_by_rules(port_base& port, call const& its, policies_of_coll
   } else {
     kept.automatic = false;   // as long as it may throw
     kept.name.clear();
-    choose_first(port, its, policies(), kept);
+    bool const sums = (port.before() & exactness) != 0;
+    choose_first(port, sums ? sum_exactly->on_the_way(port, its) : its, policies(), kept);
     kept.of = its.of, kept.wire = its.wire;
     kept.automatic = true;
   }
@@ -319,12 +320,15 @@ inline void run_checked(port_base& port, call const& its, choice const& by) {
 template <class Lazy = void>
 [[gnu::cold, gnu::noinline]] void run_after(port_base& port, call const& its, choice const& by) {
   before_call_begins(port, its, by, call_form::blocking);
+  if ((its.before & exactness) != 0 && sum_exactly->holds_for(port, its, by))
+    return sum_exactly->run(port, its, by, &run_checked<Lazy>);
   run_checked(port, its, by);
 }
 template <class Lazy = void>
 [[gnu::cold, gnu::noinline]] void run_after_by_rules(port_base& port, call const& its,
                                                                   policies_of_collective policies) {
-  if ((its.before & adaptation) != 0) {
+  bool const sums = (its.before & exactness) != 0 && sum_exactly->on_the_way(port, its).of != its.of;
+  if ((its.before & adaptation) != 0 && !sums) {
     if (run_adaptively) return run_adaptively(port, its, policies);
     if (port.rank() == 0) warn_once(not_included("COLLIGO_ADAPTIVE", "adaptive.hpp"));
   }
@@ -352,6 +356,10 @@ owned_running prepare_call(endpoint& at, call const& its, choice const& by,
   if (its.before) [[unlikely]]
     before_call_begins(port, its, by, persistent ? call_form::persistent : call_form::request);
   require_possible(port, its, by);
+  if ((its.before & exactness) != 0 && sum_exactly->holds_for(port, its, by)) [[unlikely]] {
+    call const sums = announcing_refusal(port, its, [&] { return sum_exactly->own(port, its, owned); });
+    return prepare_call(port, sums, by, std::move(owned), persistent);   // with nothing before it
+  }
   try {
     if (!persistent)
       if (auto again = running::kept(port, its, by, owned)) return again;

@@ -80,6 +80,13 @@ template <class Lazy = void>
   return kept.override_text + " is not taken: " + kept.why_not_taken;
 }
 
+// What COLLIGO_SUM makes of it, or nothing.
+template <class Lazy = void>
+[[gnu::cold]] std::string exactness_text(port_base& port, call const& its, choice const& by) {
+  return (port.before() & exactness) != 0 && sum_exactly->holds_for(port, its, by)
+             ? ", exact on the way as COLLIGO_SUM says" : "";
+}
+
 template <class Lazy>
 [[gnu::cold]] std::string explaining<Lazy>::latest_choice(endpoint& at, collective what) {
   port_base& port = port_at(at);
@@ -101,7 +108,7 @@ template <class Lazy>
   if (std::find(told.begin(), told.end(), now) != told.end()) return;
   told.push_back(now);
   std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
-                     transport_text(port, its, by) + ", " + decider_text(port, its, by);
+                     transport_text(port, its, by) + ", " + decider_text(port, its, by) + exactness_text(port, its, by);
   if (std::string const unused = unused_override_text(port, its, by); !unused.empty()) line += "; " + unused;
   std::fprintf(stderr, "%s\n", line.c_str());
 }
@@ -119,7 +126,7 @@ template <class Lazy>
     if (auto const refused = why_not(port, its, *by).why; !refused.empty())
       return said + "refused: " + std::string(taken->name) + refused + '\n';
     said += std::string(taken->name) + ' ' + transport_text(port, its, *by) + ", ";
-    said += decider_text(port, its, *by) + '\n';
+    said += decider_text(port, its, *by) + exactness_text(port, its, *by) + '\n';
     if (std::string const unused = unused_override_text(port, its, *by); !unused.empty()) said += "  " + unused + '\n';
     if (auto const price = price_of(port, its, *by))
       said += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";

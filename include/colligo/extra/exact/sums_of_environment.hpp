@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// COLLIGO_SUM=exact: sums of float and double by std::plus travel as exact_sum and are rounded once, at the end, in
+/// calls whose algorithm the program leaves to the library. Then their bits do not depend on algorithms, transports,
+/// nor on where ranks are.
+#pragma once
+
+#include "../../engine/port.hpp"
+#include "summing.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+template <class Lazy = void>
+struct sums_of_environment {
+  static call on_the_way(port_base& port, call const& its);
+  static bool holds_for(port_base& port, call const& its, choice const& by);
+  static void run(port_base& port, call const& its, choice const& by,
+                  void (*run)(port_base& port, call const& its, choice const& by));
+  static call own(port_base& port, call const& its, std::unique_ptr<owned_by_request>& kept);
+};
+
+inline constexpr exact_summing sums_exactly{&sums_of_environment<>::on_the_way, &sums_of_environment<>::holds_for,
+                                            &sums_of_environment<>::run, &sums_of_environment<>::own};
+inline bool const sums_may_be_exact = (sum_exactly = &sums_exactly, true);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "sums_of_environment_body.hpp"
+#endif
