@@ -147,7 +147,8 @@ std::vector<detail::located_in<R>> top(Comm const& comm, R const& range, std::si
   using T = std::ranges::range_value_t<R>;
   std::span<T const> const all(range);
   detail::best_of_lists<T, Compare, Projection> join(k, std::move(compare), std::move(projection));
-  return detail::joined_lists<located<T>>(comm, static_cast<std::int64_t>(all.size()), join.of_range(all), join);
+  return detail::joined_lists<located<T>>(comm, static_cast<std::int64_t>(all.size()), join,
+                                          [&] { return join.of_range(all); });
 }
 
 /// Combines all elements of the sequence by an associative functor, along a tree over their indices: what comes out has
@@ -163,7 +164,7 @@ std::ranges::range_value_t<R> accumulate(Comm const& comm, R const& range, Op&& 
   colligo::exclusive_scan(comm, std::span(&mine, 1), std::span(&before, 1), std::int64_t{0}, std::plus<>{});
   detail::intervals_of_lists<T, std::remove_reference_t<Op>> join(colligo::all_reduce(comm, mine, std::plus<>{}), op);
   auto const known =
-      detail::joined_lists<detail::combined_interval<T>>(comm, mine, join.of_range(all, before), join);
+      detail::joined_lists<detail::combined_interval<T>>(comm, mine, join, [&] { return join.of_range(all, before); });
   if (known.empty()) return {};
   T result = known.front().value;
   for (auto const& next : std::span(known).subspan(1)) result = static_cast<T>(op(result, next.value));

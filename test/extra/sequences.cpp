@@ -173,6 +173,42 @@ TEST_CASE("what is accumulated is combined along one tree over indices, in order
   }
 }
 
+TEST_CASE("what a functor throws where a range is worked on comes out there, and the other ranks hear of it") {
+  struct angry : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+  for (int p = 1; p <= 4; ++p)
+    for (int who = 0; who <= p; ++who)   // p: nobody
+      run_threads(p, [&](thread_communicator& comm) {
+        std::vector<double> const x(20, comm.rank() + 1.0);
+        auto const came = [&](auto f) -> std::string {
+          bool const throws = comm.rank() == who;
+          try {
+            f([&](auto result) {
+              if (throws) throw angry("no");
+              return result;
+            });
+            return "right";
+          } catch (angry const&) {
+            return "angry";
+          } catch (failed_elsewhere const& e) {
+            std::string const said = "rank " + std::to_string(who) + " has failed";
+            return std::string(e.what()).find(said) != std::string::npos ? "told" : e.what();
+          }
+        };
+        std::string const expected = comm.rank() == who ? "angry" : who < p ? "told" : "right";
+        auto const top = came([&](auto may_throw) {
+          colligo::top(comm, x, 3, [&](double a, double b) { return may_throw(a > b); });
+        });
+        auto const accumulated = came([&](auto may_throw) {
+          colligo::accumulate(comm, x, [&](double a, double b) { return may_throw(a + b); });
+        });
+        if (top != expected || accumulated != expected) throw std::runtime_error(top + ", " + accumulated);
+        double const next = colligo::accumulate(comm, x, std::plus<>{});
+        if (next != 10.0 * p * (p + 1)) throw std::runtime_error("the next call");
+      });
+}
+
 TEST_CASE("requests read the range whenever they start; lengths that differ are refused") {
   run_threads(3, [](thread_communicator& comm) {
     std::vector<double> x(100, comm.rank() + 0.25), y(99);

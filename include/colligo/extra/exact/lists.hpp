@@ -13,10 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "../../select/communicators.hpp"
@@ -24,7 +26,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A list in memory: how many places its stretch has, how many entries follow, and these.
+/// A list in memory: how many places its stretch has, how many entries follow, and these. Or else that there is none,
+/// since something was thrown where it was made, and on which rank.
 template <class Entry>
 class list_view {
  public:
@@ -34,16 +37,23 @@ class list_view {
 
   explicit list_view(std::byte const* at) : at_(at) {}
   std::int64_t places() const { return word(0); }
+  bool is_missing() const { return word(1) == missing; }
+  std::int64_t missing_from() const { return word(0); }
   std::span<Entry const> entries() const {
     return {reinterpret_cast<Entry const*>(at_ + head), static_cast<std::size_t>(word(1))};
   }
   static void write(std::byte* at, std::int64_t places, std::span<Entry const> entries) {
-    std::int64_t const words[]{places, static_cast<std::int64_t>(entries.size())};
-    std::memcpy(at, words, sizeof words);
+    write_words(at, places, static_cast<std::int64_t>(entries.size()));
     std::copy(entries.begin(), entries.end(), reinterpret_cast<Entry*>(at + head));
   }
+  static void write_missing(std::byte* at, std::int64_t rank) { write_words(at, rank, missing); }
 
  private:
+  static constexpr std::int64_t missing = -1;
+  static void write_words(std::byte* at, std::int64_t first, std::int64_t second) {
+    std::int64_t const words[]{first, second};
+    std::memcpy(at, words, sizeof words);
+  }
   std::int64_t word(std::size_t i) const {
     std::int64_t its;
     std::memcpy(&its, at_ + 8 * i, sizeof its);
@@ -68,27 +78,43 @@ element const& element_of_lists(std::size_t capacity) {
                                                std::size_t const size = list_view<Entry>::bytes(join.capacity());
                                                for (; n > 0; --n, left += size, right += size, out += size) {
                                                  list_view<Entry> const l(left), r(right);
+                                                 if (l.is_missing() || r.is_missing()) {
+                                                   auto const& its = l.is_missing() ? l : r;
+                                                   list_view<Entry>::write_missing(out, its.missing_from());
+                                                   continue;
+                                                 }
                                                  std::int64_t const places = l.places() + r.places();
                                                  list_view<Entry>::write(out, places, join(l, r));
                                                }
                                              }}).first->second;
 }
 
-/// The lists of all ranks, joined in their order.
-template <class Entry, class Comm, class Join>
-std::vector<Entry> joined_lists(Comm const& comm, std::int64_t places, std::span<Entry const> mine, Join& join) {
-  std::vector<std::byte> list(list_view<Entry>::bytes(join.capacity()));
-  list_view<Entry>::write(list.data(), places, mine);
+/// The lists of all ranks, joined in their order. What local() throws on one rank comes out there when the others know.
+template <class Entry, class Comm, class Join, class Local>
+std::vector<Entry> joined_lists(Comm const& comm, std::int64_t places, Join& join, Local local) {
   constexpr collective c = collective::all_reduce;
   door<c, Comm> const its(comm);
+  std::vector<std::byte> list;
+  its.attempt([&] { list.resize(list_view<Entry>::bytes(join.capacity())); });
+  std::exception_ptr thrown;
+  try {
+    list_view<Entry>::write(list.data(), places, local());
+  } catch (...) {
+    thrown = std::current_exception();
+    list_view<Entry>::write_missing(list.data(), its.rank());
+  }
   blocks const one = its.vector_of(1);
   auto accepted = its.accept(one, std::span<std::byte const>(list), one.whole, std::span(list), one.whole);
   accepted.its.of = &element_of_lists<Entry, Join>(join.capacity());
   accepted.its.wire = port_of<Comm>::template wire<std::byte, no_functor, false>();   // bytes, which MPI does not know
   accepted.its.op = &join;
   run_by_rules(accepted.port, accepted.its, &texts<c>);
-  auto const all = list_view<Entry>(list.data()).entries();
-  return {all.begin(), all.end()};
+  if (thrown) std::rethrow_exception(thrown);
+  list_view<Entry> const all(list.data());
+  if (all.is_missing())
+    throw failed_elsewhere("colligo: rank " + std::to_string(all.missing_from()) +
+                           " has failed in this call, where it worked on its range");
+  return {all.entries().begin(), all.entries().end()};
 }
 
 /// Better ones first; NaNs behind all others; equals in the order of places.
