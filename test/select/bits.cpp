@@ -124,7 +124,7 @@ TEST_CASE("associations are those by which algorithms combine, p = 2..17") {
           auto const form = form_of<std::string, bracketed>(c, which, its, p, n, operands::ordered, root);
           if (!form) continue;
           std::vector<std::vector<std::string>> got(static_cast<std::size_t>(p));
-          run_threads(p, [&](thread_communicator& comm) {
+          run_threads(p, [&, &its = its](thread_communicator& comm) {
             std::vector<std::string> const in(n, std::to_string(comm.rank()));
             got[static_cast<std::size_t>(comm.rank())] =
                 result_of(comm, c, in, as_commutative(bracketed{}), root, its);
@@ -332,6 +332,7 @@ TEST_CASE("COLLIGO_SUM=exact: sums that are left to the library are exact and ro
       auto const expected = exactly(p, n), plain = bits_of_call(p, n, ring{})[0];
       CHECK((n == 0 || p < 5 || plain != expected));
       for (char const* const algorithm : {"automatic", "ring", "vendor", "halving_doubling", "binary_tree"}) {
+        if (n > 40 && algorithm != std::string("automatic")) continue;
         INFO("p = " << p << ", n = " << n << ", " << algorithm);
         variable const exact("COLLIGO_SUM", "exact"), its("COLLIGO_ALL_REDUCE", algorithm);
         CHECK(bits_of_call(p, n, automatic{}) == std::vector(static_cast<std::size_t>(p), expected));
@@ -355,7 +356,7 @@ TEST_CASE("COLLIGO_SUM=exact: sums that are left to the library are exact and ro
         for (auto const& rank : got) joined.insert(joined.end(), rank.begin(), rank.end());
         CHECK((c == collective::reduce_scatter ? joined : c == collective::scan ? got.back() : got[0]) == expected);
       }
-      bits_of_ranks(p, n, [&](thread_communicator& comm, std::vector<double> const& in) {
+      if (n <= 40) bits_of_ranks(p, n, [&](thread_communicator& comm, std::vector<double> const& in) {
         std::vector<double> out(in.size());
         colligo::exclusive_scan(comm, in, out, 0.0, std::plus<>{});
         if (bits_of_all(out) != (comm.rank() == 0 ? std::vector<std::uint64_t>(n) : exactly(comm.rank(), n)))

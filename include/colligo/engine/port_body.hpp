@@ -101,7 +101,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
     refuse_setting(concat({"COLLIGO_BITS=", its.bits, ": the known value is stable"}), "; bits may differ");
   if (its.sum == "exact") {
     if (sum_exactly) before_ |= exactness;
-    else refuse_setting(not_included("COLLIGO_SUM", "environment.hpp"), "; sums are rounded on the way");
+    else refuse_setting("COLLIGO_SUM: this program does not include <colligo/environment.hpp>",
+                        "; sums are rounded on the way");
   } else if (!its.sum.empty()) {
     refuse_setting(concat({"COLLIGO_SUM=", its.sum, ": the known value is exact"}), "; sums are rounded on the way");
   }
