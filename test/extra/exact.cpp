@@ -209,6 +209,46 @@ TEST_CASE("products are exact") {
   CHECK((error - exact_sum<double>(0.1 * 0.1)).value() == std::fma(0.1, 0.1, -(0.1 * 0.1)));
 }
 
+TEST_CASE("what is rare in a block of numbers is found") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity(),
+                   least = std::numeric_limits<double>::denorm_min();
+  // Factors whose product underflows, or leaves an error that does; no numbers; what no constant reaches.
+  constexpr std::pair<double, double> rare[]{
+      {1, 1}, {0x1p-600, 0x1p-600}, {0x1.8p-520, 0x1.4p-520}, {least, 1}, {least, 0}, {nan, 0}, {0, -nan},
+      {infinite, 0}, {-infinite, 2}, {0x1p-300, 1}, {0x1p1000, 0x1p1000}, {0x1p-60, 0x1p-60}, {0x1p-90, 0x1p-70}};
+  source random(13);
+  int wrong = 0;
+  for (double const scale : {0.0, 0x1p-1074, 1.0, 0x1p450})
+    for (std::size_t const n : {64u, 2047u, 5000u})
+      for (auto const& [x, y] : rare) {
+        std::vector<double> a(n), b(n);
+        for (double& each : a) each = scale * (1 + static_cast<double>(random() >> 12) * 0x1p-52);
+        for (double& each : b) each = scale * (1 - static_cast<double>(random() >> 12) * 0x1p-52);
+        std::size_t const at = random.below(n);
+        a[at] = x, b[at] = y;
+        std::vector<float> const c(a.begin(), a.end()), d(b.begin(), b.end());
+        exact_sum<double> sum;
+        exact_sum<exact_product<double>> products, products_at_once;
+        exact_sum<exact_product<float>> of_floats, of_floats_at_once;
+        exact_sum<float> float_sum;
+        for (std::size_t i = 0; i < n; ++i) {
+          sum += a[i], float_sum += c[i];
+          products += exact_product{a[i], b[i]}, of_floats += exact_product{c[i], d[i]};
+        }
+        products_at_once.add_products(a, b), of_floats_at_once.add_products(c, d);
+        wrong += !same_bytes(sum, exact_sum<double>(a)) + !same_bytes(float_sum, exact_sum<float>(c)) +
+                 !same_bytes(products, products_at_once) + !same_bytes(of_floats, of_floats_at_once);
+      }
+  // More numbers of one exponent than a place of the table takes at a time, far from each other.
+  std::vector<double> far(20000);
+  for (std::size_t i = 0; i < far.size(); ++i) far[i] = (i % 3 == 0 ? -1.75 : 1.25) * (i % 2 == 0 ? 0x1p-500 : 0x1p500);
+  far[7] = infinite;
+  exact_sum<double> sum;
+  for (double const x : far) sum += x;
+  wrong += !same_bytes(sum, exact_sum<double>(far));
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("the sum of states is associative and commutes, byte by byte") {
   source random(11);
   int wrong = 0;

@@ -3,8 +3,9 @@
 /// Exact sums of blocks of numbers at the speed of ordinary ones. A number x is added to a constant so much larger that
 /// the sum's last bit is a multiple of a known power of two; what is lost is exactly x's part below that power, and is
 /// added to a second constant, and what is lost there to a third one. So the parts' sums are exact as long as nothing
-/// is left, which is checked; else
-/// mantissas are added as integers.
+/// is left, which is checked; else mantissas are added as integers. A product is two numbers, what it is rounded to and
+/// what is left (T. J. Dekker, A floating-point technique for extending the available precision, Numer. Math. 18, 1971;
+/// a fused multiplication gives it where the processor has one).
 ///
 /// This needs IEEE arithmetic to nearest without flushing subnormal numbers to zero: without it (another rounding mode,
 /// FTZ, DAZ, -ffast-math, x87) all is done as integers.
@@ -25,80 +26,132 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t block_length = 2048;
+inline constexpr int most_levels = 4;
 
 /// The sum of a block: multiples[i] 2^exponents[i] for i < count; count < 0: can not be made so.
 struct block_sum {
   int count = -1;
-  std::array<std::int64_t, 3> multiples;   ///< below 2^56
-  std::array<int, 3> exponents;
+  std::array<std::int64_t, 8> multiples;   ///< below 2^56
+  std::array<int, 8> exponents;
 };
 
 /// Arithmetic is as block sums need it, on this thread now.
 bool arithmetic_is_plain();
-/// Of up to block_length numbers, in two constants or three. Precondition: arithmetic_is_plain().
-block_sum sum_of_block(double const* x, std::size_t n, int levels);
-block_sum sum_of_block(float const* x, std::size_t n, int levels);
-/// a[i] b[i] = products[i] + errors[i], both exact. False: not all of them can be made so. What follows them up to
-/// a multiple of 8 is written too. Precondition: arithmetic_is_plain().
-bool products_of_block(double const* a, double const* b, std::size_t n, double* products, double* errors);
+/// Of up to block_length numbers, or products of two each, in two constants or three. Precondition:
+/// arithmetic_is_plain().
+block_sum sum_of_block(std::size_t n, int levels, double const* x);
+block_sum sum_of_block(std::size_t n, int levels, float const* x);
+block_sum sum_of_block(std::size_t n, int levels, double const* a, double const* b);
+block_sum sum_of_block(std::size_t n, int levels, float const* a, float const* b);
 
-/// Sums of the numbers that have the same exponent, in two parts of their mantissas: whatever numbers there are, each
-/// costs two additions.
+/// Sums of the numbers that have the same sign and exponent, whatever numbers there are.
+/// Source: R. M. Neal, Fast exact summation using small and large superaccumulators, arXiv 1505.05571, 2015.
+template <class T>
 struct sums_by_exponent {
-  static constexpr std::size_t most = std::size_t{1} << 24;   ///< so many may be added
+  static constexpr std::size_t most = std::size_t{1} << 32;   ///< so many may be added
   static constexpr int low_bits = 32;
 
-  struct both { std::int64_t low, high; };
-  std::array<both, 2048> of{};
+  struct fractions { std::uint64_t sum; std::int64_t carried; };   ///< and multiples of 2^low_bits
+  std::array<fractions, std::size_t{2} << format_of<T>.exponent> of{};
+  std::array<std::uint16_t, std::size_t{2} << format_of<T>.exponent> added{};   ///< since it was carried
   std::int64_t special = 0;
 
-  void add(double const* x, std::size_t n);
-  void add(float const* x, std::size_t n);
+  void add(std::size_t n, T const* x);
+  /// Gives all, and is empty.
+  template <class F>
+  void empty(F const& give) {
+    for (std::size_t place = 0; place < of.size(); ++place) {
+      carry(place);
+      auto const [low, high] = std::exchange(of[place], {});
+      auto const exponent = static_cast<int>(place & (of.size() / 2 - 1));
+      auto const sign = place < of.size() / 2 ? std::int64_t{1} : std::int64_t{-1};
+      int const shift = exponent - (exponent != 0) + format_of<T>.least();
+      if (low != 0) give(sign * static_cast<std::int64_t>(low), shift);
+      if (high != 0) give(sign * high, shift + low_bits);
+    }
+  }
+
+ private:
+  static constexpr std::uint16_t most_added = 1024;   // of 53 bits
+  void carry(std::size_t place) {
+    std::uint64_t const first_bit = place % (of.size() / 2) != 0, n = std::exchange(added[place], std::uint16_t{0});
+    std::uint64_t const all = of[place].sum + (first_bit * n << format_of<T>.fraction);
+    of[place].carried += static_cast<std::int64_t>(all >> low_bits);
+    of[place].sum = all & ((std::uint64_t{1} << low_bits) - 1);
+  }
+  void add_any(std::size_t n, T const* x);
+};
+
+/// Sums of the products that have the same exponent, whatever factors there are.
+template <class T>
+struct products_by_exponent {
+  static constexpr std::size_t most = std::size_t{1} << 20;
+  __extension__ using wide = __int128;
+
+  std::array<wide, std::size_t{2} << format_of<T>.exponent> of{};
+  std::int64_t special = 0;
+
+  void add(std::size_t n, T const* a, T const* b);
+  template <class F>
+  void empty(F const& give) {
+    constexpr int part = 48;
+    constexpr wide low = (wide{1} << part) - 1;
+    for (int shift = 2 * format_of<T>.least(); wide& sum : of) {
+      for (int at = shift; sum != 0; at += part) {
+        bool const last = sum >> part == 0 || sum >> part == -1;
+        give(static_cast<std::int64_t>(last ? sum : sum & low), at);
+        sum = last ? 0 : sum >> part;
+      }
+      ++shift;
+    }
+  }
+
+ private:
+  void add_any(std::size_t n, T const* a, T const* b);
 };
 
 inline constexpr std::size_t worth_blocks = 64;   ///< fewer numbers are added one by one
 
 /// Adds blocks, each in the way that is fastest for it: gives f(multiple, exponent) multiples of powers of two.
-template <class F>
+template <class Table, class F>
 class adder {
  public:
   explicit adder(F f) : give_(f), plain_(arithmetic_is_plain()) {}
 
-  /// `levels`: those of the block before this one, which is much alike; 4 and more: the table, for this many more.
-  template <class T>
-  void add(std::span<T const> block, int& levels) {
-    for (; plain_ && levels <= 3; ++levels) {
-      block_sum const sum = sum_of_block(block.data(), block.size(), levels);
+  /// All of x, or the products of both.
+  template <class T, class... More>
+  void add_all(std::size_t n, T const* x, More const*... y) {
+    int levels = 2;   // as many as the block before this one needs, which is much alike
+    for (std::size_t at = 0; at < n; at += block_length)
+      add(std::min(block_length, n - at), levels, x + at, (y + at)...);
+  }
+  /// What has been seen that is no number.
+  std::int64_t finish() {
+    if (in_table_ != 0) table_->empty(give_);
+    return table_ ? table_->special : 0;
+  }
+
+ private:
+  // Above most_levels: the table, for this many more.
+  template <class... T>
+  void add(std::size_t n, int& levels, T const*... x) {
+    for (; plain_ && levels <= most_levels; ++levels) {
+      block_sum const sum = sum_of_block(n, levels, x...);
       if (sum.count < 0) continue;
       for (std::size_t i = 0; i < static_cast<std::size_t>(sum.count); ++i) give_(sum.multiples[i], sum.exponents[i]);
       return;
     }
     constexpr int blocks_until_next_try = 64;
-    if (++levels > 4 + blocks_until_next_try) levels = 2;
-    if (!by_exponent_) by_exponent_.emplace();
-    by_exponent_->add(block.data(), block.size());
-    if ((in_table_ += block.size()) > sums_by_exponent::most - block_length) empty_table();
-  }
-  /// What has been seen that is no number.
-  std::int64_t finish() {
-    empty_table();
-    return by_exponent_ ? by_exponent_->special : 0;
-  }
-
- private:
-  void empty_table() {
-    if (in_table_ == 0) return;
-    for (int exponent = format_of<double>.least(); auto& [low, high] : by_exponent_->of) {
-      if (low != 0) give_(std::exchange(low, 0), exponent);
-      if (high != 0) give_(std::exchange(high, 0), exponent + sums_by_exponent::low_bits);
-      ++exponent;
-    }
-    in_table_ = 0;
+    if (++levels > most_levels + 1 + blocks_until_next_try) levels = 2;
+    if (!table_) table_.emplace();
+    if (in_table_ > Table::most - n) table_->empty(give_), in_table_ = 0;
+    table_->add(n, x...);
+    in_table_ += n;
   }
 
   F give_;
   bool plain_;
-  std::optional<sums_by_exponent> by_exponent_;
+  std::optional<Table> table_;
   std::size_t in_table_ = 0;
 };
 

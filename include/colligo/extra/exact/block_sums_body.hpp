@@ -30,6 +30,8 @@ COLLIGO_BODY bool arithmetic_is_plain() {
 /// Two numbers that are worked on at once, on every processor that has 128 bits for them.
 using two_doubles = double __attribute__((vector_size(16)));
 using two_words = std::int64_t __attribute__((vector_size(16)));
+/// Lambdas that are called several times are inlined too.
+#define COLLIGO_INLINED __attribute__((always_inline))
 inline constexpr std::size_t lanes = 4;   // of two: additions one behind the other do not wait for each other
 
 template <class T>
@@ -42,146 +44,215 @@ template <class T>
     return two_doubles{static_cast<double>(x[0]), static_cast<double>(x[1])};
   }
 }
+[[gnu::always_inline]] inline two_doubles size_of(two_doubles x) {
+  return std::bit_cast<two_doubles>(std::bit_cast<two_words>(x) &
+                                    (two_words{} + std::numeric_limits<std::int64_t>::max()));
+}
 
 /// f(0), f(1) ... in a row: loops that are as short compilers leave as they are at -O2.
 template <std::size_t N, class F>
 [[gnu::always_inline]] inline void unrolled(F f) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) { (f(I), ...); }(std::make_index_sequence<N>{});
+  [&]<std::size_t... I>(std::index_sequence<I...>) COLLIGO_INLINED { (f(I), ...); }(std::make_index_sequence<N>{});
 }
-/// f(pair of numbers, lane) for all of them; numbers that are missing in the end are zeros.
-template <class T, class F>
-[[gnu::always_inline]] inline void for_each_pair(T const* x, std::size_t n, F f) {
-  auto const eight = [&](T const* from) {
-    unrolled<lanes>([&](std::size_t lane) { f(two_at(from + 2 * lane), lane); });
+/// f(lane, pair of numbers of each range) for all of them; numbers that are missing in the end are zeros.
+template <std::size_t Lanes, class F, class... T>
+[[gnu::always_inline]] inline void for_each_pair(std::size_t n, F f, T const*... x) {
+  auto const some = [&](auto const*... from) COLLIGO_INLINED {
+    unrolled<Lanes>([&](std::size_t lane) COLLIGO_INLINED { f(lane, two_at(from + 2 * lane)...); });
   };
   std::size_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) eight(x + i);
+  for (; i + 2 * Lanes <= n; i += 2 * Lanes) some((x + i)...);
   if (i == n) return;
-  std::array<T, 2 * lanes> rest{};
-  std::copy(x + i, x + n, rest.begin());
-  eight(rest.data());
+  auto const rest = [&](auto const* from) {
+    std::array<std::remove_cvref_t<decltype(*from)>, 2 * Lanes> its{};
+    std::copy(from + i, from + n, its.begin());
+    return its;
+  };
+  [&](auto const&... its) { some(its.data()...); }(rest(x)...);
 }
 
+/// All numbers are below 2^that.
 template <class T>
-double largest_of_block(T const* x, std::size_t n) {
-  two_words const magnitude = two_words{} + std::numeric_limits<std::int64_t>::max();
+int exponent_above(std::size_t n, T const* x) {
   std::array<two_doubles, lanes> most{};
-  for_each_pair(x, n, [&](two_doubles v, std::size_t lane) {
-    auto const size = std::bit_cast<two_doubles>(std::bit_cast<two_words>(v) & magnitude);
+  for_each_pair<lanes>(n, [&](std::size_t lane, two_doubles v) COLLIGO_INLINED {
+    two_doubles const size = size_of(v);
     most[lane] = size > most[lane] ? size : most[lane];   // of a NaN, nothing: sums show it
-  });
+  }, x);
   double all = 0;
   for (two_doubles const& two : most) all = std::max({all, two[0], two[1]});
-  return all;
+  return all == 0 ? 0 : static_cast<int>(std::bit_cast<std::uint64_t>(all) >> 52) - 1022;
 }
 
-/// In so many levels. What is left of a number has to be nothing.
-template <int Levels, class T>
-block_sum sum_in_levels(T const* x, std::size_t n, int exponent) {
-  // |x| < 2^exponent, and a lane sums up fewer than 2^9 of them: with two bits to spare a level's sums stay in one
-  // binade, so that its numbers are multiples of 2^-52 of that.
-  constexpr int room = 10;
-  static_assert(block_length <= (std::size_t{2} * lanes) << (room - 2));
-  block_sum its;
-  std::array<double, Levels> start{};
-  for (int level = 0, of_level = exponent; level < Levels; ++level) {
-    auto const at = static_cast<std::size_t>(level);
-    start[at] = std::ldexp(1.5, of_level + room);
-    its.exponents[at] = of_level + room - 52;
-    of_level = its.exponents[at] - 1;   // what is left is at most half of that
+/// Sums of numbers below 2^exponent, in so many levels. What is left of a number has to be nothing.
+template <std::size_t Levels, std::size_t Lanes>
+struct sums_in_levels {
+  // A lane sums up block_length / (2 Lanes) numbers: with two bits to spare a level's sums stay in one binade, so that
+  // its numbers are multiples of 2^-52 of that.
+  static constexpr int room = std::bit_width(block_length / (2 * Lanes) - 1) + 2;
+  std::array<double, Levels> start;
+  std::array<int, Levels> exponents;
+  std::array<std::array<two_doubles, Lanes>, Levels> sums;
+
+  [[gnu::always_inline]] explicit sums_in_levels(int exponent) {
+    unrolled<Levels>([&](std::size_t level) COLLIGO_INLINED {
+      start[level] = std::ldexp(1.5, exponent + room);
+      exponents[level] = exponent + room - 52;
+      exponent = exponents[level] - 1;   // what is left is at most half of that
+      unrolled<Lanes>([&](std::size_t lane) COLLIGO_INLINED { sums[level][lane] = two_doubles{} + start[level]; });
+    });
   }
-  std::array<std::array<two_doubles, lanes>, Levels> sums;
-  for (std::size_t level = 0; level < Levels; ++level) sums[level].fill(two_doubles{} + start[level]);
-  std::array<two_words, lanes> left{};
-  for_each_pair(x, n, [&](two_doubles v, std::size_t lane) {
-    unrolled<Levels>([&](std::size_t level) {
+  [[gnu::always_inline]] two_words left_of(two_doubles v, std::size_t lane) {
+    unrolled<Levels>([&](std::size_t level) COLLIGO_INLINED {
       two_doubles const sum = sums[level][lane] + v;
       v -= sum - sums[level][lane];
       sums[level][lane] = sum;
     });
-    left[lane] |= std::bit_cast<two_words>(v);
-  });
-  std::int64_t any = 0;
-  for (two_words const& two : left) any |= two[0] | two[1];
-  if (static_cast<std::uint64_t>(any) << 1 != 0) return its;   // as there is of a NaN
-  for (std::size_t level = 0; level < Levels; ++level) {
-    auto const from = std::bit_cast<std::int64_t>(start[level]);
-    its.multiples[level] = 0;
-    for (two_doubles const& two : sums[level])
-      its.multiples[level] += std::bit_cast<std::int64_t>(static_cast<double>(two[0])) - from +
-                              std::bit_cast<std::int64_t>(static_cast<double>(two[1])) - from;
+    return std::bit_cast<two_words>(v);
   }
-  its.count = Levels;
-  return its;
-}
+  [[gnu::always_inline]] void give(block_sum& its) const {
+    unrolled<Levels>([&](std::size_t level) COLLIGO_INLINED {
+      auto const from = std::bit_cast<std::int64_t>(start[level]);
+      auto const at = static_cast<std::size_t>(its.count++);
+      its.exponents[at] = exponents[level];
+      its.multiples[at] = 0;
+      unrolled<Lanes>([&](std::size_t lane) COLLIGO_INLINED {
+        two_words const two = std::bit_cast<two_words>(sums[level][lane]) - from;
+        its.multiples[at] += two[0] + two[1];
+      });
+    });
+  }
+};
+/// Nothing but zeros, of any sign.
+inline bool all_zeros(two_words any) { return static_cast<std::uint64_t>(any[0] | any[1]) << 1 == 0; }
 
-template <class T>
-block_sum sum_of_any_block(T const* x, std::size_t n, int levels) {
-  double const largest = largest_of_block(x, n);
-  if (largest == 0) return sum_in_levels<2>(x, n, 0);
-  int const exponent = static_cast<int>(std::bit_cast<std::uint64_t>(largest) >> 52) - 1022;
+template <std::size_t Levels, class T>
+block_sum sum_in_levels(std::size_t n, T const* x) {
+  int const exponent = exponent_above(n, x);
   if (exponent < -900 || exponent > 1000) return {};   // a level would be below all numbers, or above
-  return levels == 2 ? sum_in_levels<2>(x, n, exponent) : sum_in_levels<3>(x, n, exponent);
-}
-COLLIGO_BODY block_sum sum_of_block(double const* x, std::size_t n, int levels) {
-  return sum_of_any_block(x, n, levels);
-}
-COLLIGO_BODY block_sum sum_of_block(float const* x, std::size_t n, int levels) {
-  return sum_of_any_block(x, n, levels);
+  sums_in_levels<Levels, lanes> its(exponent);
+  std::array<two_words, lanes> left{};
+  auto const add = [&](std::size_t lane, two_doubles v) COLLIGO_INLINED { left[lane] |= its.left_of(v, lane); };
+  for_each_pair<lanes>(n, add, x);
+  block_sum sum;
+  if (!all_zeros(left[0] | left[1] | left[2] | left[3])) return sum;   // as there is of a NaN
+  sum.count = 0;
+  its.give(sum);
+  return sum;
 }
 
-// By fused multiplications where the processor has them, or else in halves (T. J. Dekker, A floating-point technique
-// for extending the available precision, Numer. Math. 18, 1971).
-COLLIGO_BODY bool products_of_block(double const* a, double const* b, std::size_t n, double* products, double* errors) {
-  constexpr double most = 0x1p990, least = 0x1p-960;   // halves do not overflow, nor errors underflow
-  two_words const magnitude = two_words{} + std::numeric_limits<std::int64_t>::max();
-  two_words fits = two_words{} - 1;
-  auto const multiply = [&](double const* left, double const* right, std::size_t i) {
-    two_doubles const x = two_at(left), y = two_at(right), product = x * y;
-#if defined(__FMA__)
-    two_doubles const error{__builtin_fma(x[0], y[0], -product[0]), __builtin_fma(x[1], y[1], -product[1])};
+/// x y - product, exactly, if nothing underflows: by a fused multiplication, or else in halves.
+template <bool Fused>
+[[gnu::always_inline]] inline two_doubles error_of(two_doubles x, two_doubles y, two_doubles product) {
+  if constexpr (Fused)
+    return two_doubles{__builtin_fma(x[0], y[0], -product[0]), __builtin_fma(x[1], y[1], -product[1])};
+  constexpr double half = 0x1.0000002p27;
+  two_doubles const turn_x = x * half, turn_y = y * half, high_x = turn_x - (turn_x - x), low_x = x - high_x,
+                    high_y = turn_y - (turn_y - y), low_y = y - high_y;
+  return low_x * low_y - (((product - high_x * high_y) - low_x * high_y) - high_x * low_y);
+}
+/// A product is 0, of which no factor is.
+template <class T>
+bool any_product_underflows(std::size_t n, T const* a, T const* b) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (static_cast<double>(a[i]) * b[i] == 0 && a[i] != 0 && b[i] != 0) return true;
+  return false;
+}
+
+template <std::size_t Levels, bool Fused, class T>
+[[gnu::always_inline]] inline block_sum products_in_levels(std::size_t n, T const* a, T const* b) {
+  constexpr std::size_t lanes_of_products = 2;
+  int const of_a = exponent_above(n, a), of_b = exponent_above(n, b), exponent = of_a + of_b;
+  // Halves do not overflow, and what is left of a product does not underflow that has a bit within the levels.
+  if (of_a > 990 || of_b > 990 || exponent < -600 || exponent > 990) return {};
+  sums_in_levels<Levels, lanes_of_products> products(exponent), errors(exponent - 53);
+  two_words left{}, zeros{};
+  for_each_pair<lanes_of_products>(n, [&](std::size_t lane, two_doubles x, two_doubles y) COLLIGO_INLINED {
+    two_doubles const product = x * y;
+    left |= products.left_of(product, lane);
+    if constexpr (sizeof(T) == sizeof(double)) {
+      left |= errors.left_of(error_of<Fused>(x, y, product), lane);
+      zeros |= product == 0;
+    }
+  }, a, b);
+  block_sum sum;
+  if (!all_zeros(left) || ((zeros[0] | zeros[1]) != 0 && any_product_underflows(n, a, b))) return sum;
+  sum.count = 0;
+  products.give(sum);
+  if constexpr (sizeof(T) == sizeof(double)) errors.give(sum);
+  return sum;
+}
+
+COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, double const* x) {
+  return levels == 2 ? sum_in_levels<2>(n, x) : levels == 3 ? sum_in_levels<3>(n, x) : block_sum();
+}
+COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, float const* x) {
+  return levels == 2 ? sum_in_levels<2>(n, x) : levels == 3 ? sum_in_levels<3>(n, x) : block_sum();
+}
+#if defined(__x86_64__) && !defined(__FMA__)
+// Of a processor that has them, though the program is compiled for all.
+inline bool has_fused_products() { return __builtin_cpu_supports("fma") != 0; }
+#define COLLIGO_WITH_FUSED [[gnu::target("fma")]]
 #else
-    constexpr double half = 0x1.0000002p27;
-    two_doubles const turn_x = x * half, turn_y = y * half, high_x = turn_x - (turn_x - x), low_x = x - high_x,
-                      high_y = turn_y - (turn_y - y), low_y = y - high_y;
-    two_doubles const error = low_x * low_y - (((product - high_x * high_y) - low_x * high_y) - high_x * low_y);
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+constexpr bool has_fused_products() { return true; }
+#else
+constexpr bool has_fused_products() { return false; }
 #endif
-    auto const size = [&](two_doubles v) {
-      return std::bit_cast<two_doubles>(std::bit_cast<two_words>(v) & magnitude);
-    };
-    // Of a NaN nothing holds.
-    fits &= ((size(product) >= least) | (x == 0) | (y == 0)) & (size(product) <= most) & (size(x) <= most) &
-            (size(y) <= most);
-    std::memcpy(products + i, &product, sizeof product);
-    std::memcpy(errors + i, &error, sizeof error);
-  };
-  std::size_t i = 0;
-  for (; i + 2 <= n; i += 2) multiply(a + i, b + i, i);
-  if (i < n) {
-    std::array<double, 2> const x{a[i], 0}, y{b[i], 0};
-    multiply(x.data(), y.data(), i);
-  }
-  return fits[0] != 0 && fits[1] != 0;
+#define COLLIGO_WITH_FUSED
+#endif
+COLLIGO_WITH_FUSED COLLIGO_BODY block_sum fused_products(std::size_t n, int levels, double const* a, double const* b) {
+  return levels == 2   ? products_in_levels<2, true>(n, a, b)
+         : levels == 3 ? products_in_levels<3, true>(n, a, b)
+                       : products_in_levels<4, true>(n, a, b);
+}
+COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, double const* a, double const* b) {
+  if (has_fused_products()) return fused_products(n, levels, a, b);
+  return levels == 2   ? products_in_levels<2, false>(n, a, b)
+         : levels == 3 ? products_in_levels<3, false>(n, a, b) : block_sum();
+}
+COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, float const* a, float const* b) {
+  return levels == 2   ? products_in_levels<2, false>(n, a, b)
+         : levels == 3 ? products_in_levels<3, false>(n, a, b) : block_sum();
 }
 
 template <class T>
-void add_by_exponent(sums_by_exponent& sums, T const* x, std::size_t n) {
-  // A float is a double, whose mantissa ends in zeros.
+void sums_by_exponent<T>::add_any(std::size_t n, T const* x) {
+  constexpr number_format format = format_of<T>;
+  constexpr std::uint64_t fraction = (std::uint64_t{1} << format.fraction) - 1;
   for (std::size_t i = 0; i < n; ++i) {
-    integer_form its;
-    if constexpr (sizeof(T) == sizeof(double)) {
-      its = integer_form_of(x[i]);
-    } else {
-      its = integer_form_of(x[i]);
-      its.shift += format_of<float>.least() - format_of<double>.least();
-    }
-    auto& sum = sums.of[static_cast<std::size_t>(its.shift)];
-    sum.low += its.mantissa & ((std::int64_t{1} << sums_by_exponent::low_bits) - 1);
-    sum.high += its.mantissa >> sums_by_exponent::low_bits;
-    sums.special |= its.special;
+    std::uint64_t const bits = std::bit_cast<bits_of_number<T>>(x[i]);
+    auto const place = static_cast<std::size_t>(bits >> format.fraction);
+    of[place].sum += bits & fraction;
+    if (++added[place] == most_added) [[unlikely]] carry(place);
+  }
+  // What is no number has the last exponent.
+  for (std::size_t const place : {of.size() / 2 - 1, of.size() - 1}) {
+    auto const [low, high] = std::exchange(of[place], {});
+    if (std::exchange(added[place], std::uint16_t{0}) == 0 && low == 0 && high == 0) [[likely]] continue;
+    for (std::size_t i = 0; i < n; ++i) special |= integer_form_of(x[i]).special;
   }
 }
-COLLIGO_BODY void sums_by_exponent::add(double const* x, std::size_t n) { add_by_exponent(*this, x, n); }
-COLLIGO_BODY void sums_by_exponent::add(float const* x, std::size_t n) { add_by_exponent(*this, x, n); }
+template <>
+COLLIGO_BODY void sums_by_exponent<double>::add(std::size_t n, double const* x) { add_any(n, x); }
+template <>
+COLLIGO_BODY void sums_by_exponent<float>::add(std::size_t n, float const* x) { add_any(n, x); }
+
+template <class T>
+void products_by_exponent<T>::add_any(std::size_t n, T const* a, T const* b) {
+  for (std::size_t i = 0; i < n; ++i) {
+    integer_form const x = integer_form_of(a[i]), y = integer_form_of(b[i]);
+    if ((x.special | y.special) != 0) [[unlikely]] special |= special_of_product(x, y);
+    of[static_cast<std::size_t>(x.shift + y.shift)] += static_cast<wide>(x.mantissa) * y.mantissa;
+  }
+}
+template <>
+COLLIGO_BODY void products_by_exponent<double>::add(std::size_t n, double const* a, double const* b) {
+  add_any(n, a, b);
+}
+template <>
+COLLIGO_BODY void products_by_exponent<float>::add(std::size_t n, float const* a, float const* b) {
+  add_any(n, a, b);
+}
 
 }  // namespace colligo

@@ -75,4 +75,12 @@ constexpr integer_form integer_form_of(T x) {
   return {(mantissa ^ minus) - minus, exponent - (exponent != 0), 0};
 }
 
+/// What a product is of which one factor is no number, or both.
+constexpr std::int64_t special_of_product(integer_form const& a, integer_form const& b) {
+  if (((a.special | b.special) & nan_seen) != 0 || a.is_zero() || b.is_zero()) return nan_seen;
+  bool const negative = (a.mantissa < 0 || (a.special & negative_infinity_seen) != 0) !=
+                        (b.mantissa < 0 || (b.special & negative_infinity_seen) != 0);
+  return negative ? negative_infinity_seen : infinity_seen;
+}
+
 }  // namespace colligo

@@ -202,10 +202,9 @@ void exact_sum<Summand>::add_all(std::span<T const> all) {
     for (T const x : all) *this += x;
     return;
   }
-  detail::adder its([this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); });
-  int levels = 2;
-  for (std::size_t at = 0; at < all.size(); at += detail::block_length)
-    its.add(all.subspan(at, std::min(detail::block_length, all.size() - at)), levels);
+  auto const give = [this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); };
+  detail::adder<detail::sums_by_exponent<T>, decltype(give)> its(give);
+  its.add_all(all.size(), all.data());
   state_.add_special(its.finish());
   state_.canonicalise();   // as one summand: others will be added to it
 }
@@ -217,10 +216,7 @@ exact_sum<Summand>& exact_sum<Summand>::operator+=(exact_product<value_type> con
   constexpr number_format format = format_of<value_type>;
   integer_form const a = integer_form_of(product.a), b = integer_form_of(product.b);
   if ((a.special | b.special) != 0) [[unlikely]] {
-    bool const negative = (a.mantissa < 0 || (a.special & negative_infinity_seen) != 0) !=
-                          (b.mantissa < 0 || (b.special & negative_infinity_seen) != 0);
-    bool const no_number = ((a.special | b.special) & nan_seen) != 0 || a.is_zero() || b.is_zero();
-    state_.add_special(no_number ? nan_seen : negative ? negative_infinity_seen : infinity_seen);
+    state_.add_special(special_of_product(a, b));
     return *this;
   }
   __extension__ using wide = __int128;
@@ -254,29 +250,17 @@ template <class Summand>
   requires requires { typename detail::sum_of_summands<Summand>::state; }
 void exact_sum<Summand>::add_products(std::span<value_type const> a, std::span<value_type const> b) {
   using namespace detail;
-  std::size_t done = 0;
   if constexpr (!std::is_same_v<Summand, value_type> && sizeof(value_type) >= sizeof(float)) {
-    if (a.size() >= worth_blocks && arithmetic_is_plain()) {
-      std::array<double, block_length> products, errors;
-      adder its([this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); });
-      int levels = 2, levels_of_errors = 2;
-      for (std::size_t n = 0; done < a.size(); done += n) {
-        n = std::min(block_length, a.size() - done);
-        if constexpr (sizeof(value_type) == sizeof(float)) {   // whose products are doubles
-          for (std::size_t i = 0; i < n; ++i) products[i] = static_cast<double>(a[done + i]) * b[done + i];
-          its.add(std::span<double const>(products).first(n), levels);
-        } else if (products_of_block(a.data() + done, b.data() + done, n, products.data(), errors.data())) {
-          its.add(std::span<double const>(products).first(n), levels);
-          its.add(std::span<double const>(errors).first(n), levels_of_errors);
-        } else {
-          for (std::size_t i = done; i < done + n; ++i) *this += exact_product{a[i], b[i]};
-        }
-      }
+    if (a.size() >= worth_blocks) {
+      auto const give = [this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); };
+      adder<products_by_exponent<value_type>, decltype(give)> its(give);
+      its.add_all(a.size(), a.data(), b.data());
       state_.add_special(its.finish());
       state_.canonicalise();
+      return;
     }
   }
-  for (; done < a.size(); ++done) *this += exact_product{a[done], b[done]};
+  for (std::size_t i = 0; i < a.size(); ++i) *this += exact_product{a[i], b[i]};
 }
 
 }  // namespace colligo
