@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <ranges>
+#include <span>   // and the concepts of ranges: <ranges> has views too, which take a tenth of a second
 #include <type_traits>
 
 #include "call.hpp"

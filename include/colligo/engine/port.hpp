@@ -161,7 +161,7 @@ class port_base : public endpoint {
   bool levels_off() const { return levels_off_; }
   /// How long a rank waits before it says so: a call that waits does so here then, not in the MPI library.
   patience_setting const& patience_asked() const { return patience_; }
-  bool watches_waits() const { return patience_.after.count() != 0; }
+  bool watches_waits() const { return patience_.after != 0; }
 
   /// Runs a policy on this rank's share. What the functor throws comes out when all messages are through.
   void execute(call const& its, choice const& by);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -14,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "../core/clock.hpp"
 #include "../core/step.hpp"
 #include "call.hpp"
 #include "scratch.hpp"
@@ -232,14 +232,13 @@ class working_vector {
   [[gnu::noinline]] void combine_otherwise(std::byte const* left, std::byte const* right, std::byte* out,
                                            std::size_t n) {
     if (failed_) return;
-    auto const now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
-    auto const began = now();
+    std::int64_t const began = now_in_ns();
     try {
       of().combine(its_.op, left, right, out, n);
     } catch (...) {
       fail(std::current_exception());
     }
-    if (watched_) *watched_ += std::chrono::duration_cast<std::chrono::nanoseconds>(now() - began).count();
+    if (watched_) *watched_ += now_in_ns() - began;
   }
 
   template <class Byte>

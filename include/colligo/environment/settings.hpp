@@ -5,8 +5,8 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// What COLLIGO_PATIENCE asks.
 struct patience_setting {
-  std::chrono::milliseconds after{0};   ///< 0: nothing
+  std::int64_t after = 0;   ///< so many milliseconds; 0: nothing
   bool throws = false;
 };
 

@@ -194,10 +194,10 @@ struct table_of_program {
   std::string_view const unit = time.substr(static_cast<std::size_t>(end - time.data()));
   unsigned const factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "min" ? 60000 : 0;
   if (error != std::errc{} || number == 0 || factor == 0) return std::nullopt;
-  return patience_setting{std::chrono::milliseconds(std::uint64_t{number} * factor), throws};
+  return patience_setting{std::int64_t{number} * factor, throws};
 }
 [[gnu::cold]] COLLIGO_BODY std::string patience_text(patience_setting its) {
-  auto const n = its.after.count();
+  std::int64_t const n = its.after;
   return n % 1000 == 0 ? concat({n / 1000, " s"}) : concat({n, " ms"});
 }
 

@@ -3,7 +3,6 @@
 /// The bodies of shared_steps.hpp for when calls differ, or some rank has left.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -110,8 +109,8 @@ COLLIGO_BODY void shared_steps::abandon() {
     if (records[place]->knows(theirs) && theirs != its_) throw_mismatch(rank, its_.number);
     throw_if_abandoned(rank);
   }
-  auto const now = std::chrono::steady_clock::now();
-  if (now - looked_ >= std::chrono::milliseconds(100)) looked_ = now, looks_out_ = true;
+  std::int64_t const now = now_in_ns();
+  if (now - looked_ >= 100 * ns_per_ms) looked_ = now, looks_out_ = true;
   bool const hopeless = is_hopeless(alone);
   if (hopeless && std::exchange(suspicious_, true)) {   // it may have come in between: not the first time
     if (host_.is_gone(hopeless_)) throw_lost(hopeless_);

@@ -5,7 +5,6 @@
 /// shared_channel.hpp).
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -189,7 +188,7 @@ class shared_steps final : private listener {
   int hopeless_ = nobody;
   bool suspicious_ = false;   // at the latest look round, and nothing has moved since
   bool looks_out_ = false;    // for ranks that are gone
-  std::chrono::steady_clock::time_point looked_{};   // out for them
+  std::int64_t looked_ = 0;   // out for them
   shared_traffic& traffic_;
   working_vector* data_ = nullptr;
   std::size_t size_ = 1;

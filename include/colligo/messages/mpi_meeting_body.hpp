@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -20,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "../core/clock.hpp"
 #include "../core/error.hpp"
 #include "../core/strings.hpp"
 #include "../engine/requests.hpp"
@@ -44,13 +44,13 @@ class first_meeting {
   [[gnu::cold]] explicit first_meeting(MPI_Comm comm) : comm_(comm) {}
   [[gnu::cold]] COLLIGO_BODY void waits() {
     if (++looks_ < before_asking) return;
-    auto const now = std::chrono::steady_clock::now();
+    std::int64_t const now = now_in_ns();
     if (looks_ == before_asking) {
       char const* const asked = environment_value("COLLIGO_PATIENCE");
       setting_ = patience_in(asked ? asked : "").value_or(patience_setting{});
       began_ = now;
     }
-    if (setting_.after.count() == 0 || now - began_ < setting_.after) return;
+    if (setting_.after == 0 || now - began_ < setting_.after * ns_per_ms) return;
     int rank = 0, size = 0;
     check_mpi(MPI_Comm_rank(comm_, &rank), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(comm_, &size), "MPI_Comm_size");
@@ -66,7 +66,7 @@ class first_meeting {
   MPI_Comm comm_;
   unsigned looks_ = 0;
   patience_setting setting_;
-  std::chrono::steady_clock::time_point began_;
+  std::int64_t began_ = 0;
 };
 
 [[noreturn, gnu::cold]] inline void throw_no_memory() {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <ranges>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>

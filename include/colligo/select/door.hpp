@@ -8,7 +8,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>

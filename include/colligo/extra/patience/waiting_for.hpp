@@ -5,7 +5,6 @@
 /// Header-only programs hear it if they include this or <colligo/environment.hpp>; nothing in here is called.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,7 +42,7 @@ class impatient_rank final : public patience {
     int peer = nobody;                   // of a step of one message
     std::uint32_t step = 0;
     bool is_new = true, of_request = false, told = false, told_elsewhere = false;
-    std::chrono::steady_clock::time_point began;
+    std::int64_t began = 0;   // ns
   };
   struct ending;
 

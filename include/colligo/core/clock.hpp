@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The time, without <chrono>: its calendar takes a twentieth of a second in every unit.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+#include "mode.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+inline constexpr std::int64_t ns_per_ms = 1'000'000;
+
+/// Nanoseconds of a clock that never goes back, the one of std::chrono::steady_clock.
+inline std::int64_t now_in_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * (1000 * ns_per_ms) + now.tv_nsec;
+}
+
+}  // namespace colligo
