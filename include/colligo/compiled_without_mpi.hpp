@@ -21,7 +21,7 @@ template choice as_chosen<void>(endpoint& port, call const& its, choice const& c
 template void run_call<void>(endpoint& port, call const& its, choice const& by);
 template void run_by_rules<void>(endpoint& port, call const& its, policies_of_collective policies);
 template owned_running prepare_call<void>(endpoint& port, call const& its, choice const& by,
-                                          std::unique_ptr<owned_by_request> owned, bool persistent);
+                                          owner<owned_by_request> owned, bool persistent);
 
 policy_table const& compiled_policies(collective what) {
   return for_collective(what, []<collective C>() -> policy_table const& { return policies_for<C>; });

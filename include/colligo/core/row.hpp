@@ -27,6 +27,41 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return fresh;
 }
 
+/// Whether it is so of one of them, and the place of the first of which it is so, or how many there are. Those of
+/// <algorithm> are unrolled, and of a dozen functions each.
+template <class Range, class F>
+constexpr bool is_any(Range const& all, F const& is) {
+  for (auto const& each : all)
+    if (is(each)) return true;
+  return false;
+}
+template <class Range, class F>
+constexpr std::size_t place_of(Range const& all, F const& is) {
+  std::size_t place = 0;
+  for (auto const& each : all) {
+    if (is(each)) break;
+    ++place;
+  }
+  return place;
+}
+
+/// Sorts by exchanging alone (heap sort). less(context, a, b) is of numbers, all of which differ.
+[[gnu::cold, gnu::noinline]] inline void sort_numbers(int* all, std::size_t n, void const* context,
+                                                      bool (*less)(void const* context, int a, int b)) {
+  auto const sink = [&](std::size_t at, std::size_t end) {
+    for (std::size_t next; (next = 2 * at + 1) < end; at = next) {
+      if (next + 1 < end && less(context, all[next], all[next + 1])) ++next;
+      if (!less(context, all[at], all[next])) return;
+      std::swap(all[at], all[next]);
+    }
+  };
+  for (std::size_t at = n / 2; at > 0; --at) sink(at - 1, n);
+  for (std::size_t end = n; end > 1; --end) {
+    std::swap(all[0], all[end - 1]);
+    sink(0, end - 1);
+  }
+}
+
 /// As std::vector, which has the same names. Only T's that could be copied by memcpy.
 template <class T>
 class row {
@@ -77,17 +112,18 @@ class row {
   void pop_back() { --size_; }
   void append(T const* first, T const* last) {
     reserve(size_ + static_cast<std::size_t>(last - first));
-    std::copy(first, last, end());
+    if (first != last) std::memcpy(static_cast<void*>(end()), first, static_cast<std::size_t>(last - first) * sizeof(T));
     size_ += static_cast<std::size_t>(last - first);
   }
   T* insert(T* before, T const& value) {
     std::size_t const at = static_cast<std::size_t>(before - first_);
-    push_back(value);
-    std::rotate(begin() + at, end() - 1, end());
-    return begin() + at;
+    T const its = value;   // may be one of these
+    resize(size_ + 1);
+    std::memmove(static_cast<void*>(begin() + at + 1), begin() + at, (size_ - at - 1) * sizeof(T));
+    return ::new (begin() + at) T(its);
   }
   void erase(T* its) {
-    std::copy(its + 1, end(), its);
+    std::memmove(static_cast<void*>(its), its + 1, static_cast<std::size_t>(end() - its - 1) * sizeof(T));
     --size_;
   }
 

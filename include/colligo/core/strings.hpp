@@ -24,6 +24,9 @@ std::optional<bool> switch_in(std::string_view word);
 /// as not set, and the ports warn.
 bool switch_of_environment(char const* variable);
 
+/// The digits that a text begins with, which are taken off it. None: it begins with none, or they are too many.
+std::optional<std::size_t> digits_in(std::string_view& text);
+
 /// "65536", "64k", "1M", "2G": k is 1024. None: no such number, or too large.
 std::optional<std::size_t> number_in(std::string_view word);
 

@@ -34,18 +34,28 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return switch_in(value ? value : "").value_or(false);
 }
 
+[[gnu::cold]] COLLIGO_BODY std::optional<std::size_t> digits_in(std::string_view& text) {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  std::size_t number = 0, count = 0;
+  for (; count < text.size() && '0' <= text[count] && text[count] <= '9'; ++count) {
+    auto const digit = static_cast<std::size_t>(text[count] - '0');
+    if (number > (most - digit) / 10) return std::nullopt;
+    number = 10 * number + digit;
+  }
+  if (count == 0) return std::nullopt;
+  text.remove_prefix(count);
+  return number;
+}
+
 [[gnu::cold]] COLLIGO_BODY std::optional<std::size_t> number_in(std::string_view word) {
-  std::size_t number = 0;
-  auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{}) return std::nullopt;
-  std::string_view const unit = word.substr(static_cast<std::size_t>(end - word.data()));
-  if (unit.empty()) return number;
+  auto const number = digits_in(word);   // leaves the unit
+  if (!number || word.empty()) return number;
   constexpr std::string_view units = "kKmMgG";
-  auto const which = units.find(unit.front());
-  if (unit.size() != 1 || which == units.npos) return std::nullopt;
+  auto const which = units.find(word.front());
+  if (word.size() != 1 || which == units.npos) return std::nullopt;
   auto const bits = 10 * (which / 2 + 1);
-  if (number > std::numeric_limits<std::size_t>::max() >> bits) return std::nullopt;
-  return number << bits;
+  if (*number > std::numeric_limits<std::size_t>::max() >> bits) return std::nullopt;
+  return *number << bits;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::optional<double> decimal_in(std::string_view word) {
@@ -92,7 +102,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   static std::mutex mutex;
   static auto& told = *new std::vector<std::string>;   // ports may outlive static objects
   std::lock_guard const lock(mutex);
-  if (std::find(told.begin(), told.end(), text) != told.end()) return;
+  if (is_any(told, [&](std::string const& its) { return its == text; })) return;
   told.push_back(text);
   std::fprintf(stderr, "colligo: %s\n", text.c_str());
 }

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "../core/element.hpp"
+#include "../core/owner.hpp"
 #include "../core/policy.hpp"
 #include "../core/row.hpp"
 

@@ -135,7 +135,7 @@ inline exact_summing const* sum_exactly = nullptr;
 
 /// Watches a rank's waits: set by units that include patience.hpp. `host`: where the ranks of this host share
 /// memory, or null; `name`: of the communicator.
-inline std::unique_ptr<patience> (*watch_waits)(port_base& port, patience_setting const& setting, shared_host* host,
+inline owner<patience> (*watch_waits)(port_base& port, patience_setting const& setting, shared_host* host,
                                                 std::string name) = nullptr;
 
 /// What others keep with a port.
@@ -180,9 +180,9 @@ class port_base : public endpoint {
   /// Requests on this rank, which make progress whenever it waits.
   requests_of_rank& requests() const { return requests_; }
   /// Steps for a request.
-  virtual std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) = 0;
+  virtual owner<moving_step> steps_for_request(working_vector& data, call const& its, transport over) = 0;
   /// The vendor's collective as a request; null where there is none.
-  virtual std::unique_ptr<moving_step> vendor_request(call const&, bool) { return nullptr; }
+  virtual owner<moving_step> vendor_request(call const&, bool) { return nullptr; }
   /// Requests that go through memory make progress one after the other; these do not go through any.
   virtual bool uses_memory(call const&, transport) { return false; }
 
@@ -196,11 +196,11 @@ class port_base : public endpoint {
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
   std::vector<core_domains> domains;  ///< of each rank; empty where the transport does not say
   topology known;                     ///< these hosts, and what policies have asked for so far; set before each call
-  std::unique_ptr<observer> trace;              ///< none: its calls are not traced
-  std::unique_ptr<patience> on_wait;            ///< none: its waits are not watched
-  std::unique_ptr<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
+  owner<observer> trace;              ///< none: its calls are not traced
+  owner<patience> on_wait;            ///< none: its waits are not watched
+  owner<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
   /// Requests that are complete, for others that ask for the same (requests.hpp).
-  std::array<std::unique_ptr<kept_with_port>, 4> spare_requests;
+  std::array<owner<kept_with_port>, 4> spare_requests;
   std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that saw one (requests.hpp)
   /// Itself as long as its communicator lives, then null: requests may outlive that.
   std::shared_ptr<port_base> life;

@@ -24,7 +24,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class running final : public kept_with_port {
  public:
   /// Decides all and allocates all; collective only where the port's memory is first asked for.
-  running(port_base& port, call const& its, choice const& by, std::unique_ptr<owned_by_request> owned, bool persistent);
+  running(port_base& port, call const& its, choice const& by, owner<owned_by_request> owned, bool persistent);
   COLLIGO_BODY ~running() override;
   running(running const&) = delete;
   running& operator=(running const&) = delete;
@@ -43,9 +43,9 @@ class running final : public kept_with_port {
 
   /// One that is kept and does the same, for these arguments, or none. As collective as making one.
   static owned_running kept(port_base& port, call const& its, choice const& by,
-                            std::unique_ptr<owned_by_request>& owned);
+                            owner<owned_by_request>& owned);
   /// For whoever had it: keeps it, or ends it.
-  static void leave(std::unique_ptr<running> its);
+  static void leave(owner<running> its);
 
  private:
   friend class requests_of_rank;
@@ -68,7 +68,7 @@ class running final : public kept_with_port {
   choice by_;
   std::uint32_t number_ = 0;
   row<std::size_t> offsets_;
-  std::unique_ptr<owned_by_request> owned_;
+  owner<owned_by_request> owned_;
   scratch memory_;
   rank_plan plan_;
   working_place place_;               // what is not the user's is result_
@@ -77,7 +77,7 @@ class running final : public kept_with_port {
   values<std::byte const> in_;
   values<std::byte> out_, beyond_;
   std::optional<working_vector> data_;   // of these three
-  std::unique_ptr<moving_step> steps_;
+  owner<moving_step> steps_;
   std::size_t at_ = 0;
   struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
   bool begun_ = false, active_ = false;

@@ -18,7 +18,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
 
 COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by,
-                              std::unique_ptr<owned_by_request> owned, bool persistent)
+                              owner<owned_by_request> owned, bool persistent)
     : lives_(port.life), port_(port), all_(port.requests()), its_(its), by_(by), owned_(std::move(owned)) {
   erased_policy const& what = *by.policy;
   all_.make_room(1);
@@ -94,7 +94,7 @@ COLLIGO_BODY bool running::does(call const& its, choice const& by) const {
 }
 
 COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, choice const& by,
-                                         std::unique_ptr<owned_by_request>& owned) {
+                                         owner<owned_by_request>& owned) {
   bool const uses_memory = port.uses_memory(its, by.over);
   auto const turn = port.requests().lock();
   for (auto& spare : port.spare_requests) {
@@ -118,7 +118,7 @@ COLLIGO_BODY void running::end_silently() noexcept try {
   if (in_progress()) std::terminate();   // a functor ends its own request, whose memory goes
 }
 
-COLLIGO_BODY void running::leave(std::unique_ptr<running> its) {
+COLLIGO_BODY void running::leave(owner<running> its) {
   its->end_silently();
   its->owned_.reset();
   if (!its->reusable_ || !its->port_.life) return;
@@ -129,7 +129,7 @@ COLLIGO_BODY void running::leave(std::unique_ptr<running> its) {
   spares.front() = std::move(its);
 }
 
-COLLIGO_BODY void end_running::operator()(running* its) const { running::leave(std::unique_ptr<running>(its)); }
+COLLIGO_BODY void end_running::operator()(running* its) const { running::leave(owner<running>(its)); }
 
 COLLIGO_BODY running::~running() {
   end_silently();

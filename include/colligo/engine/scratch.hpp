@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "../core/element.hpp"
 #include "../core/row.hpp"
@@ -18,25 +18,28 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// as many as are asked for: there may be thousands of communicators that are used for one call.
 class buffer {
  public:
+  buffer() = default;
+  buffer(buffer&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  ~buffer() { release(); }
+
   bool empty() const { return size_ == 0; }
   std::byte* of_size(std::size_t bytes) {
     if (bytes > size_) grow(bytes);
-    return memory_.get();
+    return memory_;
   }
 
  private:
   [[gnu::noinline]] void grow(std::size_t bytes) {
     std::size_t const wanted = empty() ? bytes : bytes + bytes / 2;
-    memory_.reset();
-    size_ = 0;   // as long as there is none
-    memory_.reset(static_cast<std::byte*>(::operator new(wanted, std::align_val_t(cache_line))));
+    release();
+    memory_ = nullptr, size_ = 0;   // as long as there is none
+    memory_ = static_cast<std::byte*>(::operator new(wanted, std::align_val_t(cache_line)));
     size_ = wanted;
   }
+  void release() { ::operator delete(memory_, std::align_val_t(cache_line)); }
 
-  struct release {
-    void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t(cache_line)); }
-  };
-  std::unique_ptr<std::byte, release> memory_;
+  std::byte* memory_ = nullptr;
   std::size_t size_ = 0;
 };
 
@@ -45,13 +48,15 @@ class room {
  public:
   room() = default;
   room(buffer& memory, element const& of, std::size_t n) { make(memory, of, n); }
-  ~room() {
-    if (objects_) end_objects();
-  }
+  ~room() { clear(); }
   room(room const&) = delete;
   room& operator=(room const&) = delete;
 
-  /// Once.
+  void clear() {
+    if (objects_) end_objects();
+    data_ = nullptr;
+  }
+  /// Precondition: it is clear, or new.
   void make(buffer& memory, element const& of, std::size_t n) {
     if (!of.objects) data_ = memory.of_size(of.bytes(n));
     else if (n != 0) make_objects(of, n);
@@ -73,6 +78,7 @@ class room {
   [[gnu::noinline]] void end_objects() {
     objects_->objects->destroy(data_, count_);
     ::operator delete(data_, std::align_val_t(objects_->alignment));
+    objects_ = nullptr;
   }
 
   std::byte* data_ = nullptr;

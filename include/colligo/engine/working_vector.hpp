@@ -48,7 +48,9 @@ class written_ranges {
  private:
   // Given a range as two numbers, for otherwise the case without loops writes it to memory, and reads it at once.
   [[gnu::noinline]] bool another(bool does(range part, range r), std::size_t first, std::size_t last) const {
-    return std::any_of(begin() + 1, end(), [=](range part) { return does(part, {first, last}); });
+    for (range const* part = begin() + 1; part != end(); ++part)
+      if (does(*part, {first, last})) return true;
+    return false;
   }
   [[gnu::noinline]] bool add_another(std::size_t first, std::size_t last) {
     range r{first, last};

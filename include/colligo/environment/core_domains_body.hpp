@@ -4,7 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
+#include <climits>
 
 #include "../core/strings.hpp"
 #include "core_domains.hpp"
@@ -17,9 +17,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
   CPU_ZERO(&all);
   while (!list.empty() && list.back() == '\n') list.remove_suffix(1);
   auto const number = [&](int& into) {
-    auto const [end, error] = std::from_chars(list.data(), list.data() + list.size(), into);
-    if (error != std::errc{} || into < 0 || into >= CPU_SETSIZE) return false;
-    list.remove_prefix(static_cast<std::size_t>(end - list.data()));
+    auto const its = digits_in(list);
+    if (!its || *its >= CPU_SETSIZE) return false;
+    into = static_cast<int>(*its);
     return true;
   };
   while (!list.empty()) {
@@ -41,11 +41,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY std::vector<int> sizes_in(std::string_view text) {
   std::vector<int> sizes;
   for (;;) {
-    int n = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc{} || n < 1) return {};
-    sizes.push_back(n);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    auto const n = digits_in(text);
+    if (!n || *n < 1 || *n > INT_MAX) return {};
+    sizes.push_back(static_cast<int>(*n));
     if (text.empty()) return sizes;
     if (text.front() != 'x') return {};
     text.remove_prefix(1);
@@ -67,32 +65,31 @@ inline std::int32_t group_with(cpu_set_t const& cores, cpu_set_t const& group) {
   if (CPU_COUNT(&cores) == 0) return found;
   int first = 0;
   while (!CPU_ISSET(static_cast<std::size_t>(first), &cores)) ++first;
-  std::string const system = root + "/sys/devices/system", core = system + "/cpu/cpu" + std::to_string(first);
-  auto const text = [](std::string const& path) {
-    std::string its = read_file(path.c_str(), 1 << 16).text;
+  std::string const system = concat({root, "/sys/devices/system/"}), core = concat({system, "cpu/cpu", first});
+  auto const text = [](std::initializer_list<concat_piece> path) {
+    std::string its = read_file(concat(path).c_str(), 1 << 16).text;
     while (!its.empty() && its.back() == '\n') its.pop_back();
     return its;
   };
-  auto const look = [&](std::size_t level, std::string const& path) {
+  auto const look = [&](std::size_t level, std::initializer_list<concat_piece> path) {
     found.group[level] = group_with(cores, cores_in(text(path)));
   };
   enum : std::size_t { threads, cache, node, die, socket };
-  look(threads, core + "/topology/thread_siblings_list");
+  look(threads, {core, "/topology/thread_siblings_list"});
   int highest = 0;
   for (int i = 0; i < 10; ++i) {
-    std::string const its = core + "/cache/index" + std::to_string(i);
-    std::string const its_level = text(its + "/level");
+    std::string const its = concat({core, "/cache/index", i}), its_level = text({its, "/level"});
     if (its_level.empty()) break;
-    if (text(its + "/type") != "Unified" || its_level[0] - '0' <= std::max(highest, 2))
+    if (text({its, "/type"}) != "Unified" || its_level[0] - '0' <= std::max(highest, 2))
       continue;   // the third or higher
     highest = its_level[0] - '0';
-    look(cache, its + "/shared_cpu_list");
+    look(cache, {its, "/shared_cpu_list"});
   }
-  cpu_set_t const nodes = cores_in(text(system + "/node/online"));
+  cpu_set_t const nodes = cores_in(text({system, "node/online"}));
   for (std::size_t n = 0; n < CPU_SETSIZE && found.group[node] < 0; ++n)
-    if (CPU_ISSET(n, &nodes)) look(node, system + "/node/node" + std::to_string(n) + "/cpulist");
-  look(die, core + "/topology/die_cpus_list");
-  look(socket, core + "/topology/core_siblings_list");
+    if (CPU_ISSET(n, &nodes)) look(node, {system, "node/node", n, "/cpulist"});
+  look(die, {core, "/topology/die_cpus_list"});
+  look(socket, {core, "/topology/core_siblings_list"});
   return found;
 }
 

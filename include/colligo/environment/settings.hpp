@@ -33,6 +33,8 @@ struct file_setting {
 /// What the environment sets: the value of each collective's variable, empty where it is not set, off or automatic, the
 /// trees of reductions and broadcasts, and what was measured.
 struct settings {
+  settings();    // out of line: fifty members
+  ~settings();
   std::array<std::string, collectives.size()> algorithm;
   std::string check;    ///< COLLIGO_CHECK
   std::string strict;   ///< COLLIGO_STRICT

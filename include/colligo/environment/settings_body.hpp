@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../core/lines.hpp"
+#include "../core/row.hpp"
 #include "../core/strings.hpp"
 #include "settings.hpp"
 
@@ -45,7 +46,7 @@ inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_STORES", &settings::stores, true},
 };
 [[gnu::cold]] COLLIGO_BODY bool is_for_tables(std::string_view variable) {
-  return std::ranges::any_of(variable_settings, [variable](variable_setting const& its) {
+  return is_any(variable_settings, [variable](variable_setting const& its) {
     return its.for_tables && its.variable == variable;
   });
 }
@@ -60,6 +61,9 @@ inline constexpr std::array variable_settings{
         all.*its.value = value;
   }
 }
+
+[[gnu::cold]] COLLIGO_BODY settings::settings() = default;
+[[gnu::cold]] COLLIGO_BODY settings::~settings() = default;
 
 [[gnu::cold]] COLLIGO_BODY std::array<std::string*, settings::count> settings::texts() {
   static_assert(count == collectives.size() + variable_settings.size() + 3 * 3);
@@ -114,7 +118,7 @@ struct table_of_program {
 
 [[gnu::cold]] COLLIGO_BODY std::shared_ptr<settings> settings_of_environment() {
   using namespace std::string_view_literals;
-  auto const made = std::make_shared<settings>();
+  auto const made = std::shared_ptr<settings>(new settings);
   settings& all = *made;
   for (collective const c : collectives)
     if (char const* value = environment_value(environment_variable(c).c_str()); value && value != "automatic"sv)
@@ -148,7 +152,7 @@ struct table_of_program {
       for (variable_setting const& one : variable_settings) known.push_back(one.variable);
       for (collective const c : collectives) known.push_back(environment_variable(c));
     }
-    if (std::ranges::find(known, its) != known.end()) continue;
+    if (is_any(known, [&](std::string const& one) { return one == its; })) continue;
     warn_once(concat(
         {its, " is no variable of this library and is ignored; the nearest is ", nearest_to(its, known)}));
   }
@@ -186,15 +190,13 @@ struct table_of_program {
 }
 
 [[gnu::cold]] COLLIGO_BODY std::optional<patience_setting> patience_in(std::string_view words) {
-  std::string_view const time = words.substr(0, words.find(','));
+  std::string_view time = words.substr(0, words.find(','));
   bool const throws = time.size() != words.size();
   if (throws && words.substr(time.size()) != ",throw") return std::nullopt;
-  unsigned number = 0;
-  auto const [end, error] = std::from_chars(time.data(), time.data() + time.size(), number);
-  std::string_view const unit = time.substr(static_cast<std::size_t>(end - time.data()));
-  unsigned const factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "min" ? 60000 : 0;
-  if (error != std::errc{} || number == 0 || factor == 0) return std::nullopt;
-  return patience_setting{std::int64_t{number} * factor, throws};
+  auto const number = digits_in(time);   // leaves the unit
+  int const factor = time == "ms" ? 1 : time == "s" ? 1000 : time == "min" ? 60000 : 0;
+  if (!number || *number == 0 || *number > UINT_MAX || factor == 0) return std::nullopt;
+  return patience_setting{static_cast<std::int64_t>(*number) * factor, throws};
 }
 [[gnu::cold]] COLLIGO_BODY std::string patience_text(patience_setting its) {
   std::int64_t const n = its.after;

@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <optional>
-#include <vector>
 
 #include "../core/element.hpp"
 #include "../core/row.hpp"
@@ -35,9 +33,9 @@ class arena {
   };
   /// Another process's file.
   struct peer {
-    std::uint64_t cookie;
-    std::byte* begin;
-    bool readable;   ///< the rest of its memory too, by process_vm_readv
+    std::uint64_t cookie = 0;
+    std::byte* begin = nullptr;   ///< null: it can not be mapped
+    bool readable = false;        ///< the rest of its memory too, by process_vm_readv
   };
 
   /// This process's, made on first use; null where the system gives none.
@@ -56,8 +54,8 @@ class arena {
   /// To be freed as soon as `left`, which stands in one of them, says `ranks`: others may be looking there.
   void free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks, row<part> parts);
 
-  /// The file at this address, mapped the first time; none where that is not possible.
-  std::optional<peer> map(arena_address const& at);
+  /// The file at this address, mapped the first time.
+  peer map(arena_address const& at);
 
   /// Bytes that are given out, and bytes that are backed by memory.
   std::size_t used() const;
@@ -89,7 +87,7 @@ class arena {
   row<part> free_;               // in order, none next to another
   row<char> reserved_;           // granules: 1, or 0
   std::size_t used_ = 0, reserved_bytes_ = 0;
-  std::vector<retired> retired_;
+  row<retired*> retired_;        // owned
   std::size_t looked_at_ = 0;    // of retired_
   row<peer> peers_;              // by cookie; mapped until the process ends
 };

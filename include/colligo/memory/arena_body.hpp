@@ -20,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/owner.hpp"
 #include "arena.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -90,7 +91,7 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
   std::lock_guard const lock(mutex_);
   collect();
   bytes = arenas::whole_lines(bytes);
-  auto const first = std::find_if(free_.begin(), free_.end(), [&](part const& f) { return f.bytes >= bytes; });
+  part* const first = free_.begin() + place_of(free_, [&](part const& f) { return f.bytes >= bytes; });
   if (first == free_.end() || !reserve({first->at, bytes})) return 0;
   std::uint64_t const at = first->at;
   first->at += bytes, first->bytes -= bytes;
@@ -107,7 +108,9 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
 [[gnu::cold]] COLLIGO_BODY void arena::free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks,
                                                   row<part> parts) try {
   std::lock_guard const lock(mutex_);
-  retired_.push_back({&left, ranks, std::move(parts)});
+  owner<retired> its(new retired{&left, ranks, std::move(parts)});
+  retired_.push_back(its.get());
+  its.release();
   collect();
 } catch (std::bad_alloc const&) {   // not given out again, no more than that
 }
@@ -116,13 +119,13 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
 [[gnu::cold]] COLLIGO_BODY void arena::collect() {
   for (std::size_t n = std::min<std::size_t>(16, retired_.size()); n > 0; --n) {
     if (looked_at_ >= retired_.size()) looked_at_ = 0;
-    retired& r = retired_[looked_at_];
+    retired const& r = *retired_[looked_at_];
     if (r.left->load(std::memory_order_acquire) < r.ranks) {
       ++looked_at_;
       continue;
     }
     for (part const& p : r.parts) release(p);
-    std::swap(r, retired_.back());
+    delete std::exchange(retired_[looked_at_], retired_.back());
     retired_.pop_back();
   }
 }
@@ -152,16 +155,16 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
 
 [[gnu::cold]] COLLIGO_BODY void arena::release(part which) try {
   which.bytes = arenas::whole_lines(which.bytes);
-  auto const next = std::find_if(free_.begin(), free_.end(), [&](part const& f) { return f.at > which.at; });
-  auto here = next;
-  if (next != free_.begin() && std::prev(next)->at + std::prev(next)->bytes == which.at) {
+  part* const next = free_.begin() + place_of(free_, [&](part const& f) { return f.at > which.at; });
+  part* here = next;
+  if (next != free_.begin() && next[-1].at + next[-1].bytes == which.at) {
     --here;
     here->bytes += which.bytes;
   } else {
     here = free_.insert(next, which);
   }
   used_ -= which.bytes;
-  if (auto const after = std::next(here); after != free_.end() && here->at + here->bytes == after->at) {
+  if (part* const after = here + 1; after != free_.end() && here->at + here->bytes == after->at) {
     here->bytes += after->bytes;
     free_.erase(after);
   }
@@ -184,21 +187,20 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
 
 // A process number may mean another process here than where it comes from (containers): the file has to be one of
 // ours, and the cookie right.
-[[gnu::cold]] COLLIGO_BODY std::optional<arena::peer> arena::map(arena_address const& at) {
-  if (at.file < 0) return std::nullopt;
-  if (at.cookie == cookie_) return peer{cookie_, begin_, true};
+[[gnu::cold]] COLLIGO_BODY arena::peer arena::map(arena_address const& at) {
+  if (at.file < 0) return {};
+  if (at.cookie == cookie_) return {cookie_, begin_, true};
   std::lock_guard const lock(mutex_);
-  auto const known = std::lower_bound(peers_.begin(), peers_.end(), at.cookie,
-                                      [](peer const& p, std::uint64_t cookie) { return p.cookie < cookie; });
+  peer* const known = peers_.begin() + place_of(peers_, [&](peer const& p) { return p.cookie >= at.cookie; });
   if (known != peers_.end() && known->cookie == at.cookie) return *known;
   std::array<char, 64> path{}, target{};
   std::snprintf(path.data(), path.size(), "/proc/%ld/fd/%ld", static_cast<long>(at.process),
                 static_cast<long>(at.file));
   ssize_t const length = readlink(path.data(), target.data(), target.size());
   if (length < 0 || !std::string_view(target.data(), static_cast<std::size_t>(length)).starts_with("/memfd:colligo"))
-    return std::nullopt;
+    return {};
   int const file = open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (file < 0) return std::nullopt;
+  if (file < 0) return {};
   struct stat its{};
   void* begin = MAP_FAILED;
   std::size_t size = 0;
@@ -207,10 +209,10 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
     begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
   }
   close(file);
-  if (begin == MAP_FAILED) return std::nullopt;
+  if (begin == MAP_FAILED) return {};
   if (*static_cast<std::uint64_t const*>(begin) != at.cookie) {
     munmap(begin, size);
-    return std::nullopt;
+    return {};
   }
   madvise(begin, size, MADV_DONTDUMP);
   std::uint64_t seen = 0;   // reading may be forbidden

@@ -31,13 +31,14 @@ COLLIGO_BODY void shared_steps::guard(incoming& i) {
       i.guarded = true;
       o.stays = false;
     } else {
-      traffic_.copies.emplace_back(o.from, o.from + o.bytes);
-      o.from = traffic_.copies.back().data();
+      traffic_.copies = owner<shared_traffic::copy>(new shared_traffic::copy{row(o.from, o.from + o.bytes),
+                                                                            std::move(traffic_.copies)});
+      o.from = traffic_.copies->bytes.data();
     }
   }
 }
 COLLIGO_BODY bool shared_steps::blocked(incoming const& i, std::size_t n) const {
-  return i.guarded && std::any_of(traffic_.out.begin(), traffic_.out.end(), [&](outgoing const& o) {
+  return i.guarded && is_any(traffic_.out, [&](outgoing const& o) {
            return o.done < o.bytes && o.rest() < i.into + i.done + n && i.into + i.done < o.from + o.bytes;
          });
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "../core/owner.hpp"
 #include "../core/row.hpp"
 #include "../engine/working_vector.hpp"
 #include "shared_host.hpp"
@@ -52,12 +53,16 @@ struct shared_traffic {
   };
   row<outgoing> out;
   row<incoming> in;
-  std::vector<row<std::byte>> copies;
+  struct copy {
+    row<std::byte> bytes;
+    owner<copy> before;
+  };
+  owner<copy> copies;   // the latest of them
 
   void clear() {
     out.clear();
     in.clear();
-    copies.clear();
+    copies.reset();
   }
 };
 

@@ -65,7 +65,7 @@ COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece con
 // A message and one that comes, of one range each.
 inline bool is_exchange(std::span<operand const> list) {
   if (list.size() != 2 || !list[0].sends() || list[0].which == own::both || list[1].sends()) return false;
-  return std::ranges::none_of(list, [](operand const& o) { return o.vanishes() || !o.elements.tail.empty(); });
+  return !is_any(list, [](operand const& o) { return o.vanishes() || !o.elements.tail.empty(); });
 }
 
 COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, list_kind kind) {

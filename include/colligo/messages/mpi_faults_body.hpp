@@ -143,7 +143,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
   memory_.requests.clear(), memory_.messages.clear();
   finished_ = 0, left_ = nobody;
-  received_.reset();
+  received_.clear();
 }
 
 // A message whose length is known has to be received. A rank that has no room for it has failed, and needs nothing else

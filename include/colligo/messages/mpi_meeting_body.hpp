@@ -14,7 +14,6 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -115,7 +114,7 @@ void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
 class mpi_meeting {
  public:
   /// Collective.
-  static std::shared_ptr<mpi_port> make_port(MPI_Comm user);
+  static std::shared_ptr<port_base> make_port(MPI_Comm user);
 
  private:
   /// What a rank does alone, with all the memory that it takes. The rest is collective.
@@ -126,13 +125,14 @@ class mpi_meeting {
   void take_settings(std::size_t bytes);
   void open_memory();
 
-  std::shared_ptr<mpi_port> port_;
+  mpi_port* port_;
+  std::shared_ptr<port_base> life_;         // of the port
   std::shared_ptr<settings> environment_;   // this rank's
   row<mpi_rank_info> ranks_;
   row<mpi_segment> segments_;
 };
 
-[[gnu::cold]] COLLIGO_BODY mpi_meeting::mpi_meeting(MPI_Comm user) : port_(new mpi_port(user)) {
+[[gnu::cold]] COLLIGO_BODY mpi_meeting::mpi_meeting(MPI_Comm user) : port_(new mpi_port(user)), life_(port_) {
   if (int of_all = 0; MPI_Comm_rank(MPI_COMM_WORLD, &of_all) == MPI_SUCCESS && of_all == 0) warn_of_unknown_variables();
   if (port_->rank_ == 0) environment_ = settings_of_environment();
   if (port_->size_ == 1) return;
@@ -143,11 +143,11 @@ class mpi_meeting {
 
 // All that ranks have to know of each other, and whether each has a port: a rank that has no memory for one learns it
 // in a place of its own, for the others wait for it.
-[[gnu::cold]] COLLIGO_BODY std::shared_ptr<mpi_port> mpi_meeting::make_port(MPI_Comm user) {
-  std::optional<mpi_meeting> its;
+[[gnu::cold]] COLLIGO_BODY std::shared_ptr<port_base> mpi_meeting::make_port(MPI_Comm user) {
+  owner<mpi_meeting> its;
   std::exception_ptr trouble;
   try {
-    its.emplace(mpi_meeting(user));
+    its = owner<mpi_meeting>(new mpi_meeting(user));
   } catch (std::bad_alloc const&) {
     trouble = std::current_exception();
   }
@@ -166,15 +166,15 @@ class mpi_meeting {
     std::span<mpi_rank_info> const all = is_few ? std::span(few).first(ranks) : std::span(its->ranks_);
     mpi::exchange_values(user, mine, all);
     if (trouble) std::rethrow_exception(trouble);
-    if (std::ranges::any_of(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) mpi::throw_no_memory();
-    if (is_few) std::ranges::copy(all, its->ranks_.begin());
+    if (is_any(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) mpi::throw_no_memory();
+    if (is_few) std::memcpy(its->ranks_.data(), all.data(), all.size_bytes());
     its->port_->wire_.own(make_communicator_like(user));
   }
   its->learn();
   if (!its->ranks_.empty()) its->open_memory();
   mpi_port& port = *its->port_;
   if (size > 1 && port.watches_waits()) port.lose_patience(port.host_, mpi::name_of(user));
-  return its->port_;
+  return its->life_;
 }
 
 // Takes memory only for what the environment asks: as a rule there is nothing to agree on.
@@ -221,7 +221,7 @@ class mpi_meeting {
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_settings(std::size_t bytes) {
   std::string texts;
   texts.reserve(bytes);
-  if (!environment_) environment_ = std::make_shared<settings>();
+  if (!environment_) environment_.reset(new settings);
   if (port_->rank_ == 0)
     for (std::string const* const text : environment_->texts()) {
       auto const length = static_cast<std::uint32_t>(text->size());
@@ -243,12 +243,12 @@ class mpi_meeting {
   mpi_segment mine{};
   auto& memory = port_->shared_;
   try {
-    memory = std::make_unique<mpi_shared>(comm(), port_->rank_, ranks_);
+    memory = make_owner<mpi_shared>(comm(), port_->rank_, ranks_);
     mine = memory->segment();
   } catch (std::bad_alloc const&) {   // the others hear of it
   }
   mpi::exchange_values(comm(), mine, std::span(segments_));
-  if (std::ranges::any_of(segments_, [](mpi_segment const& s) { return s.at == 0; })) {
+  if (is_any(segments_, [](mpi_segment const& s) { return s.at == 0; })) {
     memory.reset();
     port_->missing_->hear_of(segments_);
   } else {

@@ -48,9 +48,9 @@ class mpi_port final : public port_base {
   COLLIGO_BODY std::string why_no_memory(element const& of) override;
   COLLIGO_BODY bool has_vendor(call const& its) const override;
   COLLIGO_BODY void const* wire_of_bytes() const override;
-  COLLIGO_BODY std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its,
+  COLLIGO_BODY owner<moving_step> steps_for_request(working_vector& data, call const& its,
                                                               transport over) override;
-  COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(call const& its, bool persistent) override;
+  COLLIGO_BODY owner<moving_step> vendor_request(call const& its, bool persistent) override;
   COLLIGO_BODY void yield_core(unsigned& polls) const override;
   COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
@@ -77,11 +77,11 @@ class mpi_port final : public port_base {
   shared_host* no_memory() const;
   static int make_key();
 
-  std::unique_ptr<mpi_shared> shared_;
+  owner<mpi_shared> shared_;
   shared_host* host_ = nullptr;          // of shared_
-  std::unique_ptr<missing_memory> missing_;
+  owner<missing_memory> missing_;
   struct steps_memory;
-  std::unique_ptr<steps_memory> steps_memory_;   // of blocking calls
+  owner<steps_memory> steps_memory_;   // of blocking calls
   mpi_wire wire_;   // last: the first to go
 };
 
@@ -90,6 +90,6 @@ class mpi_port final : public port_base {
 MPI_Comm make_communicator_like(MPI_Comm user);
 
 /// Traces a communicator if that is asked for (extra/trace/mpi_trace.hpp): set by those who include it.
-inline std::unique_ptr<observer> (*follow_mpi)(MPI_Comm comm, std::vector<int> const& hosts) = nullptr;
+inline owner<observer> (*follow_mpi)(MPI_Comm comm, std::vector<int> const& hosts) = nullptr;
 
 }  // namespace colligo

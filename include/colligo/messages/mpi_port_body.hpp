@@ -7,7 +7,6 @@
 #include <sched.h>
 
 #include <exception>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -24,7 +23,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 struct mpi_port::steps_memory : mpi_steps_memory {
-  std::optional<mpi_steps> over_messages, over_memory;
+  owner<mpi_steps> over_messages, over_memory;
 };
 
 namespace mpi {
@@ -45,7 +44,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_port::mpi_port(MPI_Comm user)
-    : port_base(all_requests()), steps_memory_(std::make_unique<steps_memory>()), wire_(user) {
+    : port_base(all_requests()), steps_memory_(make_owner<steps_memory>()), wire_(user) {
   rank_ = wire_.rank(), size_ = wire_.size();
   int threads = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
@@ -53,7 +52,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (size_ == 1) return;
   hosts.reserve(static_cast<std::size_t>(size_));
   domains.reserve(static_cast<std::size_t>(size_));
-  missing_ = std::make_unique<missing_memory>(rank_);
+  missing_ = make_owner<missing_memory>(rank_);
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_port::~mpi_port() {
@@ -72,9 +71,10 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (inter)
     throw argument_error(
         "colligo: an intercommunicator was given; the collectives of this library run within one group");
-  auto const port = mpi_meeting::make_port(user);
-  check_mpi(MPI_Comm_set_attr(user, key, port.get()), "MPI_Comm_set_attr");
-  port->life = port;
+  std::shared_ptr<port_base> const life = mpi_meeting::make_port(user);
+  auto* const port = static_cast<mpi_port*>(life.get());
+  check_mpi(MPI_Comm_set_attr(user, key, port), "MPI_Comm_set_attr");
+  port->life = life;
   return *port;
 }
 
@@ -148,7 +148,7 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, policy_run const& run)
   call const& its = run.its;
   shared_host* const host = run.by.over == transport::messages ? nullptr : shared_for(*its.of);
   auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
-  if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
+  if (!kept) [[unlikely]] kept = make_owner<mpi_steps>(*this, memory, host, *steps_memory_);
   kept->work_on(data, mpi::element_of(its));
   kept->enter(its, *run.by.policy, run.number);
   try {
@@ -165,10 +165,10 @@ COLLIGO_BODY bool mpi_port::goes_on_without_memory(call const& its, transport ov
 COLLIGO_BODY bool mpi_port::uses_memory(call const& its, transport over) {
   return over != transport::messages && shared_for(*its.of) != nullptr;
 }
-COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::steps_for_request(working_vector& data, call const& its,
+COLLIGO_BODY owner<moving_step> mpi_port::steps_for_request(working_vector& data, call const& its,
                                                                       transport over) {
   shared_host* const host = over == transport::messages ? nullptr : shared_for(*its.of);
-  return std::make_unique<mpi::request_steps>(*this, data, its, host);
+  return make_owner<mpi::request_steps>(*this, data, its, host);
 }
 
 // Those who wait in memory look; those who wait for messages are sent one. If all ranks refuse alike nobody waits for

@@ -141,7 +141,7 @@ class mpi_shared final : public host_memory {
   row<arena::part> parts_;      // this rank's: the segment, then what channels have asked for
   bool reads_ = true, is_open_ = false;
   unsigned waits_ = 0;
-  std::unique_ptr<shared_host> host_;
+  owner<shared_host> host_;
 };
 
 }  // namespace colligo

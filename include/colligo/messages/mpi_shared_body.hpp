@@ -21,7 +21,6 @@
 #include <cstring>
 #include <initializer_list>
 #include <new>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,7 +62,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   for (std::string_view const text : {std::string_view(boot), std::string_view(name.data()),
                                       std::string_view(node.data(), static_cast<std::size_t>(length))})
     all = hash(all, text);
-  return hash(all, std::to_string(processes.st_ino));
+  return hash(all, concat({processes.st_ino}));
 }
 
 // Ranks of the job on this host, by the launcher; 0: it does not say.
@@ -75,8 +74,9 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 // The numbers that a file begins with; the others stay as they are.
-[[gnu::cold]] COLLIGO_BODY void read_numbers(std::string const& path, std::initializer_list<double*> numbers) {
-  std::FILE* const file = std::fopen(path.c_str(), "r");
+[[gnu::cold]] COLLIGO_BODY void read_numbers(std::initializer_list<concat_piece> path,
+                                              std::initializer_list<double*> numbers) {
+  std::FILE* const file = std::fopen(concat(path).c_str(), "r");
   if (!file) return;
   for (double* const number : numbers)
     if (std::fscanf(file, "%lf", number) != 1) break;   // "max"
@@ -87,12 +87,11 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 [[gnu::cold]] COLLIGO_BODY double cores_of_groups(char const* folder, std::string path, bool second_version) {
   double least = INT_MAX;
   for (;; path.resize(path.rfind('/'))) {
-    std::string const here = folder + path;
     double quota = 0, period = 0;   // -1: no limit
-    if (second_version) read_numbers(here + "/cpu.max", {&quota, &period});
+    if (second_version) read_numbers({folder, path, "/cpu.max"}, {&quota, &period});
     else {
-      read_numbers(here + "/cpu.cfs_quota_us", {&quota});
-      read_numbers(here + "/cpu.cfs_period_us", {&period});
+      read_numbers({folder, path, "/cpu.cfs_quota_us"}, {&quota});
+      read_numbers({folder, path, "/cpu.cfs_period_us"}, {&period});
     }
     if (period > 0 && quota > 0) least = std::min(least, quota / period);
     if (path.rfind('/') == path.npos) return least;
@@ -159,13 +158,13 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   flags_ = all & (off | required);
   has_neighbours_ = hosts.empty();
   for (std::size_t r = 0; r < hosts.size(); ++r) has_neighbours_ |= hosts[r] != static_cast<int>(r);
-  auto const first = [&](auto is) { return std::find_if(ranks.begin(), ranks.end(), is) - ranks.begin(); };
+  auto const first = [&](auto is) { return static_cast<int>(place_of(ranks, is)); };
   if (all & unknown) {
     std::uint32_t const which = all & strict ? strict : unknown;
     auto const who = first([which](mpi_rank_info const& r) { return (r.setting & which) != 0; });
     std::array<char, 64> value{};
     if (rank_ == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
-    check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, static_cast<int>(who), comm),
+    check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, who, comm),
               "MPI_Bcast");
     tell({"COLLIGO_SHARED_MEMORY=", value.data(), " on rank ", who, ": known values are on, off, required"}, false);
     if (which == strict) {
@@ -189,7 +188,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 [[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(std::span<mpi_segment const> all) {
-  auto const who = std::find_if(all.begin(), all.end(), [](mpi_segment const& s) { return s.at == 0; }) - all.begin();
+  std::size_t const who = place_of(all, [](mpi_segment const& s) { return s.at == 0; });
   if (!has_neighbours_) return;
   tell({"rank ", who, " has no room in its file, or can not map those of others"}, true);
 }
@@ -218,9 +217,11 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 [[gnu::cold]] COLLIGO_BODY void find_hosts(std::span<mpi_rank_info> ranks, std::vector<int>& hosts) {
   auto const its = [&](int rank) -> mpi_rank_info& { return ranks[static_cast<std::size_t>(rank)]; };
   hosts.resize(ranks.size());   // at first: the ranks, host by host
-  std::iota(hosts.begin(), hosts.end(), 0);
-  std::sort(hosts.begin(), hosts.end(),
-            [&](int a, int b) { return its(a).host != its(b).host ? its(a).host < its(b).host : a < b; });
+  for (std::size_t r = 0; r < hosts.size(); ++r) hosts[r] = static_cast<int>(r);
+  sort_numbers(hosts.data(), hosts.size(), ranks.data(), [](void const* all, int a, int b) {
+    auto const host = [all](int rank) { return static_cast<mpi_rank_info const*>(all)[rank].host; };
+    return host(a) != host(b) ? host(a) < host(b) : a < b;
+  });
   int lowest = hosts.front();
   bool one_host = true;
   for (int const r : hosts) {
@@ -232,7 +233,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 [[gnu::cold]] COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_rank_info const> ranks) {
-  return std::all_of(ranks.begin(), ranks.end(), [](mpi_rank_info const& r) { return r.memory.file >= 0; });
+  return !is_any(ranks, [](mpi_rank_info const& r) { return r.memory.file < 0; });
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks)
@@ -245,14 +246,14 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     places.push_back(other.host == here ? static_cast<int>(neighbours_.size()) : -1);
     if (other.host != here) continue;
     if (r == rank) me_ = neighbours_.size();
-    auto const its = arena_.map(other.memory);
-    neighbours_.push_back({r, static_cast<pid_t>(other.memory.process), its ? its->begin : nullptr});
-    all_mapped = all_mapped && its;
-    reads_ = reads_ && its && its->readable;
+    arena::peer const its = arena_.map(other.memory);
+    neighbours_.push_back({r, static_cast<pid_t>(other.memory.process), its.begin});
+    all_mapped = all_mapped && its.begin;
+    reads_ = reads_ && its.readable;
   }
   std::size_t const bytes = sizeof(head) + segment_layout(static_cast<int>(neighbours_.size())).bytes();
   if (neighbours_.size() == ranks.size()) places.clear();
-  host_ = std::make_unique<shared_host>(static_cast<int>(me_), neighbours_.size(), *this, std::move(places));
+  host_ = make_owner<shared_host>(static_cast<int>(me_), neighbours_.size(), *this, std::move(places));
   parts_.reserve(1);
   std::uint64_t const at = all_mapped ? arena_.allocate(bytes) : 0;
   if (at == 0) return;

@@ -25,10 +25,15 @@ struct mpi_steps_memory {
   };
   row<MPI_Request> requests;
   row<posted> messages;             ///< of the requests
-  std::vector<std::vector<char>> encoded;   ///< what is in progress of elements that are not bytes
+  row<std::vector<char>*> encoded;  ///< what is in progress of elements that are not bytes; owned
   std::vector<char> taken;
   shared_traffic traffic;
 
+  mpi_steps_memory() = default;
+  mpi_steps_memory(mpi_steps_memory const&) = delete;
+  ~mpi_steps_memory() {
+    for (auto const* its : encoded) delete its;
+  }
   void make_room(std::size_t n) {
     requests.reserve(n);
     messages.reserve(n);
@@ -103,7 +108,7 @@ class mpi_steps : public any_step, public moving_step {
 
   // The step that is in progress.
   std::span<operand const> operands_;
-  std::optional<room> received_;
+  room received_;
   std::byte* free_ = nullptr;        // of received_
   std::size_t next_encoded_ = 0;     // fragments received so far
   std::size_t finished_ = 0;         // messages that are through

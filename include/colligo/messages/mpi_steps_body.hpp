@@ -101,7 +101,8 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   if (alone_in_memory_) return here_->begin(operands, kind);
   element const& of = data_->of();
   scratch_sizes const sizes(operands);
-  received_.emplace(data_->memory().received, of, sizes.received);
+  received_.clear();
+  received_.make(data_->memory().received, of, sizes.received);
   room combined(data_->memory().combined, of, sizes.combined);
   // What is sent is made before anything is posted.
   auto& sources = data_->memory().sources;
@@ -114,16 +115,19 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
     if (p.combines_first()) free += of.bytes(p.elements.size());
     sources.push_back(source);
     if (!wire_->encode) return;
-    if (memory_.encoded.size() == encoded) memory_.encoded.emplace_back();
+    if (memory_.encoded.size() == encoded) {
+      memory_.encoded.reserve(encoded + 1);
+      memory_.encoded.push_back(new std::vector<char>);
+    }
     try {
-      if (!data_->has_failed()) wire_->encode(source, p.elements.size(), memory_.encoded[encoded]);
+      if (!data_->has_failed()) wire_->encode(source, p.elements.size(), *memory_.encoded[encoded]);
     } catch (...) {
       data_->fail(std::current_exception());
     }
     ++encoded;
   });
   prepare(operands);
-  free_ = received_->data();
+  free_ = received_.data();
   next_encoded_ = 0;
   if (!wire_->encode)
     for_each_fragment(operands, [&](piece const& p) {
@@ -139,8 +143,8 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
     if (!p.sends()) return;
     std::size_t const i = next++, bytes = of.bytes(p.elements.size());
     if (wire_->encode)
-      post_send(reinterpret_cast<std::byte const*>(memory_.encoded[i].data()),
-                data_->has_failed() ? 1 : memory_.encoded[i].size(), p.peer);
+      post_send(reinterpret_cast<std::byte const*>(memory_.encoded[i]->data()),
+                data_->has_failed() ? 1 : memory_.encoded[i]->size(), p.peer);
     else if (host_ && host_->has(p.peer)) here_->add_out(p.peer, false, sources[i], bytes);
     else post_send(sources[i], bytes, p.peer);
   });
@@ -172,8 +176,8 @@ COLLIGO_BODY void mpi_steps::finish_in_memory() {
 }
 
 COLLIGO_BODY void mpi_steps::end_step() {
-  combine_received(operands_, received_->data(), rank(), *data_);
-  received_.reset();
+  combine_received(operands_, received_.data(), rank(), *data_);
+  received_.clear();
 }
 
 // In order of arrival; but in the order listed where they come in several fragments.
@@ -212,8 +216,7 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
 }
 
 COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
-  return whole_ || std::all_of(operands.begin(), operands.end(),
-                               [&](operand const& o) { return o.vanishes() || host_->has(o.peer); });
+  return whole_ || !is_any(operands, [&](operand const& o) { return !o.vanishes() && !host_->has(o.peer); });
 }
 
 COLLIGO_BODY void mpi_steps::post_send(std::byte const* out, std::size_t bytes, int to) {

@@ -27,10 +27,10 @@ struct vendor_operations {
   MPI_Datatype (*type)();          ///< MPI's own, MPI_DATATYPE_NULL where it has none
   MPI_Op (*operation)();           ///< MPI's own, MPI_OP_NULL where it has none
   void (*run)(mpi_port& port, call const& its, bool blocking);
-  std::unique_ptr<moving_step> (*request)(mpi_port& port, call const& its, bool persistent);
+  owner<moving_step> (*request)(mpi_port& port, call const& its, bool persistent);
 };
 void run_vendor_call(mpi_port& port, call const& its, bool blocking);
-std::unique_ptr<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent);
+owner<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent);
 
 /// What the transport over MPI knows of an element type and a functor.
 struct mpi_element {

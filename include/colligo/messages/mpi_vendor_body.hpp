@@ -278,16 +278,16 @@ COLLIGO_BODY void run_vendor_call(mpi_port& port, call const& its, bool blocking
   vendor_call(port, its, blocking && !port.watches_waits() ? manner::blocking : manner::started).run();
 }
 
-COLLIGO_BODY std::unique_ptr<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent) {
+COLLIGO_BODY owner<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent) {
   using manner = vendor_call::manner;
-  return std::make_unique<vendor_call>(port, its, persistent ? manner::persistent : manner::started);
+  return make_owner<vendor_call>(port, its, persistent ? manner::persistent : manner::started);
 }
 
 COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor != nullptr; }
 COLLIGO_BODY void mpi_port::run_vendor(call const& its, bool blocking) {
   mpi::element_of(its).vendor->run(*this, its, blocking);
 }
-COLLIGO_BODY std::unique_ptr<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
+COLLIGO_BODY owner<moving_step> mpi_port::vendor_request(call const& its, bool persistent) {
   return mpi::element_of(its).vendor->request(*this, its, persistent);
 }
 

@@ -83,7 +83,7 @@ inline bool const trees_can_be_made = (make_tree = &tree_for_port<Lazy>, true);
 /// Reads tables of measurements: set by units that include table.hpp, for COLLIGO_TABLE.
 struct table_reader {
   /// The rows that may hold for such elements; null: none.
-  std::unique_ptr<kept_with_port> (*read)(port_base& port, call const& its, policy_table const& policies);
+  owner<kept_with_port> (*read)(port_base& port, call const& its, policy_table const& policies);
   /// What they take, and the line that says so; null: none holds.
   choice const* (*find)(kept_with_port const& rows, collective what, situation const& s, std::size_t& line);
 };
@@ -109,7 +109,7 @@ template <class Lazy = void>
 void run_by_rules(endpoint& port, call const& its, policies_of_collective policies);
 /// The same as a request that has not been started.
 template <class Lazy = void>
-owned_running prepare_call(endpoint& port, call const& its, choice const& by, std::unique_ptr<owned_by_request> owned,
+owned_running prepare_call(endpoint& port, call const& its, choice const& by, owner<owned_by_request> owned,
                            bool persistent);
 
 /// A tag that decides for itself when it is called, `decide<C, T, Op>(port, its, texts)`, and says what can not

@@ -39,7 +39,7 @@ struct kept_choice {
   std::string why_not_taken;   ///< why it can never be taken, or could not be the last time; empty: it was
   // What COLLIGO_TABLE says of these elements.
   element const* measured_of = nullptr;
-  std::unique_ptr<kept_with_port> measured;
+  owner<kept_with_port> measured;
   std::size_t measured_line = 0;   ///< of the row that was taken last
 
   /// By automatic, and for such a call of any length.
@@ -50,22 +50,22 @@ struct kept_choice {
 struct kept_choices final : kept_with_port {
   struct told { collective what; element const* of; int size_class; bool operator==(told const&) const = default; };
 
-  std::array<std::unique_ptr<kept_choice>, collectives.size()> of_collective;   // of those that have been called
+  std::array<owner<kept_choice>, collectives.size()> of_collective;   // of those that have been called
   tree reduce_tree, broadcast_tree;
   std::vector<told> explained;   ///< on stderr
   host_tables tables;
   std::optional<nest> levels;
-  std::unique_ptr<kept_with_port> required, adapted, measured;   ///< what require, adaptive and predict keep
+  owner<kept_with_port> required, adapted, measured;   ///< what require, adaptive and predict keep
 
   static kept_choices& of(port_base& port) {
-    if (!port.selection) port.selection = std::make_unique<kept_choices>();
+    if (!port.selection) port.selection = make_owner<kept_choices>();
     return static_cast<kept_choices&>(*port.selection);
   }
   // Where there is no memory to keep it the rank decides all the same, for others wait for it.
   static kept_choice& of(port_base& port, collective c) {
     try {
       auto& its = of(port).of_collective[static_cast<std::size_t>(c)];
-      if (!its) [[unlikely]] its = std::make_unique<kept_choice>();
+      if (!its) [[unlikely]] its = make_owner<kept_choice>();
       return *its;
     } catch (std::bad_alloc const&) {
       static thread_local kept_choice spare;
@@ -351,7 +351,7 @@ void run_by_rules(endpoint& at, call const& its, policies_of_collective policies
 
 template <class Lazy>
 owned_running prepare_call(endpoint& at, call const& its, choice const& by,
-                                        std::unique_ptr<owned_by_request> owned, bool persistent) {
+                                        owner<owned_by_request> owned, bool persistent) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]]
     before_call_begins(port, its, by, persistent ? call_form::persistent : call_form::request);

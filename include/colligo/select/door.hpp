@@ -213,16 +213,16 @@ class accepted {
 
   /// What a request keeps. Where it is started at once other ranks hear that it can not be made.
   template <made How, class Owned, class... Arguments>
-  std::unique_ptr<Owned> own(Arguments&&... arguments) {
+  owner<Owned> own(Arguments&&... arguments) {
     try {
-      return std::make_unique<Owned>(std::forward<Arguments>(arguments)...);
+      return make_owner<Owned>(std::forward<Arguments>(arguments)...);
     } catch (...) {
       if constexpr (How == made::started) refuse_request({port, C, its.checked()});
       throw;
     }
   }
   template <made How, class Op, class Owned, class Algorithm>
-  made_t<How> make_owning(std::unique_ptr<Owned> owned, Algorithm const& algorithm) {
+  made_t<How> make_owning(owner<Owned> owned, Algorithm const& algorithm) {
     set_functor<Algorithm>(owned->op);
     return made_t<How>(prepare_call(port, its, decide<Op>(algorithm), std::move(owned), How == made::ready));
   }

@@ -67,7 +67,7 @@ template <class Lazy = void>
 
 // Null: no table, or none with rows for such elements.
 template <class Lazy = void>
-[[gnu::cold]] std::unique_ptr<kept_with_port> read_user_table(port_base& port, call const& its,
+[[gnu::cold]] owner<kept_with_port> read_user_table(port_base& port, call const& its,
                                                                            policy_table const& policies) {
   if (read_tables.read) return read_tables.read(port, its, policies);
   std::string const trouble = not_included(port.table_setting().where, "table.hpp");

@@ -25,10 +25,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class trace_of_threads {
  public:
   virtual ~trace_of_threads() = default;
-  virtual std::unique_ptr<observer> of(int rank) = 0;
+  virtual owner<observer> of(int rank) = 0;
   virtual void write() = 0;
 };
-inline std::unique_ptr<trace_of_threads> (*follow_threads)(int p) = nullptr;
+inline owner<trace_of_threads> (*follow_threads)(int p) = nullptr;
 
 template <class Lazy = void>
 struct over_threads {
@@ -48,7 +48,7 @@ struct over_threads {
   class port final : public port_base {
    public:
     port(group& all, int rank, int size, std::shared_ptr<settings const> const& environment)
-        : port_base(own_requests_), ranks(all), memory_(std::make_unique<steps_memory>()) {
+        : port_base(own_requests_), ranks(all), memory_(make_owner<steps_memory>()) {
       rank_ = rank;
       size_ = size;
       take(environment);
@@ -62,7 +62,7 @@ struct over_threads {
     shared_host* shared() {
       if (shared_) return shared_.get();
       auto const segments = ranks.segments();
-      shared_ = std::make_unique<shared_host>(rank_, segments.size(), ranks.memory_of(rank_), std::vector<int>{});
+      shared_ = make_owner<shared_host>(rank_, segments.size(), ranks.memory_of(rank_), std::vector<int>{});
       shared_->open([&](std::size_t r) { return segments[r]; },
                     {&ranks, false, false, &group::wait_in_memory, &group::read, &group::is_gone, true});
       shared_->limit(limits());
@@ -82,8 +82,8 @@ struct over_threads {
       return shared()->fits(of.size) ? std::string() : too_large_for_memory(of.size);
     }
     bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }
-    std::unique_ptr<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {
-      return std::make_unique<request_steps>(*this, data, shared_for(its, over));
+    owner<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {
+      return make_owner<request_steps>(*this, data, shared_for(its, over));
     }
     void abandon_call(std::uint32_t number, std::string_view why, bool) noexcept override {
       ranks.abandon_call(rank_, number, why);
@@ -107,8 +107,8 @@ struct over_threads {
       }
     }
 
-    std::unique_ptr<steps_memory> memory_;
-    std::unique_ptr<shared_host> shared_;
+    owner<steps_memory> memory_;
+    owner<shared_host> shared_;
     requests_of_rank own_requests_;
   };
 

@@ -222,7 +222,7 @@ struct owned_summary final : owned_functor<typename Summary::functor> {
 };
 template <made How, class Comm, class Summary>
 made_t<How> make_summary(Comm const& comm, Summary const& its, result_of<Summary>& out) {
-  auto owned = std::make_unique<owned_summary<Summary>>(its, out);
+  auto owned = make_owner<owned_summary<Summary>>(its, out);
   auto accepted = accept_element(comm, owned->state);
   return accepted.template make_owning<How, typename Summary::functor>(std::move(owned), automatic{});
 }

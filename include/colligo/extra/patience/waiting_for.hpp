@@ -60,7 +60,7 @@ class impatient_rank final : public patience {
   patience_setting setting_;
   shared_host* host_;
   std::string communicator_;
-  std::unique_ptr<rank_notice> own_;   // where no memory is shared
+  owner<rank_notice> own_;   // where no memory is shared
   rank_notice* notice_;
   wait wait_;
   std::uint32_t latest_abandoned_ = 0;
@@ -69,7 +69,7 @@ class impatient_rank final : public patience {
 /// Whoever includes this loses patience where that is asked for.
 inline bool const waits_are_watched = (
     watch_waits = [](port_base& port, patience_setting const& setting, shared_host* host, std::string name)
-        -> std::unique_ptr<patience> { return std::make_unique<impatient_rank>(port, setting, host, std::move(name)); },
+        -> owner<patience> { return make_owner<impatient_rank>(port, setting, host, std::move(name)); },
     true);
 
 }  // namespace colligo

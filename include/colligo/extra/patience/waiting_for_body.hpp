@@ -72,7 +72,7 @@ struct impatient_ports {
 COLLIGO_BODY impatient_rank::impatient_rank(port_base& port, patience_setting setting, shared_host* host,
                                             std::string communicator)
     : port_(port), setting_(setting), host_(host), communicator_(std::move(communicator)),
-      own_(host ? nullptr : std::make_unique<rank_notice>()), notice_(host ? &host->my_record().notice : own_.get()) {
+      own_(host ? nullptr : make_owner<rank_notice>()), notice_(host ? &host->my_record().notice : own_.get()) {
   notice_->process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_release);
   // Ranks of a host report there what they wait for, also where their messages go another way.
   if (host) host->tell_of_waits(this);

@@ -84,8 +84,8 @@ struct kept_entries final : kept_with_port {
   std::vector<std::unique_ptr<Entry>> all;
   std::size_t latest = 0;
 
-  static kept_entries& of(std::unique_ptr<kept_with_port>& its) {
-    if (!its) its = std::make_unique<kept_entries>();
+  static kept_entries& of(owner<kept_with_port>& its) {
+    if (!its) its = make_owner<kept_entries>();
     return static_cast<kept_entries&>(*its);
   }
   /// The entry that is_for(asked...), or null.

@@ -77,7 +77,7 @@ machine predicting<Lazy>::network(endpoint& at, bool between) {
   port_base& port = port_at(at);
   if (port.size() == 1) return typical_in_full;
   auto& its = kept_choices::of(port).measured;
-  if (!its) its = std::make_unique<kept>();
+  if (!its) its = make_owner<kept>();
   auto& measured = static_cast<kept&>(*its).networks[between];
   if (measured) return *measured;
   auto const on_host_of_0 = [&port](int r) {

@@ -179,12 +179,12 @@ template <class Allowed>
 }
 
 // The rows of the table that may hold for these elements. Of a file that is no table it warns, once.
-[[gnu::cold]] COLLIGO_BODY std::unique_ptr<kept_with_port> read_measured(port_base& port, call const& its,
+[[gnu::cold]] COLLIGO_BODY owner<kept_with_port> read_measured(port_base& port, call const& its,
                                                                          policy_table const& policies) {
   try {
     auto const table = measured_table::of(port.table_setting());
     int const hosts = host_map{port.hosts, port.size()}.host_count();
-    auto its_rows = std::make_unique<measured_choice>(
+    auto its_rows = make_owner<measured_choice>(
         *table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
           choice const by = bound(row.take, policies, decided_by::measured_table);
           if (!by.policy)

@@ -22,7 +22,7 @@ void use_table_file(std::string const& path);
 
 namespace detail {
 
-std::unique_ptr<kept_with_port> read_measured(port_base& port, call const& its, policy_table const& policies);
+owner<kept_with_port> read_measured(port_base& port, call const& its, policy_table const& policies);
 choice const* find_measured(kept_with_port const& rows, collective what, situation const& s, std::size_t& line);
 /// Whoever includes this may have COLLIGO_TABLE.
 inline bool const tables_can_be_read = (read_tables = {&read_measured, &find_measured}, true);

@@ -23,7 +23,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// there never is, each group writes a file of its own, which is named by the first of its ranks: trace.4.json.
 class mpi_trace {
  public:
-  static std::unique_ptr<observer> follow(MPI_Comm comm, std::vector<int> const& hosts) {
+  static owner<observer> follow(MPI_Comm comm, std::vector<int> const& hosts) {
     std::string const path = path_for(comm);
     if (path.empty()) return nullptr;
     static mpi_trace& all = *new mpi_trace(path);   // MPI ends it
@@ -31,7 +31,7 @@ class mpi_trace {
     if (!all.joins(comm, rows, hosts)) return nullptr;
     std::uint64_t id = (static_cast<std::uint64_t>(rows[0]) << 32) + ++all.communicators_;
     check_mpi(MPI_Bcast(&id, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast");
-    return std::make_unique<tracer>(all.log_, id, std::move(rows));
+    return make_owner<tracer>(all.log_, id, std::move(rows));
   }
 
  private:
@@ -165,7 +165,7 @@ class mpi_trace {
   std::optional<trace_file> file_;
 };
 
-COLLIGO_BODY std::unique_ptr<observer> trace_mpi(MPI_Comm comm, std::vector<int> const& hosts) {
+COLLIGO_BODY owner<observer> trace_mpi(MPI_Comm comm, std::vector<int> const& hosts) {
   return mpi_trace::follow(comm, hosts);
 }
 

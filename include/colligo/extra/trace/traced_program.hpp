@@ -11,7 +11,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// A file for each group of ranks, trace.json, trace.2.json ...
-std::unique_ptr<trace_of_threads> trace_threads(int p);
+owner<trace_of_threads> trace_threads(int p);
 
 /// Whoever includes this is traced.
 inline bool const threads_are_followed = (follow_threads = &trace_threads, true);

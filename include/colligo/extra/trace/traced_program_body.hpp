@@ -87,8 +87,8 @@ class thread_trace final : public trace_of_threads {
     for (int r = 0; r < p; ++r) logs_.emplace_back(r, trace_file::most_events(path));
   }
 
-  std::unique_ptr<observer> of(int rank) override {
-    return logs_.empty() ? nullptr : std::make_unique<tracer>(logs_[static_cast<std::size_t>(rank)]);
+  owner<observer> of(int rank) override {
+    return logs_.empty() ? nullptr : make_owner<tracer>(logs_[static_cast<std::size_t>(rank)]);
   }
   void write() override {
     if (!logs_.empty()) file_->write(logs_);
@@ -99,6 +99,6 @@ class thread_trace final : public trace_of_threads {
   std::optional<trace_file> file_;
 };
 
-COLLIGO_BODY std::unique_ptr<trace_of_threads> trace_threads(int p) { return std::make_unique<thread_trace>(p); }
+COLLIGO_BODY owner<trace_of_threads> trace_threads(int p) { return make_owner<thread_trace>(p); }
 
 }  // namespace colligo

@@ -23,14 +23,14 @@ class tracing {
  public:
   tracing(Comm const& comm, trace_log& log)
       : now_(detail::port_at(port_of<Comm>::open(comm)).trace),
-        before_(std::exchange(now_, std::make_unique<tracer>(log))) {}
+        before_(std::exchange(now_, detail::make_owner<tracer>(log))) {}
   ~tracing() { now_ = std::move(before_); }
   tracing(tracing const&) = delete;
   tracing& operator=(tracing const&) = delete;
 
  private:
-  std::unique_ptr<detail::observer>& now_;
-  std::unique_ptr<detail::observer> before_;
+  detail::owner<detail::observer>& now_;
+  detail::owner<detail::observer> before_;
 };
 
 }  // namespace colligo
