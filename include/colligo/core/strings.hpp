@@ -35,6 +35,8 @@ std::optional<double> decimal_in(std::string_view word);
 /// As printf("%.*g", digits, value) writes it, whatever the locale.
 std::string in_digits(double value, int digits);
 
+/// Letters to be changed, added or left out between two words.
+std::size_t letters_between(std::string_view a, std::string_view b);
 /// The known word that takes the fewest letters changed, added or left out.
 std::string_view nearest_to(std::string_view word, std::span<std::string const> known);
 
@@ -51,19 +53,21 @@ struct file_text {
 };
 file_text read_file(char const* path, std::size_t most);
 
-/// An operand of concat: a string or a number.
+/// An operand of concat: a string or a number. Two words, for errors are made of many.
 struct concat_piece {
-  char const* text;   ///< null: a number
-  std::size_t letters = 0;
-  std::uint64_t number = 0;
-  bool is_negative = false;
+  char const* text;       ///< null: a number
+  std::uint64_t number;   ///< or the letters; up_to_zero: as far as there are any
 
-  concat_piece(char const* its) : text(its), letters(std::string_view::npos) {}
-  concat_piece(std::string_view its) : text(its.data() ? its.data() : ""), letters(its.size()) {}
-  concat_piece(std::string const& its) : text(its.data()), letters(its.size()) {}
+  static constexpr std::uint64_t up_to_zero = std::string_view::npos;
+
+  concat_piece(char const* its) : text(its), number(up_to_zero) {}
+  concat_piece(std::string_view its) : text(its.data() ? its.data() : ""), number(its.size()) {}
+  concat_piece(std::string const& its) : text(its.data()), number(its.size()) {}
   template <std::integral N>
     requires(sizeof(N) >= sizeof(int))   // no letters
-  concat_piece(N its) : text(nullptr), number(static_cast<std::uint64_t>(its)), is_negative(std::cmp_less(its, 0)) {}
+  concat_piece(N its) : text(std::cmp_less(its, 0) ? negative : nullptr), number(static_cast<std::uint64_t>(its)) {}
+
+  static constexpr char negative[] = "";   ///< as text: a number below 0
 };
 /// The words one after the other: errors are put together out of line, for every unit in header-only mode compiles all
 /// that may go wrong.

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
-#include <vector>
 
 #include "row.hpp"
 #include "strings.hpp"
@@ -100,10 +99,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void warn_once(std::string const& text) {
   static std::mutex mutex;
-  static auto& told = *new std::vector<std::string>;   // ports may outlive static objects
+  static auto& told = *new std::string(1, '\0');   // zeros between them; ports may outlive static objects
   std::lock_guard const lock(mutex);
-  if (is_any(told, [&](std::string const& its) { return its == text; })) return;
-  told.push_back(text);
+  std::string its(1, '\0');
+  its.append(text).push_back('\0');
+  if (told.find(its) != told.npos) return;
+  told.append(its, 1);
   std::fprintf(stderr, "colligo: %s\n", text.c_str());
 }
 
@@ -124,8 +125,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY std::string concat(std::initializer_list<concat_piece> words) {
   std::string all;
   for (concat_piece const& w : words) {
-    if (!w.text) all += w.is_negative ? std::to_string(static_cast<std::int64_t>(w.number)) : std::to_string(w.number);
-    else all.append(w.text, w.letters != std::string_view::npos ? w.letters : std::strlen(w.text));
+    bool const is_negative = w.text == concat_piece::negative;
+    if (w.text && !is_negative) {
+      all.append(w.text, w.number != concat_piece::up_to_zero ? w.number : std::strlen(w.text));
+      continue;
+    }
+    std::array<char, 24> digits;
+    char* at = digits.end();
+    for (std::uint64_t left = is_negative ? 0 - w.number : w.number; left != 0 || at == digits.end(); left /= 10)
+      *--at = static_cast<char>('0' + left % 10);
+    if (is_negative) *--at = '-';
+    all.append(at, digits.end());
   }
   return all;
 }

@@ -15,6 +15,7 @@
 
 #include "../core/machine.hpp"
 #include "../core/choice.hpp"
+#include "../core/row.hpp"
 #include "../environment/core_domains.hpp"
 #include "../environment/settings.hpp"
 #include "call.hpp"
@@ -194,7 +195,7 @@ class port_base : public endpoint {
 
   scratch memory;                     ///< of blocking calls
   std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
-  std::vector<core_domains> domains;  ///< of each rank; empty where the transport does not say
+  row<core_domains> domains;          ///< of each rank; empty where the transport does not say
   topology known;                     ///< these hosts, and what policies have asked for so far; set before each call
   owner<observer> trace;              ///< none: its calls are not traced
   owner<patience> on_wait;            ///< none: its waits are not watched

@@ -66,12 +66,12 @@ inline std::int32_t group_with(cpu_set_t const& cores, cpu_set_t const& group) {
   int first = 0;
   while (!CPU_ISSET(static_cast<std::size_t>(first), &cores)) ++first;
   std::string const system = concat({root, "/sys/devices/system/"}), core = concat({system, "cpu/cpu", first});
-  auto const text = [](std::initializer_list<concat_piece> path) {
+  auto const text = [](std::initializer_list<concat_piece> path) __attribute__((noinline)) {
     std::string its = read_file(concat(path).c_str(), 1 << 16).text;
     while (!its.empty() && its.back() == '\n') its.pop_back();
     return its;
   };
-  auto const look = [&](std::size_t level, std::initializer_list<concat_piece> path) {
+  auto const look = [&](std::size_t level, std::initializer_list<concat_piece> path) __attribute__((noinline)) {
     found.group[level] = group_with(cores, cores_in(text(path)));
   };
   enum : std::size_t { threads, cache, node, die, socket };

@@ -12,7 +12,6 @@
 #include <initializer_list>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "../core/lines.hpp"
 #include "../core/row.hpp"
@@ -141,20 +140,21 @@ struct table_of_program {
 
 [[gnu::cold]] COLLIGO_BODY void warn_of_unknown_variables() {
   constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_";
-  std::vector<std::string> known;   // as a rule none of ours is set, and none is needed
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     std::string_view const its(*each, std::strcspn(*each, "="));
     if (!its.starts_with(ours) || its.starts_with(of_tests)) continue;
-    if (known.empty()) {
-      for (char const* const one : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
+    std::string nearest;
+    std::size_t apart = its.size() + 1000;
+    auto const look_at = [&](std::string_view known) {
+      if (std::size_t const now = letters_between(its, known); now < apart) apart = now, nearest = known;
+    };
+    for (char const* const known : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
                                     "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"})
-        known.emplace_back(one);
-      for (variable_setting const& one : variable_settings) known.push_back(one.variable);
-      for (collective const c : collectives) known.push_back(environment_variable(c));
-    }
-    if (is_any(known, [&](std::string const& one) { return one == its; })) continue;
-    warn_once(concat(
-        {its, " is no variable of this library and is ignored; the nearest is ", nearest_to(its, known)}));
+      look_at(known);
+    for (variable_setting const& known : variable_settings) look_at(known.variable);
+    for (collective const c : collectives) look_at(environment_variable(c));
+    if (apart == 0) continue;
+    warn_once(concat({its, " is no variable of this library and is ignored; the nearest is ", nearest}));
   }
 }
 

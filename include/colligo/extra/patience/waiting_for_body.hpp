@@ -201,14 +201,14 @@ COLLIGO_BODY void impatient_rank::note_awaited() {
 
 COLLIGO_BODY void impatient_rank::waits() {
   if (wait_.now.its.number == 0) return;
-  std::int64_t const now = now_in_ns(), patience = setting_.after * ns_per_ms;
+  std::int64_t const now = now_in_ns(), longest = setting_.after * ns_per_ms;
   if (std::exchange(wait_.is_new, false)) {
     wait_.began = now;
     note_awaited();
   }
-  if (!wait_.told_elsewhere && now - wait_.began >= patience / 2)
+  if (!wait_.told_elsewhere && now - wait_.began >= longest / 2)
     tell_elsewhere(concat({words_of_patience::call(wait_.now), " of ", words_of_patience::name(communicator_)}));
-  if (now - wait_.began < patience) return;
+  if (now - wait_.began < longest) return;
   if (!std::exchange(wait_.told, true)) tell();
   if (!setting_.throws || wait_.now.is_vendor) return;   // MPI's own can not be left
   latest_abandoned_ = wait_.now.its.number;
