@@ -277,15 +277,32 @@ class working_vector {
   bool combines_at_once_ = true;   // as nearly always: nothing has failed or is observed
 };
 
-/// Calls f for every fragment of a step's operands in the order listed; those that vanish have none.
-template <class F>
-void for_each_fragment(std::span<operand const> list, F f) {
-  for (operand const& o : list) {
-    if (o.vanishes()) continue;
-    f(piece{o.what, o.peer, o.elements.head, o.which});
-    if (!o.elements.tail.empty()) f(piece{o.what, o.peer, o.elements.tail, o.which});
+/// The fragments of a step's operands in the order listed, for a loop; operands that vanish have none.
+class fragments {
+ public:
+  struct end_of_list {};
+
+  explicit fragments(std::span<operand const> list) : at_(list.data()), end_(list.data() + list.size()) { skip(); }
+  fragments begin() const { return *this; }
+  end_of_list end() const { return {}; }
+  bool operator!=(end_of_list) const { return at_ != end_; }
+  piece operator*() const {
+    return {at_->what, at_->peer, is_in_tail_ ? at_->elements.tail : at_->elements.head, at_->which};
   }
-}
+  void operator++() {
+    is_in_tail_ = !is_in_tail_ && !at_->elements.tail.empty();
+    if (!is_in_tail_) ++at_, skip();
+  }
+
+ private:
+  void skip() {
+    while (at_ != end_ && at_->vanishes()) ++at_;
+  }
+
+  operand const* at_;
+  operand const* end_;
+  bool is_in_tail_ = false;
+};
 
 /// How many folds in a row, from the i-th operand on, combine into one range at once.
 inline std::size_t group_of_folds(std::span<operand const> list, std::size_t i) {
@@ -338,10 +355,10 @@ struct scratch_sizes {
   std::size_t received = 0, combined = 0;
 
   explicit scratch_sizes(std::span<operand const> list) {
-    for_each_fragment(list, [this](piece const& p) {
+    for (piece const p : fragments(list)) {
       if (p.folds()) received += p.elements.size();
       if (p.combines_first()) combined += p.elements.size();
-    });
+    }
   }
 };
 

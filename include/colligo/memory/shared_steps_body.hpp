@@ -96,15 +96,15 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
   traffic_.out.reserve(2 * list.size());
   traffic_.in.reserve(2 * list.size());
   std::size_t slots = 0;
-  for_each_fragment(list, [&](piece const& p) {
-    if (!host_.has(p.peer)) return;
+  for (piece const p : fragments(list)) {
+    if (!host_.has(p.peer)) continue;
     std::size_t const bytes = p.elements.size() * size_;
     if (p.sends()) host_.make_ready(channel_to(p.peer, published), bytes);
     else channel_from(p.peer, published);
-    if (!p.folds()) return;
+    if (!p.folds()) continue;
     if (transport_of_choice(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
     if (transport_of_choice(bytes) == way::announced) slots += read_size();
-  });
+  }
   if (order_matters(list)) slots = std::max(slots, scratch_sizes(list).received * size_);
   data_->memory().received.of_size(slots);
 }
@@ -121,10 +121,10 @@ COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, list_kind k
 COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool published) {
   std::byte* free = nullptr;
   bool all_short = true, sent = false;
-  for_each_fragment(list, [&](piece const& p) {
+  for (piece const p : fragments(list)) {
     std::size_t const bytes = p.elements.size() * size_;
     all_short &= host_.in_lines(bytes);
-    if (!p.sends() || (published && std::exchange(sent, true))) return;
+    if (!p.sends() || (published && std::exchange(sent, true))) continue;
     if (p.combines_first() && !free) free = data_->memory().combined.of_size(scratch_sizes(list).combined * size_);
     outlet& to = channel_to(p.peer, published);
     std::byte const* const from = data_->read(p.elements, p.which, free);
@@ -132,7 +132,7 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
     if (host_.in_lines(bytes) && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
       put_short(to, from, bytes, sent_tag(bytes));
     else add_out(p.peer, published, from, bytes);
-  });
+  }
   return all_short && traffic_.out.empty();
 }
 
@@ -142,12 +142,12 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool 
     listed_ = list;
     free = data_->memory().received.of_size(scratch_sizes(list).received * size_);
   }
-  for_each_fragment(list, [&](piece const& p) {
-    if (p.sends()) return;
-    if (!free || !p.folds()) return add_in(p, published);
-    add_in({operand::kind::recv, p.peer, p.elements, own::result}, published,
-           std::exchange(free, free + p.elements.size() * size_));
-  });
+  for (piece const p : fragments(list)) {
+    if (p.sends()) continue;
+    if (!free || !p.folds()) add_in(p, published);
+    else add_in({operand::kind::recv, p.peer, p.elements, own::result}, published,
+                std::exchange(free, free + p.elements.size() * size_));
+  }
 }
 
 COLLIGO_BODY void shared_steps::add_out(int peer, bool published, std::byte const* from, std::size_t bytes) {

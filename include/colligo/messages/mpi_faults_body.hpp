@@ -55,12 +55,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
     std::size_t const bytes = wire_->encode ? 1 : data_->of().bytes(p.elements.size());
     for (std::size_t at = 0; at < bytes; at += longest_segment) f();
   };
-  for_each_fragment(operands, [&](piece const& p) {
-    if (!p.sends()) return;
+  for (piece const p : fragments(operands)) {
+    if (!p.sends()) continue;
     each(p, [&] { port_.wire().send_empty(p.peer, number_, mpi_wire::remark::goes_on); });
-  });
-  for_each_fragment(operands, [&](piece const& p) {
-    if (p.sends()) return;
+  }
+  for (piece const p : fragments(operands)) {
+    if (p.sends()) continue;
     each(p, [&] {
       MPI_Message message = MPI_MESSAGE_NULL;
       MPI_Status status;
@@ -75,7 +75,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
       if (wire_->encode) return take_rest(p.peer, static_cast<std::size_t>(bytes));
       if (bytes == 0 && !note(p.peer, 0, 1)) throw_aborted(p.peer);
     });
-  });
+  }
 }
 
 // The peer has left this call, or has refused it: there is nothing more to be had from it.

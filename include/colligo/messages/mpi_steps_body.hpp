@@ -83,7 +83,7 @@ COLLIGO_BODY void mpi_steps::prepare(std::span<operand const> operands) {
   memory.sources.reserve(2 * operands.size());
   memory.pieces.reserve(2 * operands.size());
   std::size_t messages = 0;
-  for_each_fragment(operands, [&](piece const& p) { messages += of.bytes(p.elements.size()) / longest_segment + 1; });
+  for (piece const p : fragments(operands)) messages += of.bytes(p.elements.size()) / longest_segment + 1;
   memory_.make_room(messages);
 }
 
@@ -109,12 +109,12 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   sources.clear();
   std::byte* free = combined.data();
   std::size_t encoded = 0;
-  for_each_fragment(operands, [&](piece const& p) {
-    if (!p.sends()) return;
+  for (piece const p : fragments(operands)) {
+    if (!p.sends()) continue;
     std::byte const* const source = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += of.bytes(p.elements.size());
     sources.push_back(source);
-    if (!wire_->encode) return;
+    if (!wire_->encode) continue;
     if (memory_.encoded.size() == encoded) {
       memory_.encoded.reserve(encoded + 1);
       memory_.encoded.push_back(new std::vector<char>);
@@ -125,29 +125,29 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
       data_->fail(std::current_exception());
     }
     ++encoded;
-  });
+  }
   prepare(operands);
   free_ = received_.data();
   next_encoded_ = 0;
   if (!wire_->encode)
-    for_each_fragment(operands, [&](piece const& p) {
-      if (p.sends()) return;
+    for (piece const p : fragments(operands)) {
+      if (p.sends()) continue;
       std::size_t const bytes = of.bytes(p.elements.size());
       std::byte* const into = p.folds() ? std::exchange(free_, free_ + bytes) : data_->write(p.elements);
       if (host_ && host_->has(p.peer))
         here_->add_in({operand::kind::recv, p.peer, p.elements, own::result}, false, into);
       else post_recv(into, bytes, p.peer);
-    });
+    }
   std::size_t next = 0;
-  for_each_fragment(operands, [&](piece const& p) {
-    if (!p.sends()) return;
+  for (piece const p : fragments(operands)) {
+    if (!p.sends()) continue;
     std::size_t const i = next++, bytes = of.bytes(p.elements.size());
     if (wire_->encode)
       post_send(reinterpret_cast<std::byte const*>(memory_.encoded[i]->data()),
                 data_->has_failed() ? 1 : memory_.encoded[i]->size(), p.peer);
     else if (host_ && host_->has(p.peer)) here_->add_out(p.peer, false, sources[i], bytes);
     else post_send(sources[i], bytes, p.peer);
-  });
+  }
   if (host_) here_->begin_added();
 }
 
@@ -184,7 +184,7 @@ COLLIGO_BODY void mpi_steps::end_step() {
 COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands) {
   element const& of = data_->of();
   bool one_by_one = false;
-  for_each_fragment(operands, [&](piece const& p) { one_by_one |= of.bytes(p.elements.size()) > longest_segment; });
+  for (piece const p : fragments(operands)) one_by_one |= of.bytes(p.elements.size()) > longest_segment;
   if (one_by_one) return list(operands, list_kind::plain);
   room received(data_->memory().received, of, scratch_sizes(operands).received);
   std::byte* free = received.data();
@@ -192,12 +192,12 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
   sources.clear();
   row<piece>& arriving = data_->memory().pieces;
   arriving.clear();
-  for_each_fragment(operands, [&](piece const& p) {
+  for (piece const p : fragments(operands)) {
     arriving.push_back(p);
     sources.push_back(free);
     post_recv(free, of.bytes(p.elements.size()), p.peer);
     free += of.bytes(p.elements.size());
-  });
+  }
   for (;;) {
     int which = MPI_UNDEFINED;
     MPI_Status status;
@@ -268,18 +268,14 @@ COLLIGO_BODY bool mpi_steps::finish_messages(bool waits) {
 COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
   if (!wire_->encode) return true;
   std::size_t number = 0;
-  bool all = true;
-  for_each_fragment(operands_, [&](piece const& p) {
-    if (p.sends() || number++ < next_encoded_ || !all) return;
+  for (piece const p : fragments(operands_)) {
+    if (p.sends() || number++ < next_encoded_) continue;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
     int there = 1, first = 0;
     if (waits) check_mpi(MPI_Mprobe(p.peer, tag_, port_.wire().comm(), &message, &status), "MPI_Mprobe");
     else check_mpi(MPI_Improbe(p.peer, tag_, port_.wire().comm(), &there, &message, &status), "MPI_Improbe");
-    if (!there) {
-      all = false;
-      return;
-    }
+    if (!there) return false;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &first), "MPI_Get_count");
     make_taken(static_cast<std::size_t>(first));
     check_mpi(MPI_Mrecv(memory_.taken.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
@@ -287,14 +283,14 @@ COLLIGO_BODY bool mpi_steps::take_encoded(bool waits) {
     std::byte* const into =
         p.folds() ? std::exchange(free_, free_ + data_->of().bytes(p.elements.size())) : data_->write(p.elements);
     take_rest(p.peer, static_cast<std::size_t>(first));
-    if (data_->has_failed()) return;
+    if (data_->has_failed()) continue;
     try {
       wire_->decode(memory_.taken, into, p.elements.size());
     } catch (...) {
       data_->fail(std::current_exception());
     }
-  });
-  return all;
+  }
+  return true;
 }
 
 // The first 8 bytes say how long a message is in all: what is longer than MPI counts comes in several.

@@ -151,12 +151,12 @@ struct over_threads {
       std::byte* free = combined_->data();
       auto& outgoing = memory_.outgoing;
       outgoing.clear();
-      for_each_fragment(operands, [&](piece const& p) {
-        if (!p.sends()) return;
+      for (piece const p : fragments(operands)) {
+        if (!p.sends()) continue;
         outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_,
                             data_.has_failed()});
         if (p.combines_first()) free += of.bytes(p.elements.size());
-      });
+      }
       for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // from now on they do not move
       free_ = received_->data();
       taken_ = 0;
@@ -178,14 +178,13 @@ struct over_threads {
       try {
         std::size_t number = 0;
         bool all = true;
-        for_each_fragment(operands_, [&](piece const& p) {
-          if (p.sends() || number++ < taken_ || !all) return;
+        for (piece const p : fragments(operands_)) {
+          if (p.sends() || number++ < taken_) continue;
           std::byte* const into = p.folds() ? free_ : data_.write(p.elements);
-          all = take(p, into, waits);
-          if (!all) return;
+          if (!take(p, into, waits)) return false;
           ++taken_;
           if (p.folds()) free_ += data_.of().bytes(p.elements.size());
-        });
+        }
         for (parcel const& p : memory_.outgoing) all = all && port_.ranks.is_taken(rank(), p, waits);
         if (!all) return false;
       } catch (...) {
