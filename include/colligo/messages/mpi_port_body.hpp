@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,7 +24,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 struct mpi_port::steps_memory : mpi_steps_memory {
-  owner<mpi_steps> over_messages, over_memory;
+  std::optional<mpi_steps> over_messages, over_memory;
 };
 
 namespace mpi {
@@ -148,7 +149,7 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, policy_run const& run)
   call const& its = run.its;
   shared_host* const host = run.by.over == transport::messages ? nullptr : shared_for(*its.of);
   auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
-  if (!kept) [[unlikely]] kept = make_owner<mpi_steps>(*this, memory, host, *steps_memory_);
+  if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
   kept->work_on(data, mpi::element_of(its));
   kept->enter(its, *run.by.policy, run.number);
   try {
