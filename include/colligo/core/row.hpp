@@ -112,8 +112,9 @@ class row {
   void pop_back() { --size_; }
   void append(T const* first, T const* last) {
     reserve(size_ + static_cast<std::size_t>(last - first));
-    if (first != last) std::memcpy(static_cast<void*>(end()), first, static_cast<std::size_t>(last - first) * sizeof(T));
-    size_ += static_cast<std::size_t>(last - first);
+    auto const n = static_cast<std::size_t>(last - first);
+    if (n != 0) std::memcpy(static_cast<void*>(end()), first, n * sizeof(T));
+    size_ += n;
   }
   T* insert(T* before, T const& value) {
     std::size_t const at = static_cast<std::size_t>(before - first_);

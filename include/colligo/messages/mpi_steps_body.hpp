@@ -17,7 +17,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold, gnu::noinline]] COLLIGO_BODY mpi_steps::mpi_steps(mpi_port& port, scratch& values, shared_host* host, mpi_steps_memory& memory)
+[[gnu::cold, gnu::noinline]] COLLIGO_BODY mpi_steps::mpi_steps(mpi_port& port, scratch& values, shared_host* host,
+                                                              mpi_steps_memory& memory)
     : any_step(port.rank(), port.size(), 1, values.operands), port_(port), memory_(memory), host_(host),
       whole_(host && host->whole()) {
   if (host) here_.emplace(*host, memory.traffic, port.rank());
