@@ -111,8 +111,8 @@ class row {
   }
   void pop_back() { --size_; }
   void append(T const* first, T const* last) {
-    reserve(size_ + static_cast<std::size_t>(last - first));
     auto const n = static_cast<std::size_t>(last - first);
+    reserve(size_ + n);
     if (n != 0) std::memcpy(static_cast<void*>(end()), first, n * sizeof(T));
     size_ += n;
   }

@@ -7,10 +7,10 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
+#include "../core/clock.hpp"
 #include "../core/transport.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -24,7 +24,7 @@ inline std::uint64_t cycles() {
   asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
   return ticks;
 #else
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  return static_cast<std::uint64_t>(now_in_ns());
 #endif
 }
 
