@@ -95,6 +95,20 @@ void check_laws(nest const& its, std::size_t n) {
         CHECK(one.rounds() <= its.levels());
       }
   });
+  if (its.size() > 24 || n == 1) return;
+  // Blocks of several lengths.
+  std::vector<std::size_t> counts(static_cast<std::size_t>(its.size()));
+  for (std::size_t r = 0; r < counts.size(); ++r) counts[r] = (7 * r + 3) % 5 * n / 2;
+  for (collective const c : {collective::all_gatherv, collective::reduce_scatter}) {
+    slices_by_level const tag{.levels = &its};
+    CHECK_NOTHROW(record(tag, c, its.size(), counts).verify());
+  }
+  CHECK_NOTHROW(record(direct_by_level{.levels = &its}, collective::all_gatherv, its.size(), counts).verify());
+  for (collective const c : {collective::gatherv, collective::scatterv}) {
+    auto const one = record(direct_by_level{.levels = &its}, c, its.size(), counts, its.size() / 3);
+    CHECK_NOTHROW(one.verify());
+    CHECK(one.total_messages() <= static_cast<std::size_t>(its.size() - 1));
+  }
 }
 
 /// Of a schedule on a machine where so many ranks share a cache, a socket, ...; a line or an element per message.
@@ -273,8 +287,10 @@ TEST_CASE("a nest: rounds of 4 to 9, groups that nest, order, places") {
   CHECK(dealt.rank_at(1) == 2);
   CHECK(dealt.place_of(1) == 3);
   CHECK(dealt.text() == "3 x 2");
-  // Partners would not stand in one order: such levels are left out.
-  CHECK(nest(6, {{0, 1, 1, 0, 2, 2}}).text() == "6");
+  nest const crossed(6, {{0, 1, 1, 0, 2, 2}});
+  CHECK(crossed.text() == "2 x 3");
+  CHECK_FALSE(crossed.pairs_off());   // 0 with 1, but 3 with 2
+  CHECK(dealt.pairs_off());
 }
 
 TEST_CASE("short vectors on many cores: a line's way, lines read and written") {
@@ -339,6 +355,83 @@ TEST_CASE(
   CHECK(exact > (COLLIGO_TEST_MOST_RECORDED_RANKS > 32 ? 500 : 100));
 }
 
+TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formulas are the schedules'") {
+  std::mt19937 random(7);
+  for (auto const& [p, sizes] : {std::pair{32, ints{4}}, {24, {2, 3}}, {21, {4}}, {9, {2, 2}}, {64, {8}}})
+    for (bool const shuffled : {false, true}) {
+      if (p > COLLIGO_TEST_MOST_RECORDED_RANKS) continue;
+      int const on_host = sizes.back() * (sizes.size() > 1 ? sizes[0] : 1);
+      std::vector<int> at(static_cast<std::size_t>(p));   // of each rank, where it is
+      std::iota(at.begin(), at.end(), 0);
+      if (shuffled) std::ranges::shuffle(at, random);
+      std::vector<std::vector<int>> levels;
+      for (int together = 1; int const n : sizes) {
+        together *= n;
+        auto& level = levels.emplace_back();
+        for (int const i : at) level.push_back(i / together);
+      }
+      nest const its(p, levels);
+      std::vector<int> const& hosts = levels.back();
+      auto const ranks_of = [&](int host) { return static_cast<std::size_t>(std::ranges::count(hosts, host)); };
+      INFO(p << " ranks, " << its.text() << (shuffled ? ", shuffled" : ""));
+      // Elements of blocks of `length` into and out of each host, and messages between hosts.
+      auto const crossing = [&](schedule const& s) {
+        std::map<int, std::size_t> into, out;
+        std::size_t messages = 0;
+        for (int r = 0; r < p; ++r)
+          for (auto const& step : s.steps_of(r))
+            for (operand const& o : step) {
+              int const mine = hosts[static_cast<std::size_t>(r)], theirs = hosts[static_cast<std::size_t>(o.peer)];
+              if (mine == theirs) continue;
+              (o.sends() ? out : into)[mine] += o.elements.size();
+              messages += o.sends();
+            }
+        return std::tuple(into, out, messages);
+      };
+      std::size_t const ranks = static_cast<std::size_t>(p), length = 3, n = ranks * length;
+      auto const host_count = (p + on_host - 1) / on_host;
+      std::size_t fewest = ranks;
+      for (int h = 0; h < host_count; ++h) fewest = std::min(fewest, ranks_of(h));
+      slices_by_level const slices{.levels = &its};
+      for (collective const c : {collective::all_gather, collective::reduce_scatter}) {
+        auto const [into, out, messages] = crossing(record(slices, c, p, n));
+        if (host_count <= 9 && sizes.size() == 1)
+          CHECK(messages == fewest * static_cast<std::size_t>(host_count * (host_count - 1)));
+        for (int h = 0; h < host_count; ++h)
+          CHECK((c == collective::all_gather ? into : out).at(h) == (ranks - ranks_of(h)) * length);
+      }
+      {
+        auto const [into, out, messages] =
+            crossing(record(direct_by_level{.levels = &its}, collective::all_gather, p, n));
+        CHECK(messages == static_cast<std::size_t>(host_count * (host_count - 1)));
+        for (int h = 0; h < host_count; ++h) CHECK(into.at(h) == (ranks - ranks_of(h)) * length);
+      }
+      for (int const root : {0, p / 2}) {
+        int const its_host = hosts[static_cast<std::size_t>(root)];
+        direct_by_level const tag{.levels = &its};
+        auto const [into, out, messages] = crossing(record(tag, collective::gather, p, n, root));
+        auto const [into_others, from_root, scattered] = crossing(record(tag, collective::scatter, p, n, root));
+        CHECK(messages == static_cast<std::size_t>(host_count - 1));
+        CHECK(scattered == messages);
+        CHECK(into.at(its_host) == (ranks - ranks_of(its_host)) * length);
+        CHECK(from_root.at(its_host) == into.at(its_host));
+        for (int h = 0; h < host_count; ++h)
+          if (h != its_host) CHECK((out.at(h) == ranks_of(h) * length && into_others.at(h) == out.at(h)));
+      }
+      if (!its.even()) continue;
+      std::size_t const even = priced::divisible(p);
+      for (machine const& m : priced::machines) {
+        auto const gathered = priced::both<collective::all_gather>(slices, m, p, even);
+        auto const scattered = priced::both<collective::reduce_scatter>(slices, m, p, even);
+        if (make_policy<collective::all_gather, slices_by_level, double, priced::any>(slices).exact_for(m, p, even) !=
+            formula::exact)
+          continue;
+        CHECK(gathered.recorded == Approx(gathered.formula).epsilon(1e-12));
+        CHECK(scattered.recorded == Approx(scattered.formula).epsilon(1e-12));
+      }
+    }
+}
+
 TEST_CASE("levels in random nests obey the laws") {
   std::mt19937 random(28);
   for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 8)
@@ -368,6 +461,28 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
           if (comm.rank() == root) laws::expect_words(out, p, its.consecutive(), "reduce by levels");
           colligo::broadcast(comm, sent, root, tag);
           laws::expect(sent == laws::words_of(root, 3), "broadcast by levels", p, 3);
+        }
+        auto const here = static_cast<std::size_t>(comm.rank());
+        for (auto const& counts : laws::distributions(p, 5)) {
+          auto const all = laws::words_of_all(counts);
+          auto const mine = laws::words_of(comm.rank(), counts[here]);
+          std::vector<std::string> gathered(all.size()), combined(counts[here]);
+          slices_by_level const slices{.levels = &its};
+          colligo::all_gatherv(comm, mine, gathered, counts, slices);
+          laws::expect(gathered == all, "all_gatherv by levels", p, 5);
+          std::vector<std::string> bundled(all.size());
+          colligo::all_gatherv(comm, mine, bundled, counts, tag);
+          laws::expect(bundled == all, "all_gatherv by levels in bundles", p, 5);
+          colligo::reduce_scatter(comm, laws::words_of(comm.rank(), all.size()), combined, counts,
+                                  as_commutative(laws::concatenation{}), slices);
+          laws::expect_words(combined, p, its.consecutive(), "reduce_scatter by levels",
+                             std::reduce(counts.begin(), counts.begin() + comm.rank()));
+          int const root = static_cast<int>(all.size()) % p;
+          std::vector<std::string> to_root(comm.rank() == root ? all.size() : 0), from_root(counts[here]);
+          colligo::gatherv(comm, mine, to_root, counts, root, tag);
+          laws::expect(comm.rank() != root || to_root == all, "gatherv by levels", p, 5);
+          colligo::scatterv(comm, comm.rank() == root ? all : std::vector<std::string>{}, counts, from_root, root, tag);
+          laws::expect(from_root == mine, "scatterv by levels", p, 5);
         }
       }));
     }

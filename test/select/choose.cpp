@@ -276,7 +276,15 @@ TEST_CASE(
   CHECK(over(collective::all_reduce, 32, 4, 8, false) == "hierarchical_direct");
   CHECK(over(collective::all_reduce, 32, 4, 8, false, true) == "recursive_doubling");
   CHECK(over(collective::all_reduce, 32, 1, 8) == "recursive_doubling");
-  CHECK(over(collective::all_gather, 32, 4, 8) == "recursive_doubling");
+  CHECK(over(collective::all_gather, 32, 4, 8) == "direct_by_level");
+  CHECK(over(collective::all_gather, 32, 4, 1 << 16, false, true) == "slices_by_level");
+  CHECK(over(collective::all_gatherv, 128, 4, 128) == "slices_by_level");
+  CHECK(over(collective::all_gather, 32, 1, 8) == "recursive_doubling");
+  CHECK(over(collective::reduce_scatter, 32, 4, 1024, true, true) == "slices_by_level");
+  CHECK(over(collective::reduce_scatter, 32, 4, 1024, false, false) == "slices_by_level");
+  CHECK(over(collective::reduce_scatter, 32, 4, 1024, false, true) != "slices_by_level");
+  CHECK(over(collective::gather, 32, 4, 1024, false, true) == "direct_by_level");
+  CHECK(over(collective::scatterv, 32, 4, 1024, false, true) == "direct_by_level");
 
   // Whole vectors or slices between hosts: of 8 on a network where start-ups overlap, and where nobody has measured.
   std::vector<int> const hosts{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7};

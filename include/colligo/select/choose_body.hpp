@@ -241,25 +241,28 @@ inline direct in_one_round(machine const& m, int hosts) {
   return all;
 }
 
-// Ranks of several hosts, some of which share memory: between hosts few messages, long vectors over all of a host's
-// ranks.
+// Ranks of several hosts, some of which share memory: between hosts few messages and each block once, long vectors over
+// all of a host's ranks.
 // Measured on 8 emulated hosts of 4 ranks (README): between few hosts one exchange of everybody with everybody is
 // quickest, 22 ms against 47 of recursive doubling.
 template <collective C>
 std::optional<any_algorithm> choose_on_hosts(situation const& s) {
-  constexpr bool reduces = C == collective::all_reduce || C == collective::reduce;
-  if constexpr (!reduces && C != collective::broadcast) {
-    return std::nullopt;
+  using enum collective;
+  if (s.hosts.empty() || C == scan || C == exclusive_scan || C == barrier || has_two_vectors(C)) return std::nullopt;
+  host_map const map{s.hosts, s.p(), s.tables};
+  int const hosts = map.host_count();
+  constexpr int few = 16;
+  if (hosts == s.p() || !(!combines(C) || s.commutes || map.consecutive())) return std::nullopt;
+  if constexpr (C == all_reduce) {
+    if (s.bytes() >= (hosts <= few ? 1u << 20 : 1u << 15)) return multi_leader{};
+    if (hosts <= few) return hierarchical<binary_tree, direct>{.between = in_one_round(costs(s).m, hosts)};
+  }
+  if constexpr (has_blocks(C)) {
+    // Measured there: all_gather of 8 bytes a rank takes 21 to 30 ms by one speaker of each host, 29 to 31 in slices; of
+    // 8 KiB, ranks shuffled, 299 and 242.
+    bool const bundled = hosts <= few && s.bytes() < 1u << 16 && (C == all_gather || C == all_gatherv);
+    return has_root(C) || bundled ? any_algorithm{direct_by_level{}} : slices_by_level{};
   } else {
-    if (s.hosts.empty()) return std::nullopt;
-    host_map const map{s.hosts, s.p(), s.tables};
-    int const hosts = map.host_count();
-    constexpr int few = 16;
-    if (hosts == s.p() || !(!reduces || s.commutes || map.consecutive())) return std::nullopt;
-    if constexpr (C == collective::all_reduce) {
-      if (s.bytes() >= (hosts <= few ? 1u << 20 : 1u << 15)) return multi_leader{};
-      if (hosts <= few) return hierarchical<binary_tree, direct>{.between = in_one_round(costs(s).m, hosts)};
-    }
     return hierarchical{};
   }
 }
@@ -302,7 +305,8 @@ std::optional<any_algorithm> choose_by_level(situation const& s) {
   using enum collective;
   constexpr std::size_t short_enough = 448;
   constexpr bool is_whole = C == all_reduce || C == reduce || C == broadcast || C == barrier;
-  if (is_whole && s.bytes() <= short_enough) return direct_by_level{};
+  bool const everybody = C == all_reduce || C == barrier;
+  if (is_whole && s.bytes() <= short_enough && (!everybody || s.levels->pairs_off())) return direct_by_level{};
   if (C == all_reduce) return slices_by_level{};
   return std::nullopt;
 }

@@ -40,6 +40,8 @@ class nest {
   int place_of(int rank) const { return places_[index(rank)]; }
   /// Places are ranks.
   bool consecutive() const { return consecutive_; }
+  /// Those who exchange stand in the order of ranks as their groups do, so that all combine in the same order.
+  bool pairs_off() const { return pairs_off_; }
 
   /// Levels, each of which joins the groups of the one before; the last one joins all ranks. Many groups are joined in
   /// several rounds: there is a level for each.
@@ -76,6 +78,27 @@ class nest {
   /// Least and most groups of level `below` in any group of a level.
   std::pair<int, int> fewest_and_most(int level, int below) const;
 
+  /// The ranks' blocks stand in columns where slices of levels are to be whole: those first that the first part of each
+  /// innermost group leads, among them those that the first part of the level above leads, and so on; blocks of parts
+  /// that lead none stand beside those of the part that does for them. Which place's block is the i-th.
+  int place_in_columns(int i) const { return columns_[index(i)]; }
+  /// The blocks that a place leads on a level that is no short round: part of what it leads on the level below.
+  group share(int level, int place) const {
+    int const finer = level < 0 ? static_cast<int>(column_begin_.size()) - 1 : levels_[index(level)].columns_above;
+    int const first = column_[index(place)] / finer * finer;
+    return {column_begin_[index(first)], column_begin_[index(first + finer)]};
+  }
+  /// Those of its group, or of it alone below the innermost level, that are in one column with its own.
+  group column_within(int level, int place) const {
+    group const own = group_at(level, place);
+    auto const at = [this, column = index(column_[index(place)])](int bound) {
+      int first = column_begin_[column];
+      while (first < column_begin_[column + 1] && columns_[index(first)] < bound) ++first;
+      return first;
+    };
+    return {at(own.first), at(own.last)};
+  }
+
   /// On each level all groups have as many parts.
   bool even() const {
     for (int level = 0; level < levels(); ++level)
@@ -89,7 +112,7 @@ class nest {
   struct one_level {
     std::vector<int> group, first;   // of each place; of each group, and the end
     bool is_short_round = false;
-    int fewest = 1;
+    int fewest = 1, columns_above = 1;   // slices that those of the level are cut into further out
   };
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -99,15 +122,17 @@ class nest {
     return {first[index(g)], first[index(g + 1)]};
   }
   void arrange(std::vector<std::vector<int>> const& levels);
+  void stand_in_columns();
   static one_level level_of(std::vector<int> numbers);
-  bool pairs_off() const;
+  bool all_pair_off() const;
   void add_round(int level);
   static int factor(int groups);
   static constexpr int most_in_slices = 16;   // to be joined in one round where vectors are long
 
   std::vector<int> members_, places_;
+  std::vector<int> column_, columns_, column_begin_;   // of each place; places by column; where each begins, the end
   std::vector<one_level> levels_;
-  bool consecutive_ = true;
+  bool consecutive_ = true, pairs_off_ = true;
 };
 
 namespace detail {
@@ -116,6 +141,28 @@ template <class F>
 auto with_nest(nest const* levels, int p, F const& f) {
   return levels ? f(*levels) : f(nest(p));
 }
+
+/// Which of `count` peers, peer(0), peer(1) ..., of different groups of a level, is the i-th in the order of ranks.
+template <class Peer>
+int in_order_of_ranks(nest const& its, int i, int count, Peer const& peer) {
+  if (its.pairs_off()) return i;
+  for (int k = 0;; ++k) {
+    int before = 0;
+    for (int j = 0; j < count; ++j) before += peer(j) < peer(k);
+    if (before == i) return k;
+  }
+}
+
+/// Of policies whose tag has levels.
+template <class Tag>
+struct over_levels {
+  Tag const& tag;
+
+  int made_for(int p) const { return tag.levels ? tag.levels->size() : p; }
+  bool in_order(int) const { return !tag.levels || tag.levels->consecutive(); }
+  template <class F>
+  auto with(int p, F const& f) const { return with_nest(tag.levels, p, f); }
+};
 
 /// Groups by number, each as its lowest member.
 inline std::vector<int> by_lowest(std::vector<int> const& numbers) {
@@ -147,13 +194,11 @@ inline std::vector<int> by_lowest(std::vector<int> const& numbers) {
     kept.insert(kept.begin(), std::move(its));
   }
   arrange(kept);
-  while (!pairs_off()) {   // at the latest without any all are alike
-    kept.erase(kept.begin());
-    arrange(kept);
-  }
+  pairs_off_ = all_pair_off();
   for (int level = 0; level < this->levels(); ++level) add_round(level);
   for (int level = 0; level < this->levels(); ++level)
     levels_[index(level)].fewest = fewest_and_most(level, long_round_before(level)).first;
+  stand_in_columns();
 }
 
 // Ranks sorted by the groups that they are in, from the outermost on.
@@ -176,16 +221,36 @@ inline std::vector<int> by_lowest(std::vector<int> const& numbers) {
   levels_.push_back(level_of(std::vector<int>(members_.size(), 0)));
 }
 
+[[gnu::cold]] inline void nest::stand_in_columns() {
+  int count = 1;
+  column_.assign(index(size()), 0);
+  for (int level = long_round_after(-1); level < levels(); level = long_round_after(level)) {
+    int const below = long_round_before(level), slices = fewest(level);
+    for (int place = 0; place < size(); ++place) {
+      int& column = column_[index(place)];
+      column = column * slices + part_of(below, group_at(level, place), place) % slices;
+    }
+    count *= slices;
+    for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= slices;
+  }
+  columns_.resize(index(size()));
+  column_begin_.assign(index(count) + 2, 0);
+  for (int const column : column_) ++column_begin_[index(column) + 2];
+  for (int column = 0; column < count; ++column) column_begin_[index(column) + 2] += column_begin_[index(column) + 1];
+  for (int place = 0; place < size(); ++place)
+    columns_[index(column_begin_[index(column_[index(place)]) + 1]++)] = place;
+  column_begin_.pop_back();
+}
+
 inline nest::one_level nest::level_of(std::vector<int> numbers) {
-  one_level its{std::move(numbers), {0}, false, 1};
+  one_level its{std::move(numbers), {0}, false, 1, 1};
   for (std::size_t place = 1; place <= its.group.size(); ++place)
     if (place == its.group.size() || its.group[place] != its.group[place - 1])
       its.first.push_back(static_cast<int>(place));
   return its;
 }
 
-// Whether those who exchange stand in the order of ranks as their groups do: then all combine in the same order.
-inline bool nest::pairs_off() const {
+inline bool nest::all_pair_off() const {
   if (consecutive_) return true;
   for (int level = 0; level < levels(); ++level)
     for (int place = 0; place < size(); ++place) {
@@ -212,7 +277,7 @@ inline bool nest::pairs_off() const {
   }
   levels_.insert(levels_.begin() + level, level_of(std::move(numbers)));
   levels_[index(level)].is_short_round = most <= most_in_slices;
-  if (!pairs_off()) levels_.erase(levels_.begin() + level);
+  if (pairs_off_ && !all_pair_off()) levels_.erase(levels_.begin() + level);
 }
 
 // Of so many groups, how many to join in the first of several rounds, a divisor if there is one about as large; 0: all

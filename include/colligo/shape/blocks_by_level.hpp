@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The ranks' blocks behind the vector, in an order of levels: what goes together lies together.
+#pragma once
+
+#include <cstddef>
+
+#include "../core/renumbered.hpp"
+#include "nest.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// In columns, or in the order of places; these stay in the vector where they are ranks.
+struct blocks_by_level {
+  nest const& its;
+  blocks const& block;
+  bool in_columns, in_place = false;
+  bool alike = block.is_even() && divides(block.parts, block.whole.size());   ///< all blocks
+
+  range of_rank(int i) const { return block[its.rank_at(in_columns ? its.place_in_columns(i) : i)]; }
+  std::size_t begin_of(int some) const {
+    if (in_place) return some == 0 ? block[0].first : block[some - 1].last;
+    std::size_t const first = block.whole.last;
+    if (alike)
+      return first + block.whole.size() / static_cast<std::size_t>(block.parts) * static_cast<std::size_t>(some);
+    std::size_t before = 0;
+    for (int i = 0; i < some; ++i) before += of_rank(i).size();
+    return first + before;
+  }
+  range of(int i) const { return (*this)({i, i + 1}); }
+  range operator()(nest::group some) const { return {begin_of(some.first), begin_of(some.last)}; }
+
+  /// All of them, from where the ranks' blocks are, or back.
+  template <steps Step>
+  void copy_all(Step& step, bool back) const {
+    std::size_t at = block.whole.last;
+    for (int i = 0; i < block.parts && !in_place; ++i) {
+      range const its_own = of_rank(i), here{at, at + its_own.size()};
+      step(back ? copy{here, its_own} : copy{its_own, here});
+      at = here.last;
+    }
+  }
+};
+
+}   // namespace colligo
