@@ -172,8 +172,10 @@ void over_memory_all(thread_communicator& comm, std::size_t n) {
 
 // Lengths in elements at which messages of `letters` change their way, and beside them.
 std::vector<std::size_t> lengths() {
-  std::size_t const in_lines = detail::longest_in_lines / sizeof(letters);
-  return {0, 1, 2, in_lines, in_lines + 1, 700};
+  auto const lines = detail::lines_of_host(2);
+  std::size_t const from_all = lines.from_all * detail::line_payload / sizeof(letters);
+  std::size_t const from_root = lines.from_root * detail::line_payload / sizeof(letters);
+  return {0, 1, from_all, from_all + 1, from_root, from_root + 1, 700};
 }
 
 }  // namespace
@@ -367,7 +369,7 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
     hosts[r]->open([&](std::size_t its) { return begins[its]; }, {});
   }
   std::size_t bytes = p * segment;
-  for (auto& host : hosts) host->make_ready(host->to_all(), 1 << 20);
+  for (auto& host : hosts) host->make_ready(host->to_all());
   std::size_t const chunk_size = hosts[0]->chunk_of(1);
   for (std::size_t other = 1; other < p; ++other) {
     for (std::size_t r = 0; r < p; ++r) {

@@ -396,7 +396,7 @@ TEST_CASE("whatever the text, a table is refused with its line, or its rows are 
 }
 
 TEST_CASE("where lines end, chunks, and what is read are settings: the results are the same") {
-  auto const ends_of_lines = [](std::size_t in_lines, std::size_t of_chunk) {
+  auto const ends_of_lines = [](std::size_t from_root, std::size_t from_all, std::size_t of_chunk) {
     run_threads(3, [=](thread_communicator& comm) {
       for (std::size_t const n : {1u, 7u, 8u, 9u, 255u, 256u, 5000u, 100000u}) {
         std::vector<double> sums(n, comm.rank() + 1);
@@ -404,17 +404,18 @@ TEST_CASE("where lines end, chunks, and what is read are settings: the results a
         if (sums != std::vector<double>(n, 6)) throw error("a wrong sum");
       }
       auto const& host = *static_cast<detail::thread_port&>(port_of<thread_communicator>::open(comm)).shared();
-      if (!host.in_lines(in_lines) || host.in_lines(in_lines + 1)) throw error("lines end elsewhere");
+      if (host.longest_in_lines(true) != from_root || host.longest_in_lines(false) != from_all)
+        throw error("lines end elsewhere");
       if (host.chunk_of(8) != of_chunk / 8) throw error("chunks are of another size");
     });
   };
-  REQUIRE_NOTHROW(ends_of_lines(37 * 56, 32 * 1024));
+  REQUIRE_NOTHROW(ends_of_lines(37 * 56, 25 * 56, 32 * 1024));
   variable const lines("COLLIGO_LINES", "64"), chunks("COLLIGO_CHUNKS", "1k");
-  REQUIRE_NOTHROW(ends_of_lines(64, 1024));
+  REQUIRE_NOTHROW(ends_of_lines(64, 64, 1024));
   variable const reads("COLLIGO_READ_MEMORY", "3k");
-  REQUIRE_NOTHROW(ends_of_lines(64, 1024));
+  REQUIRE_NOTHROW(ends_of_lines(64, 64, 1024));
   variable const least("COLLIGO_LINES", "1"), small("COLLIGO_CHUNKS", "1");
-  REQUIRE_NOTHROW(ends_of_lines(1, 8));
+  REQUIRE_NOTHROW(ends_of_lines(1, 1, 8));
 }
 
 TEST_CASE("settings of the transport and of the network that are wrong are told of") {

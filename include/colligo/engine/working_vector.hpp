@@ -109,6 +109,7 @@ class working_vector {
         written_(in.data == out.data ? out.covers : range{}) {}
 
   element const& of() const { return *its_.of; }
+  collective what() const { return its_.what; }
   scratch& memory() const { return memory_; }
 
   /// The current values of a range.

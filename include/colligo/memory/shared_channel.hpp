@@ -11,7 +11,8 @@
 ///     q * (1.8 Ki + 128 q + 16 (q + 1) + 192)         the segments, which is all that an unused communicator has,
 ///     + 8.1 KiB for each channel that is used         (a pair's has one each way; one to all for each rank);
 ///       2.1 KiB where q > 32,
-///     + a ring for each channel with messages that are longer than go in lines (2 KiB; 448 bytes where q > 32):
+///     + a ring for each channel with messages that are longer than go in lines (2 KiB; 1.4 KiB in calls without a
+///       root; 448 bytes where q > 32):
 ///       256 KiB for the one to all (64 KiB where q > 16), otherwise max(4 KiB, 256 KiB / (q - 1) rounded down to a
 ///       power of two).
 ///

@@ -97,12 +97,13 @@ class shared_host {
   inlet& from(int rank) { return ready(in_[place(rank)]); }
   inlet& from_all(int rank) { return ready(in_all_[place(rank)]); }
 
-  /// Afterwards messages of so many bytes allocate nothing.
-  void make_ready(outlet& to, std::size_t bytes) {
-    if (!in_lines(bytes)) to.ring();
+  /// Afterwards messages that are too long for lines allocate nothing.
+  void make_ready(outlet& to) { to.ring(); }
+  /// Bytes of the longest message of a call that goes in lines.
+  std::size_t longest_in_lines(bool has_root) const {
+    bool const is_set = limits_.lines != limits_.as_it_is;
+    return std::min((has_root || is_set ? lines_.from_root : lines_.from_all) * line_payload, limits_.lines);
   }
-  /// Whether a message of so many bytes goes in lines.
-  bool in_lines(std::size_t bytes) const { return bytes <= std::min(lines_.longest(), limits_.lines); }
 
   /// Elements in a chunk. At least one; see fits().
   std::size_t chunk_of(std::size_t element_size) const {

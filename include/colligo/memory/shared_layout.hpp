@@ -20,14 +20,12 @@ inline constexpr std::uint32_t lines_reported = 16;
 
 /// How many lines the channels of a host have, and how many of them a message may take.
 struct line_numbers {
-  std::uint32_t all, of_message;   // all: a power of two
-
-  std::size_t longest() const { return of_message * line_payload; }   ///< bytes
+  std::uint32_t all, from_root, from_all;   // all: a power of two; of a call with a root, and of others
 };
 /// In few lines an exchange of two messages each way fits beside those that have not been reported. Above 37 of
-/// them one flag for many is cheaper.
+/// them one flag for many is cheaper; above 25 already where all ranks send, for their messages cross.
 constexpr line_numbers lines_of_host(std::size_t ranks) {
-  return ranks <= 32 ? line_numbers{128, 37} : line_numbers{32, 8};
+  return ranks <= 32 ? line_numbers{128, 37, 25} : line_numbers{32, 8, 8};
 }
 inline constexpr std::size_t longest_in_lines = 37 * line_payload;   // anywhere
 

@@ -78,8 +78,10 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   std::size_t const n = std::min(o.bytes - o.done, chunk_size());
   std::byte* const place = o.to->room_for(n, sent_tag(o.bytes));
   if (!place) return false;
-  // With nothing to receive, a chunk is announced in parts, so that its reader works while it is copied.
-  std::size_t const part = traffic_.in.empty() ? part_size() : n;
+  // With nothing to receive, the first chunk and the last are announced in parts, so that their reader works while they
+  // are copied. It reads those between while the next one is copied, and each flag holds up both.
+  bool const waited_for = traffic_.in.empty() && (o.done == 0 || o.done + n == o.bytes);
+  std::size_t const part = waited_for ? part_size() : n;
   std::uint64_t const began = o.to->is_timed() ? cycles() : 0;
   for (std::size_t at = 0; at < n; at += part) {
     o.to->copy(place + at, o.rest() + at, std::min(part, n - at));

@@ -79,6 +79,7 @@ class shared_steps final : private listener {
   void work_on(working_vector& data) {
     data_ = &data;
     size_ = data.of().size;
+    longest_in_lines_ = host_.longest_in_lines(has_root(data.what()));
     if (traffic_.in.capacity() == 0) [[unlikely]] make_first_room();
   }
   /// To which call they belong.
@@ -138,6 +139,7 @@ class shared_steps final : private listener {
   void receive_all(std::span<operand const> list, bool published);
   void run();
 
+  bool in_lines(std::size_t bytes) const { return bytes <= longest_in_lines_; }
   way transport_of_choice(std::size_t bytes) const;
   std::uint64_t sent_tag(std::size_t bytes, std::uint64_t flags = message_tag::none) const {
     return tag_.of(bytes, data_->has_failed() ? flags | message_tag::failed : flags);
@@ -196,7 +198,7 @@ class shared_steps final : private listener {
   std::int64_t looked_ = 0;   // out for them
   shared_traffic& traffic_;
   working_vector* data_ = nullptr;
-  std::size_t size_ = 1;
+  std::size_t size_ = 1, longest_in_lines_ = 0;
   int rank_;
   std::span<operand const> short_;   // a step begun whose messages are all short, and have left
   std::span<operand const> listed_;  // the step in progress, if its folds wait until all of them have come

@@ -49,7 +49,7 @@ inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std:
 COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece const& in) {
   std::size_t const bytes_out = out.size() * size_, bytes_in = in.elements.size() * size_;
   std::byte const* const source = data_->read(out, which, nullptr);
-  if (host_.in_lines(std::max(bytes_out, bytes_in))) {
+  if (in_lines(std::max(bytes_out, bytes_in))) {
     outlet* const o = bytes_out == 0 ? nullptr : &host_.to(to);
     if (o == nullptr || o->has_room_for(lines_for(bytes_out))) {
       if (o) put_short(*o, source, bytes_out, sent_tag(bytes_out));
@@ -99,8 +99,8 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
   for (piece const p : fragments(list)) {
     if (!host_.has(p.peer)) continue;
     std::size_t const bytes = p.elements.size() * size_;
-    if (p.sends()) host_.make_ready(channel_to(p.peer, published), bytes);
-    else channel_from(p.peer, published);
+    if (!p.sends()) channel_from(p.peer, published);
+    else if (outlet& to = channel_to(p.peer, published); !in_lines(bytes)) host_.make_ready(to);
     if (!p.folds()) continue;
     if (transport_of_choice(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
     if (transport_of_choice(bytes) == way::announced) slots += read_size();
@@ -123,13 +123,13 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool pub
   bool all_short = true, sent = false;
   for (piece const p : fragments(list)) {
     std::size_t const bytes = p.elements.size() * size_;
-    all_short &= host_.in_lines(bytes);
+    all_short &= in_lines(bytes);
     if (!p.sends() || (published && std::exchange(sent, true))) continue;
     if (p.combines_first() && !free) free = data_->memory().combined.of_size(scratch_sizes(list).combined * size_);
     outlet& to = channel_to(p.peer, published);
     std::byte const* const from = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += bytes;
-    if (host_.in_lines(bytes) && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
+    if (in_lines(bytes) && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
       put_short(to, from, bytes, sent_tag(bytes));
     else add_out(p.peer, published, from, bytes);
   }
@@ -224,7 +224,7 @@ COLLIGO_BODY void shared_steps::run() {
 }
 
 COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes) const {
-  return host_.in_lines(bytes) ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
+  return in_lines(bytes) ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
 }
 
 COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {

@@ -36,8 +36,8 @@ inline constexpr std::array shared_memory_table{
     table_line{collective::all_gather, 2, 2, any_bytes, circulant{}},
     // at worst 1.24 times the best of any machine
     table_line{collective::all_reduce, 2, 2, any_bytes, direct{.window = 262144}},
-    // at worst 1.03 times the best of any machine
-    table_line{collective::exclusive_scan, 2, 2, any_bytes, pipelined_chain{}},
+    // at worst 1.14 times the best of any machine
+    table_line{collective::exclusive_scan, 2, 2, any_bytes, recursive_doubling{}},
     // at worst 1.21 times the best of any machine
     table_line{collective::gather, 2, 2, any_bytes, linear{}},
     // at worst 1.00 times the best of any machine
