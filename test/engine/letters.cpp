@@ -84,9 +84,9 @@ class port final : public detail::waiting_port<> {
   port(boxes& all, int rank, int size) : waiting_port(own_requests_), all_(all) { rank_ = rank, size_ = size; }
   ~port() { spare_requests = {}; }
 
-  std::unique_ptr<detail::moving_step> steps_for_request(detail::working_vector& data, detail::call const&,
+  detail::owner<detail::moving_step> steps_for_request(detail::working_vector& data, detail::call const&,
                                                          colligo::transport) override {
-    return std::make_unique<steps>(all_, rank_, data);
+    return detail::make_owner<steps>(all_, rank_, data);
   }
   void yield_core(unsigned&) const override { std::this_thread::yield(); }
   void abandon_call(std::uint32_t, std::string_view, bool) noexcept override { all_.abandoned = true; }

@@ -129,7 +129,7 @@ struct exact_summing {
   void (*run)(port_base& port, call const& its, choice const& by,
               void (*run)(port_base& port, call const& its, choice const& by));
   /// The call on sums that a request makes instead, which keeps them beside what it kept before.
-  call (*own)(port_base& port, call const& its, std::unique_ptr<owned_by_request>& kept);
+  call (*own)(port_base& port, call const& its, owner<owned_by_request>& kept);
 };
 /// Set by units that include environment.hpp.
 inline exact_summing const* sum_exactly = nullptr;

@@ -16,7 +16,7 @@ struct sums_of_environment {
   static bool holds_for(port_base& port, call const& its, choice const& by);
   static void run(port_base& port, call const& its, choice const& by,
                   void (*run)(port_base& port, call const& its, choice const& by));
-  static call own(port_base& port, call const& its, std::unique_ptr<owned_by_request>& kept);
+  static call own(port_base& port, call const& its, owner<owned_by_request>& kept);
 };
 
 inline constexpr exact_summing sums_exactly{&sums_of_environment<>::on_the_way, &sums_of_environment<>::holds_for,

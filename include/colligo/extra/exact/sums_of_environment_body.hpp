@@ -77,7 +77,7 @@ void run_exactly(port_base& port, call const& its, choice const& by, Run run) {
 /// What a request keeps.
 template <class T>
 struct owned_sums final : owned_by_request {
-  owned_sums(call& its, std::unique_ptr<owned_by_request> before)
+  owned_sums(call& its, owner<owned_by_request> before)
       : kept(std::move(before)), numbers_in(its.in), numbers_out(its.out),
         sums(its.in.covers.size(), its.out.covers.size()) {
     sums.stand_for(its);
@@ -92,7 +92,7 @@ struct owned_sums final : owned_by_request {
     if (kept) kept->finish();
   }
 
-  std::unique_ptr<owned_by_request> kept;
+  owner<owned_by_request> kept;
   values<std::byte const> numbers_in;
   values<std::byte> numbers_out;
   sums_on_the_way<T> sums;
@@ -122,11 +122,11 @@ void sums_of_environment<Lazy>::run(port_base& port, call const& its, choice con
   else run_exactly<float>(port, its, by, run);
 }
 template <class Lazy>
-call sums_of_environment<Lazy>::own(port_base& port, call const& its, std::unique_ptr<owned_by_request>& kept) {
+call sums_of_environment<Lazy>::own(port_base& port, call const& its, owner<owned_by_request>& kept) {
   call made = on_the_way(port, its);
   made.before = 0;
-  if (adds_up<double>(*its.of)) kept = std::make_unique<owned_sums<double>>(made, std::move(kept));
-  else kept = std::make_unique<owned_sums<float>>(made, std::move(kept));
+  if (adds_up<double>(*its.of)) kept = make_owner<owned_sums<double>>(made, std::move(kept));
+  else kept = make_owner<owned_sums<float>>(made, std::move(kept));
   return made;
 }
 
