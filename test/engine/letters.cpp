@@ -42,30 +42,28 @@ class steps final : public detail::moving_step {
     free_ = received_.data();
     taken_ = 0;
     std::lock_guard const lock(all_.mutex);
-    detail::for_each_fragment(operands, [&](detail::piece const& p) {
-      if (!p.sends()) return;
+    for (detail::piece const p : detail::fragments(operands)) {
+      if (!p.sends()) continue;
       std::byte const* const first = data_.read(p.elements, p.which, combined.data());
       all_.of[{rank_, p.peer, number_}].emplace_back(first, first + data_.of().bytes(p.elements.size()));
-    });
+    }
   }
   bool advance() override {
     if (all_.abandoned) throw colligo::failed_elsewhere("another rank has abandoned a call");
     std::lock_guard const lock(all_.mutex);
     std::size_t number = 0;
-    bool complete = true;
-    detail::for_each_fragment(operands_, [&](detail::piece const& p) {
-      if (p.sends() || number++ < taken_ || !complete) return;
+    for (detail::piece const p : detail::fragments(operands_)) {
+      if (p.sends() || number++ < taken_) continue;
       auto& box = all_.of[{p.peer, rank_, number_}];
-      complete = !box.empty();
-      if (!complete) return;
+      if (box.empty()) return false;
       auto const& content = box.front();
       std::memcpy(p.folds() ? std::exchange(free_, free_ + content.size()) : data_.write(p.elements), content.data(),
                   content.size());
       box.pop_front();
       ++taken_;
-    });
-    if (complete) detail::combine_received(operands_, received_.data(), rank_, data_);
-    return complete;
+    }
+    detail::combine_received(operands_, received_.data(), rank_, data_);
+    return true;
   }
 
  private:
