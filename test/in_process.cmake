@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Tests in one process: ranks are threads, or there are none.
 add_executable(test_threads threads/threads.cpp memory/shared_memory.cpp engine/checked.cpp extra/trace.cpp
-               engine/requests.cpp engine/letters.cpp select/forms.cpp)
+               engine/requests.cpp engine/kept_plans.cpp engine/letters.cpp select/forms.cpp)
 target_link_libraries(test_threads PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
 # Numbers with commas, as in many countries. localedef warns of what a locale has not.
 set(locales ${CMAKE_CURRENT_BINARY_DIR}/locales)

@@ -8,6 +8,7 @@
 #error "this is for the one source of a compiled library, which defines COLLIGO_COMPILED and COLLIGO_BODIES"
 #endif
 
+#include "engine/kept_plans.hpp"
 #include "record.hpp"
 #include "request.hpp"
 
@@ -20,6 +21,7 @@ template choice const& by_name<void>(endpoint& port, call const& its, std::strin
 template choice as_chosen<void>(endpoint& port, call const& its, choice const& chosen, policies_of_collective policies);
 template void run_call<void>(endpoint& port, call const& its, choice const& by);
 template void run_by_rules<void>(endpoint& port, call const& its, policies_of_collective policies);
+template bool const plans_are_kept<void>;
 template owned_running prepare_call<void>(endpoint& port, call const& its, choice const& by,
                                           owner<owned_by_request> owned, bool persistent);
 

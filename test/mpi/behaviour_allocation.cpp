@@ -195,6 +195,45 @@ BOOST_AUTO_TEST_CASE(calls_on_a_warm_communicator_allocate_nothing) {
   warm_calls(colligo::mpi_communicator(fresh));
 }
 
+// Two distributions in turn: what is worked out from counts is kept for both.
+BOOST_AUTO_TEST_CASE(nor_do_irregular_calls) {
+  boost::mpi::communicator const world, fresh(world, boost::mpi::comm_duplicate);
+  auto const p = static_cast<std::size_t>(world.size()), me = static_cast<std::size_t>(world.rank());
+  for (std::size_t const n : {10u, 300000u}) {
+    std::vector<std::size_t> spike(p, 3), from_one(p, 0);
+    spike[0] = n, from_one[p / 2] = n;
+    std::vector<double> const in(n + 3 * p, 1.0);
+    std::vector<double> out(n + 3 * p);
+    auto const in_turn = [&](std::string const& what, auto call) {
+      warm(over_mpi::text(what, ", n = ", n), [&] {
+        for (auto const& counts : {std::cref(spike), std::cref(from_one)}) {
+          std::size_t const all = std::reduce(counts.get().begin(), counts.get().end());
+          call(counts.get(), std::span(in).first(counts.get()[me]), std::span(out).first(all));
+        }
+      });
+    };
+    auto const both = [&](auto const& by, std::string const& name) {
+      in_turn("all_gatherv by " + name, [&](auto const& counts, auto mine, auto all) {
+        colligo::all_gatherv(fresh, mine, all, counts, by);
+      });
+      in_turn("reduce_scatter by " + name, [&](auto const& counts, auto mine, auto all) {
+        colligo::reduce_scatter(fresh, std::span(in).first(all.size()), std::span(out).first(mine.size()), counts,
+                                std::plus<>{}, by);
+      });
+    };
+    both(colligo::automatic{}, "automatic");
+    for (char const* const name : {"circulant", "pipelined_circulant", "pipelined_circulant@messages",
+                                   "pipelined_circulant@shared_memory"})
+      both(colligo::named(name), name);
+    in_turn("gatherv", [&](auto const& counts, auto mine, auto all) {
+      colligo::gatherv(fresh, mine, all, counts, 0);
+    });
+    in_turn("scatterv", [&](auto const& counts, auto mine, auto all) {
+      colligo::scatterv(fresh, std::span(in).first(all.size()), counts, std::span(out).first(mine.size()), 0);
+    });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(nor_do_calls_along_trees_and_over_hosts) {
   boost::mpi::communicator const world;
   std::vector<int> hosts;

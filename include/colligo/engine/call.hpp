@@ -57,6 +57,7 @@ class endpoint {
   std::uint8_t before() const { return before_; }
 
   row<std::size_t> offsets;   ///< of the blocks of a v-collective
+  std::uint64_t distribution = 1;   ///< a number for these offsets: others have another one
 
  protected:
   endpoint() = default;

@@ -35,15 +35,29 @@ class shared_host;
 std::string where(endpoint const& port, collective what);
 std::string too_large_for_memory(std::size_t element_size);
 
+/// What a rank does in a call, worked out before (kept_plans.hpp).
+struct kept_plan {
+  void (*play)(kept_plan const& its, any_step& step) = nullptr;   ///< null: it is too long to be kept
+  range holds{};   ///< the stretch of the vector for which the rank needs memory
+};
+
 /// An algorithm with its arguments, but for the step.
 struct policy_run {
   call const& its;
   choice const& by;
   topology const& known;
   std::uint32_t number;   ///< of the call on its communicator
+  kept_plan const* kept = nullptr;   ///< null: the algorithm is asked
 
-  void operator()(any_step& step) const { by.policy->run(by.tag(), known, step, its.vector, its.root); }
+  void operator()(any_step& step) const {
+    if (kept) [[unlikely]] return kept->play(*kept, step);
+    by.policy->run(by.tag(), known, step, its.vector, its.root);
+  }
 };
+
+/// The plan of an irregular call whose policy has work of its own, kept with the port; null where there is no memory
+/// for it: set by units that make irregular calls.
+inline kept_plan const* (*keep_plan)(port_base& port, policy_run const& run) = nullptr;
 
 /// Of a collective that has two vectors: a rank's block for itself, into where the second one lies.
 inline void copy_own_block(call const& its, int rank, std::byte* second) {
@@ -202,6 +216,7 @@ class port_base : public endpoint {
   owner<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
   /// Requests that are complete, for others that ask for the same (requests.hpp).
   std::array<owner<kept_with_port>, 4> spare_requests;
+  owner<kept_with_port> plans;        ///< of irregular calls (kept_plans.hpp)
   std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that saw one (requests.hpp)
   /// Itself as long as its communicator lives, then null: requests may outlive that.
   std::shared_ptr<port_base> life;

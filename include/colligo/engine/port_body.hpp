@@ -169,7 +169,11 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(policy_run const& run) {
   element const& of = *its.of;
   erased_policy const& what = *run.by.policy;
   range holds = its.out.covers;
-  if (holds != its.vector.whole) {
+  bool const irregular = its.vector.offsets && what.work && keep_plan;
+  kept_plan const* const kept = irregular ? keep_plan(*this, run) : nullptr;
+  if (kept) {
+    holds = kept->holds;
+  } else if (holds != its.vector.whole) {
     extent needed(rank(), size(), of.size, memory.operands);
     run(needed);
     holds = needed.holds();
@@ -196,7 +200,7 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(policy_run const& run) {
   values<std::byte> const out = place.out(its, result.data()), beyond = place.beyond(result.data());
   working_vector data(its, in, out, beyond, memory);
   if (missing) data.fail(missing);
-  perform(data, run);
+  perform(data, {its, run.by, run.known, run.number, kept && kept->play ? kept : nullptr});
   if (missing) std::rethrow_exception(missing);
   if (place.direct) data.complete();
   else of.copy(data.read(its.out.covers), its.out.covers.size(), its.out.data);

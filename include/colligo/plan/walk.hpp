@@ -17,6 +17,7 @@ struct rank_plan {
   struct step {
     std::size_t first, count;   ///< operands
     list_kind kind;
+    bool pair = false;   ///< said as an exchange: two operands, of which one may vanish
   };
   row<operand> operands;
   row<step> steps;

@@ -26,6 +26,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 struct kept_choice {
   // What it was made for.
   std::size_t n = 0;
+  std::uint64_t distribution = 0;   ///< of its blocks; 0: they are even
   element const* of = nullptr;
   void const* wire = nullptr;
   bool automatic = false, rules = false;
@@ -42,6 +43,16 @@ struct kept_choice {
   owner<kept_with_port> measured;
   std::size_t measured_line = 0;   ///< of the row that was taken last
 
+  /// For a vector like this one.
+  bool is_for(port_base const& port, blocks const& vector) const {
+    return n == vector.whole.size() && distribution == distribution_of(port, vector);
+  }
+  void is_made_for(port_base const& port, blocks const& vector) {
+    n = vector.whole.size(), distribution = distribution_of(port, vector);
+  }
+  static std::uint64_t distribution_of(port_base const& port, blocks const& vector) {
+    return vector.offsets ? port.distribution : 0;
+  }
   /// By automatic, and for such a call of any length.
   bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
 };
@@ -93,7 +104,7 @@ struct kept_choices final : kept_with_port {
     if (!port.selection) [[unlikely]] return nullptr;
     kept_choice const* const kept =
         static_cast<kept_choices&>(*port.selection).of_collective[static_cast<std::size_t>(its.what)].get();
-    return kept && kept->is_like(its) && kept->n == its.vector.whole.size() ? &kept->by : nullptr;
+    return kept && kept->is_like(its) && kept->is_for(port, its.vector) ? &kept->by : nullptr;
   }
 };
 
@@ -243,9 +254,8 @@ void choose_first(port_base& port, call const& its, policy_table const& policies
 template <class Lazy = void>
 choice const& latest_by_rules(port_base& port, call const& its, policies_of_collective policies) {
   auto& kept = kept_choices::of(port, its.what);
-  std::size_t const n = its.vector.whole.size();
   if (kept.is_like(its)) [[likely]] {
-    if (kept.n != n && kept.rules) {   // nothing else has changed
+    if (!kept.is_for(port, its.vector) && kept.rules) {   // nothing else has changed
       kept.known.vector = its.vector;
       choose_now(its.what, policies(), kept);
     }
@@ -257,7 +267,7 @@ choice const& latest_by_rules(port_base& port, call const& its, policies_of_coll
     kept.of = its.of, kept.wire = its.wire;
     kept.automatic = true;
   }
-  kept.n = n;
+  kept.is_made_for(port, its.vector);
   return kept.by;
 }
 

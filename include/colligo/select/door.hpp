@@ -4,6 +4,7 @@
 /// and the step from types to bytes. All templates on element type and functor end here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -18,6 +19,9 @@
 #include "../engine/call.hpp"
 #include "../engine/handles.hpp"
 #include "decide.hpp"
+#if COLLIGO_HAS_BODIES
+#include "../engine/kept_plans.hpp"
+#endif
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -293,9 +297,11 @@ class door {
   /// Checks the counts of a v-collective and says where its blocks lie.
   template <std::ranges::sized_range Counts>
   blocks blocks_of(Counts const& counts) const {
+#if COLLIGO_HAS_BODIES
+    static_cast<void>(&plans_are_kept<>);
+#endif
     auto& offsets = port_.offsets;
     offsets.resize(static_cast<std::size_t>(size()) + 1);
-    offsets.front() = 0;
     std::size_t const sum = *add_blocks(counts, offsets.data());
     return {{0, sum}, size(), offsets.data()};
   }
@@ -304,7 +310,6 @@ class door {
   blocks blocks_of(In const& in, Out const& out) const {
     auto& offsets = port_.offsets;
     offsets.resize(offsets_of(C, size()));
-    offsets.front() = 0;
     add_blocks(out, add_blocks(in, offsets.data()));
     return {{}, size(), offsets.data()};
   }
@@ -326,15 +331,22 @@ class door {
   std::uint8_t before() const {
     return checks_calls<Comm> ? static_cast<std::uint8_t>(port_.before() | agreement) : port_.before();
   }
-  // Where they end, behind where the one before them does.
+  // Where they end, behind where the one before them does. What is there already is compared on the way: what is kept
+  // for the latest counts need not look at them again.
   template <std::ranges::sized_range Counts>
   std::size_t* add_blocks(Counts const& counts, std::size_t* end) const {
     require_size(std::ranges::size(counts), static_cast<std::size_t>(size()), "the list of counts");
+    std::ranges::range_value_t<Counts> least = 0;
+    std::size_t sum = *end;
+    bool others = false;
     for (auto const count : counts) {
-      require_count(count);
-      end[1] = end[0] + static_cast<std::size_t>(count);
-      ++end;
+      least = std::min(least, count);
+      sum += static_cast<std::size_t>(count);
+      others |= *++end != sum;
+      *end = sum;
     }
+    port_.distribution += others;
+    require_count(least);
     return end;
   }
 

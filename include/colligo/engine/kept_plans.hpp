@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Plans of irregular calls, kept with their port: what a policy works out from counts is worked out once for a call
+/// that comes again.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "../plan/extent.hpp"
+#include "../plan/walk.hpp"
+#include "port.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+inline constexpr std::size_t most_bytes_of_plans = std::size_t{1} << 20;   ///< of a communicator
+
+/// A plan, and the call that it is for. Blocks are compared by value, unless they are the latest that were said.
+struct plan_of_call final : kept_plan {
+  plan_of_call* next = nullptr;   // used before this one
+  erased_policy const* policy;
+  std::array<std::byte, most_held> tag{};
+  std::size_t element_size;
+  int root;
+  range whole, out;
+  std::uint64_t distribution;
+  row<std::size_t> offsets;   // empty: they are too many, so that the plan is for as long as they are the latest
+  rank_plan plan;
+
+  explicit plan_of_call(policy_run const& run)
+      : policy(run.by.policy), element_size(run.its.of->size), root(run.its.root), whole(run.its.vector.whole),
+        out(run.its.out.covers) {
+    std::memcpy(tag.data(), run.by.tag(), policy->tag_bytes);
+  }
+
+  bool is_for(policy_run const& run, std::uint64_t latest) {
+    call const& its = run.its;
+    bool const alike = policy == run.by.policy && element_size == its.of->size && root == its.root &&
+                       whole == its.vector.whole && out == its.out.covers &&
+                       std::memcmp(tag.data(), run.by.tag(), policy->tag_bytes) == 0;
+    if (!alike) return false;
+    if (distribution == latest) return true;
+    if (offsets.empty() || !std::equal(offsets.begin(), offsets.end(), its.vector.offsets)) return false;
+    distribution = latest;
+    return true;
+  }
+  std::size_t bytes() const {
+    return sizeof *this + offsets.capacity() * sizeof(std::size_t) + plan.operands.capacity() * sizeof(operand) +
+           plan.steps.capacity() * sizeof(rank_plan::step);
+  }
+};
+
+/// Records what an algorithm says, so that it can be said again to any step, word for word: other ranks may have kept
+/// nothing. A plan that becomes too long is given up; the stretch that it needs is known all the same.
+class plan_keeper final : public any_step {
+ public:
+  plan_keeper(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory)
+      : any_step(rank, size, element_size, memory), plan_(plan), needed_(rank, size, element_size, memory) {}
+
+  void exchange(range out, range in, pair_of peers, pair_kind kind) override {
+    needed_.exchange(out, in, peers, kind);
+    operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
+    std::array const both{operand(send{peers.to, out, kind.sent}), received};
+    keep(both, list_kind::plain, true);
+  }
+  void list(std::span<operand const> said, list_kind kind) override {
+    needed_.list(said, kind);
+    keep(said, kind, false);
+  }
+  void move(operand const& alone) override {
+    needed_.move(alone);
+    keep(std::span(&alone, 1), list_kind::moves, false);
+  }
+
+  range holds() const { return needed_.holds(); }
+  bool has_all() const { return has_all_; }
+
+ private:
+  void keep(std::span<operand const> said, list_kind kind, bool pair) {
+    std::size_t const bytes = plan_.operands.size() * sizeof(operand) + plan_.steps.size() * sizeof(rank_plan::step);
+    has_all_ = has_all_ && bytes + said.size() * sizeof(operand) < most_bytes_of_plans / 2;
+    if (!has_all_) return;
+    plan_.steps.push_back({plan_.operands.size(), said.size(), kind, pair});
+    plan_.operands.append(said.data(), said.data() + said.size());
+  }
+
+  rank_plan& plan_;
+  extent needed_;
+  bool has_all_ = true;
+};
+
+inline void play_plan(kept_plan const& its, any_step& step) {
+  rank_plan const& plan = static_cast<plan_of_call const&>(its).plan;
+  for (rank_plan::step const& s : plan.steps) {
+    auto const said = plan.operands_of(s);
+    if (s.pair) {
+      operand const &out = said[0], &in = said[1];
+      step.exchange(out.elements.head, in.elements.head, {out.peer, in.peer}, {out.which, in.folds(), in.which});
+    } else if (s.kind == list_kind::moves) {
+      step.move(said[0]);
+    } else {
+      step.list(said, s.kind);
+    }
+  }
+}
+
+/// The plans of a port, the one used last first.
+class plans_of_port final : public kept_with_port {
+ public:
+  plans_of_port() = default;
+  plans_of_port(plans_of_port const&) = delete;
+  plans_of_port& operator=(plans_of_port const&) = delete;
+  ~plans_of_port() override { keep_within(0); }
+
+  static kept_plan const* take(port_base& port, policy_run const& run) try {
+    if (run.by.policy->tag_bytes > most_held) return nullptr;
+    if (!port.plans) port.plans = std::make_unique<plans_of_port>();
+    auto& all = static_cast<plans_of_port&>(*port.plans);
+    for (plan_of_call** at = &all.latest_; *at; at = &(*at)->next)
+      if ((*at)->is_for(run, port.distribution)) {
+        plan_of_call* const its = std::exchange(*at, (*at)->next);
+        its->next = std::exchange(all.latest_, its);
+        return its;
+      }
+    return &all.add(port, run);
+  } catch (std::bad_alloc const&) {   // the call goes on without
+    return nullptr;
+  }
+
+ private:
+  plan_of_call& add(port_base& port, policy_run const& run) {
+    auto made = std::make_unique<plan_of_call>(run);
+    made->distribution = port.distribution;
+    std::size_t const blocks = offsets_of(run.its.what, run.its.vector.parts);
+    if (blocks * sizeof(std::size_t) <= most_bytes_of_plans / 4)
+      made->offsets.append(run.its.vector.offsets, run.its.vector.offsets + blocks);
+    plan_keeper keeper(port.rank(), port.size(), run.its.of->size, made->plan, port.memory.operands);
+    run(keeper);
+    made->holds = keeper.holds();
+    rank_plan const said = std::move(made->plan);   // with room for more
+    if (keeper.has_all()) {
+      made->play = &play_plan;
+      made->plan.operands.append(said.operands.begin(), said.operands.end());
+      made->plan.steps.append(said.steps.begin(), said.steps.end());
+    }
+    std::size_t const its_bytes = made->bytes();
+    keep_within(most_bytes_of_plans - std::min(its_bytes, most_bytes_of_plans));
+    bytes_ += its_bytes;
+    made->next = latest_;
+    return *(latest_ = made.release());
+  }
+  // Ends those that were used the longest time ago.
+  void keep_within(std::size_t bytes) {
+    while (bytes_ > bytes) {
+      plan_of_call** last = &latest_;
+      while ((*last)->next) last = &(*last)->next;
+      bytes_ -= (*last)->bytes();
+      delete std::exchange(*last, nullptr);
+    }
+  }
+
+  plan_of_call* latest_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Sets keep_plan: in units that make irregular calls.
+template <class Lazy = void>
+inline bool const plans_are_kept = (keep_plan = &plans_of_port::take, true);
+
+}  // namespace colligo

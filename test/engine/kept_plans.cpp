@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+// What is kept of irregular calls: the choice, as long as the counts are the same, and the plan, for some counts.
+#include <catch2/catch.hpp>
+
+#include <colligo/colligo.hpp>
+#include <colligo/explain.hpp>
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace colligo;
+
+namespace {
+
+std::atomic<int> runs_on_rank_0 = 0;
+
+// pipelined_circulant, which has pairs, lists, copies and merges, and says how often it is asked.
+struct counted {
+  static constexpr std::string_view name = "counted";
+  std::size_t block = 16;
+  static constexpr std::array knobs{knob<counted>{"block", &counted::block}};
+
+  template <class Policy>
+  struct of : Policy {
+    template <steps Step>
+    void operator()(Step& step, blocks const& of_rank) const {
+      if (step.rank() == 0) ++runs_on_rank_0;
+      Policy::operator()(step, of_rank);
+    }
+  };
+  template <class T>
+  struct all_gatherv {
+    counted const& knob;
+    own_work work(blocks const&, std::size_t) const { return {0, 0, 1}; }
+    std::size_t scratch(blocks const& of_rank, std::size_t size) const {
+      pipelined_circulant const its{.block = knob.block};
+      return pipelined_circulant::all_gatherv<T>{its}.scratch(of_rank, size);
+    }
+    template <steps Step>
+    void operator()(Step& step, blocks const& of_rank) const {
+      pipelined_circulant const its{.block = knob.block};
+      of<pipelined_circulant::all_gatherv<T>>{its}(step, of_rank);
+    }
+  };
+  template <class T, class Op>
+  struct reduce_scatter {
+    static constexpr bool ordered = false;
+    counted const& knob;
+    own_work work(blocks const&, std::size_t) const { return {0, 0, 1}; }
+    std::size_t scratch(blocks const& of_rank, std::size_t size) const {
+      pipelined_circulant const its{.block = knob.block};
+      return pipelined_circulant::reduce_scatter<T, Op>{its}.scratch(of_rank, size);
+    }
+    template <steps Step>
+    void operator()(Step& step, blocks const& of_rank) const {
+      pipelined_circulant const its{.block = knob.block};
+      of<pipelined_circulant::reduce_scatter<T, Op>>{its}(step, of_rank);
+    }
+  };
+};
+
+void expect(bool holds, std::string const& what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+/// Both collectives, whose results are what they should be.
+void call(thread_communicator& comm, std::vector<int> const& counts, counted const& by) {
+  auto const me = static_cast<std::size_t>(comm.rank());
+  auto const n = static_cast<std::size_t>(std::reduce(counts.begin(), counts.end()));
+  std::vector<int> const mine(static_cast<std::size_t>(counts[me]), comm.rank());
+  std::vector<int> all(n), expected, sums(mine.size());
+  for (int r = 0; r < comm.size(); ++r) expected.insert(expected.end(), static_cast<std::size_t>(counts[r]), r);
+  all_gatherv(comm, mine, all, counts, by);
+  expect(all == expected, "all_gatherv");
+  reduce_scatter(comm, all, sums, counts, std::plus<>{}, by);
+  expect(sums == std::vector(sums.size(), comm.rank() * comm.size()), "reduce_scatter");
+}
+
+}  // namespace
+
+TEST_CASE("an irregular call that comes again is not worked out again, unless anything about it is different") {
+  runs_on_rank_0 = 0;
+  run_threads(5, [](thread_communicator& comm) {
+    auto const asks = [&](int times, std::vector<int> const& counts, std::size_t block = 16) {
+      barrier(comm);
+      int const before = runs_on_rank_0;
+      barrier(comm);
+      call(comm, counts, {block});
+      barrier(comm);
+      int const asked = runs_on_rank_0 - before;
+      barrier(comm);
+      expect(asked == times, "asked " + std::to_string(asked) + " times instead of " + std::to_string(times));
+    };
+    std::vector<int> const some{40, 3, 0, 7, 1}, others{3, 40, 0, 7, 1}, more{40, 3, 0, 7, 2};
+    asks(2, some);
+    asks(0, some);
+    asks(2, others);   // as many in all
+    asks(0, some);
+    asks(0, others);
+    asks(2, more);
+    asks(2, some, 8);
+    asks(0, some, 16);
+    for (int i = 0; i < 250; ++i) call(comm, {40, i, 0, 7, 1}, {});   // more than is kept
+    asks(0, {40, 249, 0, 7, 1});
+    asks(2, some);
+    // Too long to be kept: asked for the memory that it needs, once, and by each call.
+    asks(4, {9000, 0, 3, 0, 0}, 4);
+    asks(2, {9000, 0, 3, 0, 0}, 4);
+    asks(0, some);
+  });
+}
+
+TEST_CASE("automatic decides anew for other counts, though they be as many in all") {
+  run_threads(7, [](thread_communicator& comm) {
+    constexpr int n = 7 << 20;
+    std::vector<int> const from_one{0, 0, 0, n, 0, 0, 0}, even(7, n / 7);
+    std::vector<char> const in(n);
+    std::vector<char> out(n);
+    auto const takes = [&](std::vector<int> const& counts, std::string const& algorithm) {
+      auto const mine = static_cast<std::size_t>(counts[static_cast<std::size_t>(comm.rank())]);
+      all_gatherv(comm, std::span(in).first(mine), out, counts);
+      auto const took = latest_choice(comm, collective::all_gatherv);
+      expect(took.starts_with(algorithm), took);
+    };
+    for (int again = 0; again < 2; ++again) {
+      takes(from_one, "pipelined_circulant");
+      takes(even, "circulant");
+    }
+    // Counts that are refused are no counts of a call, but others than those before.
+    std::vector<int> wrong = even;
+    wrong[0] = -1;
+    takes(from_one, "pipelined_circulant");
+    try {
+      all_gatherv(comm, std::span(in).first(n / 7), out, wrong);
+      expect(false, "a negative count is taken");
+    } catch (argument_error const&) {
+    }
+    takes(even, "circulant");
+    takes(from_one, "pipelined_circulant");
+  });
+}
