@@ -73,6 +73,8 @@ foreach(name overlap overlap_never_tested overlap_progress_thread)
 endforeach()
 add_test(NAME benchmark_bounds COMMAND bounds --ranks 33)
 set_tests_properties(benchmark_bounds PROPERTIES LABELS benchmark)
+add_test(NAME benchmark_scale COMMAND scale --ranks 1000 --check)
+set_tests_properties(benchmark_scale PROPERTIES LABELS benchmark)
 add_test(NAME benchmark_prices_refuses COMMAND prices --algorithms circle)
 set_tests_properties(benchmark_prices_refuses PROPERTIES LABELS benchmark
   PASS_REGULAR_EXPRESSION "prices: no all_reduce is named circle")

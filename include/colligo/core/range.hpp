@@ -92,18 +92,20 @@ struct blocks {
     return least;
   }
 
-  /// Elements of the longest stretch of so many blocks, going round. Looks at all, unless the split is even.
-  constexpr std::size_t most_in_a_row(int count) const {
+  /// Elements of the longest stretch of so many blocks, going round, of those that begin every `apart` blocks. Looks at
+  /// all, unless the split is even.
+  constexpr std::size_t most_in_a_row(int count, int apart = 1) const {
     if (is_even()) return span(0, count).size();
     std::size_t most = 0, least = whole.size();
     int const others = parts - count;
     if (finer == 0) {   // as below, lg p times for every long vector
       auto const p = static_cast<std::size_t>(parts), n = static_cast<std::size_t>(count), rest = p - n;
-      for (std::size_t i = 0; i <= rest; ++i) most = std::max(most, offsets[i + n] - offsets[i]);
-      for (std::size_t i = 0; i < n; ++i) least = std::min(least, offsets[i + rest] - offsets[i]);
+      auto const next = static_cast<std::size_t>(apart);
+      for (std::size_t i = 0; i <= rest; i += next) most = std::max(most, offsets[i + n] - offsets[i]);
+      for (std::size_t i = 0; i < n; i += next) least = std::min(least, offsets[i + rest] - offsets[i]);
     } else {
-      for (int i = 0; i <= others; ++i) most = std::max(most, span(i, i + count).size());
-      for (int i = 0; i < count; ++i) least = std::min(least, span(i, i + others).size());
+      for (int i = 0; i <= others; i += apart) most = std::max(most, span(i, i + count).size());
+      for (int i = 0; i < count; i += apart) least = std::min(least, span(i, i + others).size());
     }
     return std::max(most, whole.size() - least);
   }

@@ -164,7 +164,7 @@ inline double longest_block(situation const& s) {
 }
 
 // In whole blocks, or in segments where rounds would wait for long ones and that takes longer than to make lists of
-// segments. Of short vectors it never does; of others p lg p sums tell.
+// segments. Of short vectors it never does; of others O(p) sums tell.
 template <collective C>
 any_algorithm choose_segments(situation const& s, double per_byte) {
   costs const of(s);

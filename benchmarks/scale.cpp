@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSL-1.0
+// A million ranks on paper: what one rank does for itself in a call, for each collective and what `automatic` takes
+// over messages, the worst of 8 ranks. Needs no MPI: the text runs on a step that counts and sends nothing.
+//
+//   scale [--ranks MOST] [--check]
+//
+// CSV: times in microseconds, minima of a few runs; the price is the card's formula for even blocks, own work included.
+// 8 bytes a rank for what has blocks, else in all. --check prints nothing of times and fails where a rank has more than
+// 4 lg p messages, or says more than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks.
+#include <colligo/record.hpp>
+#include <colligo/select/choose.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "../test/distributions.hpp"
+
+namespace {
+
+using namespace colligo;
+
+// Operands and messages of one rank.
+class counting_step final : public any_step {
+ public:
+  counting_step(int rank, int size, std::size_t element_size, detail::row<operand>& memory)
+      : any_step(rank, size, element_size, memory) {}
+  void exchange(range out, range in, pair_of peers, pair_kind) override {
+    bool const sends = peers.to != nobody && !out.empty();
+    messages += sends;
+    operands += sends + (peers.from != nobody && !in.empty());
+  }
+  void list(std::span<operand const> said, list_kind) override {
+    for (operand const& o : said) {
+      if (o.vanishes()) continue;
+      ++operands;
+      messages += o.sends();
+    }
+  }
+  void move(operand const&) override { ++operands; }
+
+  std::size_t operands = 0, messages = 0;
+};
+
+template <class F>
+double least_us(F f) {
+  double least = 1e30;
+  for (int i = 0; i < 3; ++i) {
+    auto const began = std::chrono::steady_clock::now();
+    f();
+    std::chrono::duration<double, std::micro> const took = std::chrono::steady_clock::now() - began;
+    least = std::min(least, took.count());
+  }
+  return least;
+}
+
+template <collective C>
+double price_of(chosen_algorithm const& its, blocks const& vector, std::size_t bytes) {
+  return detail::with_tag(its, [&]<class Tag>(Tag const& tag) {
+    if constexpr (offers<Tag, C, std::byte, detail::any_functor>) {
+      auto const policy = make_policy<C, Tag, std::byte, detail::any_functor>(tag);
+      machine const& m = typical_in_full;
+      double const own = m.alone(work_of(policy, vector, 8), 8);
+      if constexpr (requires { policy.cost(m, 1, bytes); }) return 1e6 * (policy.cost(m, vector.parts, bytes) + own);
+    }
+    return std::nan("");
+  });
+}
+
+struct question {
+  bool check = false, holds = true;
+
+  template <collective C>
+  void ask(int p, char const* distribution, std::vector<std::size_t> const& counts) {
+    auto const ranks = static_cast<std::size_t>(p);
+    std::vector<std::size_t> offsets(1);
+    for (std::size_t const count : counts) offsets.push_back(offsets.back() + count);
+    std::size_t const n = !counts.empty() ? offsets.back() : has_blocks(C) ? ranks : C == collective::barrier ? 2 : 1;
+    blocks const vector{{0, n}, p, counts.empty() ? nullptr : offsets.data()};
+    situation const s{.vector = vector, .element_size = 8};
+    chosen_algorithm its;
+    double const deciding = least_us([&] { its = choose(C, s); });
+    detail::erased_policy const& policy = *detail::policies_of<>(C)()[its.index()];
+    detail::row<operand> memory;
+    memory.reserve(64);
+    std::size_t operands = 0, messages = 0;
+    double text = 0;
+    for (int k = 0; k < std::min(8, p); ++k) {
+      int const rank = k < 4 ? k : p - 1 - (k - 4) * (p / 4);   // at the root, and spread
+      if (rank < 0) continue;
+      text = std::max(text, least_us([&] {
+        counting_step step(rank, p, 8, memory);
+        policy.run(its.tag(), {}, step, vector, 0);
+        operands = std::max(operands, step.operands);
+        messages = std::max(messages, step.messages);
+      }));
+    }
+    double const q = std::max(1, ceil_lg(p));
+    bool const bounded = static_cast<double>(messages) <= 4 * q && static_cast<double>(operands) <= 16 * q;
+    if (check && counts.empty() && !has_two_vectors(C) && !bounded) {
+      holds = false;
+      std::cerr << name_of(C) << " on " << p << " ranks by " << policy.name << ": " << messages << " messages, "
+                << operands << " operands\n";
+    }
+    if (!check)
+      std::cout << p << ',' << name_of(C) << ',' << distribution << ',' << policy.name << ',' << deciding << ',' << text
+                << ',' << operands << ',' << messages << ',' << price_of<C>(its, vector, n * 8) << '\n' << std::flush;
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  question its;
+  int most = 1000000;
+  for (int i = 1; i < argc; ++i) {
+    std::string const word = argv[i];
+    if (word == "--check") its.check = true;
+    else if (word == "--ranks" && i + 1 < argc) most = std::atoi(argv[++i]);
+    else return std::cerr << "scale [--ranks MOST] [--check]\n", 2;
+  }
+  if (!its.check) std::cout << "p,collective,counts,algorithm,deciding_us,text_us,operands,messages,price_us\n";
+  using enum collective;
+  for (int p = 2; p <= most; p = p == 2 ? 10 : 10 * p) {
+    its.ask<all_reduce>(p, "", {});
+    its.ask<reduce>(p, "", {});
+    its.ask<broadcast>(p, "", {});
+    its.ask<all_gather>(p, "", {});
+    its.ask<gather>(p, "", {});
+    its.ask<scatter>(p, "", {});
+    its.ask<reduce_scatter_block>(p, "", {});
+    its.ask<scan>(p, "", {});
+    its.ask<exclusive_scan>(p, "", {});
+    its.ask<all_to_all>(p, "", {});
+    its.ask<barrier>(p, "", {});
+    for (auto const& [name, distribution] : distributions::all) {
+      its.ask<all_gatherv>(p, name, distribution(p, 8));
+      its.ask<reduce_scatter>(p, name, distribution(p, 8));
+      its.ask<gatherv>(p, name, distribution(p, 8));
+    }
+  }
+  return its.holds ? 0 : 1;
+}
