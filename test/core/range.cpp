@@ -115,7 +115,8 @@ TEST_CASE("the longest block, the shortest one and the longest stretch are those
         least = std::min(least, vector.cycle(i, count).size());
       }
       CHECK(vector.most_in_a_row(count) == most);
-      // Where only some are looked at, one of them has all blocks of the longest stretch but fewer than lie between two.
+      // Where only some are looked at, one of them has all blocks of the longest stretch but fewer than lie between
+      // two.
       for (int apart = 1; apart <= count; ++apart) {
         std::size_t const some = vector.most_in_a_row(count, apart);
         CHECK(some <= most);

@@ -118,7 +118,7 @@ class plans_of_port final : public kept_with_port {
 
   static kept_plan const* take(port_base& port, policy_run const& run) try {
     if (run.by.policy->tag_bytes > most_held) return nullptr;
-    if (!port.plans) port.plans = std::make_unique<plans_of_port>();
+    if (!port.plans) port.plans = owner<kept_with_port>(new plans_of_port());
     auto& all = static_cast<plans_of_port&>(*port.plans);
     for (plan_of_call** at = &all.latest_; *at; at = &(*at)->next)
       if ((*at)->is_for(run, port.distribution)) {
