@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
-#include "../core/policy.hpp"
-#include "../core/transport.hpp"
+#include "../core/choice.hpp"
 #include "binary_blocks.hpp"
 #include "binary_tree.hpp"
 #include "bruck.hpp"
@@ -97,21 +97,29 @@ namespace detail {
 
 inline constexpr std::size_t catalogue_size = catalogue_of_tags::size;
 
+// A base class for each, which is found by its tag: a comparison of any tag with all others takes longer to compile.
+template <std::size_t I, class Tag>
+struct catalogue_place {};
+template <class Places, class List>
+struct catalogue_places;
+template <std::size_t... I, class... Tags>
+struct catalogue_places<std::index_sequence<I...>, list_of_tags<Tags...>> : catalogue_place<I, Tags>... {};
+
+template <class Tag, std::size_t I>
+std::integral_constant<std::size_t, I> place_among(catalogue_place<I, Tag> const*);
 template <class Tag>
-constexpr std::size_t index_in_catalogue() {
-  return []<class... Tags>(list_of_tags<Tags...>) {
-    std::size_t i = 0;
-    bool found = false;
-    ((found = found || std::is_same_v<Tag, Tags>, i += !found), ...);
-    return i;
-  }(catalogue_of_tags{});
-}
+std::integral_constant<std::size_t, catalogue_size> place_among(void const*);
+
+template <class Tag>
+struct place_in_catalogue
+    : decltype(place_among<Tag>(static_cast<catalogue_places<std::make_index_sequence<catalogue_size>,
+                                                             catalogue_of_tags> const*>(nullptr))) {
+  static constexpr bool found = place_in_catalogue::value < catalogue_size;
+};
 
 /// The tag is one of the library's.
 template <class Tag>
-constexpr bool is_in_catalogue() { return index_in_catalogue<Tag>() < catalogue_size; }
-template <class Tag>
-inline constexpr bool in_catalogue = is_in_catalogue<Tag>();
+inline constexpr bool in_catalogue = place_in_catalogue<Tag>::found;
 
 }  // namespace detail
 }  // namespace colligo

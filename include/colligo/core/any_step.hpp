@@ -69,10 +69,13 @@ class any_step {
   /// `operands`: memory for lists that are made while they are read.
   any_step(int rank, int size, std::size_t element_size, detail::row<operand>& operands)
       : rank_(rank), size_(size), element_size_(element_size), operands_(operands) {}
+  /// A view of another one, which has the same memory for lists.
+  any_step(int rank, int size, any_step& other) : any_step(rank, size, other.element_size_, other.operands_) {}
   any_step(any_step const&) = delete;
   any_step& operator=(any_step const&) = delete;
   ~any_step() = default;
 
+  detail::row<operand>& list_memory() { return operands_; }
   /// The next run is of elements of this size.
   void set_element_size(std::size_t bytes) { element_size_ = bytes; }
 

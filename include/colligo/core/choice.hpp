@@ -17,11 +17,10 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Of one of the library's tags; otherwise the number of those (algorithm/catalogue.hpp).
+/// Whether a tag is one of the library's, `found`, and where, `value`; otherwise that is the number of those
+/// (algorithm/catalogue.hpp).
 template <class Tag>
-constexpr std::size_t index_in_catalogue();
-template <class Tag>
-constexpr bool is_in_catalogue();
+struct place_in_catalogue;
 
 /// Who decided.
 enum class decided_by : std::uint8_t {
@@ -38,9 +37,9 @@ class choice {
   constexpr choice() = default;
   /// One of the library's, of no collective yet.
   template <class Tag>
-    requires(!std::is_same_v<Tag, choice> && is_in_catalogue<Tag>())
+    requires(!std::is_same_v<Tag, choice> && place_in_catalogue<Tag>::found)
   constexpr choice(Tag const& tag, transport way = transport::best)
-      : over(way), place_(static_cast<std::uint8_t>(index_in_catalogue<Tag>())) {
+      : over(way), place_(static_cast<std::uint8_t>(place_in_catalogue<Tag>::value)) {
     static_assert(is_held<Tag>,
                   "choosing one would cost more than a short message: let a tag refer to what it needs");
     hold(tag);
@@ -48,8 +47,13 @@ class choice {
   /// Any tag, for the collective that the policy is of.
   template <class Tag>
   choice(erased_policy const& its, Tag const& tag, transport way = transport::best)
-      : policy(&its), over(way), place_(static_cast<std::uint8_t>(index_in_catalogue<Tag>())) {
+      : policy(&its), over(way), place_(static_cast<std::uint8_t>(place_in_catalogue<Tag>::value)) {
     hold(tag);
+  }
+
+  /// The one at that place in the catalogue, with its default knobs.
+  choice(erased_policy const& its, std::size_t place) : policy(&its), place_(static_cast<std::uint8_t>(place)) {
+    its.make_tag(bytes_.data());
   }
 
   /// The algorithm's place in the catalogue.
@@ -59,7 +63,7 @@ class choice {
   /// Null: it is another one.
   template <class Tag>
   Tag const* as() const {
-    return place_ == index_in_catalogue<Tag>() ? static_cast<Tag const*>(tag()) : nullptr;
+    return place_ == place_in_catalogue<Tag>::value ? static_cast<Tag const*>(tag()) : nullptr;
   }
 
   erased_policy const* policy = nullptr;   ///< for one collective; null: for none yet

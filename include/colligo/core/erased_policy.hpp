@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string_view>
 
@@ -35,6 +36,11 @@ struct topology {
 
 namespace detail {
 
+class port_base;   // engine/port.hpp
+
+/// What of a topology a tag may leave open.
+enum class left_open : std::uint8_t { nothing, trees, hosts, levels };
+
 /// Whether a tag's policy can run on p ranks as they are.
 struct fitness {
   int made_for;    ///< ranks; not p: it is made for so many
@@ -53,9 +59,10 @@ struct erased_policy {
   std::string_view name;
   packed_name short_name;
   transport over;   ///< best, unless that is what the algorithm is
-  bool ordered = true, keeps_input = false, asks_for_trees = false, asks_for_levels = false, is_vendor = false;
+  bool ordered = true, keeps_input = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
   void (*run)(void const* tag, topology const& known, any_step& step, blocks const& vector, int root) = nullptr;
+  void (*make_tag)(void* at) = nullptr;   ///< one with its default knobs; null: it can not be held
   /// Bytes of its tags, where those with the same bytes say the same: they have nothing but knobs.
   std::size_t tag_bytes = more_than_knobs;
   static constexpr std::size_t more_than_knobs = static_cast<std::size_t>(-1);
@@ -65,6 +72,9 @@ struct erased_policy {
   own_work (*work)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, topology const& known, int p) = nullptr;
+  left_open open = left_open::nothing;
+  /// Asks the port for that; null: nothing is open.
+  void (*find_out)(port_base& port, collective c, topology& known) = nullptr;
   knob_reader knob = nullptr;   ///< null: its tags have none
   /// Of those whose transport depends on the tag; null: `over`.
   transport (*needs)(void const* tag) = nullptr;
@@ -79,6 +89,17 @@ template <class Tag>
 concept completed_by_hosts = requires(Tag const& tag) { tag.hosts.empty(); };
 template <class Tag>
 concept completed_by_levels = std::is_same_v<decltype(Tag::levels), nest const*>;
+
+template <class Tag>
+constexpr left_open open_in() {
+  if constexpr (completed_by_trees<Tag>) return left_open::trees;
+  else if constexpr (completed_by_hosts<Tag>) return left_open::hosts;
+  else if constexpr (completed_by_levels<Tag>) return left_open::levels;
+  else return left_open::nothing;
+}
+/// What fills that in (select/decide_body.hpp): units compile what the tags that they call leave open.
+template <left_open>
+void find_out(port_base& port, collective c, topology& known);
 
 /// Calls f(tag) with all that the tag leaves open filled in.
 template <class Tag, class F>
@@ -120,11 +141,13 @@ constexpr erased_policy erase_policy() {
   erased_policy made{.name = Tag::name,
             .short_name = packed(Tag::name),
             .over = over_of<Tag>(),
-            .asks_for_trees = completed_by_trees<Tag>,
-            .asks_for_levels = completed_by_levels<Tag>,
             .is_vendor = std::is_base_of_v<vendor, Tag>,
             .tag_bytes = tag_bytes_of<Tag>(),
+            .open = open_in<Tag>(),
             .knob = knob_reader_of<Tag>()};
+  if constexpr (is_held<Tag> && std::is_default_constructible_v<Tag>)
+    made.make_tag = [](void* at) { ::new (at) Tag{}; };
+  if constexpr (open_in<Tag>() != left_open::nothing) made.find_out = &find_out<open_in<Tag>()>;
   using policy = policy_t<C, Tag, T, Op>;
   made.ordered = keeps_order<policy>();
   made.same_bits = gives_same_bits<policy>();

@@ -30,6 +30,9 @@ class renumbered {
 
   constexpr int rank() const { return rank_; }
   constexpr int size() const { return size_; }
+  constexpr Step& inner() const { return step_; }
+  /// The rank behind the view that plays v.
+  constexpr int real(int v) const { return v == nobody ? nobody : real_(v); }
   constexpr std::size_t element_size() const
     requires requires(Step const& step) { step.element_size(); }
   {
@@ -49,14 +52,13 @@ class renumbered {
   constexpr auto renamed(List const& list) const {
     return listed{static_cast<int>(list.size()), [this, &list](int i) {
                     operand o = list[static_cast<std::size_t>(i)];
-                    o.peer = peer(o.peer);
+                    o.peer = real(o.peer);
                     return o;
                   }};
   }
-  constexpr int peer(int v) const { return v == nobody ? nobody : real_(v); }
-  constexpr send renamed(send s) const { return {peer(s.to), s.what, s.from}; }
-  constexpr recv renamed(recv r) const { return {peer(r.from), r.what}; }
-  constexpr fold renamed(fold f) const { return {peer(f.from), f.what, f.with}; }
+  constexpr send renamed(send s) const { return {real(s.to), s.what, s.from}; }
+  constexpr recv renamed(recv r) const { return {real(r.from), r.what}; }
+  constexpr fold renamed(fold f) const { return {real(f.from), f.what, f.with}; }
   constexpr copy renamed(copy c) const { return c; }
   constexpr merge renamed(merge m) const { return m; }
 

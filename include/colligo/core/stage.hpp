@@ -7,6 +7,7 @@
 
 #include "error.hpp"
 #include "policy.hpp"
+#include "renumbered_step.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -50,7 +51,7 @@ class stage {
     if (int const p = made_for(policy_, step.size()); p != step.size())
       throw argument_error("a part of a composed " + std::string(name_of(C)) + " is made for " + std::to_string(p) +
                            " ranks, but has " + std::to_string(step.size()) + " to run on");
-    apply<C>(policy_, step, vector, root);
+    with_erased(step, [&](auto& its) { apply<C>(policy_, its, vector, root); });
   }
   template <steps Step>
   constexpr void operator()(Step& step, range all, int root = 0) const {

@@ -62,6 +62,8 @@ inline constexpr int few_for_direct = 64;   // more ranks had better not all sen
 /// Several messages at a time have to be worth something: long ones share links, which seldom comes out even.
 inline constexpr double sharing_links = 1.02;
 
+// The rules of one collective each are templates, so that units compile those of the collectives that they call.
+
 // The cheapest of those considered by their closed formulas, the first of equals.
 template <collective C>
 class cheapest {
@@ -75,9 +77,8 @@ class cheapest {
     auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
     return at(handicap * policy.cost(of_.m, of_.p, bytes) + of_.alone(policy), tag);
   }
-  template <class Tag>
-  cheapest& at(double price, Tag const& tag, bool possible = true) {
-    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = tag;
+  cheapest& at(double price, any_algorithm const& its, bool possible = true) {
+    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = its;
     return *this;
   }
   /// Halving and doubling, whole or after fewer halvings.
@@ -113,7 +114,8 @@ class cheapest {
   any_algorithm take_;
 };
 
-inline any_algorithm choose_all_reduce(situation const& s) {
+template <class Lazy = void>
+any_algorithm choose_all_reduce(situation const& s) {
   costs const of(s);
   bool const even = s.power_of_two();
   return cheapest<collective::all_reduce>(of)
@@ -127,7 +129,8 @@ inline any_algorithm choose_all_reduce(situation const& s) {
       .among(direct{}, ((!s.commutes && !even) || of.overlaps()) && of.p <= few_for_direct, sharing_links);
 }
 
-inline any_algorithm choose_reduce(situation const& s) {
+template <class Lazy = void>
+any_algorithm choose_reduce(situation const& s) {
   costs const of(s);
   double const per_byte = of.m.beta + of.m.gamma;
   auto const chain = of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte);
@@ -140,7 +143,8 @@ inline any_algorithm choose_reduce(situation const& s) {
       .at(of.pipelined(of.p - 2, per_byte), chain, !s.commutes);
 }
 
-inline any_algorithm choose_broadcast(situation const& s) {
+template <class Lazy = void>
+any_algorithm choose_broadcast(situation const& s) {
   costs const of(s);
   auto const blocks = of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, of.m.beta);
   return cheapest<collective::broadcast>(of)
@@ -151,7 +155,8 @@ inline any_algorithm choose_broadcast(situation const& s) {
 }
 
 // All move nothing twice; the ring, where its start-ups are a fiftieth at most, goes to neighbours alone.
-inline any_algorithm choose_all_gather(situation const& s) {
+template <class Lazy = void>
+any_algorithm choose_all_gather(situation const& s) {
   costs const of(s);
   int const more = of.p - 1 - ceil_lg(of.p);
   if (of.bytes / of.p >= 256 * 1024 && of.bytes >= 50 * more * of.startup_bytes) return ring{};
@@ -182,13 +187,15 @@ inline bool is_uneven(situation const& s, costs const& of) {
   return of.p * longest_block(s) - of.bytes >= 2 * of.startup_bytes;
 }
 
-inline any_algorithm choose_all_gatherv(situation const& s) {
+template <class Lazy = void>
+any_algorithm choose_all_gatherv(situation const& s) {
   costs const of(s);
   if (!is_uneven(s, of)) return cheapest<collective::all_gatherv>(of).among_circulants().among_exchanges();
   return choose_segments<collective::all_gatherv>(s, of.m.beta);
 }
 
-inline any_algorithm choose_reduce_scatter(situation const& s) {
+template <class Lazy = void>
+any_algorithm choose_reduce_scatter(situation const& s) {
   costs const of(s);
   if (s.commutes && is_uneven(s, of))
     return choose_segments<collective::reduce_scatter>(s, of.m.beta + of.m.gamma);
@@ -201,7 +208,8 @@ inline any_algorithm choose_reduce_scatter(situation const& s) {
 }
 
 // A tree takes the longest block through lg p ranks, which matters where that is most of all.
-inline any_algorithm choose_gather(situation const& s) {
+template <class Lazy = void>
+any_algorithm choose_gather(situation const& s) {
   costs const of(s);
   if (of.in_memory) return linear{};   // every block goes once
   if (of.overlaps())
@@ -211,7 +219,8 @@ inline any_algorithm choose_gather(situation const& s) {
 }
 
 // Blocks go straight, or with others in fewer messages.
-inline any_algorithm choose_all_to_all(situation const& s) {
+template <class Lazy = void>
+any_algorithm choose_all_to_all(situation const& s) {
   costs const of(s);
   auto const root = static_cast<std::size_t>(std::ceil(std::sqrt(of.p)));
   return cheapest<collective::all_to_all>(of)
@@ -281,7 +290,6 @@ any_algorithm choose_stable(situation const& s) {
   else return halving_doubling{};
 }
 
-// Of one collective, so that units compile the rules of those that they call.
 template <collective C>
 any_algorithm choose_by_formula(situation const& s) {
   using enum collective;

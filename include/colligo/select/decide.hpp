@@ -143,7 +143,7 @@ choice pinned(Tag const& tag) {
 #if COLLIGO_HAS_BODIES
     return {erased_policy_for<C, Tag>, tag, transport_of(tag)};
 #else
-    return {*compiled_policies(C)[index_in_catalogue<Tag>()], tag, transport_of(tag)};
+    return {*compiled_policies(C)[place_in_catalogue<Tag>::value], tag, transport_of(tag)};
 #endif
   } else {
     return {erased_policy_for<C, Tag, T, Op>, tag, transport_of(tag)};

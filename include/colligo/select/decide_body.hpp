@@ -84,6 +84,7 @@ struct kept_choices final : kept_with_port {
     }
   }
   /// Of the port's hosts; null where all are on one.
+  template <class Lazy = void>
   static host_tables const* tables_of(port_base& port) {
     if (port.hosts.empty()) return nullptr;
     host_tables& kept = of(port).tables;
@@ -91,6 +92,7 @@ struct kept_choices final : kept_with_port {
     return &kept;
   }
   /// Of the port's ranks.
+  template <class Lazy = void>
   static nest const& levels_of(port_base& port) {
     std::optional<nest>& kept = of(port).levels;
     if (!kept)
@@ -142,6 +144,20 @@ template <class Lazy = void>
   return &kept;
 }
 
+template <left_open What>
+[[gnu::cold]] void find_out(port_base& port, collective c, topology& known) {
+  if constexpr (What == left_open::levels) {
+    known.levels = &kept_choices::levels_of(port);
+  } else if constexpr (What == left_open::hosts) {
+    known.tables = kept_choices::tables_of(port);
+  } else {
+    auto& kept = kept_choices::of(port);
+    if (walks_up(c)) known.reduce_tree = tree_of_setting(port, c, port.reduce_tree_setting(), kept.reduce_tree);
+    if (walks_down(c))
+      known.broadcast_tree = tree_of_setting(port, c, port.broadcast_tree_setting(), kept.broadcast_tree);
+  }
+}
+
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse(port_base const& port, collective c, std::string_view name,
                                                           std::string const& why) {
   throw algorithm_error(concat({where(port, c), name, why}));
@@ -157,8 +173,6 @@ template <class Lazy = void>
 refusal why_not(port_base& port, call const& its, choice const& by) {
   erased_policy const& what = *by.policy;
   port.known.hosts = port.hosts;
-  if (what.asks_for_levels) port.known.levels = &kept_choices::levels_of(port);
-  if (what.fits) port.known.tables = kept_choices::tables_of(port);
   if (what.is_vendor) {
     if (port.has_vendor(its)) return {};
     return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes"};
@@ -166,13 +180,7 @@ refusal why_not(port_base& port, call const& its, choice const& by) {
   if (by.over == transport::shared_memory)
     if (std::string const why = port.why_no_memory(*its.of); !why.empty())
       return {concat({" is asked to go over shared memory, which can not be used: ", why})};
-  if (what.asks_for_trees) {
-    auto& kept = kept_choices::of(port);
-    if (walks_up(its.what))
-      port.known.reduce_tree = tree_of_setting(port, its.what, port.reduce_tree_setting(), kept.reduce_tree);
-    if (walks_down(its.what))
-      port.known.broadcast_tree = tree_of_setting(port, its.what, port.broadcast_tree_setting(), kept.broadcast_tree);
-  }
+  if (what.find_out) what.find_out(port, its.what, port.known);
   bool in_order = what.ordered;
   if (what.fits) {
     fitness const its_fitness = what.fits(by.tag(), port.known, port.size());
@@ -317,7 +325,7 @@ template <class Lazy = void>
 inline void run_checked(port_base& port, call const& its, choice const& by) {
   erased_policy const& what = *by.policy;
   bool const plain =
-      !what.is_vendor && !what.asks_for_trees && what.fits == nullptr && (what.ordered || its.of->commutes) &&
+      !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr && (what.ordered || its.of->commutes) &&
       by.over != transport::shared_memory;
   if (!plain) [[unlikely]] {
     require_possible(port, its, by);

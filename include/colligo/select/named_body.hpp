@@ -3,7 +3,6 @@
 /// The bodies of decide.hpp that read names.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -36,10 +35,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 template <class Lazy>
 [[gnu::cold]] choice parse(policy_table const& policies, std::string_view whole, std::string const& where) {
-  struct entry { std::string_view name; choice its; knob_reader knob; };
-  static auto const catalogue = []<class... Tags>(list_of_tags<Tags...>) {
-    return std::array{entry{Tags::name, Tags{}, knob_reader_of<Tags>()}...};
-  }(catalogue_of_tags{});
   auto const at = whole.find('@');
   auto const text = whole.substr(0, at), way = at == whole.npos ? std::string_view() : whole.substr(at + 1);
   transport over = transport::best;
@@ -52,12 +47,13 @@ template <class Lazy>
   std::string known;
   for (std::size_t i = 0; i < policies.size(); ++i) {
     if (policies[i] == nullptr) continue;
-    auto [name, found, knob] = catalogue[i];
+    std::string_view const name = policies[i]->name;
     (known += known.empty() ? "" : ", ") += name;
     if (name != text.substr(0, colon)) continue;
+    choice found(*policies[i], i);
     for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
       auto const comma = rest.find(',');
-      std::string const trouble = turn_knob(knob, const_cast<void*>(found.tag()), rest.substr(0, comma));
+      std::string const trouble = turn_knob(found.policy->knob, const_cast<void*>(found.tag()), rest.substr(0, comma));
       if (!trouble.empty()) throw algorithm_error(concat({where, name, trouble}));
       rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
     }

@@ -21,6 +21,7 @@ struct host_tables {
   bool consecutive = true;
 
   host_tables() = default;
+  template <class Lazy = void>
   explicit host_tables(std::span<int const> hosts);
 };
 
@@ -117,7 +118,8 @@ struct host_map {
   }
 };
 
-[[gnu::cold]] inline host_tables::host_tables(std::span<int const> hosts) : host(hosts.size()), place(hosts.size()) {
+template <class Lazy>
+[[gnu::cold]] host_tables::host_tables(std::span<int const> hosts) : host(hosts.size()), place(hosts.size()) {
   std::vector<std::pair<int, int>> numbers;   // of hosts, and which they are
   std::vector<int> ranks;
   for (std::size_t r = 0; r < hosts.size(); ++r) {

@@ -77,7 +77,7 @@ struct requiring<Lazy>::search {
     bool const alike = !asks.what.has(same_bits) || its.what != collective::all_reduce || by.policy->same_bits;
     bool const in_turn = !asks.what.has(as_sequential) || by.policy->sequential;
     bool const proven_by_card = alike && in_turn && asks.like == nullptr;
-    if (proven_by_card && !by.policy->asks_for_trees) return true;   // no tree: no order of arrival
+    if (proven_by_card && by.policy->open != left_open::trees) return true;   // no tree: no order of arrival
     auto const form = form_of(by);
     return form && (alike || form->same_on_all_ranks()) && (in_turn || form->sequential()) &&
            (asks.like == nullptr || (wanted && *form == *wanted));

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// A step under other ranks behind the interface of any_step: parts of composed algorithms run on it, so that units
+/// compile each algorithm for one kind of step only. Costs one more virtual call for each of its steps.
+#pragma once
+
+#include <algorithm>
+
+#include "any_step.hpp"
+#include "renumbered.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+class renumbered_step final : public any_step {
+ public:
+  template <class Real>
+  explicit renumbered_step(renumbered<any_step, Real> const& its)
+      : any_step(its.rank(), its.size(), its.inner()), inner_(its.inner()), its_(&its),
+        real_([](void const* of, int v) { return static_cast<renumbered<any_step, Real> const*>(of)->real(v); }) {}
+
+  void exchange(range out, range in, pair_of peers, pair_kind kind) override {
+    inner_.exchange(out, in, {real_(its_, peers.to), real_(its_, peers.from)}, kind);
+  }
+  void list(std::span<operand const> operands, list_kind kind) override {
+    row<operand>& renamed = list_memory();   // they may be there already
+    if (operands.data() != renamed.data()) {
+      renamed.resize(operands.size());
+      std::copy(operands.begin(), operands.end(), renamed.begin());
+    }
+    for (std::size_t i = 0; i < operands.size(); ++i) renamed[i].peer = real_(its_, renamed[i].peer);
+    inner_.list({renamed.data(), operands.size()}, kind);
+  }
+  void move(operand const& alone) override { inner_.move(alone); }
+  bool shares_memory_with(int peer) const override { return inner_.shares_memory_with(real_(its_, peer)); }
+
+ private:
+  any_step& inner_;
+  void const* its_;
+  int (*real_)(void const* of, int v);
+};
+
+/// f(step), of which there are few kinds.
+template <class Step, class F>
+constexpr void with_erased(Step& step, F const& f) { f(step); }
+template <class Real, class F>
+void with_erased(renumbered<any_step, Real>& step, F const& f) {
+  renumbered_step erased(step);
+  f(static_cast<any_step&>(erased));
+}
+
+}  // namespace colligo
