@@ -136,18 +136,31 @@ constexpr std::size_t tag_bytes_of() {
   else return is_knobs_alone<Tag> && is_held<Tag> ? sizeof(Tag) : erased_policy::more_than_knobs;
 }
 
-template <collective C, class Tag, class T, class Op>
-constexpr erased_policy erase_policy() {
+/// Of a tag alone: of no collective yet.
+template <class Tag>
+constexpr erased_policy erase_tag() {
   erased_policy made{.name = Tag::name,
-            .short_name = packed(Tag::name),
-            .over = over_of<Tag>(),
-            .is_vendor = std::is_base_of_v<vendor, Tag>,
-            .tag_bytes = tag_bytes_of<Tag>(),
-            .open = open_in<Tag>(),
-            .knob = knob_reader_of<Tag>()};
+                     .short_name = packed(Tag::name),
+                     .over = over_of<Tag>(),
+                     .is_vendor = std::is_base_of_v<vendor, Tag>,
+                     .tag_bytes = tag_bytes_of<Tag>(),
+                     .open = open_in<Tag>(),
+                     .knob = knob_reader_of<Tag>()};
   if constexpr (is_held<Tag> && std::is_default_constructible_v<Tag>)
     made.make_tag = [](void* at) { ::new (at) Tag{}; };
   if constexpr (open_in<Tag>() != left_open::nothing) made.find_out = &find_out<open_in<Tag>()>;
+  if constexpr (requires(Tag const& tag) { tag.transport_needed(); })
+    made.needs = [](void const* held) { return tag_at<Tag>(held).transport_needed(); };
+  if constexpr (requires(Tag const& tag) { tag.fingerprint(); })
+    made.trees = [](void const* held) -> std::size_t { return tag_at<Tag>(held).fingerprint(); };
+  return made;
+}
+template <class Tag>
+inline constexpr erased_policy erased_tag = erase_tag<Tag>();
+
+template <collective C, class Tag, class T, class Op>
+constexpr erased_policy erase_policy() {
+  erased_policy made = erased_tag<Tag>;
   using policy = policy_t<C, Tag, T, Op>;
   made.ordered = keeps_order<policy>();
   made.same_bits = gives_same_bits<policy>();
@@ -171,14 +184,10 @@ constexpr erased_policy erase_policy() {
     made.scratch = [](void const* held, blocks const& vector, std::size_t element_size) {
       return make_policy<C, Tag, T, Op>(tag_at<Tag>(held)).scratch(vector, element_size);
     };
-  if constexpr (requires(Tag const& tag) { tag.transport_needed(); })
-    made.needs = [](void const* held) { return tag_at<Tag>(held).transport_needed(); };
   if constexpr (says_own_work<policy>)
     made.work = [](void const* held, blocks const& vector, std::size_t element_size) {
       return make_policy<C, Tag, T, Op>(tag_at<Tag>(held)).work(vector, element_size);
     };
-  if constexpr (requires(Tag const& tag) { tag.fingerprint(); })
-    made.trees = [](void const* held) -> std::size_t { return tag_at<Tag>(held).fingerprint(); };
   return made;
 }
 

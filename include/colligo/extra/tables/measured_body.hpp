@@ -26,7 +26,7 @@ inline auto key_of(measured_row const& row) {
 
 class table_parser {
  public:
-  table_parser(std::string_view text, std::string const& where) : lines_{text}, where_(where) { any_.fill(&known_); }
+  table_parser(std::string_view text, std::string const& where) : lines_{text}, where_(where) {}
 
   measured_table parse() {
     while (lines_.next()) read(lines_.line);
@@ -98,9 +98,13 @@ class table_parser {
       refuse(in_quotes(word) + " is no number of ranks: 4, or 32/8 for 32 ranks on 8 hosts");
     return {p, hosts};
   }
+  // All names, whatever they have forms for.
+  static constexpr policy_table any_collective = []<class... Tags>(list_of_tags<Tags...>) {
+    return policy_table{{&erased_tag<Tags>...}, nullptr, nullptr};
+  }(catalogue_of_tags{});
   choice algorithm_in(std::string_view word) const {
     try {
-      return detail::parse<>(any_, word, "");
+      return detail::parse<>(any_collective, word, "");
     } catch (algorithm_error const& e) {
       refuse(e.what());
     }
@@ -108,8 +112,6 @@ class table_parser {
 
   text_lines lines_;
   std::string const& where_;
-  erased_policy known_{};
-  policy_table any_{};   // all names, whatever they have forms for
   measured_table made_;
 };
 
