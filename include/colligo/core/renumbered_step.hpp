@@ -28,7 +28,8 @@ class renumbered_step final : public any_step {
       std::copy(operands.begin(), operands.end(), renamed.begin());
     }
     for (std::size_t i = 0; i < operands.size(); ++i) renamed[i].peer = real_(its_, renamed[i].peer);
-    inner_.list({renamed.data(), operands.size()}, kind);
+    // What all ranks of the view read not all ranks behind it do.
+    inner_.list({renamed.data(), operands.size()}, kind == list_kind::published ? list_kind::plain : kind);
   }
   void move(operand const& alone) override { inner_.move(alone); }
   bool shares_memory_with(int peer) const override { return inner_.shares_memory_with(real_(its_, peer)); }
