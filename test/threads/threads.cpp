@@ -28,6 +28,21 @@ TEST_CASE("one value, a vector, in place") {
   });
 }
 
+TEST_CASE("what all ranks of a stage read, not all ranks of the communicator do") {
+  run_threads(6, [](thread_communicator& comm) {
+    std::vector<int> const hosts{0, 0, 7, 1, 1, 7};
+    std::vector<int> in(17, comm.rank()), out(17);
+    auto const sums = [&](auto const& tag) {
+      for (int k = 0; k < 20; ++k) {
+        colligo::all_reduce(comm, in, out, std::plus<>{}, tag);
+        if (out != std::vector<int>(17, 15)) throw std::runtime_error("a sum is wrong");
+      }
+    };
+    sums(over_shared_memory{hierarchical<binary_tree, direct>{.hosts = hosts}});
+    sums(over_shared_memory{multi_leader<direct, direct>{.hosts = hosts}});
+  });
+}
+
 TEST_CASE("functors keep their state, call by call and rank by rank") {
   std::atomic<int> calls = 0;
   run_threads(4, [&](thread_communicator& comm) {
