@@ -11,6 +11,7 @@
 
 #include "../core/error.hpp"
 #include "../core/strings.hpp"
+#include "../engine/port_body.hpp"
 #include "../engine/requests.hpp"
 #include "../memory/shared_host.hpp"
 #include "../shape/host_map.hpp"
