@@ -8,7 +8,7 @@
 //
 // --of formulas: what the cards' closed formulas say, of all algorithms that have one for the collective.
 // --machine: alpha in us, beta and gamma in ns per byte, and alpha of further messages of a step over alpha, f_alpha
-// and f_beta (one direction over both), each 1 if left out. all_gatherv's --bytes is the base count of the distribution.
+// and f_beta (one direction over both), each 1 if left out. all_gatherv's --bytes is the distribution's base count.
 #include <colligo/algorithm/catalogue.hpp>
 #include <colligo/record.hpp>
 #include <colligo/select/choose.hpp>

@@ -139,7 +139,7 @@ int stores(int argc, char** argv) {
   o.how.repeats = 15;
   CLI::App app("Times long vectors by how chunks are stored into shared memory: through the cache, past it, as each "
                "channel measures.", "stores");
-  app.add_option("--collectives", o.collectives, "a list of broadcast, reduce, all_reduce, all_gather, all_to_all, scan")
+  app.add_option("--collectives", o.collectives, "a list: broadcast, reduce, all_reduce, all_gather, all_to_all, scan")
       ->capture_default_str();
   app.add_option("--bytes", o.bytes, "of the whole vector: A:B for A, 4 A, ... up to B, or a list A,B,C")
       ->capture_default_str();

@@ -135,7 +135,8 @@ double geometric_mean(std::vector<double> const& values) {
 
 void print(std::map<subject, ratios> const& found) {
   std::vector<std::vector<std::string>> rows{{"collective", "mode", "inputs", "type", "op", "p", "distribution",
-                                              "MPI library", "state", "contender", "sizes", "geo mean", "min", "at bytes"}};
+                                              "MPI library", "state", "contender", "sizes", "geo mean", "min",
+                                              "at bytes"}};
   for (auto const& [s, of_size] : found) {
     std::vector<double> means;
     std::size_t worst = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// How the writer of a chunk stores it. The line that it writes was last read by another core. A store through the cache
-/// first takes that line back, which is quick between cores that share a cache. Between dies and sockets a store past
-/// the cache (streaming) is two to six times as fast, though the reader then finds the line in memory. Hosts of virtual
-/// machines move cores from one to the other, so each channel measures both ways.
+/// How the writer of a chunk stores it. The line that it writes was last read by another core. A store through the
+/// cache first takes that line back, which is quick between cores that share a cache. Between dies and sockets a store
+/// past the cache (streaming) is two to six times as fast, though the reader then finds the line in memory. Hosts of
+/// virtual machines move cores from one to the other, so each channel measures both ways.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ void copy_streaming(std::byte* to, std::byte const* from, std::size_t bytes);
 /// What is shorter is always stored through the cache, and not measured, in bytes.
 inline constexpr std::size_t least_streamed = 1024;
 
-/// Cycles for 1 KiB, the least of the latest chunks: interruptions do not count, and what becomes slower is noticed after
-/// a few chunks. 0: not known.
+/// Cycles for 1 KiB, the least of the latest chunks: interruptions do not count, and what becomes slower is noticed
+/// after a few chunks. 0: not known.
 constexpr std::uint32_t renewed(std::uint32_t known, std::size_t bytes, std::uint64_t cycles) {
   std::uint64_t const now = std::clamp<std::uint64_t>(cycles * 1024 / bytes, 1, 1 << 30);
   return static_cast<std::uint32_t>(known == 0 ? now : std::min<std::uint64_t>(now, known + known / 2 + 1));

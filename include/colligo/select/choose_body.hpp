@@ -267,8 +267,8 @@ std::optional<any_algorithm> choose_on_hosts(situation const& s) {
     if (hosts <= few) return hierarchical<binary_tree, direct>{.between = in_one_round(costs(s).m, hosts)};
   }
   if constexpr (has_blocks(C)) {
-    // Measured there: all_gather of 8 bytes a rank takes 21 to 30 ms by one speaker of each host, 29 to 31 in slices; of
-    // 8 KiB, ranks shuffled, 299 and 242.
+    // Measured there: all_gather of 8 bytes a rank takes 21 to 30 ms by one speaker of each host, 29 to 31 in slices;
+    // of 8 KiB, ranks shuffled, 299 and 242.
     bool const bundled = hosts <= few && s.bytes() < 1u << 16 && (C == all_gather || C == all_gatherv);
     return has_root(C) || bundled ? any_algorithm{direct_by_level{}} : slices_by_level{};
   } else {

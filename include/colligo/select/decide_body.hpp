@@ -325,9 +325,8 @@ template <class Lazy = void>
 template <class Lazy = void>
 inline void run_checked(port_base& port, call const& its, choice const& by) {
   erased_policy const& what = *by.policy;
-  bool const plain =
-      !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr && (what.ordered || its.of->commutes) &&
-      by.over != transport::shared_memory;
+  bool const plain = !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr &&
+                     (what.ordered || its.of->commutes) && by.over != transport::shared_memory;
   if (!plain) [[unlikely]] {
     require_possible(port, its, by);
     if (what.is_vendor) return port.execute_vendor(its, by);
