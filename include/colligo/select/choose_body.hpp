@@ -77,7 +77,8 @@ class cheapest {
     auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
     return at(handicap * policy.cost(of_.m, of_.p, bytes) + of_.alone(policy), tag);
   }
-  cheapest& at(double price, any_algorithm const& its, bool possible = true) {
+  // Out of line: what is no knob is indeterminate in a choice, and g++ warns of copying it where it sees that.
+  [[gnu::noinline]] cheapest& at(double price, any_algorithm const& its, bool possible = true) {
     if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = its;
     return *this;
   }
