@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The time, without <chrono>: its calendar takes a twentieth of a second in every unit.
+/// The time, without the header chrono: its calendar takes a twentieth of a second in every unit.
 #pragma once
 
 #include <time.h>
