@@ -14,6 +14,7 @@
 
 #include "../core/element.hpp"
 #include "../core/functor.hpp"
+#include "../core/owner.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
