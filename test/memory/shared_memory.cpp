@@ -432,7 +432,7 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
     }
     return count;
   };
-  CHECK_FALSE(choice.next(stores_setting::measured, true, [](bool) { return 0; }).timed);   // pages that are new
+  CHECK_FALSE(choice.next(stores_setting::measured, true, [](bool) { return 0u; }).timed);   // pages that are new
   reader = {300, 400}, writer = {100, 300};
   CHECK(streamed(24) == 12);
   CHECK(streamed(4000) < 60);
@@ -444,7 +444,7 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
   reader = {400, 300}, writer = {300, 400};    // as quick: it stays as it is
   CHECK(streamed(4000) < 60);
   for (bool const streams : {false, true})
-    CHECK(choice.next(streams ? stores_setting::streaming : stores_setting::cached, false, [](bool) { return 0; })
+    CHECK(choice.next(streams ? stores_setting::streaming : stores_setting::cached, false, [](bool) { return 0u; })
               .streams == streams);
 }
 
