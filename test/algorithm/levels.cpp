@@ -375,7 +375,7 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
       auto const ranks_of = [&](int host) { return static_cast<std::size_t>(std::ranges::count(hosts, host)); };
       INFO(p << " ranks, " << its.text() << (shuffled ? ", shuffled" : ""));
       // Elements of blocks of `length` into and out of each host, and messages between hosts.
-      auto const crossing = [&](schedule const& s) {
+      auto const crossing = [&, p = p](schedule const& s) {
         std::map<int, std::size_t> into, out;
         std::size_t messages = 0;
         for (int r = 0; r < p; ++r)

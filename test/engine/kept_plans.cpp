@@ -72,7 +72,8 @@ void call(thread_communicator& comm, std::vector<int> const& counts, counted con
   auto const n = static_cast<std::size_t>(std::reduce(counts.begin(), counts.end()));
   std::vector<int> const mine(static_cast<std::size_t>(counts[me]), comm.rank());
   std::vector<int> all(n), expected, sums(mine.size());
-  for (int r = 0; r < comm.size(); ++r) expected.insert(expected.end(), static_cast<std::size_t>(counts[r]), r);
+  for (std::size_t r = 0; r < counts.size(); ++r)
+    expected.insert(expected.end(), static_cast<std::size_t>(counts[r]), static_cast<int>(r));
   all_gatherv(comm, mine, all, counts, by);
   expect(all == expected, "all_gatherv");
   reduce_scatter(comm, all, sums, counts, std::plus<>{}, by);
