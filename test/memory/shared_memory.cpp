@@ -419,10 +419,12 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
   struct { std::uint32_t cached, streaming; } reader{}, writer{};
   detail::store_choice choice;
   std::uint32_t seen[2]{}, chunks = 0;
+  bool one_way = false;
   auto const streamed = [&](int n) {   // of n chunks of 1 KiB
     int count = 0;
     for (int k = 0; k < n; ++k) {
-      auto const store = choice.next(stores_setting::measured, false, [&](bool streams) { return seen[streams]; });
+      auto const store =
+          choice.next(stores_setting::measured, false, one_way, [&](bool streams) { return seen[streams]; });
       count += store.streams;
       if (!store.timed) continue;
       bool const interrupted = ++chunks % 10 == 0;   // a rank that had to wait for its core
@@ -432,7 +434,7 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
     }
     return count;
   };
-  CHECK_FALSE(choice.next(stores_setting::measured, true, [](bool) { return 0u; }).timed);   // pages that are new
+  CHECK_FALSE(choice.next(stores_setting::measured, true, false, [](bool) { return 0u; }).timed);   // new pages
   reader = {300, 400}, writer = {100, 300};
   CHECK(streamed(24) == 12);
   CHECK(streamed(4000) < 60);
@@ -443,8 +445,15 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
   CHECK(streamed(6000) < 4500);
   reader = {400, 300}, writer = {300, 400};    // as quick: it stays as it is
   CHECK(streamed(4000) < 60);
+  reader = {190, 220}, writer = {200, 40};     // less work in all, but the reader takes longer
+  one_way = true;
+  CHECK(streamed(4000) < 60);
+  one_way = false;
+  CHECK(streamed(4000) > 3500);
   for (bool const streams : {false, true})
-    CHECK(choice.next(streams ? stores_setting::streaming : stores_setting::cached, false, [](bool) { return 0u; })
+    CHECK(choice
+              .next(streams ? stores_setting::streaming : stores_setting::cached, false, false,
+                    [](bool) { return 0u; })
               .streams == streams);
 }
 

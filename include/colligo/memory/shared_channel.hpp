@@ -71,15 +71,15 @@ class outlet {
     line.stamp.store(stamp(tag, ++put_) | acknowledgement(), std::memory_order_release);
   }
 
-  /// Where the next chunk goes; null as long as the ring has no room. Precondition: the chunk and its header are at
-  /// most half of the ring.
-  std::byte* room_for(std::size_t bytes, std::uint64_t tag) {
+  /// Where the next chunk goes; null as long as the ring has no room. `one_way`: its writer has nothing to read.
+  /// Precondition: the chunk and its header are at most half of the ring.
+  std::byte* room_for(std::size_t bytes, std::uint64_t tag, bool one_way = false) {
     ring_place const place(head_, bytes, capacity_);
     if (place.end - tail_ > capacity_) {
       tail_ = least([](channel_back const& back) -> auto& { return back.taken; });
       if (place.end - tail_ > capacity_) return nullptr;
     }
-    store_ = bytes < least_streamed ? chunk_store{} : next_store();
+    store_ = bytes < least_streamed ? chunk_store{} : next_store(one_way);
     if (place.gap != 0) header(ring() + head_ % capacity_) = {chunk_header::gap, place.gap};
     header(ring() + place.at) = {tag, bytes, store_};
     return ring() + place.at + sizeof(chunk_header);
@@ -133,7 +133,7 @@ class outlet {
   }
 
   std::byte* ring();
-  chunk_store next_store();
+  chunk_store next_store(bool one_way);
 
   shared_host* host_;
   channel_front* front_ = nullptr;   // host_ sets it before the channel is used

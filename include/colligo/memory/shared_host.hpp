@@ -273,8 +273,8 @@ inline std::byte* outlet::ring() {
   if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
   return ring_;
 }
-inline chunk_store outlet::next_store() {
-  return stores_.next(host_->limits_.stores, head_ < capacity_, [this](bool streams) {
+inline chunk_store outlet::next_store(bool one_way) {
+  return stores_.next(host_->limits_.stores, head_ < capacity_, one_way, [this](bool streams) {
     std::uint32_t most = 0;
     for (channel_back const* back : backs_) most = std::max(most, back->cost[streams].load(std::memory_order_relaxed));
     return most;

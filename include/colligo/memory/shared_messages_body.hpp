@@ -76,7 +76,7 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   }
   if (o.by == way::memory) return o.to->all_read() && send_again(o);
   std::size_t const n = std::min(o.bytes - o.done, chunk_size());
-  std::byte* const place = o.to->room_for(n, sent_tag(o.bytes));
+  std::byte* const place = o.to->room_for(n, sent_tag(o.bytes), traffic_.in.empty());
   if (!place) return false;
   // With nothing to receive, the first chunk and the last are announced in parts, so that their reader works while they
   // are copied. It reads those between while the next one is copied, and each flag holds up both.

@@ -46,14 +46,15 @@ struct chunk_store {
   bool streams, timed;   ///< past the cache; its writer and its readers tell how long they take
 };
 
-/// Chooses for one channel between both ways. What counts is the time of the writer and of the slowest reader together.
-/// It tries them in turn at first, then the other one now and then, ever less often while that changes nothing.
+/// Chooses for one channel between both ways. What counts is the time of the writer and of the slowest reader together;
+/// if the writer has nothing to read the longer of the two, for they work at the same time. It tries both in turn at
+/// first, then the other one now and then, ever less often while that changes nothing.
 class store_choice {
  public:
   /// For the next chunk. reader(streams): the cost for the slowest reader, see renewed(). `is_new`: the ring has places
   /// that were never written, and the first use of a page takes longer than the copy.
   template <class Reader>
-  chunk_store next(stores_setting asked, bool is_new, Reader const& reader) {
+  chunk_store next(stores_setting asked, bool is_new, bool one_way, Reader const& reader) {
     if (asked != stores_setting::measured) return {asked == stores_setting::streaming, false};
     if (is_new) return {false, false};
     if (++chunks_ <= young) return {chunks_ % 2 == 1, true};
@@ -62,7 +63,10 @@ class store_choice {
       return {!streams_, true};
     }
     if (chunks_ % sampled != 0) return {streams_, false};
-    auto const cost = [&](bool streams) { return std::uint64_t{own_[streams]} + reader(streams); };
+    auto const cost = [&](bool streams) {
+      std::uint64_t const own = own_[streams], its = reader(streams);
+      return one_way ? std::max(own, its) : own + its;
+    };
     bool const other_is_quicker = cost(!streams_) * 8 < cost(streams_) * 7;
     if (other_is_quicker && doubts_) {   // twice in a row: one of them may be an interruption
       streams_ = !streams_;
