@@ -469,14 +469,14 @@ TEST_CASE("many chunks, stored both ways, arrive as they were sent") {
   for (char const* stores : {"cached", "streaming", "measured"}) {
     variable const its("COLLIGO_STORES", stores), small("COLLIGO_CHUNKS", "1k");
     for (int again = 0; again < 5; ++again)   // channels that are new try both ways
-      REQUIRE_NOTHROW(run_threads(3, [](thread_communicator& comm) {
-        std::uint64_t const p = 3, me = static_cast<std::uint64_t>(comm.rank());
+      REQUIRE_NOTHROW(run_threads(2, [](thread_communicator& comm) {   // with a core each they measure
+        std::uint64_t const p = 2, me = static_cast<std::uint64_t>(comm.rank());
         std::vector<std::uint64_t> sums(40000), all(p * 20000), mine(20000);
         for (std::uint64_t k = 1; k <= 8; ++k) {
           for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = k * i + me;
           colligo::all_reduce(comm, in_place(sums), std::plus<>{}, over_shared_memory{recursive_doubling{}});
           for (std::size_t i = 0; i < sums.size(); ++i)
-            if (sums[i] != p * k * i + 3) throw error("a wrong sum");
+            if (sums[i] != p * k * i + 1) throw error("a wrong sum");
           for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = (k * i) << 2 | me;
           colligo::all_gather(comm, mine, all, over_shared_memory{direct{}});
           for (std::size_t i = 0; i < all.size(); ++i)
