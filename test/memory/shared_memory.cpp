@@ -469,7 +469,7 @@ TEST_CASE("many chunks, stored both ways, arrive as they were sent") {
   for (char const* stores : {"cached", "streaming", "measured"}) {
     variable const its("COLLIGO_STORES", stores), small("COLLIGO_CHUNKS", "1k");
     for (int again = 0; again < 5; ++again)   // channels that are new try both ways
-      REQUIRE_NOTHROW(run_threads(2, [](thread_communicator& comm) {   // with a core each they measure
+      REQUIRE_NOTHROW(run_threads(2, [](thread_communicator& comm) {
         std::uint64_t const p = 2, me = static_cast<std::uint64_t>(comm.rank());
         std::vector<std::uint64_t> sums(40000), all(p * 20000), mine(20000);
         for (std::uint64_t k = 1; k <= 8; ++k) {

@@ -274,10 +274,7 @@ inline std::byte* outlet::ring() {
   return ring_;
 }
 inline chunk_store outlet::next_store(bool one_way) {
-  // Ranks that share cores share caches, and what they measure is who had a core.
-  stores_setting const asked = host_->limits_.stores;
-  bool const cached = asked == stores_setting::measured && !host_->spins();
-  return stores_.next(cached ? stores_setting::cached : asked, head_ < capacity_, one_way, [this](bool streams) {
+  return stores_.next(host_->limits_.stores, head_ < capacity_, one_way, [this](bool streams) {
     std::uint32_t most = 0;
     for (channel_back const* back : backs_) most = std::max(most, back->cost[streams].load(std::memory_order_relaxed));
     return most;

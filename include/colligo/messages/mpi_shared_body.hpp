@@ -291,6 +291,8 @@ COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].
   };
   host_->open(segment_of, {this, has_cores(true), has_cores(false), &wait, read_all ? &read : nullptr, &gone});
   if (!host_->can_read() || !host_->spins()) limits.read_from = memory_limits::as_it_is;
+  // Ranks that share cores share caches, and what they measure is who had a core.
+  if (!host_->spins() && limits.stores == stores_setting::measured) limits.stores = stores_setting::cached;
   host_->limit(limits);
   is_open_ = true;
 }
