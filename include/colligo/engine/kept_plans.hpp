@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -118,7 +117,7 @@ class plans_of_port final : public kept_with_port {
 
   static kept_plan const* take(port_base& port, policy_run const& run) try {
     if (run.by.policy->tag_bytes > most_held) return nullptr;
-    if (!port.plans) port.plans = owner<kept_with_port>(new plans_of_port());
+    if (!port.plans) port.plans = make_owner<plans_of_port>();
     auto& all = static_cast<plans_of_port&>(*port.plans);
     for (plan_of_call** at = &all.latest_; *at; at = &(*at)->next)
       if ((*at)->is_for(run, port.distribution)) {
@@ -133,7 +132,7 @@ class plans_of_port final : public kept_with_port {
 
  private:
   plan_of_call& add(port_base& port, policy_run const& run) {
-    auto made = std::make_unique<plan_of_call>(run);
+    auto made = make_owner<plan_of_call>(run);
     made->distribution = port.distribution;
     std::size_t const blocks = offsets_of(run.its.what, run.its.vector.parts);
     if (blocks * sizeof(std::size_t) <= most_bytes_of_plans / 4)
