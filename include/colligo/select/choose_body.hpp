@@ -242,13 +242,12 @@ any_algorithm choose_scan(situation const& s, Doubling const& doubling) {
       .at(of.pipelined(of.p - 2, per_byte), of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte));
 }
 
-// Between hosts: whole vectors in one round as long as start-ups of a second one cost more than it saves; but no longer
-// ones than over memory.
+// Between hosts: whole vectors in one round as long as start-ups of a second one cost more than it saves.
 inline direct in_one_round(machine const& m, int hosts) {
-  direct all{};
-  double const saved = (hosts - 1) * (1 - 2.0 / hosts) * m.beta;   // seconds per byte of the vector
-  if (saved > 0) all.slices = std::min(all.slices, static_cast<std::size_t>(m.startups(hosts - 1) / saved));
-  return all;
+  double const others = hosts - 1, part = 1.0 / hosts;
+  double const saved = others * ((1 - 2 * part) * m.beta + (1 - part) * m.gamma);   // seconds per byte of the vector
+  if (saved <= 0) return {.slices = std::numeric_limits<std::size_t>::max()};
+  return {.slices = static_cast<std::size_t>(std::min(m.startups(hosts - 1) / saved, 1e18))};
 }
 
 // Ranks of several hosts, some of which share memory: between hosts few messages and each block once, long vectors over
