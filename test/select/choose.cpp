@@ -79,6 +79,13 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
     CHECK(choice(c, 33, 33 * 64, true, false, at_once) == "direct");
     CHECK(choice(c, 100, 6400, true, false, at_once) == "circulant");
   }
+  for (int const p : {33, 100}) {
+    CHECK(choice(scatter, p, 6400, true, false, at_once) == "linear");   // to many, but not from many to one
+    CHECK(choice(gather, p, 6400, true, false, at_once) == (p <= 64 ? "linear" : "binary_tree"));
+    auto const exchange = choose(all_to_all, {.vector = blocks{{0, 256u * static_cast<std::size_t>(p)}, p},
+                                              .element_size = 1, .network = at_once});
+    CHECK((exchange.as<pairwise>() != nullptr && exchange.as<pairwise>()->window == 64));
+  }
 }
 
 TEST_CASE("all_reduce with order kept: chained halving on any number of ranks") {

@@ -209,12 +209,13 @@ any_algorithm choose_reduce_scatter(situation const& s) {
 }
 
 // A tree takes the longest block through lg p ranks, which matters where that is most of all.
-template <class Lazy = void>
+template <collective C>
 any_algorithm choose_gather(situation const& s) {
   costs const of(s);
   if (of.in_memory) return linear{};   // every block goes once
+  bool const to_one = C == collective::gather || C == collective::gatherv;
   if (of.overlaps())
-    return cheapest<collective::gather>(of).among(binary_tree{}).among(linear{}, of.p <= few_for_direct);
+    return cheapest<collective::gather>(of).among(binary_tree{}).among(linear{}, !to_one || of.p <= few_for_direct);
   bool const uneven = s.vector.offsets && longest_block(s) * of.p > 1.5 * of.bytes;
   return uneven && of.bytes > 2048.0 * of.p ? any_algorithm{linear{}} : binary_tree{};
 }
@@ -226,6 +227,7 @@ any_algorithm choose_all_to_all(situation const& s) {
   auto const root = static_cast<std::size_t>(std::ceil(std::sqrt(of.p)));
   return cheapest<collective::all_to_all>(of)
       .among(pairwise{})
+      .among(pairwise{.window = few_for_direct}, of.overlaps(), sharing_links)
       .among(bruck{})
       .among(bruck{.radix = 4})
       .at(of.reads_of_all(of.bytes / of.p), direct{}, of.in_memory)
@@ -304,7 +306,7 @@ any_algorithm choose_by_formula(situation const& s) {
   else if constexpr (C == all_to_all) return choose_all_to_all(s);
   else if constexpr (C == all_to_all_v) return s.on_many_cores() ? any_algorithm{direct{}} : pairwise{};
   else if constexpr (C == barrier) return dissemination{};
-  else return choose_gather(s);
+  else return choose_gather<C>(s);
 }
 
 // Whole vectors as long as reading them from the groups of the dearest level takes no longer than a line's way there.
