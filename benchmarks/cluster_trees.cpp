@@ -13,6 +13,7 @@
 #include <colligo/shape/host_map.hpp>
 #include <colligo/trees.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -29,7 +30,8 @@ namespace {
 
 struct options {
   std::vector<std::string> placements{"in-order", "cyclic", "shuffled"};
-  int elements = 1, calls = 5, rounds = 5, clusters = 0, pretended = 0;
+  int elements = 1, calls = 5, rounds = 5, clusters = 0, pretended = 0, late_us = 0;
+  std::vector<std::string> only;
   unsigned seed = 1;
   std::string csv;
   bool progress = false;
@@ -58,6 +60,9 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
   app.add_option("--rounds", o.rounds, "loops of each contender")->check(CLI::Range(1, 100000))->capture_default_str();
   app.add_option("--pretend", o.pretended, "take so many ranks in a row for a host, whatever hosts there are")
       ->check(CLI::Range(1, 100000));
+  app.add_option("--late", o.late_us, "microseconds by which rank 1, rank 0's first child, is late for each call")
+      ->check(CLI::Range(0, 10'000'000));
+  app.add_option("--only", o.only, "these contenders, beside lam and mpi");
   app.add_option("--csv", o.csv, "write the table to this file too");
   app.add_flag("--progress", o.progress, "tell on stderr which round it is");
   return read_options(app, argc, argv, rank);
@@ -137,7 +142,7 @@ std::vector<placement> placements_of(options const& o) {
 }
 
 /// Who competes on a placement, which has to stay where it is.
-std::vector<contender> contenders_on(placement const& where, int elements) {
+std::vector<contender> contenders_on(placement const& where, int elements, std::vector<std::string> const& only) {
   std::vector<contender> all;
   int const p = static_cast<int>(where.hosts.size());
   auto const n = static_cast<std::size_t>(elements);
@@ -154,6 +159,9 @@ std::vector<contender> contenders_on(placement const& where, int elements) {
     return colligo::configured{trees::by_host(where.hosts, options)};
   };
   add("lam", colligo::configured{trees::lam_reduce(p), trees::lam_broadcast(p)});
+  // Everybody reports to rank 0: what the paper calls the linear scheme.
+  add("flat", colligo::configured{trees::flat(p)});
+  add("flat, arrival", colligo::configured{trees::flat(p), trees::flat(p), true});
   add("by_host flat, flat", by_host({.within = trees::flat, .between = trees::flat}));
   add("by_host flat, two groups", by_host({.within = trees::flat, .groups = 2, .between = trees::flat}));
   add("by_host binomial, flat", by_host({.within = trees::binomial, .between = trees::flat}));
@@ -175,6 +183,9 @@ std::vector<contender> contenders_on(placement const& where, int elements) {
   };
   all.push_back({"automatic", automatic, std::nullopt});
   all.push_back({"mpi", mpi, std::nullopt});
+  std::erase_if(all, [&](contender const& c) {
+    return !only.empty() && c.name != "lam" && c.name != "mpi" && std::ranges::find(only, c.name) == only.end();
+  });
   return all;
 }
 
@@ -191,7 +202,8 @@ void time_all(std::vector<scene>& scenes, options const& o, int rank) {
         // A rank that takes no part waits for the others at the end.
         c.us.push_back(s.where.comm == MPI_COMM_NULL
                            ? 0
-                           : back_to_back(s.where.comm, o.elements, o.calls, c.call, s.where.name + ": " + c.name));
+                           : back_to_back(s.where.comm, o.elements, o.calls, c.call, s.where.name + ": " + c.name,
+                                          std::chrono::microseconds(o.late_us)));
       }
   }
   for (auto& s : scenes)
@@ -252,7 +264,7 @@ int cluster_trees(int argc, char** argv) {
 
   std::vector<scene> scenes;
   for (auto& where : placements_of(o)) scenes.push_back({std::move(where), {}});
-  for (auto& s : scenes) s.contenders = contenders_on(s.where, o.elements);
+  for (auto& s : scenes) s.contenders = contenders_on(s.where, o.elements, o.only);
   if (rank == 0)
     fmt::print("all_reduce of {} int{}, {}; medians of {} loops of {} calls; messages counted in the schedules\n",
                o.elements, o.elements == 1 ? "" : "s", mpi_library(), o.rounds, o.calls);

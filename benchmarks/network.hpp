@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <colligo/plan/recorder.hpp>
 #include <colligo/messages/mpi.hpp>
 #include <colligo/engine/port.hpp>
@@ -14,6 +15,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace bench {
@@ -59,9 +61,10 @@ inline crossings crossings_of(colligo::schedule const& s, std::span<int const> w
 /// Microseconds per call on this rank of all_reduce(in, out), sums of ints, called back to back. Throws
 /// std::runtime_error if a sum is wrong. One call goes before the others and is not timed: the ranks leave a barrier by
 /// as much apart as a call takes here, while those of a collective that all of them wait for
-/// run in step with each other.
+/// run in step with each other. Rank 1 is late for each call by `late`.
 template <class AllReduce>
-double back_to_back(MPI_Comm comm, int elements, int calls, AllReduce const& all_reduce, std::string const& name) {
+double back_to_back(MPI_Comm comm, int elements, int calls, AllReduce const& all_reduce, std::string const& name,
+                    std::chrono::microseconds late = {}) {
   int rank = 0, p = 0, done = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &p);
@@ -69,6 +72,7 @@ double back_to_back(MPI_Comm comm, int elements, int calls, AllReduce const& all
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = rank + static_cast<int>(i % 1024);
   auto const call = [&] {
     ++in[static_cast<std::size_t>(done++) % in.size()];
+    if (rank == 1 && late.count() > 0) std::this_thread::sleep_for(late);
     all_reduce(std::span<int const>(in), std::span(out));
     for (std::size_t i = 0; i < in.size(); ++i)
       if (int const expected = p * (in[i] - rank) + p * (p - 1) / 2; out[i] != expected)

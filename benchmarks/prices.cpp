@@ -4,6 +4,7 @@
 //
 //   prices --collective all_reduce|reduce|all_gatherv --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1
 //          --algorithms a,b [--distribution NAME]
+//   prices --of messages --collective all_gatherv ...   each message of a schedule: from, to, when it begins and ends
 //   prices --of formulas --collective NAME --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1
 //
 // --of formulas: what the cards' closed formulas say, of all algorithms that have one for the collective.
@@ -114,6 +115,26 @@ void print_row(std::string_view what, std::string_view name, std::string_view ty
             << std::flush;
 }
 
+/// A message's number of its round, with times for rounds, is when it begins: in nanoseconds.
+struct nanoseconds_clock : detail::seconds_clock {
+  constexpr double transfer(std::size_t n, bool both_ways, bool further) const {
+    return 1e9 * detail::seconds_clock::transfer(n, both_ways, further);
+  }
+  constexpr double combine(std::size_t n) const { return 1e9 * detail::seconds_clock::combine(n); }
+  constexpr double alone(own_work const& its) const { return 1e9 * detail::seconds_clock::alone(its); }
+};
+
+void print_messages(std::string_view name, int p, std::size_t bytes, schedule const& s, machine const& m) {
+  nanoseconds_clock const clock{{m, 1}};
+  std::vector<message> all;
+  s.play(clock, &all);
+  for (message const& its : all) {
+    double const begin = its.round - 1;
+    std::cout << name << ',' << p << ',' << bytes << ',' << its.from << ',' << its.to << ',' << begin / 1e3 << ','
+              << (begin + clock.transfer(its.sent.elements.size(), true, false)) / 1e3 << '\n';
+  }
+}
+
 int run(int argc, char** argv) {
   std::map<std::string, std::string, std::less<>> o{
       {"--of", "schedules"},      {"--collective", "all_reduce"}, {"--ranks", "2"},
@@ -142,9 +163,12 @@ int run(int argc, char** argv) {
         }
     return 0;
   }
-  if (o["--of"] != "schedules") throw std::runtime_error("prices: --of schedules or formulas");
+  bool const in_messages = o["--of"] == "messages";
+  if (!in_messages && o["--of"] != "schedules")
+    throw std::runtime_error("prices: --of schedules, messages of all_gatherv, or formulas");
   bool const gathers = o["--collective"] == "all_gatherv";
   auto const what = o["--collective"] == "reduce" ? collective::reduce : collective::all_reduce;
+  if (in_messages && !gathers) throw std::runtime_error("prices: messages are those of all_gatherv");
   if (!gathers && o["--collective"] != name_of(what))
     throw std::runtime_error("prices: all_reduce, reduce or all_gatherv");
   auto known = what == collective::reduce
@@ -156,12 +180,16 @@ int run(int argc, char** argv) {
                                               [](auto const& d) { return std::string_view(d.first); });
   if (distribution == distributions::all.end()) throw std::runtime_error("prices: no such --distribution");
 
-  std::cout << bench::csv_header << '\n';
+  std::cout << (in_messages ? "algorithm,ranks,bytes,from,to,begin_us,end_us" : bench::csv_header) << '\n';
   std::cout.precision(10);
   for (int const p : numbers<int>(o["--ranks"]))
     for (std::size_t const bytes : numbers<std::size_t>(o["--bytes"]))
       for (auto const& name : split(o["--algorithms"])) {
         double us = 0;
+        if (in_messages) {
+          print_messages(name, p, bytes, of_all_gatherv(name, distribution->second(p, bytes), m), m);
+          continue;
+        }
         if (gathers) {
           us = price(of_all_gatherv(name, distribution->second(p, bytes), m), m) * 1e6;
         } else {

@@ -11,6 +11,7 @@
 #include <colligo/core/element.hpp>
 #include <colligo/core/functor.hpp>
 #include <colligo/core/policy.hpp>
+#include <colligo/trees.hpp>   // COLLIGO_TREE and its like
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -25,7 +26,11 @@ namespace simgrid::smpi::colls {   // of the library, in no public header
 void set_allreduce(std::string const& name);
 void set_reduce(std::string const& name);
 void set_bcast(std::string const& name);
+void set_allgather(std::string const& name);
 void set_allgatherv(std::string const& name);
+void set_alltoall(std::string const& name);
+void set_gather(std::string const& name);
+void set_scatter(std::string const& name);
 void set_reduce_scatter(std::string const& name);
 
 }  // namespace simgrid::smpi::colls
@@ -45,7 +50,11 @@ inline bool take(colligo::collective what, std::string const& name) {
     case all_reduce: return simgrid::smpi::colls::set_allreduce(name), true;
     case reduce: return simgrid::smpi::colls::set_reduce(name), true;
     case broadcast: return simgrid::smpi::colls::set_bcast(name), true;
+    case all_gather: return simgrid::smpi::colls::set_allgather(name), true;
     case all_gatherv: return simgrid::smpi::colls::set_allgatherv(name), true;
+    case all_to_all: return simgrid::smpi::colls::set_alltoall(name), true;
+    case gather: return simgrid::smpi::colls::set_gather(name), true;
+    case scatter: return simgrid::smpi::colls::set_scatter(name), true;
     case reduce_scatter: return simgrid::smpi::colls::set_reduce_scatter(name), true;
     default: return false;
   }

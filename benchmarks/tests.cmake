@@ -131,19 +131,23 @@ set_tests_properties(benchmark_summary benchmark_summary_of_compare PROPERTIES L
 # over 4 hosts send 6 + 3 messages between hosts, by_host 3 each way.
 add_benchmark_test(cluster_trees 8 $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1
   --csv ${CMAKE_CURRENT_BINARY_DIR}/cluster_trees.csv)
-string(CONCAT counted "cyclic: 8 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 9     4\n  by_host flat, flat [^\n]* 6     2\n"
+string(CONCAT counted "cyclic: 8 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 9     4\n"
+  "  flat [^\n]* 12     2\n  flat, arrival [^\n]* 12     2\n  by_host flat, flat [^\n]* 6     2\n"
   "([^\n]+\n)*  recursive_doubling [^\n]* 16     2\n")
 set_tests_properties(benchmark_cluster_trees PROPERTIES PASS_REGULAR_EXPRESSION "${counted}")
 add_benchmark_test(cluster_trees_wan 8
   $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1 --clusters 2 --elements 10)
 set_tests_properties(benchmark_cluster_trees_wan PROPERTIES
   PASS_REGULAR_EXPRESSION "7 ranks: 7 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 8     4 +8     4\n")
+add_benchmark_test(round_trips 4 $<TARGET_FILE:round_trips> --bytes 4 --calls 1 --rounds 1)
+set_tests_properties(benchmark_round_trips PROPERTIES PASS_REGULAR_EXPRESSION
+  "pairs,bytes,min_us,median_us,max_us\n1,4,[^\n]+\n2,4,[^\n]+\n$")
 # The emulated cluster itself: two hosts for the library. Exit code 2: this machine or user can not have
 # network namespaces.
 add_test(NAME benchmark_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/cluster
   --hosts 2 --ranks-per-host 2 --delay 1ms --timeout 60 --
   $<TARGET_FILE:cluster_trees> --calls 1 --rounds 1 --placement in-order)
-string(CONCAT counted "in-order: 4 ranks on 2 hosts\n[^\n]*\n  lam [^\n]* 4     2\n"
+string(CONCAT counted "in-order: 4 ranks on 2 hosts\n[^\n]*\n  lam [^\n]* 4     2\n([^\n]+\n)*"
   "  by_host flat, flat [^\n]* 2     2\n")
 set_tests_properties(benchmark_cluster PROPERTIES LABELS benchmark PROCESSORS 4 SKIP_RETURN_CODE 2
   PASS_REGULAR_EXPRESSION "${counted}")

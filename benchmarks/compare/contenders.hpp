@@ -194,8 +194,8 @@ class contest_of final : public named_contest {
   /// one before.
   void add_simgrid(std::string const& its) {
     if (mode_ != mode::blocking || !simulated::take(Definition::what, its))
-      throw agreed_error("--algorithms: SimGrid's own are called for all_reduce, reduce, broadcast, all_gatherv and "
-                         "reduce_scatter alone, and block");
+      throw agreed_error(fmt::format("--algorithms: SimGrid has no choice of {}, or none that is not blocking",
+                                     name_of(Definition::what)));
     simulated::take(Definition::what, simulated::reference);
     add_row([this, its](turn t) {
       simulated::take(Definition::what, its);
