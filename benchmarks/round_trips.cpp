@@ -30,8 +30,8 @@ int round_trips(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
   CLI::App app(
-      "Times round trips between the ranks of the lower half and those of the upper half, 1, 2, 4, ... pairs at a time, "
-      "of which the first counts.",
+      "Times round trips between the ranks of the lower half and those of the upper half, 1, 2, 4, ... pairs at a "
+      "time, of which the first counts.",
       "round_trips");
   app.add_option("--bytes", sizes, "of a message")->delimiter(',')->capture_default_str();
   app.add_option("--calls", calls, "in a loop that is timed")->check(CLI::Range(1, 100000))->capture_default_str();
