@@ -66,7 +66,7 @@ struct pipelined_ring {
       std::size_t const all = std::max<std::size_t>(1, of_rank.whole.size());
       std::size_t const longest = std::clamp<std::size_t>(bytes / size, 1, all);
       auto const order = ring_order(of_rank, knob.hosts);
-      int const place = static_cast<int>(std::ranges::find(order, step.rank()) - order.begin());
+      int const place = static_cast<int>(std::find(order.begin(), order.end(), step.rank()) - order.begin());
       auto const rank_at = [&](int at) { return order[static_cast<std::size_t>((at + p) % p)]; };
       auto const filled = [&](int rank) { return (of_rank[rank].size() + longest - 1) / longest; };
       auto const empty_before = [&](int at) {
@@ -112,14 +112,14 @@ struct pipelined_ring {
     static constexpr std::vector<int> ring_order(blocks const& of_rank, std::span<int const> hosts) {
       std::vector<int> full, empty, order;
       for (int r = 0; r < of_rank.parts; ++r) (of_rank[r].empty() ? empty : full).push_back(r);
-      bool const several = std::ranges::any_of(hosts, [&](int h) { return h != hosts[0]; });
+      bool const several = std::any_of(hosts.data(), hosts.data() + hosts.size(), [&](int h) { return h != hosts[0]; });
       if (several) {
         order = empty;
         order.insert(order.end(), full.begin(), full.end());
         std::vector<int> sorted;
         for (int const h : hosts)   // hosts in order of their first rank
           for (int const r : order)
-            if (hosts[static_cast<std::size_t>(r)] == h && std::ranges::find(sorted, r) == sorted.end())
+            if (hosts[static_cast<std::size_t>(r)] == h && std::count(sorted.begin(), sorted.end(), r) == 0)
               sorted.push_back(r);
         return sorted;
       }

@@ -98,7 +98,7 @@ class any_step {
       operands_[count] = some[i];
       if (!operands_[count].vanishes()) ++count;
     }
-    return std::span(operands_).first(count);
+    return {operands_.data(), count};
   }
 
   int rank_, size_;

@@ -81,7 +81,8 @@ class choice {
     } else if constexpr (!std::is_empty_v<Tag>) {
       if constexpr (is_knobs_alone<Tag>)
         if (std::is_constant_evaluated()) {
-          std::ranges::copy(std::bit_cast<std::array<std::byte, sizeof(Tag)>>(tag), bytes_.begin());
+          auto const its = std::bit_cast<std::array<std::byte, sizeof(Tag)>>(tag);
+          std::copy(its.begin(), its.end(), bytes_.begin());
           return;
         }
       std::memcpy(bytes_.data(), &tag, sizeof(Tag));

@@ -57,7 +57,7 @@ class association_maker {
 
  private:
   constexpr void tidy_cuts() {
-    std::ranges::sort(cuts_);
+    std::sort(cuts_.begin(), cuts_.end());
     cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
   }
   // Where elements change their places, the intervals of both places are alike.
@@ -105,7 +105,7 @@ class association_maker {
 
   constexpr state& rank(int r) { return ranks_[static_cast<std::size_t>(r)]; }
   constexpr std::size_t index(std::size_t at) const {
-    return static_cast<std::size_t>(std::ranges::lower_bound(cuts_, at) - cuts_.begin());
+    return static_cast<std::size_t>(std::lower_bound(cuts_.begin(), cuts_.end(), at) - cuts_.begin());
   }
   template <class F>
   constexpr void for_each_fragment_in(cyclic_range const& r, F f) const {
@@ -164,7 +164,7 @@ class association_maker {
     for (operand const& o : its_.steps_of(r)[rank(r).step]) {
       if (o.sends()) continue;
       std::size_t i = 0;
-      while (i < arrived.size() && (arrived[i].from != o.peer || std::ranges::find(taken, i) != taken.end())) ++i;
+      while (i < arrived.size() && (arrived[i].from != o.peer || std::count(taken.begin(), taken.end(), i) != 0)) ++i;
       if (i == arrived.size()) return false;
       if (its_.scratch() == 0 ? arrived[i].elements != o.elements : arrived[i].made.size() != fragments_in(o.elements))
         throw argument_error("association: rank " + std::to_string(r) + " receives elements at another place than " +
@@ -172,8 +172,8 @@ class association_maker {
       taken.push_back(i);
     }
     for (std::size_t const i : taken) received.push_back(std::move(arrived[i]));
-    std::ranges::sort(taken, std::ranges::greater{});
-    for (std::size_t const i : taken) arrived.erase(arrived.begin() + static_cast<std::ptrdiff_t>(i));
+    std::sort(taken.begin(), taken.end());
+    for (; !taken.empty(); taken.pop_back()) arrived.erase(arrived.begin() + static_cast<std::ptrdiff_t>(taken.back()));
     return true;
   }
 
@@ -217,7 +217,8 @@ class association_maker {
       std::vector<packet> received;
       if (!receive_all(r, received)) break;
       std::vector<operand> takes;
-      std::ranges::copy_if(steps[me.step], std::back_inserter(takes), [](operand const& o) { return !o.sends(); });
+      for (operand const& o : steps[me.step])
+        if (!o.sends()) takes.push_back(o);
       for (std::size_t i = 0, count; i < takes.size(); i += count) {
         operand const& o = takes[i];
         count = 1;

@@ -53,14 +53,15 @@ class bracketing {
   }
   /// Every element is put together from the lowest rank to the highest: ((a0 op a1) op a2) ...
   constexpr bool sequential() const {
-    return std::ranges::all_of(stretches_, [this](stretch const& s) {
+    for (stretch const& s : stretches_) {
       bool const is_scan = what_ == collective::scan || what_ == collective::exclusive_scan;
       int next = what_ == collective::scan ? s.rank : is_scan ? s.rank - 1 : p_ - 1;
       value v = s.made;
       for (; v >= p_; v = at(v).left)
         if (at(v).right != next--) return false;
-      return v == 0 && next == 0;
-    });
+      if (v != 0 || next != 0) return false;
+    }
+    return true;
   }
   /// Every element of a rank is put together in one way.
   constexpr bool uniform() const {

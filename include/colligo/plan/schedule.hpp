@@ -140,7 +140,9 @@ class schedule {
   template <class Traits>
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, schedule const& s) {
     auto all = s.messages_in_order();
-    std::ranges::stable_sort(all, {}, [](message const& m) { return std::pair(m.round, m.from); });
+    std::stable_sort(all.begin(), all.end(), [](message const& a, message const& b) {
+      return std::pair(a.round, a.from) < std::pair(b.round, b.from);
+    });
     using detail::concat;   // numbers as no locale writes them
     out << concat({s.algorithm(), s.algorithm().empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
                      ", n = ", s.elements(), ": ", s.rounds(), " rounds, at most ", s.messages(), " messages, ",

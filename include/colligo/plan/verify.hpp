@@ -119,9 +119,11 @@ constexpr std::vector<message> recorded::matched() const {
         auto& of_kind = o.sends() ? sends : receives;
         of_kind.push_back({o.sends() ? r : o.peer, o.sends() ? o.peer : r, s, of_kind.size(), &o});
       }
-  auto const key = [](end const& e) { return std::tuple(e.from, e.to, e.number); };
-  std::ranges::sort(sends, {}, key);
-  std::ranges::sort(receives, {}, key);
+  auto const by_ends = [](end const& a, end const& b) {
+    return std::tie(a.from, a.to, a.number) < std::tie(b.from, b.to, b.number);
+  };
+  std::sort(sends.begin(), sends.end(), by_ends);
+  std::sort(receives.begin(), receives.end(), by_ends);
   std::vector<message> all(sends.size());
   for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
     bool const both =
@@ -160,7 +162,9 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
   for (std::size_t i = 0; i < all.size(); ++i)
     of_rank[index(all[i].from)].push_back(i), of_rank[index(all[i].to)].push_back(i);
   for (std::size_t r = 0; r < p; ++r)
-    std::ranges::sort(of_rank[r], {}, [&](std::size_t i) { return std::pair(step_at(i, r), i); });
+    std::sort(of_rank[r].begin(), of_rank[r].end(), [&](std::size_t i, std::size_t j) {
+      return std::pair(step_at(i, r), i) < std::pair(step_at(j, r), j);
+    });
 
   // Per rank: the step that it is in and when that began, when its ways out and in are free, where its messages begin.
   struct state {
@@ -178,7 +182,7 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
   };
   auto const offer = [&](std::size_t i) {
     heap.push_back({start_of(i), i});
-    std::ranges::push_heap(heap, std::greater<>{});
+    std::push_heap(heap.begin(), heap.end(), std::greater<>{});
   };
   double finish = 0;
   auto const enter = [&](std::size_t r) {
@@ -204,7 +208,7 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
   for (std::size_t r = 0; r < p; ++r) at[r].began = clock.alone({0, 0, arithmetic}), enter(r);
 
   while (!heap.empty()) {
-    std::ranges::pop_heap(heap, std::greater<>{});
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
     auto const [thought, i] = heap.back();
     heap.pop_back();
     double const start = start_of(i);

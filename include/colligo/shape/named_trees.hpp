@@ -139,7 +139,8 @@ constexpr void join_levels(std::vector<int> const& ranks, std::span<level const>
     auto const part_of = [&](int r) { return levels[0].part[static_cast<std::size_t>(r)]; };
     leaders.clear();
     for (int const r : ranks)
-      if (std::ranges::none_of(leaders, [&](int l) { return part_of(l) == part_of(r); })) leaders.push_back(r);
+      if (std::none_of(leaders.begin(), leaders.end(), [&](int l) { return part_of(l) == part_of(r); }))
+        leaders.push_back(r);
     for (int const leader : leaders) {
       std::vector<int> part;
       for (int const r : ranks)
@@ -162,7 +163,7 @@ constexpr void join_levels(std::vector<int> const& ranks, std::span<level const>
 constexpr std::vector<int> groups_of(std::span<int const> hosts, int groups) {
   std::vector<int> part(hosts.size(), 0);
   for (std::size_t r = 0; r < hosts.size(); ++r) {
-    if (std::ranges::find(hosts.first(r), hosts[r]) != hosts.first(r).end()) continue;
+    if (std::find(hosts.data(), hosts.data() + r, hosts[r]) != hosts.data() + r) continue;
     std::vector<std::size_t> host;
     for (std::size_t s = r; s < hosts.size(); ++s)
       if (hosts[s] == hosts[r]) host.push_back(s);

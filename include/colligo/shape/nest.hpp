@@ -4,9 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -164,165 +162,10 @@ struct over_levels {
   auto with(int p, F const& f) const { return with_nest(tag.levels, p, f); }
 };
 
-/// Groups by number, each as its lowest member.
-inline std::vector<int> by_lowest(std::vector<int> const& numbers) {
-  std::vector<int> order(numbers.size()), lowest(numbers.size());
-  std::iota(order.begin(), order.end(), 0);
-  auto const number = [&](int r) { return numbers[static_cast<std::size_t>(r)]; };
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return number(a) < number(b); });
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    auto const r = static_cast<std::size_t>(order[i]);
-    bool const begins = i == 0 || number(order[i]) != number(order[i - 1]);
-    lowest[r] = begins ? order[i] : lowest[static_cast<std::size_t>(order[i - 1])];
-  }
-  return lowest;
-}
 }  // namespace detail
 
-[[gnu::cold]] inline nest::nest(int p, std::vector<std::vector<int>> levels) : members_(index(p)), places_(index(p)) {
-  std::vector<int> above(index(p), 0);   // all ranks
-  std::vector<std::vector<int>> kept;
-  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    std::vector<int> its = detail::by_lowest(*level);
-    bool alone = true, within = true;
-    for (std::size_t r = 0; r < its.size(); ++r) {
-      alone = alone && its[r] == static_cast<int>(r);
-      within = within && above[r] == above[index(its[r])];
-    }
-    if (alone || !within || its == above) continue;
-    above = its;
-    kept.insert(kept.begin(), std::move(its));
-  }
-  arrange(kept);
-  pairs_off_ = all_pair_off();
-  for (int level = 0; level < this->levels(); ++level) add_round(level);
-  for (int level = 0; level < this->levels(); ++level)
-    levels_[index(level)].fewest = fewest_and_most(level, long_round_before(level)).first;
-  stand_in_columns();
-}
-
-// Ranks sorted by the groups that they are in, from the outermost on.
-[[gnu::cold]] inline void nest::arrange(std::vector<std::vector<int>> const& levels) {
-  std::iota(members_.begin(), members_.end(), 0);
-  for (auto const& level : levels)
-    std::stable_sort(members_.begin(), members_.end(), [&](int a, int b) { return level[index(a)] < level[index(b)]; });
-  consecutive_ = std::is_sorted(members_.begin(), members_.end());
-  for (std::size_t place = 0; place < members_.size(); ++place)
-    places_[index(members_[place])] = static_cast<int>(place);
-  levels_.clear();
-  for (auto const& level : levels) {
-    std::vector<int> numbers;
-    for (std::size_t place = 0; place < members_.size(); ++place) {
-      bool const begins = place == 0 || level[index(members_[place])] != level[index(members_[place - 1])];
-      numbers.push_back(place == 0 ? 0 : numbers.back() + begins);
-    }
-    levels_.push_back(level_of(std::move(numbers)));
-  }
-  levels_.push_back(level_of(std::vector<int>(members_.size(), 0)));
-}
-
-[[gnu::cold]] inline void nest::stand_in_columns() {
-  int count = 1;
-  column_.assign(index(size()), 0);
-  for (int level = long_round_after(-1); level < levels(); level = long_round_after(level)) {
-    int const below = long_round_before(level), slices = fewest(level);
-    for (int place = 0; place < size(); ++place) {
-      int& column = column_[index(place)];
-      column = column * slices + part_of(below, group_at(level, place), place) % slices;
-    }
-    count *= slices;
-    for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= slices;
-  }
-  columns_.resize(index(size()));
-  column_begin_.assign(index(count) + 2, 0);
-  for (int const column : column_) ++column_begin_[index(column) + 2];
-  for (int column = 0; column < count; ++column) column_begin_[index(column) + 2] += column_begin_[index(column) + 1];
-  for (int place = 0; place < size(); ++place)
-    columns_[index(column_begin_[index(column_[index(place)]) + 1]++)] = place;
-  column_begin_.pop_back();
-}
-
-inline nest::one_level nest::level_of(std::vector<int> numbers) {
-  one_level its{std::move(numbers), {0}, false, 1, 1};
-  for (std::size_t place = 1; place <= its.group.size(); ++place)
-    if (place == its.group.size() || its.group[place] != its.group[place - 1])
-      its.first.push_back(static_cast<int>(place));
-  return its;
-}
-
-inline bool nest::all_pair_off() const {
-  if (consecutive_) return true;
-  for (int level = 0; level < levels(); ++level)
-    for (int place = 0; place < size(); ++place) {
-      group const all = group_at(level, place), own = group_at(level - 1, place);
-      for (int k = 0, before = -1; k < parts(level - 1, all); ++k) {
-        int const its = rank_at(partner(part(level - 1, all, k), own, place));
-        if (std::exchange(before, its) >= its) return false;
-      }
-    }
-  return true;
-}
-
-// In front of a level that joins many groups: some of them first.
-[[gnu::cold]] inline void nest::add_round(int level) {
-  int const most = fewest_and_most(level, level - 1).second, its_factor = factor(most);
-  if (its_factor == 0) return;
-  std::vector<int> numbers;
-  int next = 0;
-  for (int place = 0; place < size();) {
-    group const all = group_at(level, place);
-    int const its_parts = parts(level - 1, all), made = (its_parts + its_factor - 1) / its_factor;
-    for (; place < all.last; ++place) numbers.push_back(next + part_of(level - 1, all, place) * made / its_parts);
-    next += made;
-  }
-  levels_.insert(levels_.begin() + level, level_of(std::move(numbers)));
-  levels_[index(level)].is_short_round = most <= most_in_slices;
-  if (pairs_off_ && !all_pair_off()) levels_.erase(levels_.begin() + level);
-}
-
-// Of so many groups, how many to join in the first of several rounds, a divisor if there is one about as large; 0: all
-// in one round. Rounds of four to nine are within a fifth of the best, whatever a line's way costs.
-inline int nest::factor(int groups) {
-  constexpr int most = 9;
-  if (groups <= most) return 0;
-  double const rounds = std::ceil(std::log(groups) / std::log(most) - 1e-9), root = std::pow(groups, 1 / rounds);
-  int best = 0;
-  for (int f = 2; f <= most; ++f)
-    if (groups % f == 0 && std::abs(f - root) < std::abs(best - root)) best = f;
-  return std::abs(best - root) <= 2 ? best : static_cast<int>(root);
-}
-
-inline std::pair<int, int> nest::fewest_and_most(int level, int below) const {
-  std::pair<int, int> its{size(), 0};
-  for (int place = 0; place < size();) {
-    group const all = group_at(level, place);
-    int const n = parts(below, all);
-    its = {std::min(its.first, n), std::max(its.second, n)};
-    place = all.last;
-  }
-  return its;
-}
-
-[[gnu::cold]] inline nest nest::of_sizes(int p, std::span<int const> sizes) {
-  std::vector<std::vector<int>> levels;
-  long long together = 1;
-  for (int const n : sizes) {
-    together = std::min<long long>(together * n, p);
-    auto& level = levels.emplace_back();
-    for (int r = 0; r < p; ++r) level.push_back(static_cast<int>(r / together));
-  }
-  return nest(p, std::move(levels));
-}
-
-[[gnu::cold]] inline std::string nest::text() const {
-  std::string said;
-  for (int level = long_round_after(-1); level < levels(); level = long_round_after(level)) {
-    auto const [fewest, most] = fewest_and_most(level, long_round_before(level));
-    if (!said.empty()) said += " x ";
-    said += std::to_string(fewest);
-    if (most != fewest) said += ".." + std::to_string(most);
-  }
-  return said;
-}
-
 }  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "nest_body.hpp"
+#endif

@@ -74,7 +74,11 @@ class tree {
     };
     for (int r = 0; r < p; ++r) adopt(r);
     for (int r = 0; r < p; ++r)
-      std::ranges::sort(children[index(r)], {}, [r](int c) { return c < r ? 2 * (r - c) - 1 : 2 * (c - r); });
+      {
+      auto const distance = [r](int c) { return c < r ? 2 * (r - c) - 1 : 2 * (c - r); };
+      auto& its = children[index(r)];
+      std::sort(its.begin(), its.end(), [&](int a, int b) { return distance(a) < distance(b); });
+    }
     return tree(children);
   }
 
@@ -85,7 +89,7 @@ class tree {
   constexpr int child_count(int r) const { return first_[index(r) + 1] - first_[index(r)]; }
   constexpr int child(int r, int i) const { return i < child_count(r) ? list_[index(first_[index(r)] + i)] : nobody; }
   constexpr std::span<int const> children(int r) const {
-    return std::span(list_).subspan(index(first_[index(r)]), index(child_count(r)));
+    return {list_.data() + first_[index(r)], index(child_count(r))};
   }
   constexpr int depth() const { return depth_; }   ///< messages from the farthest leaf to the root
   /// Combining children as they report joins neighbouring intervals of ranks only: any associative functor will do.
@@ -120,7 +124,7 @@ class tree {
       most_children_ = std::max(most_children_, static_cast<int>(of_rank.size()));
       ++r;
     }
-    root_ = static_cast<int>(std::ranges::find(parents_, nobody) - parents_.begin());
+    root_ = static_cast<int>(std::find(parents_.begin(), parents_.end(), nobody) - parents_.begin());
     see_depth_and_order();
   }
 
@@ -129,7 +133,7 @@ class tree {
     auto ranks = from_the_root();
     std::vector<int> level(ranks.size(), 0), lowest = level, highest = level;
     for (int const r : ranks) depth_ = std::max(depth_, level[index(r)] = r == root_ ? 0 : level[index(parent(r))] + 1);
-    std::ranges::reverse(ranks);
+    std::reverse(ranks.begin(), ranks.end());
     for (int const r : ranks) {   // its children's intervals are known
       int &low = lowest[index(r)] = r, &high = highest[index(r)] = r;
       for (int const c : children(r)) {
@@ -211,7 +215,7 @@ constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children) {
     reached.insert(reached.end(), children[at(reached[i])].begin(), children[at(reached[i])].end());
   }
   if (static_cast<int>(reached.size()) == p) return {};
-  int lost = static_cast<int>(std::ranges::find(seen, 0) - seen.begin());
+  int lost = static_cast<int>(std::find(seen.begin(), seen.end(), 0) - seen.begin());
   for (int i = 0; i < p; ++i) lost = parents[at(lost)];   // upwards for ever, so by now it is on the cycle
   return {cycle, lost};
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The messages of one rank in a step, over an MPI_Comm: posted, waited for or looked at, and understood. An empty one
+/// says that its sender has failed, or has left the call.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "../core/row.hpp"
+#include "../engine/working_vector.hpp"
+#include "mpi_port.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Kept with the port or the request, so that a call allocates nothing.
+struct mpi_messages_memory {
+  struct posted {
+    int from;               ///< nobody: it is sent, or it does not matter any more what comes
+    std::size_t bytes;
+  };
+  row<MPI_Request> requests;
+  row<posted> messages;             ///< of the requests
+  row<std::vector<char>*> encoded;  ///< what is in progress of elements that are not bytes; owned
+  std::vector<char> taken;
+
+  mpi_messages_memory() = default;
+  mpi_messages_memory(mpi_messages_memory const&) = delete;
+  ~mpi_messages_memory() {
+    for (auto const* its : encoded) delete its;
+  }
+  void make_room(std::size_t n) {
+    requests.reserve(n);
+    messages.reserve(n);
+  }
+};
+
+class mpi_messages {
+ public:
+  mpi_messages(mpi_port& port, mpi_messages_memory& memory) : port_(port), memory_(memory) {}
+
+  /// What the next messages are of.
+  void work_on(working_vector& data, mpi_element const& wire) {
+    data_ = &data;
+    wire_ = &wire;
+  }
+  void enter(std::uint32_t number) {
+    number_ = number;
+    tag_ = port_.wire().tag_of(number);
+  }
+  /// Elements are not bytes: only a message's sender knows how long it is.
+  bool are_encoded() const { return wire_->encode != nullptr; }
+
+  /// One MPI_Sendrecv. Messages of no bytes are left out.
+  void exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from) {
+    std::size_t const got = port_.wire().exchange(out, out_bytes, to, in, in_bytes, from, tag_);
+    if (got != in_bytes && !note(from, got, in_bytes)) [[unlikely]] throw_left(from);
+  }
+
+  /// Room for all that a step posts, so that posting allocates nothing.
+  void make_room(std::span<operand const> operands);
+  /// The `number`th of the step's messages that are encoded, counted from 0. Where that fails the rank has failed.
+  void encode(std::size_t number, std::byte const* source, std::size_t elements);
+  void send_encoded(std::size_t number, int to);
+  void send(std::byte const* out, std::size_t bytes, int to);
+  void recv(std::byte* in, std::size_t bytes, int from);
+  /// All that has been posted, one after the other. False if one is not through, which no one is that `waits`.
+  bool finish(bool waits);
+  /// The same in order of arrival, arrived(i) for the i-th that was posted.
+  template <class F>
+  void finish_as_they_come(F arrived);
+  /// The messages of a step that are encoded, in the order listed; folds from `free` on. False if one has not come.
+  bool take_encoded(std::span<operand const> operands, std::byte*& free, bool waits);
+  /// A new step begins: none of its encoded messages has come.
+  void expect_encoded() { encoded_taken_ = 0; }
+
+  /// Of a rank that has failed: empty ones instead of what it would send, and what comes goes nowhere.
+  void send_nothing(std::size_t bytes, int to);
+  void drop(std::size_t bytes, int from);
+  /// The call is left in the middle of a step, and others have heard of it: what is in progress comes to its end.
+  void leave() noexcept;
+
+ private:
+  bool note(int from, std::size_t bytes, std::size_t wanted);
+  [[noreturn]] void throw_left(int peer);
+  void expect_nothing_of(int peer);
+  void finished();
+  void make_taken(std::size_t bytes);
+  void take_rest(int from, std::size_t first);
+
+  mpi_port& port_;
+  mpi_messages_memory& memory_;
+  working_vector* data_ = nullptr;
+  mpi_element const* wire_ = nullptr;
+  std::uint32_t number_ = 0;   // of the call
+  int tag_ = 0;
+  std::size_t finished_ = 0, encoded_taken_ = 0;   // messages of the step that are through
+  int left_ = nobody;   // who has left the call, when messages of the others are still to come
+};
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "mpi_messages_body.hpp"
+#endif
