@@ -8,7 +8,9 @@
 
 #include <CLI/CLI.hpp>
 #include <boost/mpi.hpp>
+#include <colligo/binned_sum.hpp>
 #include <colligo/each.hpp>
+#include <colligo/require.hpp>
 #include <colligo/sequence.hpp>
 #include <fmt/format.h>
 
@@ -114,6 +116,11 @@ int main(int argc, char** argv) {
           colligo::all_reduce(world, 1L, std::plus<>{});
         }));
 
+  std::vector<double> field(100000, x), of_all(field.size());
+  print(world, "require{any_order}, 100000 doubles", "the plain sum", compare(world, pairs, calls / 200 + 1, [&] {
+          colligo::all_reduce(world, field, of_all, std::plus<>{}, colligo::require{colligo::any_order});
+        }, [&] { colligo::all_reduce(world, field, of_all, std::plus<>{}); }));
+
   if (world.rank() != 0) return 0;
   boost::mpi::communicator const alone(MPI_COMM_SELF, boost::mpi::comm_attach);
   std::mt19937_64 random(1);
@@ -128,9 +135,18 @@ int main(int argc, char** argv) {
       print(alone, fmt::format("exact, {} numbers, exponents +-{}", n, spread), "std::accumulate",
             compare(alone, times, 1, [&] { sink = exact_sum<double>(numbers).value(); }, accumulate),
             static_cast<double>(n), "ns", 1e9);
+      print(alone, fmt::format("binned, {} numbers, exponents +-{}", n, spread), "std::accumulate",
+            compare(alone, times, 1, [&] { sink = colligo::binned_sum<double>(numbers).value(); }, accumulate),
+            static_cast<double>(n), "ns", 1e9);
       print(alone, fmt::format("dot, {} numbers, exponents +-{}", n, spread), "std::inner_product",
             compare(alone, times, 1, [&] { sink = colligo::dot(alone, numbers, numbers); }, [&] {
               sink = std::inner_product(numbers.begin(), numbers.end(), numbers.begin(), 0.0);
             }), static_cast<double>(n), "ns", 1e9);
+      std::vector<double> first(100);
+      if (spread == 0)
+        print(alone, fmt::format("top 100 of {} numbers", n), "std::partial_sort_copy",
+              compare(alone, times, 1, [&] { sink = colligo::top(alone, numbers, first.size()).front().value; }, [&] {
+                std::ranges::partial_sort_copy(numbers, first, std::greater<>{});
+              }), static_cast<double>(n), "ns", 1e9);
     }
 }

@@ -6,6 +6,7 @@
 
 #include "compiled_without_mpi.hpp"
 
+#include "binned_sum.hpp"
 #include "colligo.hpp"
 #include "environment.hpp"
 #include "sequence.hpp"
@@ -15,6 +16,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 template struct requiring<void>;
+template struct summing_in_any_order<void>;
 template struct adapting<void>;
 template struct explaining<void>;
 template struct predicting<void>;

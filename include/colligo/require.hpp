@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// require: the best algorithm with the bits that the program asks for (extra/require/requiring.hpp).
+/// require: the best algorithm with the bits that the program asks for (extra/require/requiring.hpp); any_order
+/// (extra/require/any_order.hpp).
 #pragma once
 
+#include "extra/require/any_order.hpp"
 #include "extra/require/requiring.hpp"

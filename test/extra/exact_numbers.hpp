@@ -3,6 +3,7 @@
 // compiled it.
 #pragma once
 
+#include <colligo/binned_sum.hpp>
 #include <colligo/exact_sum.hpp>
 
 #include <array>
@@ -73,6 +74,13 @@ std::uint64_t mixed(std::uint64_t digest, colligo::exact_sum<Summand> const& sum
   return mixed(digest, std::bit_cast<std::uint64_t>(static_cast<double>(sum)));
 }
 
+template <class T, int K>
+std::uint64_t mixed(std::uint64_t digest, colligo::binned_sum<T, K> const& sum) {
+  for (std::uint64_t const word : std::bit_cast<std::array<std::uint64_t, sizeof sum / 8>>(sum))
+    digest = mixed(digest, word);
+  return mixed(digest, std::bit_cast<std::uint64_t>(static_cast<double>(sum)));
+}
+
 /// Of sums of doubles and floats, and of products, short and long, with each kind of numbers.
 inline std::uint64_t digest() {
   source random(1);
@@ -85,6 +93,8 @@ inline std::uint64_t digest() {
                                    std::bit_cast<std::uint64_t>(v) >> 32 & 0xbfffffff)));
       all = mixed(all, colligo::exact_sum<double>(x));
       all = mixed(all, colligo::exact_sum<float>(z));
+      all = mixed(all, colligo::binned_sum<double>(x));
+      all = mixed(all, colligo::binned_sum<float, 2>(z));
       colligo::exact_sum<colligo::exact_product<double>> products;
       products.add_products(std::span(x).first(n), std::span(y).first(n));
       all = mixed(all, products);

@@ -200,10 +200,15 @@ TEST_CASE("what a functor throws where a range is worked on comes out there, and
         auto const top = came([&](auto may_throw) {
           colligo::top(comm, x, 3, [&](double a, double b) { return may_throw(a > b); });
         });
+        auto const started = came([&](auto may_throw) {
+          std::vector<located<double>> most;
+          colligo::itop(comm, x, 3, [&](double a, double b) { return may_throw(a > b); }, most).wait();
+        });
         auto const accumulated = came([&](auto may_throw) {
           colligo::accumulate(comm, x, [&](double a, double b) { return may_throw(a + b); });
         });
-        if (top != expected || accumulated != expected) throw std::runtime_error(top + ", " + accumulated);
+        if (top != expected || started != expected || accumulated != expected)
+          throw std::runtime_error(top + ", " + started + ", " + accumulated);
         double const next = colligo::accumulate(comm, x, std::plus<>{});
         if (next != 10.0 * p * (p + 1)) throw std::runtime_error("the next call");
       });
@@ -211,27 +216,71 @@ TEST_CASE("what a functor throws where a range is worked on comes out there, and
 
 TEST_CASE("requests read the range whenever they start; lengths that differ are refused") {
   run_threads(3, [](thread_communicator& comm) {
-    std::vector<double> x(100, comm.rank() + 0.25), y(99);
-    double sum = 0, dot = 0;
-    moments m{};
-    located<double> most{};
-    auto first = colligo::isum(comm, x, sum), third = colligo::imean_and_variance(comm, x, m);
-    auto fourth = colligo::imaximum_of(comm, x, most);
-    auto again = colligo::dot_init(comm, x, x, dot);
-    first.wait(), third.wait(), fourth.wait();
-    bool right = sum == 375 && m.mean == 1.25 && most == located<double>{2.25, 200};
-    for (double const value : {1.0, 2.0}) {
-      std::ranges::fill(x, value);
-      again.start(), again.wait();
-      right &= dot == 300 * value * value;
-    }
-    if (!right) throw std::runtime_error("requests");
+    std::vector<double> x(100), y(100, 0.1 * comm.rank());
+    std::vector<int> whole{comm.rank() + 1, 1 << 30};
+    auto const fill = [&](int time) {
+      for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] = comm.rank() + 0.25 * static_cast<double>(i * (2 + static_cast<std::size_t>(time)) % 41);
+    };
+    auto const magnitude = [](double v) { return std::abs(v - 4); };
+    // Each call started once, and made ready and started twice, beside the blocking one.
+    auto const check = [&](std::string_view what, auto call, auto started, auto made) {
+      fill(0);
+      auto expected = call();
+      decltype(expected) got{}, again{};
+      request first = started(got);
+      persistent ready = made(again);
+      first.wait();
+      bool right = got == expected;
+      for (int const time : {0, 1}) {
+        fill(time);
+        ready.start(), ready.wait();
+        right &= again == call();
+      }
+      if (!right) throw std::runtime_error(std::string(what));
+    };
+#define CHECK_REQUESTS(name, ...)                                                                       \
+  check(#name, [&] { return colligo::name(comm, __VA_ARGS__); },                                        \
+        [&](auto& out) { return colligo::i##name(comm, __VA_ARGS__, out); },                            \
+        [&](auto& out) { return colligo::name##_init(comm, __VA_ARGS__, out); })
+    CHECK_REQUESTS(sum, x);
+    CHECK_REQUESTS(sum, whole);
+    CHECK_REQUESTS(dot, x, y);
+    CHECK_REQUESTS(norm2, x);
+    CHECK_REQUESTS(mean_and_variance, x);
+    CHECK_REQUESTS(minimum_of, x);
+    CHECK_REQUESTS(maximum_of, x);
+    CHECK_REQUESTS(extremes, x);
+    CHECK_REQUESTS(sums, x, colligo::factors(x, y), y);
+    CHECK_REQUESTS(sums, x, whole);
+    CHECK_REQUESTS(top, x, 7);
+    CHECK_REQUESTS(top, x, 7, std::less<>{}, magnitude);
+    CHECK_REQUESTS(accumulate, x, log_of_sum);
+#undef CHECK_REQUESTS
+    using temporary = detail::two_factors<std::vector<double>, std::vector<double>&>;
+    static_assert(!detail::starts<detail::asked_sums, thread_communicator, temporary, std::array<double, 1>&>);
     bool refused = false;
     try {
-      colligo::dot(comm, x, y);
+      colligo::dot(comm, x, std::span(y).first(99));
     } catch (argument_error const& e) {
       refused = std::string(e.what()).find("the second range has 99 elements, expected 100") != std::string::npos;
     }
     if (!refused) throw std::runtime_error("lengths");
+  });
+}
+
+TEST_CASE("sums of integers are of 64 bits, and exact where those hold them") {
+  run_threads(4, [](thread_communicator& comm) {
+    std::vector<std::int8_t> const small(1000, -100);
+    std::vector<std::uint32_t> const large(1000, ~0u);
+    std::vector<std::int64_t> const most(3, std::numeric_limits<std::int64_t>::max());   // beyond it on the way
+    std::vector<std::int64_t> const other(3, comm.rank() < 2 ? 1 : -1);
+    auto const [a, b, c] = colligo::sums(comm, small, large, colligo::factors(most, other));
+    static_assert(std::is_same_v<decltype(colligo::sum(comm, small)), std::int64_t> &&
+                  std::is_same_v<decltype(colligo::sum(comm, large)), std::uint64_t>);
+    if (a != -400000 || b != 4000 * std::uint64_t{~0u} || c != 0 || colligo::sum(comm, small) != a ||
+        colligo::sum(comm, large) != b || colligo::dot(comm, most, other) != c ||
+        colligo::sum(comm, std::array{true}) != 4)
+      throw std::runtime_error("integers");
   });
 }

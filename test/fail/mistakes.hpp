@@ -10,8 +10,10 @@
 #include <colligo/gather.hpp>
 #include <colligo/reduce.hpp>
 #include <colligo/reduce_scatter.hpp>
+#include <colligo/require.hpp>
 #include <colligo/scan.hpp>
 #include <colligo/scatter.hpp>
+#include <colligo/sequence.hpp>
 
 #include <boost/multi_array.hpp>
 

@@ -2,6 +2,9 @@
 // Structs that travel as bytes: with padding, with an index, and a product that does not commute.
 #include <cstdint>
 
+#include <colligo/binned_sum.hpp>
+#include <colligo/exact_sum.hpp>
+
 #include "conformance.hpp"
 
 namespace {
@@ -110,6 +113,33 @@ BOOST_AUTO_TEST_CASE(these_matrices_do_not_commute) {
 }
 BOOST_AUTO_TEST_CASE(products_of_matrices_keep_their_order_or_are_refused) {
   conformance::conforms<product_of_matrices>();
+}
+
+BOOST_AUTO_TEST_CASE(exact_and_binned_sums_are_those_of_one_rank_by_any_algorithm_over_any_transport) {
+  communicator const world;
+  auto const number = [](int rank, std::size_t i) {
+    return (i % 2 == 0 ? 1.1 : -1.3) * std::ldexp(static_cast<double>(mixed(rank, i)), static_cast<int>(i) - 25);
+  };
+  colligo::exact_sum<double> exact, all_exact;
+  colligo::binned_sum<double, 2> binned, all_binned;
+  for (int rank = 0; rank < world.size(); ++rank)
+    for (std::size_t i = 0; i < 50; ++i) {
+      all_exact += number(rank, i), all_binned += number(rank, i);
+      if (rank == world.rank()) exact += number(rank, i), binned += number(rank, i);
+    }
+  int made = 0;
+  tested::for_each_algorithm([&]<class Tag>(Tag) {
+    if constexpr (over_mpi::takes<colligo::collective::all_reduce, Tag, double, std::plus<>>())
+      for (char const* const over : {"@messages", "@shared_memory"}) {
+        if (!tested::is_made_of_steps<Tag>) continue;
+        ++tested::count, ++made;
+        colligo::named const by(std::string(Tag::name) + over);
+        conformance::check(colligo::all_reduce(world, exact, std::plus<>{}, by) == all_exact &&
+                               colligo::all_reduce(world, binned, std::plus<>{}, by) == all_binned,
+                           std::string(by.text()));
+      }
+  });
+  BOOST_CHECK(made >= 2 || tested::the_only_one());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -202,8 +202,10 @@ class accepted {
     } else {
       set_functor<Algorithm>(op);
       if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(port, its, &texts<C>);
-      else if constexpr (requires { algorithm.run(port, its, &texts<C>); }) algorithm.run(port, its, &texts<C>);
-      else run_call(port, its, decide<Op>(algorithm));
+      else if constexpr (requires { algorithm.run(port, its, &texts<C>); }) {
+        Algorithm::template check<C, T, std::remove_cv_t<Op>, Comm>();
+        algorithm.run(port, its, &texts<C>);
+      } else run_call(port, its, decide<Op>(algorithm));
     }
   }
 

@@ -184,10 +184,10 @@ template <std::size_t Levels, bool Fused, class T>
 }
 
 COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, double const* x) {
-  return levels == 2 ? sum_in_levels<2>(n, x) : levels == 3 ? sum_in_levels<3>(n, x) : block_sum();
+  return levels == 2 ? sum_in_levels<2>(n, x) : sum_in_levels<3>(n, x);
 }
 COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, float const* x) {
-  return levels == 2 ? sum_in_levels<2>(n, x) : levels == 3 ? sum_in_levels<3>(n, x) : block_sum();
+  return levels == 2 ? sum_in_levels<2>(n, x) : sum_in_levels<3>(n, x);
 }
 #if defined(__x86_64__) && !defined(__FMA__)
 // Of a processor that has them, though the program is compiled for all.
@@ -202,18 +202,14 @@ constexpr bool has_fused_products() { return false; }
 #define COLLIGO_WITH_FUSED
 #endif
 COLLIGO_WITH_FUSED COLLIGO_BODY block_sum fused_products(std::size_t n, int levels, double const* a, double const* b) {
-  return levels == 2   ? products_in_levels<2, true>(n, a, b)
-         : levels == 3 ? products_in_levels<3, true>(n, a, b)
-                       : products_in_levels<4, true>(n, a, b);
+  return levels == 2 ? products_in_levels<2, true>(n, a, b) : products_in_levels<3, true>(n, a, b);
 }
 COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, double const* a, double const* b) {
   if (has_fused_products()) return fused_products(n, levels, a, b);
-  return levels == 2   ? products_in_levels<2, false>(n, a, b)
-         : levels == 3 ? products_in_levels<3, false>(n, a, b) : block_sum();
+  return levels == 2 ? products_in_levels<2, false>(n, a, b) : products_in_levels<3, false>(n, a, b);
 }
 COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, float const* a, float const* b) {
-  return levels == 2   ? products_in_levels<2, false>(n, a, b)
-         : levels == 3 ? products_in_levels<3, false>(n, a, b) : block_sum();
+  return levels == 2 ? products_in_levels<2, false>(n, a, b) : products_in_levels<3, false>(n, a, b);
 }
 
 template <class T>
@@ -240,11 +236,28 @@ COLLIGO_BODY void sums_by_exponent<float>::add(std::size_t n, float const* x) { 
 
 template <class T>
 void products_by_exponent<T>::add_any(std::size_t n, T const* a, T const* b) {
+  constexpr number_format format = format_of<T>;
+  constexpr std::uint64_t first_bit = std::uint64_t{1} << format.fraction,
+                          last_exponent = (std::uint64_t{1} << format.exponent) - 1;
   for (std::size_t i = 0; i < n; ++i) {
-    integer_form const x = integer_form_of(a[i]), y = integer_form_of(b[i]);
-    if ((x.special | y.special) != 0) [[unlikely]] special |= special_of_product(x, y);
-    of[static_cast<std::size_t>(x.shift + y.shift)] += static_cast<wide>(x.mantissa) * y.mantissa;
+    std::uint64_t const x = std::bit_cast<bits_of_number<T>>(a[i]), y = std::bit_cast<bits_of_number<T>>(b[i]),
+                        of_x = (x >> format.fraction & last_exponent) - 1,
+                        of_y = (y >> format.fraction & last_exponent) - 1;
+    // Foretold: to work out with every number whether it has a first bit takes longer.
+    if (of_x >= last_exponent - 1 || of_y >= last_exponent - 1) [[unlikely]] {
+      add_rare(integer_form_of(a[i]), integer_form_of(b[i]));
+      continue;
+    }
+    auto const left = static_cast<std::int64_t>((x & (first_bit - 1)) | first_bit),
+               right = static_cast<std::int64_t>((y & (first_bit - 1)) | first_bit),
+               minus = -static_cast<std::int64_t>(((x ^ y) & format.sign()) != 0);
+    of[of_x + of_y] += static_cast<wide>((left ^ minus) - minus) * right;
   }
+}
+template <class T>
+void products_by_exponent<T>::add_rare(integer_form const& x, integer_form const& y) {
+  if ((x.special | y.special) != 0) special |= special_of_product(x, y);
+  of[static_cast<std::size_t>(x.shift + y.shift)] += static_cast<wide>(x.mantissa) * y.mantissa;
 }
 template <>
 COLLIGO_BODY void products_by_exponent<double>::add(std::size_t n, double const* a, double const* b) {

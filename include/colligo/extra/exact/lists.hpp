@@ -17,8 +17,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../select/communicators.hpp"
@@ -89,32 +91,84 @@ element const& element_of_lists(std::size_t capacity) {
                                              }}).first->second;
 }
 
-/// The lists of all ranks, joined in their order. What local() throws on one rank comes out there when the others know.
-template <class Entry, class Comm, class Join, class Local>
-std::vector<Entry> joined_lists(Comm const& comm, std::int64_t places, Join& join, Local local) {
-  constexpr collective c = collective::all_reduce;
-  door<c, Comm> const its(comm);
-  std::vector<std::byte> list;
-  its.attempt([&] { list.resize(list_view<Entry>::bytes(join.capacity())); });
-  std::exception_ptr thrown;
-  try {
-    list_view<Entry>::write(list.data(), places, local());
-  } catch (...) {
-    thrown = std::current_exception();
-    list_view<Entry>::write_missing(list.data(), its.rank());
+/// A rank's list on its way. What is thrown where it is made comes out when the others know.
+template <class Question>
+class list_in_call {
+  using view = list_view<typename Question::entry>;
+
+ public:
+  list_in_call(std::size_t capacity, int rank) : bytes(view::bytes(capacity)), rank_(rank) {}
+  void write(Question& its) {
+    try {
+      view::write(bytes.data(), its.places(), its.local());
+      thrown_ = nullptr;
+    } catch (...) {
+      thrown_ = std::current_exception();
+      view::write_missing(bytes.data(), rank_);
+    }
   }
+  typename Question::answer read(Question& its) {
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    view const all(bytes.data());
+    if (all.is_missing())
+      throw failed_elsewhere("colligo: rank " + std::to_string(all.missing_from()) +
+                             " has failed in this call, where it worked on its range");
+    return its.result(all.entries());
+  }
+
+  std::vector<std::byte> bytes;
+
+ private:
+  int rank_;
+  std::exception_ptr thrown_;
+};
+
+/// The lists of all ranks, joined in their order.
+template <class Comm, class Question>
+auto accept_list(Comm const& comm, std::span<std::byte> list, Question& joins) {
+  door<collective::all_reduce, Comm> const its(comm);
   blocks const one = its.vector_of(1);
-  auto accepted = its.accept(one, std::span<std::byte const>(list), one.whole, std::span(list), one.whole);
-  accepted.its.of = &element_of_lists<Entry, Join>(join.capacity());
+  auto accepted = its.accept(one, std::span<std::byte const>(list), one.whole, list, one.whole);
+  accepted.its.of = &element_of_lists<typename Question::entry, Question>(joins.capacity());
   accepted.its.wire = port_of<Comm>::template wire<std::byte, no_functor, false>();   // bytes, which MPI does not know
-  accepted.its.op = &join;
-  run_by_rules(accepted.port, accepted.its, &texts<c>);
-  if (thrown) std::rethrow_exception(thrown);
-  list_view<Entry> const all(list.data());
-  if (all.is_missing())
-    throw failed_elsewhere("colligo: rank " + std::to_string(all.missing_from()) +
-                           " has failed in this call, where it worked on its range");
-  return {all.entries().begin(), all.entries().end()};
+  accepted.its.op = &joins;
+  return accepted;
+}
+
+/// Questions that lists answer: `local()` makes a rank's, and what two of them are joined to is said by the call.
+template <class Comm, class Question>
+  requires requires { typename Question::entry; }
+typename Question::answer answered(Comm const& comm, Question its) {
+  door<collective::all_reduce, Comm> const at(comm);
+  std::optional<list_in_call<Question>> list;
+  at.attempt([&] { list.emplace(its.capacity(), at.rank()); });
+  list->write(its);
+  auto accepted = accept_list(comm, list->bytes, its);
+  run_by_rules(accepted.port, accepted.its, &texts<collective::all_reduce>);
+  return list->read(its);
+}
+
+/// What a request keeps.
+template <class Question>
+struct owned_list final : owned_by_request {
+  owned_list(Question from, typename Question::answer& to, int rank)
+      : its(std::move(from)), out(to), list(its.capacity(), rank) {}
+  void begin() override { list.write(its); }
+  void finish() override { out = list.read(its); }
+
+  Question its;
+  typename Question::answer& out;
+  list_in_call<Question> list;
+};
+template <made How, class Comm, class Question>
+  requires requires { typename Question::entry; }
+made_t<How> ask(Comm const& comm, Question its, typename Question::answer& out) {
+  door<collective::all_reduce, Comm> const at(comm);
+  owner<owned_list<Question>> owned;
+  at.attempt([&] { owned = make_owner<owned_list<Question>>(std::move(its), out, at.rank()); });
+  auto accepted = accept_list(comm, owned->list.bytes, owned->its);
+  auto const& by = by_rules(accepted.port, accepted.its, &texts<collective::all_reduce>);
+  return made_t<How>(prepare_call(accepted.port, accepted.its, by, std::move(owned), How == made::ready));
 }
 
 /// Better ones first; NaNs behind all others; equals in the order of places.
@@ -122,9 +176,12 @@ template <class T, class Compare, class Projection>
 class best_of_lists {
  public:
   using entry = located<T>;
-  best_of_lists(std::size_t k, Compare compare, Projection projection)
-      : k_(k), compare_(std::move(compare)), projection_(std::move(projection)) {}
+  using answer = std::vector<entry>;
+  best_of_lists(std::span<T const> all, std::size_t k, Compare compare, Projection projection)
+      : all_(all), k_(k), compare_(std::move(compare)), projection_(std::move(projection)) {}
   std::size_t capacity() const { return k_; }
+  std::int64_t places() const { return std::ssize(all_); }
+  static answer result(std::span<entry const> found) { return {found.begin(), found.end()}; }
 
   bool before(entry const& a, entry const& b) {
     auto const &x = std::invoke(projection_, a.value), &y = std::invoke(projection_, b.value);
@@ -135,23 +192,20 @@ class best_of_lists {
     }
     return a.index < b.index;
   }
-  std::span<entry const> of_range(std::span<T const> all) {
+  std::span<entry const> local() {
     best_.clear();
     if (k_ == 0) return best_;
-    auto const first = [this](entry const& a, entry const& b) { return before(a, b); };
-    // The worst of the best is on top of a heap; most elements are not better, and are not copied.
-    for (std::int64_t i = 0; T const& value : all) {
-      entry const next{value, i++};
-      if (best_.size() == k_) {
-        if (!before(next, best_.front())) continue;
-        std::pop_heap(best_.begin(), best_.end(), first);
-        best_.back() = next;
-      } else {
-        best_.push_back(next);
-      }
-      std::push_heap(best_.begin(), best_.end(), first);
+    std::size_t const room = k_ + std::max<std::size_t>(k_, 256);
+    best_.reserve(std::min(room, all_.size()));
+    // Most elements do not come before the k-th of those before, and are compared once. The others wait until there are
+    // enough of them for the best k to be found again.
+    T const* limit = nullptr;
+    for (auto at = all_.begin(); (at = limit ? first_better(at, all_.end(), *limit) : at) != all_.end(); ++at) {
+      best_.push_back({*at, at - all_.begin()});
+      if (best_.size() == room) limit = all_.data() + cut().index;
     }
-    std::sort_heap(best_.begin(), best_.end(), first);
+    if (best_.size() > k_) cut();
+    std::ranges::sort(best_, [this](entry const& a, entry const& b) { return before(a, b); });
     return best_;
   }
   std::span<entry const> operator()(list_view<entry> const& left, list_view<entry> const& right) {
@@ -166,7 +220,25 @@ class best_of_lists {
 
  private:
   static entry moved(entry const& its, std::int64_t by) { return {its.value, its.index + by}; }
+  /// The first that is better than another one before them, as far as one comparison shows.
+  template <class At>
+  At first_better(At at, At end, T const& other) {
+    auto const& limit = std::invoke(projection_, other);
+    if (unordered(limit))
+      return std::find_if(at, end, [&](T const& value) { return !unordered(std::invoke(projection_, value)); });
+    return std::find_if(at, end, [&](T const& value) {
+      return static_cast<bool>(std::invoke(compare_, std::invoke(projection_, value), limit));
+    });
+  }
+  /// Leaves the best k, and says which is the last of them.
+  entry cut() {
+    auto const last = best_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;
+    std::nth_element(best_.begin(), last, best_.end(), [this](entry const& a, entry const& b) { return before(a, b); });
+    best_.erase(last + 1, best_.end());
+    return best_.back();
+  }
 
+  std::span<T const> all_;
   std::size_t k_;
   Compare compare_;
   Projection projection_;
@@ -187,14 +259,26 @@ template <class T, class Op>
 class intervals_of_lists {
  public:
   using entry = combined_interval<T>;
-  /// Of n places in all.
-  intervals_of_lists(std::int64_t n, Op& op)
-      : capacity_(2 * static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(n))) + 2), op_(op) {}
+  using answer = T;
+  /// Of n places in all, of which the range has those from `first` on. Op is a functor or a reference to one.
+  intervals_of_lists(std::span<T const> all, std::int64_t first, std::int64_t n, Op op)
+      : all_(all),
+        first_(first),
+        capacity_(2 * static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(n))) + 2),
+        op_(static_cast<Op>(op)) {}
   std::size_t capacity() const { return capacity_; }
+  std::int64_t places() const { return std::ssize(all_); }
+  answer result(std::span<entry const> found) {
+    if (found.empty()) return {};
+    T its = found.front().value;
+    for (auto const& next : found.subspan(1)) its = static_cast<T>(op_(its, next.value));
+    return its;
+  }
 
-  std::span<entry const> of_range(std::span<T const> all, std::int64_t place) {
+  std::span<entry const> local() {
     known_.clear();
-    for (T const& value : all) add({place++, 1, value});
+    std::int64_t place = first_;
+    for (T const& value : all_) add({place++, 1, value});
     return known_;
   }
   std::span<entry const> operator()(list_view<entry> const& left, list_view<entry> const& right) {
@@ -211,8 +295,10 @@ class intervals_of_lists {
     known_.push_back(next);
   }
 
+  std::span<T const> all_;
+  std::int64_t first_;
   std::size_t capacity_;
-  Op& op_;
+  Op op_;
   std::vector<entry> known_;
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -49,6 +50,12 @@ template <binary_number T>
 using bits_of_number = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
 
+/// Its numbers all are numbers of T's.
+template <class X, class T>
+concept no_wider_than = std::same_as<X, T> || std::integral<X> ||
+                        (binary_number<X> && format_of<X>.fraction <= format_of<T>.fraction &&
+                         format_of<X>.exponent <= format_of<T>.exponent);
+
 /// What a sum remembers of what is no number.
 enum special : std::int64_t { nan_seen = 1, infinity_seen = 2, negative_infinity_seen = 4 };
 
@@ -73,6 +80,11 @@ constexpr integer_form integer_form_of(T x) {
   mantissa |= static_cast<std::int64_t>(exponent != 0) << format.fraction;
   std::int64_t const minus = -static_cast<std::int64_t>(negative);
   return {(mantissa ^ minus) - minus, exponent - (exponent != 0), 0};
+}
+
+/// its 2^-by, rounded to nearest, to even where two integers are as near. Precondition: 0 < by < 62, |its| <= 2^62.
+constexpr std::int64_t rounded_shift(std::int64_t its, int by) {
+  return (its + (std::int64_t{1} << (by - 1)) - 1 + (its >> by & 1)) >> by;
 }
 
 /// What a product is of which one factor is no number, or both.

@@ -7,13 +7,14 @@
 
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "../../core/members.hpp"
 #include "../../select/communicators.hpp"
@@ -28,6 +29,7 @@ namespace colligo::inline COLLIGO_MODE {
 struct moments {
   std::int64_t count;
   double mean, variance, sample_variance;
+  friend bool operator==(moments const&, moments const&) = default;
 };
 
 namespace detail {
@@ -35,29 +37,48 @@ namespace detail {
 template <class R>
 concept numbers = elements<R> && binary_number<std::ranges::range_value_t<R>>;
 template <class R>
-concept lasting_numbers = numbers<R> && lasting<R>;
-template <class R, class A>
-concept lasting_like = lasting<R> && elements_like<R, A>;
-template <numbers R>
-using real_in = std::ranges::range_value_t<R>;
+concept whole_numbers = elements<R> && std::integral<std::ranges::range_value_t<R>> &&
+                        sizeof(std::ranges::range_value_t<R>) <= sizeof(std::int64_t);
+template <class R>
+concept summable = numbers<R> || whole_numbers<R>;
 
 template <class R>
 std::span<std::ranges::range_value_t<R> const> view_of(R const& range) { return range; }
+
+/// Sums of integers, modulo 2^64.
+template <class T>
+using sum_of_integers = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
 
 template <class T>
 struct sum_of_range {
   using state = exact_sum<T>;
   using functor = std::plus<>;
+  using answer = double;
   std::span<T const> all;
 
   state local() const { return state(all); }
-  static double result(state const& s) { return static_cast<double>(s); }
+  static answer result(state const& s) { return static_cast<double>(s); }
+};
+template <std::integral T>
+struct sum_of_range<T> {
+  using state = std::uint64_t;
+  using functor = std::plus<>;
+  using answer = sum_of_integers<T>;
+  std::span<T const> all;
+
+  state local() const {
+    state s = 0;
+    for (T const x : all) s += static_cast<state>(x);
+    return s;
+  }
+  static answer result(state s) { return static_cast<answer>(s); }
 };
 
 template <class T>
 struct sum_of_products {
   using state = exact_sum<exact_product<T>>;
   using functor = std::plus<>;
+  using answer = double;
   std::span<T const> a, b;
 
   state local() const {
@@ -65,7 +86,21 @@ struct sum_of_products {
     s.add_products(a, b);
     return s;
   }
-  static double result(state const& s) { return static_cast<double>(s); }
+  static answer result(state const& s) { return static_cast<double>(s); }
+};
+template <std::integral T>
+struct sum_of_products<T> {
+  using state = std::uint64_t;
+  using functor = std::plus<>;
+  using answer = sum_of_integers<T>;
+  std::span<T const> a, b;
+
+  state local() const {
+    state s = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) s += static_cast<state>(a[i]) * static_cast<state>(b[i]);
+    return s;
+  }
+  static answer result(state s) { return static_cast<answer>(s); }
 };
 
 template <class T>
@@ -86,6 +121,7 @@ struct moments_of_range {
     std::int64_t count;
   };
   using functor = each<std::plus<>, std::plus<>, std::plus<>>;
+  using answer = moments;
   std::span<T const> all;
 
   state local() const {
@@ -120,15 +156,27 @@ struct moments_of_range {
 /// Of two ranges that are as long.
 template <class Comm, class A, class B>
 auto products_over(Comm const& comm, A const& a, B const& b) {
-  sum_of_products<real_in<A>> const its{view_of(a), view_of(b)};
+  sum_of_products<std::ranges::range_value_t<A>> const its{view_of(a), view_of(b)};
   door<collective::all_reduce, Comm>(comm).require_size(its.b.size(), its.a.size(), "the second range");
   return its;
 }
-template <class Comm, numbers R>
-auto summary_over(Comm const&, R const& range) { return sum_of_range<real_in<R>>{view_of(range)}; }
-template <class Comm, numbers A, numbers B>
-auto summary_over(Comm const& comm, std::pair<A const&, B const&> const& factors) {
-  return products_over(comm, factors.first, factors.second);
+/// Two ranges, for sums(): references, of temporaries too.
+template <class A, class B>
+struct two_factors {
+  A&& a;
+  B&& b;
+};
+template <class T>
+inline constexpr bool are_factors = false;
+template <class A, class B>
+inline constexpr bool are_factors<two_factors<A, B>> = true;
+template <class T>
+concept summands = summable<T> || are_factors<T>;
+
+template <class Comm, class Summands>
+auto summary_over(Comm const& comm, Summands const& its) {
+  if constexpr (are_factors<Summands>) return products_over(comm, its.a, its.b);
+  else return sum_of_range<std::ranges::range_value_t<Summands>>{view_of(its)};
 }
 
 /// Several at once.
@@ -142,8 +190,12 @@ struct summaries {
     return std::apply([](auto const&... one) { return state{one.local()...}; }, its);
   }
   static auto result(state const& s) {
-    return std::apply([](auto const&... one) { return std::array{Each::result(one)...}; }, s);
+    return std::apply([](auto const&... one) {
+      if constexpr (requires { std::array{Each::result(one)...}; }) return std::array{Each::result(one)...};
+      else return std::tuple{Each::result(one)...};   // of integers and others
+    }, s);
   }
+  using answer = decltype(result(std::declval<state const&>()));
 };
 
 template <class... Each>
@@ -168,6 +220,7 @@ template <class T, class Better>
 struct best_of_range {
   using state = best_of_stretch<T>;
   using functor = best_of_two<Better>;
+  using answer = located<T>;
   std::span<T const> all;
 
   state local() const {
@@ -180,17 +233,18 @@ struct best_of_range {
   static located<T> result(state const& s) { return s.best; }
 };
 
-template <class R>
-using located_in = located<std::ranges::range_value_t<R>>;
-template <class R>
-using norm_in = norm_of_range<real_in<R>>;
-template <class R>
-using moments_in = moments_of_range<real_in<R>>;
-template <class R, class Better>
-using best_in = best_of_range<std::ranges::range_value_t<R>, Better>;
+/// The smallest and the largest.
+template <class T>
+struct extremes_of_range : summaries<best_of_range<T, minloc>, best_of_range<T, maxloc>> {
+  using both = summaries<best_of_range<T, minloc>, best_of_range<T, maxloc>>;
+  using answer = std::pair<located<T>, located<T>>;
 
-template <class Summary>
-using result_of = decltype(Summary::result(std::declval<typename Summary::state const&>()));
+  explicit extremes_of_range(std::span<T const> all) : both{{{all}, {all}}} {}
+  static answer result(typename both::state const& s) {
+    auto const found = both::result(s);
+    return {found[0], found[1]};
+  }
+};
 
 /// One element on every rank, of which all get the combination.
 template <class Comm, class T>
@@ -200,31 +254,34 @@ auto accept_element(Comm const& comm, T& value) {
   return its.accept(one, std::span<T const>(&value, 1), one.whole, std::span<T>(&value, 1), one.whole);
 }
 
-template <class Comm, class Summary>
-auto summarise(Comm const& comm, Summary const& its) {
+/// Questions that one element answers.
+template <class Comm, class Question>
+  requires requires { typename Question::functor; }
+typename Question::answer answered(Comm const& comm, Question const& its) {
   auto state = its.local();
-  typename Summary::functor op;
+  typename Question::functor op;
   accept_element(comm, state).run(op, automatic{});
-  return Summary::result(state);
+  return Question::result(state);
 }
 
 /// What a request keeps: each time it starts it reads the range again.
-template <class Summary>
-struct owned_summary final : owned_functor<typename Summary::functor> {
-  owned_summary(Summary const& from, result_of<Summary>& to)
-      : owned_functor<typename Summary::functor>({}), its(from), out(to) {}
+template <class Question>
+struct owned_question final : owned_functor<typename Question::functor> {
+  owned_question(Question const& from, typename Question::answer& to)
+      : owned_functor<typename Question::functor>({}), its(from), out(to) {}
   void begin() override { state = its.local(); }
-  void finish() override { out = Summary::result(state); }
+  void finish() override { out = Question::result(state); }
 
-  Summary its;
-  result_of<Summary>& out;
-  typename Summary::state state{};
+  Question its;
+  typename Question::answer& out;
+  typename Question::state state{};
 };
-template <made How, class Comm, class Summary>
-made_t<How> make_summary(Comm const& comm, Summary const& its, result_of<Summary>& out) {
-  auto owned = make_owner<owned_summary<Summary>>(its, out);
+template <made How, class Comm, class Question>
+  requires requires { typename Question::functor; }
+made_t<How> ask(Comm const& comm, Question const& its, typename Question::answer& out) {
+  auto owned = make_owner<owned_question<Question>>(its, out);
   auto accepted = accept_element(comm, owned->state);
-  return accepted.template make_owning<How, typename Summary::functor>(std::move(owned), automatic{});
+  return accepted.template make_owning<How, typename Question::functor>(std::move(owned), automatic{});
 }
 
 }  // namespace detail

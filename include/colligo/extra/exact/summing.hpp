@@ -13,7 +13,6 @@
 /// `std::plus<>` on it is exact and commutes, so that every algorithm of every collective may take it.
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <functional>
 #include <ostream>
@@ -21,6 +20,7 @@
 
 #include "../../core/element.hpp"
 #include "block_sums.hpp"
+#include "printed.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -59,12 +59,6 @@ struct inside_of_sum {
     for (std::size_t i = 0; i < n; ++i) sums[i].state_.assign_sum(a[i].state_, b[i].state_);
   }
 };
-
-/// Its numbers all are numbers of T's.
-template <class X, class T>
-concept no_wider_than = std::same_as<X, T> || std::integral<X> ||
-                        (binary_number<X> && format_of<X>.fraction <= format_of<T>.fraction &&
-                         format_of<X>.exponent <= format_of<T>.exponent);
 
 }  // namespace detail
 
@@ -144,10 +138,7 @@ class exact_sum {
   }
   /// As many digits as say which number it is rounded to.
   friend std::ostream& operator<<(std::ostream& out, exact_sum const& its) {
-    using printed = std::conditional_t<sizeof(value_type) < sizeof(float), float, value_type>;
-    std::array<char, 32> text{};
-    auto const end = std::to_chars(text.data(), text.data() + text.size(), static_cast<printed>(its.value())).ptr;
-    return out << std::string_view(text.data(), static_cast<std::size_t>(end - text.data()));
+    return detail::print_number(out, its.value());
   }
 
  private:

@@ -4,23 +4,14 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <new>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "plain_sums.hpp"
 #include "sums_of_environment.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
-
-/// The functor adds up elements of this type. By names: addresses of functions may differ between shared libraries.
-template <class T>
-bool adds_up(element const& of) {
-  std::string_view const functor = of.functor_name();
-  return of.name() == name_of_type<T>() &&
-         (functor == name_of_type<std::plus<>>() || functor == name_of_type<std::plus<T>>());
-}
 
 /// Exact sums that a rank contributes, and those that it gets.
 template <class T>

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What the calls of sequence.hpp ask of their arguments, for those that are made at once, started, or made ready.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "../../select/mistakes.hpp"
+#include "lists.hpp"
+#include "summaries.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Of ranges that travel as bytes.
+template <class R, class Comm>
+concept listed_over = elements_over<R, Comm> && travels_as_bytes<std::ranges::range_value_t<R>>;
+
+/// Where a range of that length begins in the sequence, and how long that is. Two collectives.
+template <class Comm>
+std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t mine) {
+  std::int64_t before = 0, all = mine;
+  std::plus<> op;
+  door<collective::exclusive_scan, Comm> const its(comm);
+  blocks const one = its.vector_of(1);
+  its.accept(one, std::span<std::int64_t const>(&mine, 1), one.whole, std::span(&before, 1), one.whole)
+      .run(op, automatic{});
+  accept_element(comm, all).run(op, automatic{});
+  return {its.rank() == 0 ? 0 : before, all};
+}
+
+// What the arguments of a call ask: an object with local(), what a rank makes of its range, and result(), of what all
+// ranks' come to. fits<false>() says what such a call takes.
+struct asked_sum {
+  template <class Comm, summable R>
+  auto operator()(Comm const& comm, R const& range) const { return summary_over(comm, range); }
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: sum takes (comm, range of float, double, half types or integers)");
+  }
+};
+struct asked_dot {
+  template <class Comm, summable A, elements_like<A> B>
+  auto operator()(Comm const& comm, A const& a, B const& b) const { return products_over(comm, a, b); }
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: dot takes (comm, range of float, double, half types or integers, range of the same)");
+  }
+};
+struct asked_norm2 {
+  template <class Comm, numbers R>
+  auto operator()(Comm const&, R const& range) const {
+    return norm_of_range<std::ranges::range_value_t<R>>(view_of(range));
+  }
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: norm2 takes (comm, range of float, double or half types); for integers write "
+                        "std::sqrt(colligo::dot(comm, range, range))");
+  }
+};
+struct asked_mean_and_variance {
+  template <class Comm, numbers R>
+  auto operator()(Comm const&, R const& range) const {
+    return moments_of_range<std::ranges::range_value_t<R>>{view_of(range)};
+  }
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: mean_and_variance takes (comm, range of float, double or half types); integers have "
+                        "to be converted");
+  }
+};
+struct asked_minimum_of {
+  template <class Comm, elements_over<Comm> R>
+  auto operator()(Comm const&, R const& range) const {
+    return best_of_range<std::ranges::range_value_t<R>, minloc>{view_of(range)};
+  }
+  template <bool Fits>
+  static constexpr void fits() { static_assert(Fits, "colligo: minimum_of takes (comm, range)"); }
+};
+struct asked_maximum_of {
+  template <class Comm, elements_over<Comm> R>
+  auto operator()(Comm const&, R const& range) const {
+    return best_of_range<std::ranges::range_value_t<R>, maxloc>{view_of(range)};
+  }
+  template <bool Fits>
+  static constexpr void fits() { static_assert(Fits, "colligo: maximum_of takes (comm, range)"); }
+};
+struct asked_extremes {
+  template <class Comm, elements_over<Comm> R>
+  auto operator()(Comm const&, R const& range) const {
+    return extremes_of_range<std::ranges::range_value_t<R>>(view_of(range));
+  }
+  template <bool Fits>
+  static constexpr void fits() { static_assert(Fits, "colligo: extremes takes (comm, range)"); }
+};
+struct asked_sums {
+  template <class Comm, summands... R>
+  auto operator()(Comm const& comm, R const&... ranges) const {
+    return summaries{std::tuple{summary_over(comm, ranges)...}};
+  }
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: sums takes (comm, range or colligo::factors(range, range), ...)");
+  }
+};
+struct asked_top {
+  template <class Comm, listed_over<Comm> R, std::integral K, class Compare = std::greater<>,
+            class Projection = std::identity>
+  auto operator()(Comm const&, R const& range, K k, Compare compare = {}, Projection projection = {}) const {
+    return best_of_lists<std::ranges::range_value_t<R>, Compare, Projection>(
+        view_of(range), static_cast<std::size_t>(k), std::move(compare), std::move(projection));
+  }
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: top takes (comm, range of what travels as bytes, k[, compare[, projection]])");
+  }
+};
+struct asked_accumulate {
+  template <class Comm, listed_over<Comm> R, class Op>
+    requires functor_on_elements<Op, R>
+  auto operator()(Comm const& comm, R const& range, Op&& op) const {
+    auto const all = view_of(range);
+    auto const [first, n] = places_of(comm, std::ssize(all));
+    return intervals_of_lists<std::ranges::range_value_t<R>, Op>(all, first, n, std::forward<Op>(op));
+  }
+  template <bool Fits>
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: accumulate takes (comm, range of what travels as bytes, functor on its elements)");
+  }
+};
+
+template <class Asked, class Comm, class... Arguments>
+using question = std::invoke_result_t<Asked const&, Comm const&, Arguments...>;
+
+/// What a request may keep: a functor or a number, of which it has a copy, or what is still there when it is complete.
+template <class T>
+inline constexpr bool are_gone_factors = false;
+template <class A, class B>
+inline constexpr bool are_gone_factors<two_factors<A, B>> = !lasting<A> || !lasting<B>;
+template <class T>
+inline constexpr bool may_be_kept = (!std::ranges::range<T> || lasting<T>) && !are_gone_factors<std::remove_cvref_t<T>>;
+
+template <class Asked, class Comm, class... Arguments, std::size_t... I>
+constexpr bool can_be_asked(std::tuple<Arguments...>*, std::index_sequence<I...>) {
+  using all = std::tuple<Arguments...>;
+  if constexpr ((may_be_kept<std::tuple_element_t<I, all>> && ...) &&
+                std::is_invocable_v<Asked const&, Comm const&, std::tuple_element_t<I, all>...>)
+    return std::is_same_v<std::tuple_element_t<sizeof...(I), all>,
+                          typename question<Asked, Comm, std::tuple_element_t<I, all>...>::answer&>;
+  else return false;
+}
+/// The arguments of such a call, and behind them where the answer goes.
+template <class Asked, class Comm, class... Arguments>
+concept starts = sizeof...(Arguments) > 0 &&
+                 can_be_asked<Asked, Comm>(static_cast<std::tuple<Arguments&&...>*>(nullptr),
+                                           std::make_index_sequence<sizeof...(Arguments) - 1>{});
+
+/// Ranges as they are, anything else as a copy.
+template <class T>
+decltype(auto) to_be_kept(T& its) {
+  if constexpr (std::ranges::range<T>) return (its);
+  else return std::decay_t<T>(its);
+}
+template <made How, class Asked, class Comm, class... Arguments>
+made_t<How> ask_for(Asked const& asked, Comm const& comm, Arguments&... arguments) {
+  auto const all = std::tie(arguments...);
+  constexpr std::size_t last = sizeof...(Arguments) - 1;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return ask<How>(comm, asked(comm, to_be_kept(std::get<I>(all))...), std::get<last>(all));
+  }(std::make_index_sequence<last>{});
+}
+
+/// The type of a mistaken call, with the message.
+template <class Asked, class... Arguments>
+struct no_answer : mistake {
+  static_assert((Asked::template fits<sizeof...(Arguments) == 0>(), true));
+};
+/// The same of a request, whose arguments may be those of the blocking call.
+template <class Asked, class Comm, class... Arguments>
+struct no_request : mistake {
+  static_assert(sizeof...(Arguments) == 0,
+                "colligo: a request takes the arguments of the blocking call, ranges that are no temporaries, and last "
+                "a variable of the type that the blocking call returns");
+};
+
+}  // namespace colligo
+
+/// iNAME and NAME_init of a call whose blocking form stands above; and what no form takes.
+#define COLLIGO_QUESTION(name)                                                                                       \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \
+  [[nodiscard]] request i##name(Comm const& comm, Arguments&&... its) {                                              \
+    return detail::ask_for<detail::made::started>(detail::asked_##name(), comm, its...);                             \
+  }                                                                                                                  \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \
+  [[nodiscard]] persistent name##_init(Comm const& comm, Arguments&&... its) {                                       \
+    return detail::ask_for<detail::made::ready>(detail::asked_##name(), comm, its...);                               \
+  }                                                                                                                  \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires(!requires(Comm const& comm, Arguments&&... its) {                                                       \
+      colligo::name(comm, static_cast<Arguments&&>(its)...);                                                         \
+    })                                                                                                               \
+  detail::no_answer<detail::asked_##name, Comm, Arguments...> name(Comm const&, Arguments&&...) { return {}; }       \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires(!detail::starts<detail::asked_##name, Comm, Arguments...>)                                              \
+  detail::no_request<detail::asked_##name, Comm, Arguments...> i##name(Comm const&, Arguments&&...) { return {}; }   \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires(!detail::starts<detail::asked_##name, Comm, Arguments...>)                                              \
+  detail::no_request<detail::asked_##name, Comm, Arguments...> name##_init(Comm const&, Arguments&&...) {            \
+    return {};                                                                                                       \
+  }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of any_order.hpp.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "../exact/number_format.hpp"
+#include "../exact/plain_sums.hpp"
+#include "any_order.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// The grid of an element's contributions: multiples of 2^unit least numbers, or counts of what is no number.
+template <class T>
+struct grid_of_exponents {
+  static constexpr number_format format = format_of<T>;
+  static constexpr std::uint16_t no_number = (1 << format.exponent) - 1;
+  static constexpr int nan_at = 0, infinity_at = 20, negative_infinity_at = 40;   // counts of ranks
+  int bits;   ///< of a contribution
+
+  explicit grid_of_exponents(int p) : bits(62 - static_cast<int>(std::bit_width(static_cast<unsigned>(p - 1)))) {}
+
+  static std::uint16_t exponent_of(T x) {
+    return static_cast<std::uint16_t>(std::bit_cast<bits_of_number<T>>(x) >> format.fraction) & no_number;
+  }
+  int unit(std::uint16_t exponent) const { return std::max(0, format.fraction + std::max<int>(exponent, 1) - bits); }
+  std::int64_t contribution(T x, std::uint16_t exponent) const {
+    integer_form const its = integer_form_of(x);
+    if (exponent == no_number) [[unlikely]]
+      return its.special == 0 ? 0
+                              : std::int64_t{1} << (its.special == nan_seen        ? nan_at
+                                                    : its.special == infinity_seen ? infinity_at
+                                                                                   : negative_infinity_at);
+    int const by = unit(exponent) - its.shift;
+    return by <= 0 ? its.mantissa * (std::int64_t{1} << -by) : rounded_shift(its.mantissa, std::min(by, 60));
+  }
+  T result(std::int64_t sum, std::uint16_t exponent) const {
+    return std::bit_cast<T>(static_cast<bits_of_number<T>>(
+        exponent == no_number ? bits_of_counts(sum) : bits_of_multiple(sum, unit(exponent))));
+  }
+
+ private:
+  static std::uint64_t bits_of_counts(std::int64_t sum) {
+    auto const any = [sum](int at) { return (sum >> at & ((1 << 20) - 1)) != 0; };
+    if (any(nan_at) || (any(infinity_at) && any(negative_infinity_at))) return format.nan();
+    return format.infinity() | (any(infinity_at) ? 0 : format.sign());
+  }
+  // As integers: what the processor's mode is does not matter.
+  static std::uint64_t bits_of_multiple(std::int64_t sum, int unit) {
+    std::int64_t const size = sum < 0 ? -sum : sum;
+    if (size == 0) return 0;
+    int const bits_of_size = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size)));
+    int const dropped = std::max(bits_of_size - format.fraction - 1, -unit);
+    auto const mantissa = static_cast<std::uint64_t>(dropped > 0 ? rounded_shift(size, dropped)
+                                                                 : size * (std::int64_t{1} << -dropped));
+    // A mantissa without its first bit is that of a subnormal number; one that has grown carries into the exponent.
+    std::uint64_t const bits = (static_cast<std::uint64_t>(unit + dropped) << format.fraction) + mantissa;
+    return std::min(bits, format.infinity()) | (sum < 0 ? format.sign() : 0);
+  }
+};
+
+/// One of the two collectives.
+template <class T, class Op>
+void run_phase(port_base& port, call its, std::vector<T> const& in, std::vector<T>& out,
+               policies_of_collective policies) {
+  Op op;
+  its.of = &element_of<T, Op>, its.wire = port.wire_of_bytes(), its.op = &op;
+  its.in.data = reinterpret_cast<std::byte const*>(in.data());
+  its.out.data = reinterpret_cast<std::byte*>(out.data());
+  run_by_rules(port, its, policies);
+}
+
+template <class T>
+void sum_in_any_order(port_base& port, call const& its, policies_of_collective policies) {
+  constexpr std::size_t most = std::size_t{1} << 15;   // what is allocated stays with the process
+  std::size_t const n = its.vector.whole.size(), part = has_blocks(its.what) ? n : std::min(n, most),
+                    wanted = its.out.covers.size();
+  std::vector<std::uint16_t> exponents;
+  std::vector<std::int64_t> contributed, apart;
+  bool const in_place = its.what == collective::all_reduce || its.what == collective::scan;
+  auto& sums = in_place ? contributed : apart;
+  try {
+    exponents.resize(part), contributed.resize(part), sums.resize(std::min(wanted, part));
+  } catch (std::bad_alloc const& e) {
+    port.refuse(e.what());
+    throw;
+  }
+  grid_of_exponents<T> const grid(port.size());
+  auto const* const in = reinterpret_cast<T const*>(its.in.data);
+  auto* const out = reinterpret_cast<T*>(its.out.data);
+  std::size_t done = 0;
+  do {
+    std::size_t const now = std::min(part, n - done), given = std::min(wanted - std::min(wanted, done), part);
+    for (std::size_t i = 0; i < now; ++i) exponents[i] = grid.exponent_of(in[done + i]);
+    call largest = its;
+    largest.what = collective::all_reduce, largest.root = 0;
+    largest.vector = {{0, now}, port.size()};
+    largest.in.covers = largest.out.covers = {0, now};
+    run_phase<std::uint16_t, maximum>(port, largest, exponents, exponents, &texts<collective::all_reduce>);
+    for (std::size_t i = 0; i < now; ++i) contributed[i] = grid.contribution(in[done + i], exponents[i]);
+    call added = its;
+    if (part != n) {
+      added.vector.whole = added.in.covers = {0, now};
+      added.out.covers = {0, given};
+    }
+    run_phase<std::int64_t, std::plus<>>(port, added, contributed, sums, policies);
+    std::size_t const first = part == n && given != 0 ? its.out.covers.first : 0;
+    for (std::size_t i = 0; i < given; ++i) out[done + i] = grid.result(sums[i], exponents[first + i]);
+    done += now;
+  } while (done < n);
+}
+
+template <class Lazy>
+void summing_in_any_order<Lazy>::run(endpoint& at, call const& its, policies_of_collective policies) {
+  port_base& port = port_at(at);
+  if (adds_up<double>(*its.of)) return sum_in_any_order<double>(port, its, policies);
+  if (adds_up<float>(*its.of)) return sum_in_any_order<float>(port, its, policies);
+  run_by_rules(port, its, policies);
+}
+
+}  // namespace colligo
