@@ -19,32 +19,11 @@
 #include <vector>
 
 #include "../test/distributions.hpp"
+#include "counting_step.hpp"
 
 namespace {
 
 using namespace colligo;
-
-// Operands and messages of one rank.
-class counting_step final : public any_step {
- public:
-  counting_step(int rank, int size, std::size_t element_size, detail::row<operand>& memory)
-      : any_step(rank, size, element_size, memory) {}
-  void exchange(range out, range in, pair_of peers, pair_kind) override {
-    bool const sends = peers.to != nobody && !out.empty();
-    messages += sends;
-    operands += sends + (peers.from != nobody && !in.empty());
-  }
-  void list(std::span<operand const> said, list_kind) override {
-    for (operand const& o : said) {
-      if (o.vanishes()) continue;
-      ++operands;
-      messages += o.sends();
-    }
-  }
-  void move(operand const&) override { ++operands; }
-
-  std::size_t operands = 0, messages = 0;
-};
 
 template <class F>
 double least_us(F f) {
@@ -63,7 +42,7 @@ double price_of(chosen_algorithm const& its, blocks const& vector, std::size_t b
   return detail::with_tag(its, [&]<class Tag>(Tag const& tag) {
     if constexpr (offers<Tag, C, std::byte, detail::any_functor>) {
       auto const policy = make_policy<C, Tag, std::byte, detail::any_functor>(tag);
-      machine const& m = typical_in_full;
+      machine const& m = typical;
       double const own = m.alone(work_of(policy, vector, 8), 8);
       if constexpr (requires { policy.cost(m, 1, bytes); }) return 1e6 * (policy.cost(m, vector.parts, bytes) + own);
     }
@@ -80,7 +59,9 @@ struct question {
     std::vector<std::size_t> offsets(1);
     for (std::size_t const count : counts) offsets.push_back(offsets.back() + count);
     std::size_t const n = !counts.empty() ? offsets.back() : has_blocks(C) ? ranks : C == collective::barrier ? 2 : 1;
-    blocks const vector{{0, n}, p, counts.empty() ? nullptr : offsets.data()};
+    blocks vector{{0, n}, p, counts.empty() ? nullptr : offsets.data()};
+    block_lengths const lengths{vector.longest(), vector.shortest()};   // known from when offsets are summed up
+    if (vector.offsets) vector.lengths = &lengths;
     situation const s{.vector = vector, .element_size = 8};
     chosen_algorithm its;
     double const deciding = least_us([&] { its = choose(C, s); });
@@ -93,10 +74,10 @@ struct question {
       int const rank = k < 4 ? k : p - 1 - (k - 4) * (p / 4);   // at the root, and spread
       if (rank < 0) continue;
       text = std::max(text, least_us([&] {
-        counting_step step(rank, p, 8, memory);
+        bench::counting_step step(rank, p, 8, memory);
         policy.run(its.tag(), {}, step, vector, 0);
-        operands = std::max(operands, step.operands);
-        messages = std::max(messages, step.messages);
+        operands = std::max(operands, step.its.operands);
+        messages = std::max(messages, step.its.messages);
       }));
     }
     double const q = std::max(1, ceil_lg(p));

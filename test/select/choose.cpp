@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "../distributions.hpp"
@@ -21,7 +22,7 @@ std::string_view name_of_choice(collective what, situation const& s) {
   return name_of(choose(what, s));
 }
 std::string_view choice(collective what, int p, std::size_t bytes, bool commutes = true, bool exact = false,
-                        machine const& network = typical_in_full) {
+                        machine const& network = typical) {
   return name_of_choice(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes,
                                .exact = exact, .network = network});
 }
@@ -120,7 +121,7 @@ TEST_CASE("the thresholds go with the machine: alpha / beta bytes take as long a
   for (collective const c : {all_reduce, reduce, broadcast, scan, exclusive_scan})
     for (int const p : {5, 8, 33})
       for (std::size_t const bytes : {std::size_t{1} << 10, std::size_t{1} << 14, std::size_t{1} << 20})
-        CHECK(choice(c, p, bytes, true, false, typical) == choice(c, p, 100 * bytes, true, false, slow));
+        CHECK(choice(c, p, bytes, true, false, typical.as_in_papers()) == choice(c, p, 100 * bytes, true, false, slow));
 }
 
 TEST_CASE("blocks: few start-ups, nothing twice; pipelines and stars only where blocks are uneven") {
@@ -135,7 +136,8 @@ TEST_CASE("blocks: few start-ups, nothing twice; pipelines and stars only where 
     for (std::size_t const bytes : {std::size_t{100}, std::size_t{8} << 20})
       CHECK(choice(c, 8, bytes) == "binary_tree");
   CHECK(choice(gatherv, {0, 0, 0, 8 << 20, 0, 0, 0}) == "linear");
-  CHECK(choice(scatterv, {0, 0, 0, 800, 0, 0, 0}) == "binary_tree");
+  CHECK(choice(scatterv, {0, 0, 0, 800, 0, 0, 0}) == "linear");   // one message
+  CHECK(choice(scatterv, {9, 9, 9, 800, 9, 9, 9}) == "binary_tree");
   CHECK(choice(reduce_scatter, 7, 100) == "circulant");
   CHECK(choice(reduce_scatter, {0, 0, 0, 8 << 20, 0, 0, 0}) == "pipelined_circulant");
   CHECK(choice(reduce_scatter, {0, 0, 0, 800, 0, 0, 0}) == "circulant");
@@ -154,11 +156,11 @@ TEST_CASE("own work counts: no lists and no copies where a rank would take longe
     return name_of_choice(c, {.vector = blocks{{0, offsets.back()}, static_cast<int>(counts.size()), offsets.data()},
                               .element_size = 1, .commutes = commutes, .network = m});
   };
-  own_costs const ours = typical_in_full.own;
+  own_costs const ours = typical.own;
   auto const decreasing = distributions::linearly_decreasing(512, 512), long_ones = distributions::spike(64, 8 << 20);
   CHECK(on(all_gatherv, decreasing, true, {}) == "pipelined_circulant");
-  CHECK(on(all_gatherv, decreasing, true, ours) == "circulant");
-  CHECK(on(all_gatherv, long_ones, true, ours) == "pipelined_circulant");
+  CHECK(on(all_gatherv, decreasing, true, ours) == "recursive_doubling");
+  CHECK(on(all_gatherv, long_ones, true, ours) == "pipelined_ring");   // packs nothing
   CHECK(on(reduce_scatter, std::vector<std::size_t>(1000, 1), false, {}) == "sorted_halving");
   CHECK(on(reduce_scatter, std::vector<std::size_t>(1000, 1), false, ours) == "chained_halving");
 }
@@ -175,8 +177,8 @@ TEST_CASE("scans: doubling, halvings on many ranks, then the chain") {
   CHECK(choice(barrier, 7, 0) == "dissemination");
 }
 
-TEST_CASE("all_gatherv of any counts: within 2 % of the cheapest in the mean, and never far from it") {
-  double logarithms = 0, worst = 0;
+TEST_CASE("all_gatherv of any counts: 2 % above the cheapest in the mean, nowhere 10 %, own work counted") {
+  double logarithms = 0;
   int count = 0;
   for (auto const& [name, distribution] : distributions::all)
     for (int const p : {3, 5, 8, 16, 33})
@@ -185,20 +187,21 @@ TEST_CASE("all_gatherv of any counts: within 2 % of the cheapest in the mean, an
         std::vector<std::size_t> offsets(counts.size() + 1);
         std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
         blocks const vector{{0, offsets.back()}, p, offsets.data()};
-        for (machine const& m : {typical, machine{30e-6, 8e-10, 1e-10}, machine{1.5e-6, 2e-11, 1e-10}}) {
+        for (auto const& [alpha, beta] : {std::pair{1e-6, 1e-10}, {30e-6, 8e-10}, {1.5e-6, 2e-11}}) {
+          machine const m{alpha, beta, typical.gamma, 1, 1, 1, typical.own};
           auto const price_of = [&](auto const& tag) { return price(record(tag, all_gatherv, p, counts), m, 1); };
           auto const chosen = choose(all_gatherv, {.vector = vector, .element_size = 1, .network = m});
-          auto const* const memberwise = chosen.as<pipelined_circulant>();
-          double const whole = price_of(circulant{}), its = memberwise ? price_of(*memberwise) : whole;
+          double const its = price_of(chosen);
           auto const block = static_cast<std::size_t>(std::max(1.0, best_block(vector, 1, m)));
-          double const ring = price_of(pipelined_ring{.block = block});
-          double const least = std::min({its, whole, price_of(linear_ring{}), ring});
+          double const least = std::min({its, price_of(circulant{}), price_of(recursive_doubling{}),
+                                         price_of(linear_ring{}), price_of(pipelined_ring{.block = block}),
+                                         price_of(pipelined_circulant{})});
           logarithms += std::log(its / least), ++count;
-          worst = std::max(worst, its / least);
+          INFO(name << ", p = " << p << ", " << c << " B, alpha = " << alpha << ": " << name_of(chosen));
+          CHECK(its <= 1.1 * least);
         }
       }
   CHECK(std::exp(logarithms / count) < 1.02);
-  CHECK(worst < 1.5);
 }
 
 TEST_CASE("all_to_all: with others in few messages, or straight") {
@@ -304,7 +307,7 @@ TEST_CASE(
     return chosen.as<hierarchical<binary_tree, direct>>()->between.slices;
   };
   CHECK(whole_up_to(8, {3e-6, 0.8e-9, 1e-10, 1, 1, 0}) == 623);   // alpha / (7 (1 - 2 / 8) beta + 7 (1 - 1 / 8) gamma)
-  CHECK(whole_up_to(8, typical_in_full) == 6153);
-  CHECK(whole_up_to(2, typical_in_full) == 20000);
+  CHECK(whole_up_to(8, typical) == 6153);
+  CHECK(whole_up_to(2, typical) == 20000);
   CHECK(whole_up_to(2, {3e-6, 0.8e-9, 0}) == std::numeric_limits<std::size_t>::max());
 }

@@ -95,6 +95,18 @@ struct direct {
         step(listed{p - 1, [=](int i) { return recv{detail::other(i, me), slice[detail::other(i, me)]}; }});
       });
     }
+
+    constexpr double cost(machine const& m, int p, std::size_t n) const {
+      double const bytes = static_cast<double>(n * sizeof(T)), others = bytes - bytes / p;
+      if (n == 0 || p == 1) return 0;
+      if (n * sizeof(T) <= knob.slices)
+        return m.f_alpha * m.startups(p - 1) + (p - 1) * (bytes * m.beta_uni() + m.combine(bytes));
+      return windows_of(knob, p, n, sizeof(T)) * (m.startups(detail::turns(p)) + m.f_alpha * m.startups(p - 1)) +
+             detail::turns(p) * bytes / p * m.beta + others * m.beta_uni() + m.combine(others);
+    }
+    constexpr formula exact_for(machine const&, int, std::size_t n) const {
+      return exact_if(n * sizeof(T) <= knob.slices);
+    }
   };
 
   template <class T, class Op>

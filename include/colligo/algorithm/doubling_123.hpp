@@ -35,6 +35,18 @@ struct doubling_123 {
       for (int d = 3; d < p - 1; d *= 2)   // rank 0 knows nothing that others miss
         step(send{me == 0 ? nobody : up(d), all}, fold{me == d ? nobody : down(d), all});
     }
+
+    static constexpr double cost(machine const& m, int p, std::size_t n) {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      if (n == 0 || p == 1) return 0;
+      if (p == 2) return m.one_way(bytes);
+      int rounds = 2;
+      for (int d = 3; d < p - 1; d *= 2) ++rounds;
+      return rounds * (m.exchange(bytes) + m.combine(bytes));   // before the second round and in each from that on
+    }
+    static constexpr formula exact_for(machine const& m, int p, std::size_t) {
+      return exact_if(p == 2 || (p > 3 && m.one_way_as_exchange()), formula::bound);
+    }
   };
 };
 

@@ -16,8 +16,8 @@
 ///          what goes the longest way in circulant: from one rank m = 0, x = (q - 1) n
 ///          N = sqrt(x beta / alpha) pieces are best; reduce_scatter the same with beta + gamma
 /// Own work broadcast and reduce: q + 1 times O(q) steps a call for the schedule
-///          lists, of which c ranks' data are cut: O(q) steps a round and c more; O(q) for each of the c and each round
-///          of q, for all p at most; O(p) sums where blocks are uneven, data are long and `block` is not given; and
+///          lists, of which c ranks' data are cut: O(q) steps a round; 20 for each piece and q more pieces of each of
+///          the c; 8 q for each of the c and each round of q, for all p at most; 3 p where blocks are uneven; and
 ///          what goes as one message is packed and unpacked, but where it is one stretch (from one rank): 2 copies of
 ///          n, and q/N n of data that are cut
 /// Needs    any p, any root, any counts; for reductions a commutative functor; for lists memory for one message each

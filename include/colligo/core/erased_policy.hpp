@@ -61,6 +61,7 @@ struct erased_policy {
   transport over;   ///< best, unless that is what the algorithm is
   bool ordered = true, keeps_input = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
+  bool runs_beside = false;   ///< it packs, or has own work that is kept where blocks are uneven
   void (*run)(void const* tag, topology const& known, any_step& step, blocks const& vector, int root) = nullptr;
   void (*make_tag)(void* at) = nullptr;   ///< one with its default knobs; null: it can not be held
   /// Bytes of its tags, where those with the same bytes say the same: they have nothing but knobs.
@@ -184,6 +185,7 @@ constexpr erased_policy erase_policy() {
     made.scratch = [](void const* held, blocks const& vector, std::size_t element_size) {
       return make_policy<C, Tag, T, Op>(tag_at<Tag>(held)).scratch(vector, element_size);
     };
+  made.runs_beside = packs<policy> || (says_own_work<policy> && has_blocks(C) && !has_two_vectors(C));
   if constexpr (says_own_work<policy>)
     made.work = [](void const* held, blocks const& vector, std::size_t element_size) {
       return make_policy<C, Tag, T, Op>(tag_at<Tag>(held)).work(vector, element_size);

@@ -15,7 +15,7 @@ struct own_work {
   double steps = 0;    ///< of arithmetic: so many additions
 };
 
-/// And what that costs: nothing in the papers.
+/// And what that costs.
 struct own_costs {
   double move = 0;     ///< seconds for a copy or a merge, whatever its length
   double copied = 0;   ///< seconds per byte copied
@@ -34,7 +34,7 @@ struct machine {
   double f_alpha = 1;   ///< alpha_uni / alpha
   double f_beta = 1;    ///< beta_uni / beta
   double f_further = 1;   ///< alpha_further / alpha
-  own_costs own{};
+  own_costs own{};        ///< nothing, unless it is said: as_in_papers()
 
   constexpr double alpha_uni() const { return f_alpha * alpha; }
   constexpr double beta_uni() const { return f_beta * beta; }
@@ -59,16 +59,21 @@ struct machine {
     return its.moves * own.move + its.copied * bytes_per_element * own.copied + its.steps * own.step;
   }
 
+  /// As the papers have it, where a rank's own work costs nothing.
+  constexpr machine as_in_papers() const {
+    machine its = *this;
+    its.own = {};
+    return its;
+  }
   /// A pair communicates in one direction for what both cost: half duplex.
   constexpr bool one_way_as_exchange() const { return f_alpha == 1 && f_beta == 1; }
 
   friend constexpr bool operator==(machine const&, machine const&) = default;
 };
 
-/// Where nobody has measured: a microsecond per message, 10 GB/s for moving and for combining.
-inline constexpr machine typical{1e-6, 1e-10, 1e-10};
-/// The same where a rank's own work counts: what calls are chosen and explained by.
-inline constexpr machine typical_in_full{1e-6, 1e-10, 1e-10, 1, 1, 1, {10e-9, 1e-10, 1e-9}};
+/// Where nobody has measured: a microsecond per message, 10 GB/s for moving, copying and combining, 10 ns for a copy or
+/// merge, 1 ns for a step of arithmetic.
+inline constexpr machine typical{1e-6, 1e-10, 1e-10, 1, 1, 1, {10e-9, 1e-10, 1e-9}};
 
 /// What a policy's closed formula is to the price of its recorded schedule: equal; equal but for parts that are rounded
 /// to elements, so that the price lies between those of the sizes around that divide; at least that; about that.

@@ -61,6 +61,11 @@ constexpr bool overlap(cyclic_range const& a, cyclic_range const& b) {
   return overlap(a.head, b.head) || overlap(a.head, b.tail) || overlap(a.tail, b.head) || overlap(a.tail, b.tail);
 }
 
+/// Elements of the longest and of the shortest of some blocks.
+struct block_lengths {
+  std::size_t longest = 0, shortest = 0;
+};
+
 /// The vector in `parts` blocks, one after the other: an even split, whose sizes differ by at most one element with the
 /// longer ones first, or, by counts, at the given offsets (parts + 1 of them, which the blocks do not own). An even
 /// split may leave the last blocks empty.
@@ -70,6 +75,7 @@ struct blocks {
   std::size_t const* offsets = nullptr;
   int idle = 0;   ///< of an even split, so many at the end are empty
   int finer = 0;   ///< not 0: the blocks group so many finer ones, neighbours, as evenly as can be (see grouped)
+  block_lengths const* lengths = nullptr;   ///< null: all blocks are looked at for them
 
   constexpr range operator[](int i) const { return span(i, i + 1); }
 
@@ -83,13 +89,24 @@ struct blocks {
   /// An even split: the first block is the longest, the last one the shortest.
   constexpr bool is_even() const { return offsets == nullptr && finer == 0; }
 
-  /// Elements of the longest block, and of the shortest one. Looks at all, unless the split is even.
-  constexpr std::size_t longest() const { return most_in_a_row(1); }
+  /// Elements of the longest block, and of the shortest one. Looks at all, unless the split is even or they are known.
+  constexpr std::size_t longest() const { return lengths ? lengths->longest : most_in_a_row(1); }
   constexpr std::size_t shortest() const {
+    if (lengths) return lengths->shortest;
     if (is_even()) return (*this)[parts - 1].size();
     std::size_t least = whole.size();
     for (int i = 0; i < parts; ++i) least = std::min(least, (*this)[i].size());
     return least;
+  }
+
+  /// Blocks of more than so many elements.
+  constexpr std::size_t count_longer(std::size_t elements) const {
+    std::size_t count = 0;
+    if (offsets && finer == 0)
+      for (int i = 0; i < parts; ++i) count += offsets[i + 1] - offsets[i] > elements;
+    else
+      for (int i = 0; i < parts; ++i) count += (*this)[i].size() > elements;
+    return count;
   }
 
   /// Elements of the longest stretch of so many blocks, going round, of those that begin every `apart` blocks. Looks at

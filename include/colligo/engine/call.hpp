@@ -58,6 +58,7 @@ class endpoint {
 
   row<std::size_t> offsets;   ///< of the blocks of a v-collective
   std::uint64_t distribution = 1;   ///< a number for these offsets: others have another one
+  block_lengths lengths;            ///< of these blocks
 
  protected:
   endpoint() = default;

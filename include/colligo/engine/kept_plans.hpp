@@ -81,7 +81,7 @@ class plan_keeper final : public any_step {
  private:
   void keep(std::span<operand const> said, list_kind kind, bool pair) {
     std::size_t const bytes = plan_.operands.size() * sizeof(operand) + plan_.steps.size() * sizeof(rank_plan::step);
-    has_all_ = has_all_ && bytes + said.size() * sizeof(operand) < most_bytes_of_plans / 2;
+    has_all_ = has_all_ && bytes + said.size() * sizeof(operand) < most_bytes_of_plans;
     if (!has_all_) return;
     plan_.steps.push_back({plan_.operands.size(), said.size(), kind, pair});
     plan_.operands.append(said.data(), said.data() + said.size());
@@ -123,8 +123,11 @@ class plans_of_port final : public kept_with_port {
       if ((*at)->is_for(run, port.distribution)) {
         plan_of_call* const its = std::exchange(*at, (*at)->next);
         its->next = std::exchange(all.latest_, its);
+        all.unused_ = 0;
         return its;
       }
+    // Where nothing that was kept has been asked for again, one call in as many is worked out to be kept.
+    if (++all.unused_ > few_unused && all.unused_ % few_unused != 0) return nullptr;
     return &all.add(port, run);
   } catch (std::bad_alloc const&) {   // the call goes on without
     return nullptr;
@@ -162,8 +165,10 @@ class plans_of_port final : public kept_with_port {
     }
   }
 
+  static constexpr std::size_t few_unused = 16;
+
   plan_of_call* latest_ = nullptr;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, unused_ = 0;   // calls since one came again
 };
 
 /// Sets keep_plan: in units that make irregular calls.

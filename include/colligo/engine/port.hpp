@@ -269,7 +269,7 @@ class port_base : public endpoint {
   bool strict_ = false, stable_bits_ = false, levels_off_ = false;
   std::vector<int> levels_asked_;
   patience_setting patience_;
-  machine network_ = typical_in_full;
+  machine network_ = typical;
   memory_limits limits_;
   requests_of_rank& requests_;
 };

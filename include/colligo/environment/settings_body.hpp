@@ -181,7 +181,7 @@ struct table_of_program {
   auto const positive = [](double x) { return x > 0 && x < 1e9; };
   if (!positive(latency) || !positive(bandwidth) || !positive(combining) || !(further >= 0 && further <= latency))
     return std::nullopt;
-  machine its = typical_in_full;
+  machine its = typical;
   its.alpha = latency * 1e-6;
   its.beta = 1e-9 / bandwidth;
   its.gamma = 1e-9 / combining;

@@ -26,7 +26,8 @@ struct situation {
   std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
   host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out
   nest const* levels = nullptr;   ///< of ranks with a core each, or as COLLIGO_LEVELS says; null: not known
-  machine network = typical_in_full;   ///< what messages, combining and own work cost
+  machine network = typical;   ///< what messages, combining and own work cost
+  int root = 0;                ///< counts where blocks are uneven
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }

@@ -11,6 +11,7 @@
 
 #include "choose.hpp"
 #include "shared_memory_table.hpp"
+#include "uneven_blocks_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -108,6 +109,7 @@ class cheapest {
     return among(knomial_tree{static_cast<std::size_t>(of_.p)}, of_.p <= few_for_direct);
   }
   operator any_algorithm() const { return take_; }
+  double least() const { return least_; }   ///< seconds, of what has been considered
 
  private:
   costs const& of_;
@@ -141,6 +143,7 @@ any_algorithm choose_reduce(situation const& s) {
       .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), s.commutes)
       .among_circulants(s.commutes)
       .among(chained_halving{}, !s.commutes)
+      .among(direct{}, !s.commutes && of.p <= few_for_direct, sharing_links)
       .at(of.pipelined(of.p - 2, per_byte), chain, !s.commutes);
 }
 
@@ -170,18 +173,17 @@ inline double longest_block(situation const& s) {
 }
 
 // In whole blocks, or in segments where rounds would wait for long ones and that takes longer than to make lists of
-// segments. Of short vectors it never does; of others O(p) sums tell.
+// segments. Of short vectors it never does.
 template <collective C>
-any_algorithm choose_segments(situation const& s, double per_byte) {
-  costs const of(s);
-  if (are_not_cut(s.vector, s.element_size, of.m.alpha, per_byte)) return circulant{};
+cheapest<C>& among_segments(cheapest<C>& all, situation const& s, costs const& of, double per_byte) {
   circulant_volume const volume(s.vector, s.element_size);
+  all.at(volume.time(of.m.alpha, per_byte, 1), circulant{});
+  if (are_not_cut(s.vector, s.element_size, of.m.alpha, per_byte)) return all;
   double const pieces = volume.best_segment_count(of.m.alpha, per_byte);
+  if (pieces <= 1) return all;
   pipelined_circulant const cut{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
-  return cheapest<C>(of)
-      .at(volume.time(of.m.alpha, per_byte, 1), circulant{})
-      .at(volume.time(of.m.alpha, per_byte, pieces) + of.alone(make_policy<C, pipelined_circulant, std::byte,
-                                                                           any_functor>(cut)), cut, pieces > 1);
+  return all.at(volume.time(of.m.alpha, per_byte, pieces) +
+                    of.alone(make_policy<C, pipelined_circulant, std::byte, any_functor>(cut)), cut);
 }
 // Where that may matter.
 inline bool is_uneven(situation const& s, costs const& of) {
@@ -191,15 +193,37 @@ inline bool is_uneven(situation const& s, costs const& of) {
 template <class Lazy = void>
 any_algorithm choose_all_gatherv(situation const& s) {
   costs const of(s);
-  if (!is_uneven(s, of)) return cheapest<collective::all_gatherv>(of).among_circulants().among_exchanges();
-  return choose_segments<collective::all_gatherv>(s, of.m.beta);
+  cheapest<collective::all_gatherv> all(of);
+  if (!is_uneven(s, of)) return all.among_circulants().among_exchanges();
+  uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m};
+  among_segments(all, s, of, of.m.beta).at(its.halvings(), recursive_doubling{}, s.power_of_two());
+  // Segments go around where filling the ring is worth that nothing is copied.
+  if (of.p * of.m.alpha > all.least()) return all;
+  pipelined_ring const ring{.block = static_cast<std::size_t>(best_block(s.vector, s.element_size, of.m))};
+  return all.at(its.ring_of_segments(static_cast<double>(ring.block)) + of.alone(
+                    make_policy<collective::all_gatherv, pipelined_ring, std::byte, any_functor>(ring)), ring);
+}
+
+template <class Lazy = void>
+any_algorithm choose_uneven_reduce_scatter(situation const& s, costs const& of) {
+  cheapest<collective::reduce_scatter> all(of);
+  uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m, of.m.gamma};
+  if (s.commutes) {
+    among_segments(all, s, of, of.m.beta + of.m.gamma).at(its.halvings(), recursive_halving{}, s.power_of_two());
+  } else {
+    all.at(its.halving_and_swap(), halving_doubling{}).at(its.chained(), chained_halving{});
+    all.at(sharing_links * its.exchanges(), direct{}, of.p <= few_for_direct);
+  }
+  double const copies = of.alone(sorted_halving::reduce_scatter<std::byte, any_functor>{});
+  if (copies < all.least()) all.at(copies + its.sorted(), sorted_halving{});
+  return all;
 }
 
 template <class Lazy = void>
 any_algorithm choose_reduce_scatter(situation const& s) {
   costs const of(s);
-  if (s.commutes && is_uneven(s, of))
-    return choose_segments<collective::reduce_scatter>(s, of.m.beta + of.m.gamma);
+  if (s.vector.offsets && (s.commutes ? is_uneven(s, of) : of.p * longest_block(s) > 1.2 * of.bytes))
+    return choose_uneven_reduce_scatter(s, of);
   if (s.commutes && s.power_of_two() && !of.overlaps()) return recursive_halving{};
   if (s.commutes) return cheapest<collective::reduce_scatter>(of).among_circulants();
   return cheapest<collective::reduce_scatter>(of)
@@ -216,8 +240,14 @@ any_algorithm choose_gather(situation const& s) {
   bool const to_one = C == collective::gather || C == collective::gatherv;
   if (of.overlaps())
     return cheapest<collective::gather>(of).among(binary_tree{}).among(linear{}, !to_one || of.p <= few_for_direct);
-  bool const uneven = s.vector.offsets && longest_block(s) * of.p > 1.5 * of.bytes;
-  return uneven && of.bytes > 2048.0 * of.p ? any_algorithm{linear{}} : binary_tree{};
+  if (!s.vector.offsets) return binary_tree{};
+  uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m};
+  double const tree = its.tree_at_most(), start_up = of.m.alpha_uni();
+  auto const from = [&](double messages) { return (messages - 1) * start_up; };   // at least, to the root alone
+  if (tree <= 1.05 * ceil_lg(of.p) * start_up || tree <= from(of.bytes / std::max(1.0, longest_block(s))) ||
+      tree <= from(static_cast<double>(s.vector.count_longer(0))))
+    return binary_tree{};
+  return its.star(s.root) < its.tree(s.root) ? any_algorithm{linear{}} : binary_tree{};
 }
 
 // Blocks go straight, or with others in fewer messages.
@@ -239,8 +269,9 @@ any_algorithm choose_scan(situation const& s, Doubling const& doubling) {
   costs const of(s);
   double const per_byte = of.m.beta + of.m.gamma;
   return cheapest<C>(of)
-      .at(ceil_lg(of.p) * (of.m.alpha + of.bytes * per_byte), doubling)
-      .among(halving_scan{})
+      .among(doubling)
+      .among(recursive_doubling{})
+      .among(halving_scan{}, true, s.power_of_two() ? 1 : 0.9)   // a bound
       .at(of.pipelined(of.p - 2, per_byte), of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte));
 }
 

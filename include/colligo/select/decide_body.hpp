@@ -28,6 +28,7 @@ struct kept_choice {
   // What it was made for.
   std::size_t n = 0;
   std::uint64_t distribution = 0;   ///< of its blocks; 0: they are even
+  int root = 0;
   element const* of = nullptr;
   void const* wire = nullptr;
   bool automatic = false, rules = false;
@@ -44,12 +45,14 @@ struct kept_choice {
   owner<kept_with_port> measured;
   std::size_t measured_line = 0;   ///< of the row that was taken last
 
-  /// For a vector like this one.
-  bool is_for(port_base const& port, blocks const& vector) const {
-    return n == vector.whole.size() && distribution == distribution_of(port, vector);
+  /// For a vector like this one; where blocks are uneven, for the root too.
+  bool is_for(port_base const& port, call const& its) const {
+    blocks const& vector = its.vector;
+    return n == vector.whole.size() && distribution == distribution_of(port, vector) &&
+           (!vector.offsets || root == its.root);
   }
-  void is_made_for(port_base const& port, blocks const& vector) {
-    n = vector.whole.size(), distribution = distribution_of(port, vector);
+  void is_made_for(port_base const& port, call const& its) {
+    n = its.vector.whole.size(), distribution = distribution_of(port, its.vector), root = its.root;
   }
   static std::uint64_t distribution_of(port_base const& port, blocks const& vector) {
     return vector.offsets ? port.distribution : 0;
@@ -107,7 +110,7 @@ struct kept_choices final : kept_with_port {
     if (!port.selection) [[unlikely]] return nullptr;
     kept_choice const* const kept =
         static_cast<kept_choices&>(*port.selection).of_collective[static_cast<std::size_t>(its.what)].get();
-    return kept && kept->is_like(its) && kept->is_for(port, its.vector) ? &kept->by : nullptr;
+    return kept && kept->is_like(its) && kept->is_for(port, its) ? &kept->by : nullptr;
   }
 };
 
@@ -225,7 +228,7 @@ situation situation_of(port_base& port, call const& its) {
   return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
           .stable = port.stable_bits(), .shared = memory && memory->whole(),
           .cores = cores, .hosts = port.hosts, .tables = kept_choices::tables_of(port),
-          .levels = counts ? &kept_choices::levels_of(port) : nullptr, .network = port.network()};
+          .levels = counts ? &kept_choices::levels_of(port) : nullptr, .network = port.network(), .root = its.root};
 }
 
 }  // namespace colligo
@@ -264,8 +267,8 @@ template <class Lazy = void>
 choice const& latest_by_rules(port_base& port, call const& its, policies_of_collective policies) {
   auto& kept = kept_choices::of(port, its.what);
   if (kept.is_like(its)) [[likely]] {
-    if (!kept.is_for(port, its.vector) && kept.rules) {   // nothing else has changed
-      kept.known.vector = its.vector;
+    if (!kept.is_for(port, its) && kept.rules) {   // nothing else has changed
+      kept.known.vector = its.vector, kept.known.root = its.root;
       choose_now(its.what, policies(), kept);
     }
   } else {
@@ -276,7 +279,7 @@ choice const& latest_by_rules(port_base& port, call const& its, policies_of_coll
     kept.of = its.of, kept.wire = its.wire;
     kept.automatic = true;
   }
-  kept.is_made_for(port, its.vector);
+  kept.is_made_for(port, its);
   return kept.by;
 }
 

@@ -304,8 +304,12 @@ class door {
 #endif
     auto& offsets = port_.offsets;
     offsets.resize(static_cast<std::size_t>(size()) + 1);
+    auto const before = port_.distribution;
     std::size_t const sum = *add_blocks(counts, offsets.data());
-    return {{0, sum}, size(), offsets.data()};
+    blocks its{{0, sum}, size(), offsets.data()};
+    if (port_.distribution != before) [[unlikely]] port_.lengths = {its.longest(), its.shortest()};
+    its.lengths = &port_.lengths;
+    return its;
   }
   /// The same of all_to_all_v, which has two vectors: see vectors_of().
   template <std::ranges::sized_range In, std::ranges::sized_range Out>

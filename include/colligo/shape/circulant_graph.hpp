@@ -27,16 +27,18 @@ struct circulant_graph {
   constexpr int skip(int k) const { return circulant_skip(p, q - k); }
 
   /// Which blocks a rank receives: in round i of all, k = i mod q, it receives from the rank skip(k) below the k-th of
-  /// these + q floor(i / q); negative ones are not there. Precondition: 0 <= rank < p. Costs O(q) time.
-  constexpr std::array<int, longest> received_by(int rank) const {
+  /// these + q floor(i / q); negative ones are not there. Precondition: 0 <= rank < p. Costs O(q) time, less where only
+  /// the first `until` of them are asked for.
+  constexpr std::array<int, longest> received_by(int rank) const { return received_by(rank, q); }
+  constexpr std::array<int, longest> received_by(int rank, int until) const {
     // The rank's own way, by the greatest skips that fit: the last of them is the round in which it gets a new block.
     int own = q;
     for (int k = q - 1, rest = rank; k >= 0; --k)
       if (rest >= skip(k)) rest -= skip(own = k);
-    search ways{*this, static_cast<std::int64_t>(rank) + p, (std::uint32_t{2} << q) - 1};
+    search ways{*this, static_cast<std::int64_t>(rank) + p, (std::uint32_t{2} << q) - 1, until};
     if (rank > 0) ways.free &= ~(std::uint32_t{1} << own);
     ways.visit(0, 2 * static_cast<std::int64_t>(p), q);
-    for (int k = 0; k < q; ++k) {
+    for (int k = 0; k < until; ++k) {
       int& block = ways.taken[static_cast<std::size_t>(k)];
       block = block == q ? own : block - q;
     }
@@ -50,17 +52,18 @@ struct circulant_graph {
     circulant_graph const& graph;
     std::int64_t goal;      // rank + p
     std::uint32_t free;     // skips that may be taken
+    int until;              // rounds that are asked for
     int k = 0;
     std::array<int, longest> taken{};
 
     constexpr std::int64_t latest(int round) const { return round > graph.q ? -1 : goal - graph.skip(round); }
 
     constexpr void visit(std::int64_t way, std::int64_t bound, int below) {
-      for (int i = below; i >= 0; --i) {
+      for (int i = below; i >= 0 && k < until; --i) {
         std::int64_t const on = way + graph.skip(i);
         if (!(free >> i & 1) || on > latest(k) || on >= bound) continue;
         if (on <= latest(k + 1)) visit(on, bound, i - 1);
-        if (way > latest(k + 1)) return;
+        if (way > latest(k + 1) || k >= until) return;
         bound = on;
         taken[static_cast<std::size_t>(k++)] = i;
         free &= ~(std::uint32_t{1} << i);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "../core/range.hpp"
@@ -55,8 +56,9 @@ constexpr std::size_t longest_list(blocks const& of_rank, circulant_cut const& c
 /// The rounds of one rank. Shorter pipelines begin later, so that all end together: data that is one piece comes in one
 /// of the last lg p rounds, which one depends on how far away it begins, so that in each of these rounds it comes from
 /// ranks in a row. Only data of several pieces is looked at one by one.
-/// Precondition: fewer than 2^31 - 32 pieces. With c ranks' data cut: a round costs O(lg p + c) time, all of them
-/// together O(c lg^2 p), at most O(p lg p), for which pieces go where; memory for c lg p small integers.
+/// Precondition: fewer than 2^31 - 32 pieces. With c ranks' data cut: a round costs O(lg p) time and more for each of
+/// them that has begun, all of them together O(c lg^2 p), at most O(p lg p), for which pieces go where; memory for
+/// c lg p small integers.
 class circulant_lists {
  public:
   /// Stretches of the vector that go as one message, none of them empty, neighbours joined.
@@ -72,6 +74,7 @@ class circulant_lists {
       }
     if (graph_.q > 0) first_ = (graph_.q - (pieces_ + graph_.q - 1) % graph_.q) % graph_.q;
     auto const ranks = static_cast<std::size_t>(graph_.p), q = static_cast<std::size_t>(graph_.q);
+    begun_.reserve(cut_.size());   // before the first message
     all_distances_ = cut_.size() * q >= ranks;
     received_.assign((all_distances_ ? ranks : 2 * cut_.size()) * q, unknown);
   }
@@ -104,13 +107,15 @@ class circulant_lists {
 
   int skip(int round) const { return graph_.skip((first_ + round) % graph_.q); }
 
-  // Which piece a rank receives from the one so far below it. What many ask for is kept for all distances.
+  // Which piece a rank receives from the one so far below it. What is asked again is kept: for this rank, and for all
+  // distances where many ask; another rank is asked in one round in q alone.
   int received_at(std::size_t asking, int distance, int k) {
     auto const at = all_distances_ ? distance : static_cast<std::ptrdiff_t>(asking);
     auto const row = received_.begin() + at * graph_.q;
     if (row[k] == unknown) {
-      auto const its = graph_.received_by(distance);
-      if (all_distances_) std::copy_n(its.begin(), graph_.q, row);
+      bool const whole = all_distances_ || asking % 2 == 0;
+      auto const its = graph_.received_by(distance, whole ? graph_.q : k + 1);
+      if (whole) std::copy_n(its.begin(), graph_.q, row);
       else row[k] = static_cast<std::int8_t>(its[static_cast<std::size_t>(k)]);
     }
     return row[k];
@@ -131,7 +136,8 @@ class circulant_lists {
       add(std::max(first, begin), std::min(last, begin + count), into);
     };
     int next = 0;
-    for (std::size_t i = 0; i < cut_.size(); ++i) {
+    if (turns != turns_of_begun_) find_begun(turns);
+    for (std::size_t const i : begun_) {
       data const& its = cut_[i];
       whole_data(next, its.rank);
       next = its.rank + 1;
@@ -143,6 +149,14 @@ class circulant_lists {
       if (number >= 0) add(its[number], into);
     }
     whole_data(next, p);
+  }
+
+  // Data of few pieces begin in one of the last turns, when all have begun.
+  void find_begun(int turns) {
+    turns_of_begun_ = turns;
+    begun_.clear();
+    for (std::size_t i = 0; i < cut_.size(); ++i)
+      if (turns + graph_.q > pieces_ - cut_[i].pieces) begun_.push_back(i);
   }
 
   void add(int first, int last, list& into) const {
@@ -160,6 +174,8 @@ class circulant_lists {
   blocks of_rank_;
   int rank_, pieces_, first_ = 0;   // the number of the first round, such that the last one has k = q - 1
   std::vector<data> cut_;
+  std::vector<std::size_t> begun_;   // of these, in the turn of the latest question
+  int turns_of_begun_ = std::numeric_limits<int>::min();
   bool all_distances_ = false;
   std::vector<std::int8_t> received_;
 };

@@ -17,17 +17,21 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// What goes the longest way: `least` bytes, which some rank has to receive at any rate, and an N-th of `excess` where
 /// data is cut into N pieces. The excess is what circulant, which moves whole blocks, takes beyond the least, since its
 /// rounds wait for the longest message. Of stretches of 16 blocks and more some are looked at: the longest one is not
-/// underestimated by more than an eighth of its blocks.
+/// underestimated by more than an eighth of its blocks. Short stretches among many ranks are taken to be as long as can
+/// be. Looks at 1024 places at most beside the blocks' lengths.
 struct circulant_volume {
   int rounds;
   double least, excess;
 
   circulant_volume(blocks const& of_rank, std::size_t element_size) : rounds(ceil_lg(of_rank.parts)) {
     int const p = of_rank.parts;
-    std::size_t all = 0;
+    std::size_t const longest = of_rank.longest();
+    std::size_t all = 0, most = of_rank.whole.size();
     for (int k = 0; k < rounds; ++k) {
       int const length = circulant_skip(p, k) - circulant_skip(p, k + 1);
-      all += of_rank.most_in_a_row(length, std::max(1, length / 8));   // O(p) in all rounds together
+      most = length >= p / 64 ? of_rank.most_in_a_row(length, std::max(1, length / 8))
+                              : std::min(most, static_cast<std::size_t>(length) * longest);
+      all += most;
     }
     least = static_cast<double>((of_rank.whole.size() - of_rank.shortest()) * element_size);
     excess = static_cast<double>(all * element_size) - least;
@@ -77,15 +81,18 @@ inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, s
   if (of_rank.whole.empty() || q == 0) return {};
   double cut_ranks = 0, pieces = 1;
   if (cuts_some(of_rank, cut)) {
-    for (int r = 0; r < of_rank.parts; ++r) cut_ranks += of_rank[r].size() > cut.least;
+    cut_ranks = static_cast<double>(of_rank.count_longer(cut.least));
     pieces = cut.of({0, of_rank.longest()}).parts;
   }
-  double const rounds = pieces - 1 + q;
   own_work its;
-  if (!of_rank.is_even() && cut.pieces > 1) its.steps += (block == 0 ? 1.4 * std::min(q, 5.0) : 0) * p + 6 * p;
-  its.steps += 10 * rounds * cut_ranks + 8 * q * std::min(p, cut_ranks * (q + 1));
+  // Blocks are looked at for how to cut them; then each piece in the round in which it comes and in that in which it
+  // goes, and for each of q distances where its rank is.
+  if (!of_rank.is_even() && cut.pieces > 1) its.steps += 3 * p;
+  double const whole_ones = static_cast<double>(of_rank.whole.size() / cut.least);
+  double const all_pieces = std::min(cut_ranks * pieces, whole_ones + cut_ranks);
+  its.steps += 20 * (all_pieces + q * cut_ranks) + 8 * q * std::min(p, cut_ranks * (q + 1));
   if (from_one_rank(of_rank)) return its;
-  its.moves = 2 * (rounds * cut_ranks + q * std::min(p, cut_ranks + 2));
+  its.moves = 2 * (all_pieces + q * std::min(p, cut_ranks + 2));
   // Pieces of the last rounds are sent more than once.
   double const sent = cut_ranks == 0 || copies == 1 ? 0 : (q - 1) / pieces;
   its.copied = (copies + sent) * static_cast<double>(of_rank.whole.size());

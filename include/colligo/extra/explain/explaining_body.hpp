@@ -22,7 +22,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 template <class Lazy = void>
 [[gnu::cold]] std::optional<double> price_of(port_base const& port, call const& its, choice const& by) {
   constexpr int most_ranks = 32;
-  return port.size() <= most_ranks ? seconds_by_schedule(port, its, by, typical_in_full) : std::nullopt;
+  return port.size() <= most_ranks ? seconds_by_schedule(port, its, by, typical) : std::nullopt;
 }
 
 template <class Lazy = void>

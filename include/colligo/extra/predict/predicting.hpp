@@ -87,13 +87,13 @@ machine measured_machine(Comm const& comm, Op op, bool between_hosts = false) {
 template <class T, communicator Comm, class Op>
   requires(!std::is_same_v<Op, machine>)
 std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, Op const& op,
-                                machine const& m = typical_in_full) {
+                                machine const& m = typical) {
   return detail::predicting<>::predict(port_of<Comm>::open(comm), detail::call_in_question<T>(comm, what, n, op),
                                        detail::policies_of(what)(), m);
 }
 /// The same for collectives without a functor.
 template <class T, communicator Comm>
-std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, machine const& m = typical_in_full) {
+std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, machine const& m = typical) {
   return colligo::predict<T>(comm, what, n, detail::no_functor{}, m);
 }
 

@@ -75,7 +75,7 @@ inline double seconds_of_exchange(port_base& port, pair_exchange const& pair, st
 template <class Lazy>
 machine predicting<Lazy>::network(endpoint& at, bool between) {
   port_base& port = port_at(at);
-  if (port.size() == 1) return typical_in_full;
+  if (port.size() == 1) return typical;
   auto& its = kept_choices::of(port).measured;
   if (!its) its = make_owner<kept>();
   auto& measured = static_cast<kept&>(*its).networks[between];
@@ -89,7 +89,7 @@ machine predicting<Lazy>::network(endpoint& at, bool between) {
   constexpr std::size_t few = 8, many = 1 << 18;
   double const alpha = seconds_of_exchange(port, pair, few, 12, 100);
   double const longer = seconds_of_exchange(port, pair, many, 6, 4);
-  measured = typical_in_full;
+  measured = typical;
   measured->alpha = alpha;
   measured->beta = std::max(longer - alpha, alpha / many) / (many - few);
   return *measured;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// A step that counts what one rank says, and does nothing.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include <colligo/core/any_step.hpp>
+
+namespace bench {
+
+/// What one rank says.
+struct said_by_rank {
+  std::size_t operands = 0, messages = 0;
+  std::size_t sent = 0, longest = 0;   ///< elements in all messages, and in the longest
+};
+
+class counting_step final : public colligo::any_step {
+ public:
+  counting_step(int rank, int size, std::size_t element_size, colligo::detail::row<colligo::operand>& memory)
+      : any_step(rank, size, element_size, memory) {}
+  void exchange(colligo::range out, colligo::range in, colligo::pair_of peers, colligo::pair_kind) override {
+    if (peers.to != colligo::nobody && !out.empty()) sends(out.size());
+    its.operands += peers.from != colligo::nobody && !in.empty();
+  }
+  void list(std::span<colligo::operand const> said, colligo::list_kind) override {
+    for (colligo::operand const& o : said) {
+      if (o.vanishes()) continue;
+      if (o.sends()) sends(o.elements.size());
+      else ++its.operands;
+    }
+  }
+  void move(colligo::operand const&) override { ++its.operands; }
+
+  said_by_rank its;
+
+ private:
+  void sends(std::size_t elements) {
+    ++its.operands, ++its.messages;
+    its.sent += elements;
+    its.longest = std::max(its.longest, elements);
+  }
+};
+
+}  // namespace bench

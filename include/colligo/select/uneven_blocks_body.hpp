@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What algorithms cost where blocks are uneven, which the closed formulas of their cards do not know: from sums of
+/// neighbouring blocks, a few for each round. Nothing here looks at all blocks unless it says so.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "../core/machine.hpp"
+#include "../core/renumbered.hpp"
+#include "../shape/everybody.hpp"
+#include "../shape/halving_chain.hpp"
+#include "../shape/spare_ranks.hpp"
+#include "../shape/tree.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Times of one collective for these blocks on a machine, where combining a byte costs `gamma` and moving it beta.
+template <class Lazy = void>
+struct uneven_blocks {
+  blocks const& vector;
+  double element_size;
+  machine const& m;
+  double gamma = 0;
+
+  double bytes(range r) const { return static_cast<double>(r.size()) * element_size; }
+  double longest() const { return static_cast<double>(vector.longest()) * element_size; }
+
+  /// Neighbouring groups of ranks exchange all that they stand for, upwards or downwards: along the longer halves, on
+  /// which most is waited for. Of so many groups, of which `span(i, j)` are the blocks; `last` is where that ends.
+  template <class Span>
+  double halvings(int groups, Span span, int& last) const {
+    double time = 0;
+    last = 0;
+    for (int count = groups; count > 1;) {
+      int const half = count - count / 2;   // the lower one
+      double const low = bytes(span(last, last + half)), high = bytes(span(last + half, last + count));
+      bool const up = high > low;
+      time += m.alpha + std::max(low, high) * (m.beta + gamma);
+      last += up ? half : 0;
+      count = up ? count / 2 : half;
+    }
+    return time;
+  }
+  double halvings() const {
+    int last = 0;
+    return halvings(vector.parts, [this](int i, int j) { return vector.span(i, j); }, last);
+  }
+  /// halving_doubling: spare ranks first, and at the end what lies in a place with its bits reversed.
+  double halving_and_swap() const {
+    spare_ranks const ranks{vector.parts};
+    int last = 0, reversed = 0;
+    double time = halvings(ranks.q, [&](int i, int j) { return ranks.span(vector, i, j); }, last);
+    for (int i = 1; i < ranks.q; i *= 2) reversed = 2 * reversed + ((last & i) != 0);
+    time += last != reversed || !one_is_long() ? m.exchange(longest()) : swapped_otherwise();
+    return ranks.spare == 0 ? time : time + ranks.cost(m, bytes(vector.whole)) + m.one_way(longest()) / 2;
+  }
+  /// chained_halving on its longest segment, and what goes to the owners.
+  double chained() const {
+    chained_ring const ring{vector.parts};
+    int last = 0;
+    double const merged = chained_merges(ring, last);
+    bool const stays = one_is_long() && ring.owner(ring.first_block(last)) == ring.first_block(last);
+    double const others = swapped_otherwise(), second = ring.segments == ring.p ? 0 : others;   // of a segment of two
+    return merged + second + (stays ? others : m.exchange(longest()));
+  }
+  /// sorted_halving, where ranks that differ in the lowest bit halve first: exact for p = 2^k, else more or less. Looks
+  /// at all blocks.
+  double sorted() const {
+    chained_ring const ring{vector.parts};
+    if (is_power_of_two(vector.parts)) return halvings_apart();
+    int last = 0;
+    double const second = ring.segments == ring.p ? 0 : m.one_way(bytes(vector.whole) / vector.parts);
+    return 1.05 * halvings_apart() * chained_merges(ring, last) / halvings() + second;
+  }
+  /// Everybody sends to everybody, of which one takes in the longest block from all.
+  double exchanges() const {
+    // As many as there are where one waits for all, else between that and their turns.
+    int const p = vector.parts, others = p * longest() > 1.5 * bytes(vector.whole) ? p - 1 : (turns(p) + p) / 2;
+    double const sent = bytes(vector.whole) - static_cast<double>(vector.shortest()) * element_size;
+    return m.startups(others) + std::max(sent, others * longest()) * m.beta + others * longest() * gamma;
+  }
+  /// Segments of so many bytes at most go around, one after the other, those of all ranks. Looks at all blocks.
+  double ring_of_segments(double segment) const {
+    auto const longest_segment = static_cast<std::size_t>(std::max(1.0, segment / element_size));
+    std::size_t all = 0, least = vector.whole.size();
+    int without = 0;
+    for (int r = 0; r < vector.parts; ++r) {
+      std::size_t const its = (vector[r].size() + longest_segment - 1) / longest_segment;
+      without += its == 0;
+      all += std::max<std::size_t>(1, its), least = std::min(least, std::max<std::size_t>(1, its));
+    }
+    int const with = vector.parts - without;
+    double const rounds = static_cast<double>(all - least) - without + (with ? std::ceil(1.0 * without / with) : 0);
+    return std::max(rounds, 1.0) * (m.alpha + std::min(segment, longest()) * m.beta);
+  }
+  /// To or from the root over a binomial tree, at most, whatever the root is.
+  double tree_at_most() const {
+    double const all = bytes(vector.whole), block = longest();
+    double time = 0;
+    for (int k = 0; k < ceil_lg(vector.parts); ++k)
+      time += m.alpha_uni() + std::min(all, std::ldexp(block, k)) * m.beta_uni();
+    return time;
+  }
+  double tree(int root) const { return subtree({vector.parts, root}, root, ceil_lg(vector.parts)); }
+  /// To or from the root alone. Looks at all blocks.
+  double star(int root) const {
+    int messages = 0;
+    for (int r = 0; r < vector.parts; ++r) messages += r != root && !vector[r].empty();
+    return m.f_alpha * m.startups(messages) + bytes(vector.whole) * m.beta_uni() - bytes(vector[root]) * m.beta_uni();
+  }
+
+ private:
+  // Meanwhile others, which have waited less, put right what they hold, if anything.
+  double swapped_otherwise() const {
+    double const others = (bytes(vector.whole) - longest()) / vector.parts;
+    return others > 0 ? m.exchange(others) / 2 : 0;
+  }
+  double chained_merges(chained_ring const& ring, int& last) const {
+    int const segments = ring.thirds ? ring.unit : ring.segments;
+    halvings(segments, [&](int i, int j) { return vector.grouped(segments).span(i, j); }, last);
+    double const third = ring.thirds ? 2 * longest() * (m.beta + gamma) + m.startups(2) : 0;
+    return third + merged({0, ring.thirds ? ring.unit : ring.p}, last);
+  }
+  bool one_is_long() const { return vector.parts * longest() > 2 * bytes(vector.whole); }
+  double halvings_apart() const {
+    double time = 0;
+    auto const p = static_cast<std::size_t>(vector.parts);
+    for (std::size_t first = 0, apart = 1; apart < p; apart *= 2) {
+      double const low = every(first, 2 * apart), high = every(first + apart, 2 * apart);
+      time += m.alpha + std::max(low, high) * (m.beta + gamma);
+      if (high > low) first += apart;
+    }
+    return time;
+  }
+  double every(std::size_t first, std::size_t apart) const {
+    std::size_t sum = 0;
+    for (auto const p = static_cast<std::size_t>(vector.parts); first < p; first += apart)
+      sum += vector.offsets[first + 1] - vector.offsets[first];
+    return static_cast<double>(sum) * element_size;
+  }
+  // What a merge of groups takes, after both of which it is made; of many ranks the larger one is looked at alone.
+  double merged(halving_group group, int segment) const {
+    if (group.size == 1) return 0;
+    auto const low = group.lower(), high = group.upper();
+    auto const its = vector.grouped(group.segments());
+    double before = merged(low, group.halves() ? segment / 2 : segment);
+    if (low.size != high.size && group.size <= 128) before = std::max(before, merged(high, segment / 2));
+    double const kept = bytes(its[segment]);
+    return before + m.alpha + std::max(kept, bytes(its[segment ^ 1])) * m.beta + kept * gamma;
+  }
+  // What comes from a child comes behind what came from the ones before it, and when the child has it.
+  double subtree(binomial_tree const& its, int rank, int level) const {
+    double time = 0;
+    for (int i = 0; i < level; ++i) {
+      int const child = its.child(rank, i);
+      if (child == nobody) continue;
+      double const moved = bytes(vector.span(its.first_of(child, i), its.last_of(child, i)));
+      if (moved > 0) time = std::max(time, subtree(its, child, i)) + m.one_way(moved);
+    }
+    return time;
+  }
+};
+
+}  // namespace colligo
