@@ -55,7 +55,8 @@ struct uneven_blocks {
     double time = halvings(ranks.q, [&](int i, int j) { return ranks.span(vector, i, j); }, last);
     for (int i = 1; i < ranks.q; i *= 2) reversed = 2 * reversed + ((last & i) != 0);
     time += last != reversed || !one_is_long() ? m.exchange(longest()) : swapped_otherwise();
-    return ranks.spare == 0 ? time : time + ranks.cost(m, bytes(vector.whole)) + m.one_way(longest()) / 2;
+    if (ranks.spare == 0) return time;
+    return time + ranks.cost(m, bytes(vector.whole)) + (one_is_long() ? 2 * swapped_otherwise() : m.one_way(longest()));
   }
   /// chained_halving on its longest segment, and what goes to the owners.
   double chained() const {
@@ -63,7 +64,7 @@ struct uneven_blocks {
     int last = 0;
     double const merged = chained_merges(ring, last);
     bool const stays = one_is_long() && ring.owner(ring.first_block(last)) == ring.first_block(last);
-    double const others = swapped_otherwise(), second = ring.segments == ring.p ? 0 : others;   // of a segment of two
+    double const others = swapped_otherwise(), second = ring.segments == ring.p ? 0 : 2 * others;   // of two blocks
     return merged + second + (stays ? others : m.exchange(longest()));
   }
   /// sorted_halving, where ranks that differ in the lowest bit halve first: exact for p = 2^k, else more or less. Looks
@@ -73,7 +74,7 @@ struct uneven_blocks {
     if (is_power_of_two(vector.parts)) return halvings_apart();
     int last = 0;
     double const second = ring.segments == ring.p ? 0 : m.one_way(bytes(vector.whole) / vector.parts);
-    return 1.05 * halvings_apart() * chained_merges(ring, last) / halvings() + second;
+    return 1.1 * halvings_apart() * chained_merges(ring, last) / halvings() + second;
   }
   /// Everybody sends to everybody, of which one takes in the longest block from all.
   double exchanges() const {
