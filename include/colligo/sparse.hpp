@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Sums of sparse vectors: all_reduce and reduce_scatter of lists of indices and values, as they come from assembling
+/// finite elements or from top-k gradients. An element that only some ranks have is combined from those; one that no
+/// rank has stays missing.
+///
+///   auto const sum = colligo::all_reduce(world, colligo::sparse(indices, values), std::plus<>{});
+///   // sum.indices, sum.values
+///
+/// The range of indices is cut into p parts that hold about as much, as samples of all lists say. Each rank sends the
+/// others their parts, merges what it gets, and, for all_reduce, sends the result to all: n - n/p elements each way. What
+/// grows dense on the way goes with a bit for each index instead of a list of them. Where less is sent and combined so,
+/// the vectors are combined as blocks of 64 elements, of which each says which are there: by an ordinary all_reduce or
+/// reduce_scatter.
+#pragma once
+
+#include <array>
+#include <numeric>
+#include <string>
+
+#include "all_gather.hpp"
+#include "all_gatherv.hpp"
+#include "all_reduce.hpp"
+#include "all_to_all.hpp"
+#include "extra/sparse/index_lists.hpp"
+#include "reduce_scatter.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// values[i] stands at indices[i], which are ascending. `length`, the same on all ranks: of the vector; left out, it ends
+/// behind the last index of any rank.
+template <detail::contiguous Indices, elements Values>
+  requires std::integral<std::ranges::range_value_t<Indices>>
+sparse_range<std::ranges::range_value_t<Values>, std::ranges::range_value_t<Indices>> sparse(
+    Indices const& indices, Values const& values, std::int64_t length = -1) {
+  return {indices, values, length};
+}
+
+/// How sparse vectors go: as sends and combines fewer bytes, as lists, or as blocks (elements that travel as bytes
+/// alone).
+enum class sparse_form : std::int64_t { fewest_bytes, lists, blocks };
+
+namespace detail {
+
+template <class T, class Index>
+inline constexpr bool has_forms_elsewhere<sparse_range<T, Index>> = true;
+
+/// What all ranks know of each one's list: the samples are where equal parts of it begin.
+struct state_of_list {
+  mistake_of_list mistake{};
+  std::int64_t length = 0, end = 0, count = 0, form = 0;
+  std::array<std::int64_t, 32> samples{};
+};
+
+/// What is wrong with a rank's list: `who` begins the sentence.
+template <class Lazy = void>
+std::string words_of(mistake_of_list const& its, std::string const& who) {
+  std::string const first = std::to_string(its.first), second = std::to_string(its.second);
+  switch (its.what) {
+    case mistake_of_list::unequal: return who + " has " + first + " indices and " + second + " values";
+    case mistake_of_list::negative: return who + " has a negative index, " + first;
+    case mistake_of_list::beyond: return who + " has the index " + first + ", but the vector ends at " + second;
+    case mistake_of_list::unsorted: return who + " has the index " + first + " behind " + second + ": sort them";
+    default: return who + " has the index " + first + " twice: combine its values before";
+  }
+}
+
+/// The states of all ranks, if all of their lists can be taken. Otherwise all throw.
+template <collective C, class Comm, class T, class Index>
+std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> const& its, sparse_form form) {
+  door<collective::all_gather, Comm> const here(comm);
+  std::vector<state_of_list> states;
+  here.attempt([&] { states.resize(static_cast<std::size_t>(here.size())); });
+  state_of_list mine{mistake_in(its), its.length, 0, static_cast<std::int64_t>(its.indices.size()),
+                     static_cast<std::int64_t>(form), {}};
+  if (std::size_t const n = its.indices.size(); mine.mistake.what == mistake_of_list::none && n != 0) {
+    mine.end = static_cast<std::int64_t>(its.indices[n - 1]) + 1;
+    for (std::size_t i = 0; i < mine.samples.size(); ++i)
+      mine.samples[i] = static_cast<std::int64_t>(its.indices[i * n / mine.samples.size()]);
+  }
+  colligo::all_gather(comm, one(mine), states);
+  std::string const call = "colligo: " + std::string(name_of(C)) + " of a sparse vector on rank " +
+                           std::to_string(here.rank()) + " of " + std::to_string(here.size()) + ": ";
+  for (int r = 0; r < here.size(); ++r) {
+    state_of_list const& theirs = states[static_cast<std::size_t>(r)];
+    if (theirs.mistake.what != mistake_of_list::none) {
+      if (mine.mistake.what != mistake_of_list::none)
+        throw argument_error(call + words_of(mine.mistake, "this rank"));
+      throw failed_elsewhere(call + words_of(theirs.mistake, "rank " + std::to_string(r)));
+    }
+    if (theirs.length != states[0].length || theirs.form != states[0].form)
+      throw mismatch_error(call + "rank " + std::to_string(r) + " and rank 0 say different " +
+                           (theirs.form != states[0].form ? "forms" : "lengths of the vector"));
+  }
+  if (its.length < 0) {
+    std::int64_t const end = std::ranges::max(states, {}, &state_of_list::end).end;
+    for (state_of_list& theirs : states) theirs.length = end;
+  }
+  return states;
+}
+
+/// Whether they go as blocks: by the bytes that a rank sends and combines, of the rank with most. Lists: every element
+/// once to where it is merged, in lg p passes, and what comes of it, if indices are independent of each other, to all.
+/// A call that comes before others counts with the bytes that could be sent meanwhile.
+template <class T, class Index>
+bool are_blocks_less(std::span<state_of_list const> states, bool to_all) {
+  if constexpr (!is_bytes<T>) return false;
+  double const p = static_cast<double>(states.size()), n = static_cast<double>(states[0].length);
+  if (n == 0) return false;
+  double longest = 0, missing = 1;
+  for (state_of_list const& its : states) {
+    longest = std::max(longest, static_cast<double>(its.count));
+    missing *= 1 - static_cast<double>(its.count) / n;
+  }
+  double const passes = ceil_lg(static_cast<int>(states.size())), sent = (p - 1) / p, result = (1 - missing) * n;
+  double const further = (to_all ? 6 : 3) * passes * typical.alpha / typical.beta;   // calls, but for one
+  double const as_lists =
+      further + longest * (sizeof(T) + sizeof(Index)) * (sent + passes) +
+      (to_all ? sent * (result * sizeof(T) + std::min(n / 8, result * sizeof(Index))) : 0);
+  return n * (sizeof(T) + 0.125) * sent * (to_all ? 3 : 2) < as_lists;
+}
+
+/// Where parts 0 .. p of the vector begin, so that they hold about as many elements of all lists.
+template <class Lazy = void>
+std::vector<std::int64_t> cut_by_samples(std::span<state_of_list const> states) {
+  struct sample {
+    std::int64_t index;
+    double weight;
+  };
+  std::vector<sample> all;
+  double sum = 0;
+  for (state_of_list const& its : states)
+    for (std::int64_t const index : its.samples) {
+      double const weight = static_cast<double>(its.count);
+      if (its.count != 0) all.push_back({index, weight}), sum += weight;
+    }
+  std::ranges::sort(all, {}, &sample::index);
+  std::vector<std::int64_t> begin(states.size() + 1, states[0].length);
+  begin[0] = 0;
+  double before = 0;
+  std::size_t part = 1;
+  for (sample const& its : all) {
+    for (; part < states.size() && before * static_cast<double>(states.size()) >= static_cast<double>(part) * sum; ++part)
+      begin[part] = its.index;
+    before += its.weight;
+  }
+  return begin;
+}
+
+/// This rank's part of the sum, of parts that begin there.
+template <class Comm, class T, class Index, class Op>
+sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> const& its,
+                                    std::span<std::int64_t const> begin, Op& op) {
+  door<collective::all_to_all, Comm> const here(comm);
+  auto const p = static_cast<std::size_t>(here.size());
+  std::vector<std::size_t> to, from;
+  here.attempt([&] {
+    to.resize(p), from.resize(p);
+    for (std::size_t r = 0; r < p; ++r)
+      to[r] = place_of(its.indices, begin[r + 1]) - place_of(its.indices, begin[r]);
+  });
+  colligo::all_to_all(comm, to, from);
+  sparse_vector<T, Index> lists;
+  here.attempt([&] {
+    std::size_t const n = std::reduce(from.begin(), from.end());
+    lists.indices.resize(n), lists.values.resize(n);
+  });
+  colligo::all_to_all_v(comm, its.indices, to, lists.indices, from);
+  colligo::all_to_all_v(comm, its.values, to, lists.values, from);
+  door<collective::all_gather, Comm>(comm).attempt([&] {
+    std::inclusive_scan(from.begin(), from.end(), from.begin());
+    merge_all(lists, std::move(from), op);
+  });
+  return lists;
+}
+
+/// The parts of all ranks, one after the other.
+template <class Comm, class T, class Index>
+sparse_vector<T, Index> all_parts(Comm const& comm, sparse_vector<T, Index> const& mine,
+                                  std::span<std::int64_t const> begin) {
+  door<collective::all_gather, Comm> const here(comm);
+  auto const p = static_cast<std::size_t>(here.size()), me = static_cast<std::size_t>(here.rank());
+  std::vector<std::size_t> counts, bytes;
+  std::vector<std::byte> code, codes;
+  sparse_vector<T, Index> all;
+  here.attempt([&] { counts.resize(p), bytes.resize(p); });
+  std::size_t const n = mine.indices.size();
+  colligo::all_gather(comm, one(n), counts);
+  auto const coded = [&](std::size_t r) { return coded_indices<Index>{begin[r], begin[r + 1], counts[r]}; };
+  here.attempt([&] {
+    for (std::size_t r = 0; r < p; ++r) bytes[r] = coded(r).bytes();
+    code.resize(bytes[me]);
+    coded(me).encode(mine.indices, code);
+    codes.resize(std::reduce(bytes.begin(), bytes.end()));
+    std::size_t const sum = std::reduce(counts.begin(), counts.end());
+    all.indices.resize(sum), all.values.resize(sum);
+  });
+  colligo::all_gatherv(comm, code, codes, bytes);
+  colligo::all_gatherv(comm, mine.values, all.values, counts);
+  std::size_t from = 0, into = 0;
+  for (std::size_t r = 0; r < p; from += bytes[r], into += counts[r], ++r)
+    coded(r).decode(std::span(codes).subspan(from, bytes[r]), std::span(all.indices).subspan(into, counts[r]));
+  return all;
+}
+
+}  // namespace detail
+
+/// Combines the ranks' sparse vectors; every rank gets the result, with indices in ascending order.
+/// @param comm  communicator, all of whose ranks make the call
+/// @param its   sparse(indices, values) or sparse(indices, values, length); ranks may have different numbers of
+///              elements, none too
+/// @param op    associative callable T(T const&, T const&); operands are in the order of ranks
+/// @param form  lists, blocks, or what is fewer bytes; the same on every rank
+/// Throws argument_error, and failed_elsewhere on the other ranks, where a list is not in order, has an index twice,
+/// below 0 or beyond the length, or other than a value for each index; mismatch_error (lengths or forms differ);
+/// otherwise as all_reduce. The result is the same, bit by bit, on all ranks.
+/// Cost, of k elements on a rank and K in the result, as lists: 7 collectives, of which 4 are short; k - k/p elements
+/// and at most K - K/p sent where they spread evenly. As blocks: two.
+template <communicator Comm, class T, class Index, class Op>
+  requires(detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
+sparse_vector<T, Index> all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
+                                   sparse_form form = sparse_form::fewest_bytes) {
+  static_assert(std::default_initializable<T> && !std::is_same_v<T, bool>,
+                "colligo: values of sparse vectors have a default constructor, and are no bool, of which a "
+                "std::vector has no elements: use char");
+  auto const states = detail::states_of<collective::all_reduce>(comm, its, form);
+  bool const blocks = form == sparse_form::blocks ||
+                      (form != sparse_form::lists && detail::are_blocks_less<T, Index>(states, true));
+  if constexpr (detail::is_bytes<T>) {
+    if (blocks) {
+      detail::door<collective::all_reduce, Comm> const here(comm);
+      std::vector<detail::sparse_block<T>> all;
+      here.attempt([&] {
+        all = detail::blocks_of_list<std::remove_reference_t<Op>>(its, std::array{std::int64_t{0}, states[0].length});
+      });
+      detail::combined_blocks<std::remove_reference_t<Op>> combined{op};
+      colligo::all_reduce(comm, in_place(all), combined);
+      return detail::list_of_blocks<Index, T>(all, 0);
+    }
+  }
+  std::vector<std::int64_t> begin;
+  detail::door<collective::all_to_all, Comm>(comm).attempt([&] { begin = detail::cut_by_samples(states); });
+  return detail::all_parts(comm, detail::part_of_sum(comm, its, begin, op), begin);
+}
+
+/// The same, of which rank r gets those of its block: counts[r] indices, from where the block of rank r - 1 ends. The
+/// length of the vector is the sum of all counts, which are the same on every rank. Indices stay those of the vector.
+template <communicator Comm, class T, class Index, std::ranges::sized_range Counts, class Op>
+  requires(detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
+sparse_vector<T, Index> reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts const& counts,
+                                       Op&& op, sparse_form form = sparse_form::fewest_bytes) {
+  detail::door<collective::reduce_scatter, Comm> const here(comm);
+  auto const p = static_cast<std::size_t>(here.size()), me = static_cast<std::size_t>(here.rank());
+  here.require_size(std::ranges::size(counts), p, "the list of counts");
+  std::vector<std::int64_t> begin;
+  here.attempt([&] { begin.push_back(0); });
+  for (auto const count : counts) {
+    here.require_count(count);
+    here.attempt([&] { begin.push_back(begin.back() + static_cast<std::int64_t>(count)); });
+  }
+  sparse_range<T, Index> const whole{its.indices, its.values, begin.back()};
+  auto const states = detail::states_of<collective::reduce_scatter>(comm, whole, form);
+  bool const blocks = form == sparse_form::blocks ||
+                      (form != sparse_form::lists && detail::are_blocks_less<T, Index>(states, false));
+  if constexpr (detail::is_bytes<T>) {
+    if (blocks) {
+      std::vector<detail::sparse_block<T>> all, mine;
+      std::vector<std::size_t> of_rank;
+      here.attempt([&] {
+        all = detail::blocks_of_list<std::remove_reference_t<Op>>(whole, begin);
+        for (std::size_t r = 0; r < p; ++r)
+          of_rank.push_back(static_cast<std::size_t>((begin[r + 1] - begin[r] + detail::block_width - 1) /
+                                                     detail::block_width));
+        mine.resize(of_rank[me]);
+      });
+      detail::combined_blocks<std::remove_reference_t<Op>> combined{op};
+      colligo::reduce_scatter(comm, all, mine, of_rank, combined);
+      return detail::list_of_blocks<Index, T>(mine, begin[me]);
+    }
+  }
+  return detail::part_of_sum(comm, whole, begin, op);
+}
+
+}  // namespace colligo
