@@ -17,8 +17,8 @@ add_test(NAME threads COMMAND test_threads)
 # Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single
 # ones have of their own. They take longer to run: g++ optimises them.
 add_executable(test_algorithms algorithm/combined.cpp algorithm/recorded.cpp)
-add_executable(test_texts words.cpp algorithm/hierarchical.cpp algorithm/levels.cpp core/each.cpp extra/binned.cpp
-               extra/exact.cpp extra/sequences.cpp extra/sparse.cpp)
+add_executable(test_texts words.cpp algorithm/hierarchical.cpp algorithm/levels.cpp core/each.cpp core/indices.cpp
+               extra/batch.cpp extra/binned.cpp extra/exact.cpp extra/sequences.cpp extra/sparse.cpp)
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")
   target_sources(test_threads PRIVATE select/overrides.cpp)
 endif()

@@ -24,7 +24,10 @@ struct calls<collective::scan> : elementwise_calls<collective::scan> {
 /// The last step of an exclusive scan: init takes part at every rank.
 template <class T, class Op>
 void combine_with_init(bool first, T const& init, std::span<T> to, Op& op) {
-  for (T& element : to) element = first ? init : static_cast<T>(op(init, element));
+  if constexpr (takes_index<Op, T>)
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = first ? init : static_cast<T>(op(i, init, to[i]));
+  else
+    for (T& element : to) element = first ? init : static_cast<T>(op(init, element));
 }
 template <class T, class Op>
 struct owned_scan final : owned_functor<Op> {

@@ -157,7 +157,7 @@ sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> con
   here.attempt([&] {
     to.resize(p), from.resize(p);
     for (std::size_t r = 0; r < p; ++r)
-      to[r] = place_of(its.indices, begin[r + 1]) - place_of(its.indices, begin[r]);
+      to[r] = first_not_below(its.indices, begin[r + 1]) - first_not_below(its.indices, begin[r]);
   });
   colligo::all_to_all(comm, to, from);
   sparse_vector<T, Index> lists;
@@ -217,7 +217,7 @@ sparse_vector<T, Index> all_parts(Comm const& comm, sparse_vector<T, Index> cons
 /// Cost, of k elements on a rank and K in the result, as lists: 7 collectives, of which 4 are short; k - k/p elements
 /// and at most K - K/p sent where they spread evenly. As blocks: two.
 template <communicator Comm, class T, class Index, class Op>
-  requires(detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
+  requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
 sparse_vector<T, Index> all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
                                    sparse_form form = sparse_form::fewest_bytes) {
   static_assert(std::default_initializable<T> && !std::is_same_v<T, bool>,
@@ -246,7 +246,7 @@ sparse_vector<T, Index> all_reduce(Comm const& comm, sparse_range<T, Index> cons
 /// The same, of which rank r gets those of its block: counts[r] indices, from where the block of rank r - 1 ends. The
 /// length of the vector is the sum of all counts, which are the same on every rank. Indices stay those of the vector.
 template <communicator Comm, class T, class Index, std::ranges::sized_range Counts, class Op>
-  requires(detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
+  requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
 sparse_vector<T, Index> reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts const& counts,
                                        Op&& op, sparse_form form = sparse_form::fewest_bytes) {
   detail::door<collective::reduce_scatter, Comm> const here(comm);

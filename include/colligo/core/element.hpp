@@ -126,6 +126,15 @@ consteval auto words_around(char const (&before)[N], char const (&after)[M]) {
   return words;
 }
 
+/// How functors that take an index combine elements first .. of the vector; and what finds that index where algorithms
+/// keep elements elsewhere (indexed.hpp).
+struct known_places;
+struct indexed_combination {
+  void (*combine)(void* op, std::size_t first, std::byte const* left, std::byte const* right, std::byte* out,
+                  std::size_t n);
+  known_places const* places;
+};
+
 struct element {
   std::size_t size, alignment;          ///< bytes
   bool commutes;                        ///< operands may change places
@@ -135,6 +144,8 @@ struct element {
   std::string_view (*functor_name)();
   /// out[i] = op(left[i], right[i]) for n elements; out may be left or right.
   void (*combine)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
+  /// Not null: the functor takes an index, and `combine` is null.
+  indexed_combination const* by_index = nullptr;
 
   /// The same type and functor, of which one may be const.
   bool is_like(element const& other) const {
@@ -152,6 +163,20 @@ void combine_bytes(void* op, std::byte const* left, std::byte const* right, std:
   combine(reinterpret_cast<T const*>(left), reinterpret_cast<T const*>(right), reinterpret_cast<T*>(out), n,
           *static_cast<Op*>(op));
 }
+
+/// Set by element_of where a functor takes an index.
+template <class Lazy = void>
+struct places_for_indices;
+template <class T, class Op>
+void combine_with_index(void* op, std::size_t first, std::byte const* left, std::byte const* right, std::byte* out,
+                        std::size_t n) {
+  auto const *l = reinterpret_cast<T const*>(left), *r = reinterpret_cast<T const*>(right);
+  for (std::size_t i = 0; i < n; ++i)
+    reinterpret_cast<T*>(out)[i] = static_cast<T>((*static_cast<Op*>(op))(first + i, l[i], r[i]));
+}
+template <class T, class Op, class Lazy = void>
+inline constexpr indexed_combination indexed_combination_of{&combine_with_index<T, Op>,
+                                                            &places_for_indices<Lazy>::all};
 
 /// How a type is combined that does it better than by assigning what the functor returns; null: as others are.
 using combination = void (*)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
@@ -171,9 +196,14 @@ inline constexpr element element_of{
     &name_of_type<T>, &name_of_type<std::remove_cv_t<Op>>,
     [] {
       if constexpr (std::is_same_v<std::remove_cv_t<Op>, no_functor>) return &combine_nothing;
+      else if constexpr (takes_index<Op, T>) return static_cast<combination>(nullptr);
       else if constexpr (!std::is_null_pointer_v<decltype(own_combination<std::remove_cv_t<Op>, T>)>)
         return own_combination<std::remove_cv_t<Op>, T>;
       else return &combine_bytes<T, Op>;
+    }(),
+    [] {
+      if constexpr (takes_index<Op, T>) return &indexed_combination_of<T, Op>;
+      else return static_cast<indexed_combination const*>(nullptr);
     }()};
 
 /// What the algorithms of the library are compiled for, once.

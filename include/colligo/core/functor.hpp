@@ -2,13 +2,16 @@
 /// @file
 /// What is known of reduction functors: which commute, and the library's own: maximum, minimum, maxloc, minloc.
 ///
-/// A functor is any callable T(T const&, T const&), stateful ones included. It must be associative.
+/// A functor is any callable T(T const&, T const&), stateful ones included. It must be associative. One that does not
+/// take two arguments may take three, T(std::size_t index, T const&, T const&): where the element stands in the vector
+/// that the caller has given; then it must be associative for each index.
 #pragma once
 
 #include "mode.hpp"
 
 #include <complex>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
@@ -37,6 +40,11 @@ constexpr bool unordered(T const& value) {
   else
     return false;
 }
+
+/// A functor that takes the index of what it combines.
+template <class Op, class T>
+concept takes_index = !std::is_invocable_r_v<T, Op&, T const&, T const&> &&
+                      std::is_invocable_r_v<T, Op&, std::size_t, T const&, T const&>;
 
 }  // namespace detail
 
@@ -103,6 +111,9 @@ struct commutative_functor {
   template <class T>
     requires std::is_invocable_r_v<T, Op&, T const&, T const&>
   constexpr T operator()(T const& a, T const& b) { return op(a, b); }
+  template <class T>
+    requires std::is_invocable_r_v<T, Op&, std::size_t, T const&, T const&>
+  constexpr T operator()(std::size_t index, T const& a, T const& b) { return op(index, a, b); }
 };
 
 /// Says that op(a, b) == op(b, a), so that algorithms which reorder operands may take it.

@@ -108,6 +108,7 @@ struct scratch {
   row<operand> operands;            ///< of a list that is made while it is read
   row<std::byte const*> sources;    ///< where the messages of a step begin
   row<piece> pieces;                ///< what is folded in order of arrival
+  row<std::size_t> places;          ///< of elements beyond the vector (core/indexed.hpp)
 };
 
 }  // namespace colligo

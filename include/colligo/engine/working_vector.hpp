@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "../core/clock.hpp"
+#include "../core/indexed.hpp"
 #include "../core/step.hpp"
 #include "call.hpp"
 #include "scratch.hpp"
@@ -106,7 +107,9 @@ class working_vector {
   working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,
                  values<std::byte> const& beyond, scratch& memory)
       : its_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
-        written_(in.data == out.data ? out.covers : range{}) {}
+        written_(in.data == out.data ? out.covers : range{}), combines_at_once_(!its.of->by_index) {
+    if (!combines_at_once_) [[unlikely]] memory.places.clear();
+  }
 
   element const& of() const { return *its_.of; }
   collective what() const { return its_.what; }
@@ -125,7 +128,7 @@ class working_vector {
   std::byte const* read(range const& r, own which, std::byte* free) {
     if (which == own::result) return read(r);
     if (which == own::input || !written_.touch(r)) return at(in_, r);
-    combine(read(r), at(in_, r), free, r.size());
+    combine(read(r), at(in_, r), free, r);
     return free;
   }
 
@@ -139,7 +142,7 @@ class working_vector {
   void combine(range const& r, std::byte const* received, bool from_lower, own with) {
     std::byte const* const mine = read(r, with, out_at(r));
     std::byte* const into = write(r);
-    combine(from_lower ? received : mine, from_lower ? mine : received, into, r.size());
+    combine(from_lower ? received : mine, from_lower ? mine : received, into, r);
   }
 
   /// Combines what came from several ranks, with the rank's own values at their place among them: the same grouping,
@@ -154,7 +157,7 @@ class working_vector {
       std::byte const* left = nullptr;
       std::size_t operands = 0;
       auto const take = [&](std::byte const* right) {
-        if (left) combine(left, right, into, part.size());
+        if (left) combine(left, right, into, part);
         left = ++operands == 1 ? right : into;
       };
       bool const late = own == into && n > 1 && contribution(from(1)).rank < me;   // overwritten before its turn
@@ -181,6 +184,7 @@ class working_vector {
   /// Copies the current values of a range to another one, or combines them into those there.
   void move(operand const& alone) {
     auto const [from, into] = alone.elements;
+    if (!combines_at_once_) [[unlikely]] learn(from, into);
     if (alone.merges()) return combine(into, read(from), alone.what == operand::kind::merge_left, own::result);
     if (failed_) [[unlikely]] return;
     std::byte const* const source = read(from);
@@ -203,7 +207,7 @@ class working_vector {
   /// From now on the nanoseconds that go into combining are added there; null: they are not counted.
   void watch_combining(std::int64_t* nanoseconds) {
     watched_ = nanoseconds;
-    combines_at_once_ = !watched_ && !failed_;
+    combines_at_once_ = !watched_ && !failed_ && !of().by_index;
   }
   bool has_failed() const { return failed_ != nullptr; }
   std::exception_ptr const& failure() const { return failed_; }
@@ -220,28 +224,39 @@ class working_vector {
   void begin_again() {
     written_ = written_ranges(in_.data == out_.data ? out_.covers : range{});
     failed_ = nullptr;
-    combines_at_once_ = watched_ == nullptr;
+    combines_at_once_ = !watched_ && !of().by_index;
   }
 
  private:
-  void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
-    if (!combines_at_once_) [[unlikely]] return combine_otherwise(left, right, out, n);
+  void combine(std::byte const* left, std::byte const* right, std::byte* out, range const& r) {
+    if (!combines_at_once_) [[unlikely]] return combine_otherwise(left, right, out, r.first, r.last);
     try {
-      of().combine(its_.op, left, right, out, n);
+      of().combine(its_.op, left, right, out, r.size());
     } catch (...) {
       fail(std::current_exception());
     }
   }
   [[gnu::noinline]] void combine_otherwise(std::byte const* left, std::byte const* right, std::byte* out,
-                                           std::size_t n) {
+                                           std::size_t first, std::size_t last) {
     if (failed_) return;
     std::int64_t const began = now_in_ns();
     try {
-      of().combine(its_.op, left, right, out, n);
+      if (auto const* const by = of().by_index)
+        by->places->combine(memory_.places, its_.vector.whole, of(), its_.op, {first, last}, left, right, out);
+      else of().combine(its_.op, left, right, out, last - first);
     } catch (...) {
       fail(std::current_exception());
     }
     if (watched_) *watched_ += now_in_ns() - began;
+  }
+
+  [[gnu::noinline]] void learn(range from, range into) {
+    if (!of().by_index) return;
+    try {
+      of().by_index->places->learn(memory_.places, its_.vector.whole, from, into);
+    } catch (...) {   // there is no memory
+      fail(std::current_exception());
+    }
   }
 
   template <class Byte>

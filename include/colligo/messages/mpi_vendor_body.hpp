@@ -283,7 +283,9 @@ COLLIGO_BODY owner<moving_step> vendor_request(mpi_port& port, call const& its, 
   return make_owner<vendor_call>(port, its, persistent ? manner::persistent : manner::started);
 }
 
-COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const { return mpi::element_of(its).vendor != nullptr; }
+COLLIGO_BODY bool mpi_port::has_vendor(call const& its) const {
+  return mpi::element_of(its).vendor != nullptr && its.of->by_index == nullptr;
+}
 COLLIGO_BODY void mpi_port::run_vendor(call const& its, bool blocking) {
   mpi::element_of(its).vendor->run(*this, its, blocking);
 }

@@ -16,6 +16,7 @@
 
 #include "../core/error.hpp"
 #include "../core/functor.hpp"
+#include "../core/indexed.hpp"
 #include "../engine/call.hpp"
 #include "../engine/handles.hpp"
 #include "decide.hpp"
@@ -100,9 +101,15 @@ constexpr bool narrows() {
 }
 
 template <class Op, class T>
-concept functor_on = !holds_addresses<T> &&
-                     std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
-                     !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
+concept functor_of_two = !holds_addresses<T> &&
+                         std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
+                         !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
+template <class Op, class T>
+concept functor_with_index =
+    !holds_addresses<T> && takes_index<std::remove_reference_t<Op>, T> &&
+    !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, std::size_t, T const&, T const&>>();
+template <class Op, class T>
+concept functor_on = functor_of_two<Op, T> || functor_with_index<Op, T>;
 
 /// The functor where an argument is a set of overloads, as std::max<double> is, whose type nothing can deduce.
 template <class T>
@@ -183,6 +190,8 @@ constexpr void check_laws() {
     static_assert(!std::is_same_v<Algorithm, vendor> || port_of<Comm>::template has_vendor<T>,
                   "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements "
                   "that travel as bytes");
+    static_assert(!std::is_same_v<Algorithm, vendor> || !takes_index<Op, T>,
+                  "colligo: vendor is the MPI library's own collective, which can not say the index of what it combines");
   }
 }
 

@@ -61,7 +61,7 @@ mistake_of_list mistake_in(sparse_range<T, Index> const& its) {
 
 /// Where the first element is whose index is not below this one.
 template <class Index>
-std::size_t place_of(std::span<Index const> indices, std::int64_t index) {
+std::size_t first_not_below(std::span<Index const> indices, std::int64_t index) {
   return static_cast<std::size_t>(
       std::ranges::lower_bound(indices, index, {}, [](Index i) { return static_cast<std::int64_t>(i); }) -
       indices.begin());
