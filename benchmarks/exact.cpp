@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What exact sums cost: on the way beside MPI's plain sum of a double, locally beside std::accumulate, and several
-// reductions in one call beside as many calls. Pairs are timed one after the other, again and again; medians of their
-// ratios are printed.
+// reductions in one call beside as many calls. And sums of sparse vectors beside dense ones. Pairs are timed one after
+// the other, again and again; medians of their ratios are printed.
 //
 //   mpirun -n 2 exact
 #include <mpi.h>
@@ -12,6 +12,7 @@
 #include <colligo/each.hpp>
 #include <colligo/require.hpp>
 #include <colligo/sequence.hpp>
+#include <colligo/sparse.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,18 +66,54 @@ void print(boost::mpi::communicator const& world, std::string_view what, std::st
              t.theirs * scale / per, t.ratio);
 }
 
+// Sums of sparse vectors of n doubles beside what a program would do without them: the vector with zeros, its sum, and
+// what is not zero of that; and beside either form.
+void compare_sparse(boost::mpi::communicator const& world, std::size_t n, int pairs) {
+  for (double const density : {0.001, 0.01, 0.1, 0.5}) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(world.rank() + 1));
+    std::bernoulli_distribution is_there(density);
+    colligo::sparse_vector<double, std::int64_t> mine, sum;
+    for (std::size_t i = 0; i < n; ++i)
+      if (is_there(random)) mine.indices.push_back(static_cast<std::int64_t>(i)), mine.values.push_back(1);
+    auto const its = colligo::sparse(mine.indices, mine.values, static_cast<std::int64_t>(n));
+    auto const by = [&](colligo::sparse_form form) {
+      return [&, form] { sum = colligo::all_reduce(world, its, std::plus<>{}, form); };
+    };
+    auto const dense = [&] {
+      std::vector<double> all(n);
+      for (std::size_t i = 0; i < mine.indices.size(); ++i)
+        all[static_cast<std::size_t>(mine.indices[i])] = mine.values[i];
+      colligo::all_reduce(world, colligo::in_place(all), std::plus<>{});
+      sum = {};
+      for (std::size_t i = 0; i < n; ++i)
+        if (all[i] != 0) sum.indices.push_back(static_cast<std::int64_t>(i)), sum.values.push_back(all[i]);
+    };
+    auto const what = fmt::format("sparse, {:g} % of {}", 100 * density, n);
+    using enum colligo::sparse_form;
+    print(world, what, "dense", compare(world, pairs, 1, by(fewest_bytes), dense));
+    print(world, what, "as lists", compare(world, pairs, 1, by(fewest_bytes), by(lists)));
+    print(world, what, "as blocks", compare(world, pairs, 1, by(fewest_bytes), by(blocks)));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   boost::mpi::environment const mpi(argc, argv);
   boost::mpi::communicator const world;
   int pairs = 101, calls = 2000;
+  std::size_t length = 1000000;
+  bool only_sparse = false;
   std::vector<std::size_t> lengths{1000000, 20000000};
   CLI::App app("What exact sums cost beside plain ones");
   app.add_option("--pairs", pairs, "pairs of timings, whose medians are taken")->capture_default_str();
   app.add_option("--calls", calls, "calls in each")->capture_default_str();
   app.add_option("--numbers", lengths, "lengths of ranges that one rank sums up")->capture_default_str();
+  app.add_option("--length", length, "of sparse vectors")->capture_default_str();
+  app.add_flag("--only-sparse", only_sparse, "sums of sparse vectors alone");
   CLI11_PARSE(app, argc, argv);
+  compare_sparse(world, length, std::max(2, pairs / 5));
+  if (only_sparse) return 0;
   double volatile sink = 0;
   double x = world.rank() + 0.1, y = 0;
   auto const plain = [&] { MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, world); };

@@ -7,11 +7,11 @@
 ///   auto const sum = colligo::all_reduce(world, colligo::sparse(indices, values), std::plus<>{});
 ///   // sum.indices, sum.values
 ///
-/// The range of indices is cut into p parts that hold about as much, as samples of all lists say. Each rank sends the
-/// others their parts, merges what it gets, and, for all_reduce, sends the result to all: n - n/p elements each way. What
-/// grows dense on the way goes with a bit for each index instead of a list of them. Where less is sent and combined so,
-/// the vectors are combined as blocks of 64 elements, of which each says which are there: by an ordinary all_reduce or
-/// reduce_scatter.
+/// The range of indices is cut into p parts that hold about as much, as samples of all lists say. Each rank sends
+/// others their parts, merges what it gets, and, for all_reduce, sends the result to all: k - k/p elements each way. What
+/// grows dense on the way goes with a bit for each index instead of a list of them. Where less is sent and combined
+/// so, the vectors are combined as blocks of 64 elements, of which each says which are there: by an ordinary all_reduce
+/// or reduce_scatter.
 #pragma once
 
 #include <array>
@@ -27,13 +27,12 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// values[i] stands at indices[i], which are ascending. `length`, the same on all ranks: of the vector; left out, it ends
-/// behind the last index of any rank.
+/// values[i] stands at indices[i], which are ascending. `length`, the same on all ranks: of the vector; left out, it
+/// ends behind the last index of any rank. A view: both have to live until the call has returned.
 template <detail::contiguous Indices, elements Values>
   requires std::integral<std::ranges::range_value_t<Indices>>
-sparse_range<std::ranges::range_value_t<Values>, std::ranges::range_value_t<Indices>> sparse(
-    Indices const& indices, Values const& values, std::int64_t length = -1) {
-  return {indices, values, length};
+auto sparse(Indices const& indices, Values const& values, std::int64_t length = -1) {
+  return sparse_range<std::ranges::range_value_t<Values>, std::ranges::range_value_t<Indices>>{indices, values, length};
 }
 
 /// How sparse vectors go: as sends and combines fewer bytes, as lists, or as blocks (elements that travel as bytes
@@ -140,8 +139,8 @@ std::vector<std::int64_t> cut_by_samples(std::span<state_of_list const> states) 
   double before = 0;
   std::size_t part = 1;
   for (sample const& its : all) {
-    for (; part < states.size() && before * static_cast<double>(states.size()) >= static_cast<double>(part) * sum; ++part)
-      begin[part] = its.index;
+    double const parts = before / sum * static_cast<double>(states.size());
+    for (; part < states.size() && parts >= static_cast<double>(part); ++part) begin[part] = its.index;
     before += its.weight;
   }
   return begin;
@@ -205,7 +204,7 @@ sparse_vector<T, Index> all_parts(Comm const& comm, sparse_vector<T, Index> cons
 
 }  // namespace detail
 
-/// Combines the ranks' sparse vectors; every rank gets the result, with indices in ascending order.
+/// Combines the ranks' sparse vectors; every rank gets the result, a sparse_vector with indices in ascending order.
 /// @param comm  communicator, all of whose ranks make the call
 /// @param its   sparse(indices, values) or sparse(indices, values, length); ranks may have different numbers of
 ///              elements, none too
@@ -218,8 +217,8 @@ sparse_vector<T, Index> all_parts(Comm const& comm, sparse_vector<T, Index> cons
 /// and at most K - K/p sent where they spread evenly. As blocks: two.
 template <communicator Comm, class T, class Index, class Op>
   requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
-sparse_vector<T, Index> all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
-                                   sparse_form form = sparse_form::fewest_bytes) {
+auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
+                sparse_form form = sparse_form::fewest_bytes) {
   static_assert(std::default_initializable<T> && !std::is_same_v<T, bool>,
                 "colligo: values of sparse vectors have a default constructor, and are no bool, of which a "
                 "std::vector has no elements: use char");
@@ -247,8 +246,8 @@ sparse_vector<T, Index> all_reduce(Comm const& comm, sparse_range<T, Index> cons
 /// length of the vector is the sum of all counts, which are the same on every rank. Indices stay those of the vector.
 template <communicator Comm, class T, class Index, std::ranges::sized_range Counts, class Op>
   requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
-sparse_vector<T, Index> reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts const& counts,
-                                       Op&& op, sparse_form form = sparse_form::fewest_bytes) {
+auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts const& counts, Op&& op,
+                    sparse_form form = sparse_form::fewest_bytes) {
   detail::door<collective::reduce_scatter, Comm> const here(comm);
   auto const p = static_cast<std::size_t>(here.size()), me = static_cast<std::size_t>(here.rank());
   here.require_size(std::ranges::size(counts), p, "the list of counts");

@@ -82,9 +82,9 @@ void expect_indices(thread_communicator& comm, std::size_t n, Make make, Op op, 
     check(out, me, 0);
   });
   auto const counts = laws::distributions(p, n)[3];
-  std::size_t const first = std::reduce(counts.begin(), counts.begin() + me), mine = counts[static_cast<std::size_t>(me)];
+  std::size_t const first = std::reduce(counts.begin(), counts.begin() + me);
   call(collective::reduce_scatter, [&](named by) {
-    std::vector<T> out(mine);
+    std::vector<T> out(counts[static_cast<std::size_t>(me)]);
     colligo::reduce_scatter(comm, vector(std::reduce(counts.begin(), counts.end())), out, counts, op, by);
     check(out, p, first);
   });

@@ -50,16 +50,17 @@ struct names {
                     out_numbers);
   }
 
+  std::vector<int> from(int first) const {   // p of them
+    std::vector<int> ranks(static_cast<std::size_t>(p));
+    std::iota(ranks.begin(), ranks.end(), first);
+    return ranks;
+  }
+
  private:
   std::vector<double> of(int count) const { return std::vector<double>(static_cast<std::size_t>(count), value); }
   std::vector<int> multiples(int of) const {
     std::vector<int> ranks;
     for (int r = 0; r < p; ++r) ranks.push_back(of * r);
-    return ranks;
-  }
-  std::vector<int> from(int first) const {   // p of them
-    std::vector<int> ranks(static_cast<std::size_t>(p));
-    std::iota(ranks.begin(), ranks.end(), first);
     return ranks;
   }
   static std::vector<int> before(std::vector<int> const& lengths) {

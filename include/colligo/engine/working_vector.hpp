@@ -107,9 +107,7 @@ class working_vector {
   working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,
                  values<std::byte> const& beyond, scratch& memory)
       : its_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
-        written_(in.data == out.data ? out.covers : range{}), combines_at_once_(!its.of->by_index) {
-    if (!combines_at_once_) [[unlikely]] memory.places.clear();
-  }
+        written_(in.data == out.data ? out.covers : range{}) {}
 
   element const& of() const { return *its_.of; }
   collective what() const { return its_.what; }
@@ -184,7 +182,7 @@ class working_vector {
   /// Copies the current values of a range to another one, or combines them into those there.
   void move(operand const& alone) {
     auto const [from, into] = alone.elements;
-    if (!combines_at_once_) [[unlikely]] learn(from, into);
+    if (of().by_index) [[unlikely]] learn(from, into);
     if (alone.merges()) return combine(into, read(from), alone.what == operand::kind::merge_left, own::result);
     if (failed_) [[unlikely]] return;
     std::byte const* const source = read(from);
@@ -207,7 +205,7 @@ class working_vector {
   /// From now on the nanoseconds that go into combining are added there; null: they are not counted.
   void watch_combining(std::int64_t* nanoseconds) {
     watched_ = nanoseconds;
-    combines_at_once_ = !watched_ && !failed_ && !of().by_index;
+    combines_at_once_ = !watched_ && !failed_;
   }
   bool has_failed() const { return failed_ != nullptr; }
   std::exception_ptr const& failure() const { return failed_; }
@@ -224,14 +222,16 @@ class working_vector {
   void begin_again() {
     written_ = written_ranges(in_.data == out_.data ? out_.covers : range{});
     failed_ = nullptr;
-    combines_at_once_ = !watched_ && !of().by_index;
+    combines_at_once_ = watched_ == nullptr;
+    has_learnt_ = false;
   }
 
  private:
   void combine(std::byte const* left, std::byte const* right, std::byte* out, range const& r) {
-    if (!combines_at_once_) [[unlikely]] return combine_otherwise(left, right, out, r.first, r.last);
+    auto const now = of().combine;   // null: the functor takes an index
+    if (!combines_at_once_ || !now) [[unlikely]] return combine_otherwise(left, right, out, r.first, r.last);
     try {
-      of().combine(its_.op, left, right, out, r.size());
+      now(its_.op, left, right, out, r.size());
     } catch (...) {
       fail(std::current_exception());
     }
@@ -242,7 +242,7 @@ class working_vector {
     std::int64_t const began = now_in_ns();
     try {
       if (auto const* const by = of().by_index)
-        by->places->combine(memory_.places, its_.vector.whole, of(), its_.op, {first, last}, left, right, out);
+        by->places->combine(places(), its_.vector.whole, of(), its_.op, {first, last}, left, right, out);
       else of().combine(its_.op, left, right, out, last - first);
     } catch (...) {
       fail(std::current_exception());
@@ -250,10 +250,14 @@ class working_vector {
     if (watched_) *watched_ += now_in_ns() - began;
   }
 
+  // What is left of the run before is forgotten.
+  row<std::size_t>& places() {
+    if (!std::exchange(has_learnt_, true)) memory_.places.clear();
+    return memory_.places;
+  }
   [[gnu::noinline]] void learn(range from, range into) {
-    if (!of().by_index) return;
     try {
-      of().by_index->places->learn(memory_.places, its_.vector.whole, from, into);
+      of().by_index->places->learn(places(), its_.vector.whole, from, into);
     } catch (...) {   // there is no memory
       fail(std::current_exception());
     }
@@ -291,6 +295,7 @@ class working_vector {
   std::exception_ptr failed_;
   std::int64_t* watched_ = nullptr;
   bool combines_at_once_ = true;   // as nearly always: nothing has failed or is observed
+  bool has_learnt_ = false;        // where elements beyond the vector belong
 };
 
 /// The fragments of a step's operands in the order listed, for a loop; operands that vanish have none.

@@ -179,7 +179,8 @@ refusal why_not(port_base& port, call const& its, choice const& by) {
   port.known.hosts = port.hosts;
   if (what.is_vendor) {
     if (port.has_vendor(its)) return {};
-    if (its.of->by_index) return {" is the MPI library's own collective, which can not say the index of what it combines"};
+    if (its.of->by_index)
+      return {" is the MPI library's own collective, which can not say the index of what it combines"};
     return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes"};
   }
   if (by.over == transport::shared_memory)

@@ -191,7 +191,8 @@ constexpr void check_laws() {
                   "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements "
                   "that travel as bytes");
     static_assert(!std::is_same_v<Algorithm, vendor> || !takes_index<Op, T>,
-                  "colligo: vendor is the MPI library's own collective, which can not say the index of what it combines");
+                  "colligo: vendor is the MPI library's own collective, which can not say the index of what it "
+                  "combines");
   }
 }
 

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// batch: calls of all_reduce with different types, lengths and functors, put off and made as one.
+///
+///   colligo::batch calls(world);
+///   auto const sum = calls.all_reduce(x, std::plus<>{});   // a value
+///   calls.all_reduce(in, out, colligo::maximum{});         // ranges, which are read and written by run()
+///   calls.run();
+///   use(*sum, out);
+///
+/// Their vectors go as one, beside each other, each with its functor, which may take the index of an element in its own
+/// vector. So k short calls cost little more than one. It is cut into segments, as other vectors are, where that leaves
+/// all elements whole and adds no more than a quarter of nothing in between; else it is one element to algorithms.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../select/communicators.hpp"
+#include "../../select/forms.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// One call of a batch, at bytes begin .. of what is sent.
+class part_of_batch {
+ public:
+  part_of_batch(element const& of, std::size_t count) : of_(of), count_(count) {}
+  virtual ~part_of_batch() = default;
+  virtual void* op() = 0;
+  virtual std::byte const* in() const = 0;   ///< of values too: the caller's, or a copy
+  virtual std::byte* out() = 0;
+
+  element const& of() const { return of_; }
+  std::size_t bytes() const { return of_.bytes(count_); }
+  std::size_t begin() const { return begin_; }
+  /// At a multiple of this from `free` on. Returns what is free behind it.
+  std::size_t place(std::size_t free, std::size_t multiple) {
+    begin_ = (free + multiple - 1) / multiple * multiple;
+    return begin_ + bytes();
+  }
+  /// Combines those of its elements that are within bytes first .. last, where left, right and out begin.
+  void combine(std::size_t first, std::size_t last, std::byte const* left, std::byte const* right, std::byte* out) {
+    std::size_t const from = std::max(first, begin_), to = std::min(last, begin_ + bytes());
+    if (from >= to) return;
+    std::size_t const index = (from - begin_) / of_.size, n = (to - from) / of_.size, at = from - first;
+    if (of_.by_index) of_.by_index->combine(op(), index, left + at, right + at, out + at, n);
+    else of_.combine(op(), left + at, right + at, out + at, n);
+  }
+
+ private:
+  element const& of_;
+  std::size_t count_, begin_ = 0;
+};
+
+template <class T, class Op>
+class vector_in_batch final : public part_of_batch {
+ public:
+  vector_in_batch(std::span<T const> in, std::span<T> out, Op its)
+      : part_of_batch(element_of<T, Op>, out.size()), in_(in), out_(out), op_(std::move(its)) {}
+  void* op() override { return std::addressof(op_); }
+  std::byte const* in() const override { return reinterpret_cast<std::byte const*>(in_.data()); }
+  std::byte* out() override { return reinterpret_cast<std::byte*>(out_.data()); }
+
+ private:
+  std::span<T const> in_;
+  std::span<T> out_;
+  Op op_;
+};
+template <class T, class Op>
+class value_in_batch final : public part_of_batch {
+ public:
+  value_in_batch(T const& in, Op its) : part_of_batch(element_of<T, Op>, 1), in_(in), out_(in), op_(std::move(its)) {}
+  void* op() override { return std::addressof(op_); }
+  std::byte const* in() const override { return reinterpret_cast<std::byte const*>(&in_); }
+  std::byte* out() override { return reinterpret_cast<std::byte*>(&out_); }
+  T const& value() const { return out_; }
+
+ private:
+  T in_, out_;
+  Op op_;
+};
+
+/// What is sent: all parts, in units that are elements to the engine.
+class parts_in_batch {
+ public:
+  parts_in_batch() = default;
+  parts_in_batch(parts_in_batch const&) = delete;
+  parts_in_batch& operator=(parts_in_batch const&) = delete;
+
+  std::vector<std::unique_ptr<part_of_batch>> all;
+
+  /// From now on parts stay where they are. Units are multiples of all elements, if that leaves few gaps.
+  template <class Lazy = void>
+  void place() {
+    std::size_t multiple = 1, alignment = 1, sum = 0;
+    for (auto const& part : all) {
+      commutes_ = commutes_ && part->of().commutes, exact_ = exact_ && part->of().exact;
+      alignment = std::max(alignment, part->of().alignment);
+      sum += part->bytes();
+      if (multiple <= sum) multiple = std::lcm(multiple, part->of().size);   // else it is too long already
+    }
+    bool const cut = multiple * all.size() <= sum / 4 &&
+                     std::ranges::all_of(all, [&](auto const& part) { return multiple % part->of().size == 0; });
+    std::size_t free = 0;
+    for (auto const& part : all) free = part->place(free, cut ? multiple : part->of().alignment);
+    unit_ = cut ? multiple : std::max<std::size_t>(1, (free + alignment - 1) / alignment * alignment);
+    units_ = (free + unit_ - 1) / unit_;
+    alignment_ = alignment;
+    bytes_.reset(new (std::align_val_t(cache_line)) std::byte[units_ * unit_ + 1]());   // gaps are sent too
+  }
+  std::span<std::byte> sent() { return {bytes_.get(), units_}; }   // as the engine counts them
+  void take() {
+    for (auto const& part : all)
+      if (part->bytes() != 0) std::memcpy(bytes_.get() + part->begin(), part->in(), part->bytes());
+  }
+  void give() {
+    for (auto const& part : all)
+      if (part->bytes() != 0) std::memcpy(part->out(), bytes_.get() + part->begin(), part->bytes());
+  }
+
+  /// Kept, for what is decided for a call refers to it.
+  template <class Lazy = void>
+  element const& unit() const {
+    static std::mutex turn;
+    static std::map<std::array<std::size_t, 4>, element> known;
+    std::lock_guard const mine(turn);
+    return known.try_emplace({unit_, alignment_, commutes_, exact_},
+                             element{unit_, alignment_, commutes_, exact_, nullptr, &name_of_type<parts_in_batch>,
+                                     &name_of_type<parts_in_batch>, nullptr, &by_index<Lazy>}).first->second;
+  }
+
+ private:
+  template <class Lazy>
+  static void combine(void* its, std::size_t first, std::byte const* left, std::byte const* right, std::byte* out,
+                      std::size_t n) {
+    auto& me = *static_cast<parts_in_batch*>(its);
+    for (auto const& part : me.all)
+      part->combine(first * me.unit_, (first + n) * me.unit_, left, right, out);
+  }
+  template <class Lazy>
+  static constexpr indexed_combination by_index{&combine<Lazy>, &places_for_indices<Lazy>::all};
+  struct end_bytes {
+    void operator()(std::byte* its) const { ::operator delete[](its, std::align_val_t(cache_line)); }
+  };
+
+  std::unique_ptr<std::byte[], end_bytes> bytes_;
+  std::size_t unit_ = 1, units_ = 0, alignment_ = 1;
+  bool commutes_ = true, exact_ = true;
+};
+
+/// What a request does for its batch.
+struct run_of_batch final : owned_by_request {
+  run_of_batch(parts_in_batch& its, bool& done) : parts(its), is_done(done) {}
+  void begin() override {
+    is_done = false;
+    parts.take();
+  }
+  void finish() override {
+    parts.give();
+    is_done = true;
+  }
+  parts_in_batch& parts;
+  bool& is_done;
+};
+
+}  // namespace detail
+
+/// The result of a call in a batch. Precondition: the batch is still there.
+template <class T>
+class batched {
+ public:
+  batched(T const& its, bool const& done) : its_(&its), done_(&done) {}
+  /// Throws error as long as the batch has not been run.
+  T const& operator*() const {
+    if (!*done_) throw error("colligo: a value of a batch is asked for before the batch has been run");
+    return *its_;
+  }
+  T const* operator->() const { return &**this; }
+
+ private:
+  T const* its_;
+  bool const* done_;
+};
+
+/// Calls that are put off. Elements are those that travel as bytes. Every rank makes a batch of the same calls and runs
+/// it once: by run(), by a request, or by a persistent, which may be started again. Ranges have to live until then, the
+/// batch until all of it is complete.
+template <communicator Comm>
+class batch {
+ public:
+  explicit batch(Comm const& comm) : comm_(comm) {}
+  batch(batch const&) = delete;
+  batch& operator=(batch const&) = delete;
+  /// Says on stderr that there are calls which have never been made, if that is so and no exception is the reason.
+  ~batch() {
+    if (!is_used_ && !parts_.all.empty() && std::uncaught_exceptions() == exceptions_)
+      std::fprintf(stderr, "colligo: a batch of %zu calls ends that has not been run\n", parts_.all.size());
+  }
+
+  /// One value per rank, which is taken now.
+  template <class T, class Op>
+    requires(!detail::stands_in_place<T> && travels_as_bytes<T> && detail::functor_on_values<Op, T>)
+  batched<T> all_reduce(T const& value, Op&& op) {
+    using part = detail::value_in_batch<T, std::decay_t<Op>>;
+    auto made = std::make_unique<part>(value, std::forward<Op>(op));
+    part const& its = *made;
+    add(std::move(made));
+    return {its.value(), is_done_};
+  }
+  /// Vectors of the same length on all ranks, which do not overlap. Throws argument_error.
+  template <detail::lasting In, detail::output_like<In> Out, class Op>
+    requires(travels_as_bytes<std::ranges::range_value_t<Out>> && detail::functor_on_elements<Op, Out>)
+  void all_reduce(In&& in, Out&& out, Op&& op) {
+    auto const [from, to] = detail::spans(in, out);
+    detail::door<collective::all_reduce, Comm> const its(comm_);
+    its.require_size(to.size(), from.size(), "the output");
+    its.require_disjoint(from, to);
+    add_vector(from, to, std::forward<Op>(op));
+  }
+  /// In place: all_reduce(in_place(range), op).
+  template <class R, class Op>
+    requires(travels_as_bytes<std::ranges::range_value_t<R>> && detail::functor_on<Op, std::ranges::range_value_t<R>>)
+  void all_reduce(in_place_range<R> both, Op&& op) {
+    add_vector(detail::constant(both.elements), both.elements, std::forward<Op>(op));
+  }
+
+  /// Makes them all. Throws error if the batch has been run before; otherwise as all_reduce. Collective.
+  template <algorithm Algorithm = automatic>
+  void run(Algorithm const& algorithm = {}) {
+    make<detail::made::at_once>(algorithm);
+  }
+  /// The same, started.
+  template <algorithm Algorithm = automatic>
+  [[nodiscard]] request irun(Algorithm const& algorithm = {}) {
+    return make<detail::made::started>(algorithm);
+  }
+  /// The same, made ready to be started any number of times: ranges are read each time.
+  template <algorithm Algorithm = automatic>
+  [[nodiscard]] persistent run_init(Algorithm const& algorithm = {}) {
+    return make<detail::made::ready>(algorithm);
+  }
+
+ private:
+  template <class T, class Op>
+  void add_vector(std::span<T const> in, std::span<T> out, Op&& op) {
+    add(std::make_unique<detail::vector_in_batch<T, std::decay_t<Op>>>(in, out, std::forward<Op>(op)));
+  }
+  void add(std::unique_ptr<detail::part_of_batch> part) {
+    if (is_used_) throw error("colligo: a call is added to a batch that has been run: make another batch");
+    parts_.all.push_back(std::move(part));
+  }
+
+  template <collective C, class Op, class Accepted, class Algorithm>
+  static decltype(auto) decide(Accepted& its, Algorithm const& algorithm) {
+    return detail::decide<C, std::byte, Op>(its.port, its.its, algorithm);
+  }
+  template <detail::made How, class Algorithm>
+  detail::made_t<How> make(Algorithm const& algorithm) {
+    constexpr collective c = collective::all_reduce;
+    if (std::exchange(is_used_, true))
+      throw error("colligo: a batch is run twice: make another batch, or use run_init");
+    detail::door<c, Comm> const its(comm_);
+    its.attempt([&] { parts_.place(); });
+    blocks const all = its.vector_of(parts_.sent().size());
+    auto accepted = its.accept(all, std::span<std::byte const>(parts_.sent()), all.whole, parts_.sent(), all.whole);
+    accepted.its.of = &parts_.unit();
+    accepted.its.wire = port_of<Comm>::template wire<std::byte, detail::no_functor, false>();   // bytes
+    accepted.its.op = &parts_;
+    using nothing = detail::no_functor;   // what is refused for the functor is refused when it runs
+    if constexpr (How == detail::made::at_once) {
+      parts_.take();
+      if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(accepted.port, accepted.its, &detail::texts<c>);
+      else run_call(accepted.port, accepted.its, decide<c, nothing>(accepted, algorithm));
+      parts_.give();
+      is_done_ = true;
+    } else {
+      auto owned = accepted.template own<How, detail::run_of_batch>(parts_, is_done_);
+      return detail::made_t<How>(detail::prepare_call(accepted.port, accepted.its,
+                                                      decide<c, nothing>(accepted, algorithm), std::move(owned),
+                                                      How == detail::made::ready));
+    }
+  }
+
+  Comm const& comm_;
+  detail::parts_in_batch parts_;
+  bool is_used_ = false, is_done_ = false;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+}  // namespace colligo
