@@ -7,11 +7,11 @@
 ///   auto const sum = colligo::all_reduce(world, colligo::sparse(indices, values), std::plus<>{});
 ///   // sum.indices, sum.values
 ///
-/// The range of indices is cut into p parts that hold about as much, as samples of all lists say. Each rank sends
-/// others their parts, merges what it gets, and, for all_reduce, sends the result to all: k - k/p elements each way. What
-/// grows dense on the way goes with a bit for each index instead of a list of them. Where less is sent and combined
-/// so, the vectors are combined as blocks of 64 elements, of which each says which are there: by an ordinary all_reduce
-/// or reduce_scatter.
+/// The range of indices is cut into p parts that hold about as much, as samples of all lists say. Each rank sends the
+/// others their parts, merges what it gets, and for all_reduce sends the result to all: k - k/p elements each way. What
+/// grows dense on the way goes with a bit for each index instead of a list of them. Where less is sent and combined so,
+/// the vectors are combined as blocks of 64 elements, of which each says which are there: by an ordinary all_reduce or
+/// reduce_scatter.
 #pragma once
 
 #include <array>
