@@ -85,11 +85,11 @@ struct uneven_blocks {
   }
   /// Segments of so many bytes at most go around, one after the other, those of all ranks. Looks at all blocks.
   double ring_of_segments(double segment) const {
-    auto const longest_segment = static_cast<std::size_t>(std::max(1.0, segment / element_size));
+    auto const segment_length = static_cast<std::size_t>(std::max(1.0, segment / element_size));
     std::size_t all = 0, least = vector.whole.size();
     int without = 0;
     for (int r = 0; r < vector.parts; ++r) {
-      std::size_t const its = (vector[r].size() + longest_segment - 1) / longest_segment;
+      std::size_t const its = (vector[r].size() + segment_length - 1) / segment_length;
       without += its == 0;
       all += std::max<std::size_t>(1, its), least = std::min(least, std::max<std::size_t>(1, its));
     }
