@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// adaptive (extra/adaptive/adapting.hpp), and COLLIGO_ADAPTIVE=1: the same for `automatic` in programs of which one
-/// unit includes this.
+/// @file adaptive (extra/adaptive/adapting.hpp), and COLLIGO_ADAPTIVE=1, which does the same for `automatic` in a
+/// program that includes this header in one unit.
 #pragma once
 
 #include "extra/adaptive/adapting.hpp"

@@ -9,7 +9,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// Every rank gets all blocks; its own it has, or it is where it belongs.
+/// Every rank gets all blocks. It has its own as input, or at its place in the output.
 template <class Door, class T>
 auto accept_gathering_all(Door const& its, blocks const& block, std::span<T const> from, std::span<T> to) {
   its.require_size(to.size(), block.whole.size(), "the output");
@@ -28,7 +28,7 @@ struct calls<collective::all_gather> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: all_gather takes (comm, in, out), (comm, in_place(range)), (comm, value, out), and an "
-                  "algorithm behind them");
+                  "algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
@@ -62,16 +62,17 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
 void all_gather(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gather>::make<detail::made::at_once>(comm, in, out, algorithm);
 }
-/// In place: all_gather(comm, in_place(values)): p n elements, the rank's own at their place among them.
+/// In place: all_gather(comm, in_place(values)) of p n elements, with the rank's own at their place among them.
 template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void all_gather(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gather>::make<detail::made::at_once>(comm, both, algorithm);
 }
-/// iall_gather: the same arguments, started: complete when the request says so. all_gather_init: made ready to be
-/// started any number of times on the same memory, collective. Both throw as all_gather does.
+/// iall_gather starts the call and returns a request. all_gather_init returns a persistent request, which may be
+/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
+/// collective, and throw as all_gather does.
 COLLIGO_REQUESTS(all_gather)
 
-/// n elements from a pointer on; room for p n where `out` points, or a container, which is resized.
+/// n elements from a pointer on; `out` points to room for p n elements, or is a container, which is resized.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::place_for<T> Out,
           algorithm Algorithm = automatic>
 void all_gather(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
@@ -87,7 +88,7 @@ void all_gather(Comm const& comm, T const& value, Out&& out, Algorithm const& al
 
 namespace detail {
 
-/// Every rank's number, on every rank.
+/// Each rank's `mine`, on every rank.
 template <class Comm>
 std::vector<std::size_t> counts_of_ranks(Comm const& comm, std::size_t mine) {
   std::vector<std::size_t> all;

@@ -16,7 +16,7 @@ struct calls<collective::all_gatherv> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: all_gatherv takes (comm, in, out, counts), (comm, in_place(range), counts), (comm, in), "
-                  "and an algorithm behind them");
+                  "and an algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
@@ -55,7 +55,7 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, in, out, counts, algorithm);
 }
-/// The same where ranks do not know each other's counts: finds them with an all_gather first. T must be default
+/// The same for ranks that do not know each other's counts: an all_gather exchanges them first. T must be default
 /// constructible.
 template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_gatherv(Comm const& comm, In const& in, Algorithm const& algorithm = {}) {
@@ -70,17 +70,19 @@ gathered<T> all_gatherv(Comm const& comm, T const* in, N n, Algorithm const& alg
   return colligo::all_gatherv(comm, detail::counted<collective::all_gatherv>(comm, in, n), algorithm);
 }
 
-/// In place: all_gatherv(comm, in_place(values), counts): all elements, the rank's own at their place among them.
+/// In place: all_gatherv(comm, in_place(values), counts) of all elements, with the rank's own at their place among
+/// them.
 template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, both, counts, algorithm);
 }
-/// iall_gatherv: the same arguments, started: complete when the request says so. all_gatherv_init: made ready to be
-/// started any number of times on the same memory, collective. Both throw as all_gatherv does.
+/// iall_gatherv starts the call and returns a request. all_gatherv_init returns a persistent request, which may be
+/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
+/// collective, and throw as all_gatherv does.
 COLLIGO_REQUESTS(all_gatherv)
 
-/// counts[rank] elements from a pointer on, in a range, or one value; room for all where `out` points.
+/// counts[rank] elements from a pointer on, in a range, or one value; `out` points to room for all elements.
 template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Algorithm const& algorithm = {}) {
@@ -103,8 +105,8 @@ void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const&
   colligo::all_gatherv(comm, std::span(&value, 1), out, counts, algorithm);
 }
 
-/// Each block where its displacement says, in elements from `out` on; displacements may differ from rank to rank. An
-/// empty container is made as long as they ask for.
+/// Puts each block at its displacement, in elements from `out` on; displacements may differ from rank to rank. An empty
+/// container is resized so that all blocks fit.
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
           std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& counts, Displs const& displs,

@@ -15,7 +15,7 @@ struct calls<collective::all_reduce> : elementwise_calls<collective::all_reduce>
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: all_reduce takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), "
-                  "and an algorithm behind them");
+                  "and an algorithm after them");
   }
 };
 
@@ -35,16 +35,16 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
 void all_reduce(Comm const& comm, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_reduce>::make<detail::made::at_once>(comm, in, out, op, algorithm);
 }
-/// In place: all_reduce(comm, in_place(values), op); as Boost.MPI says it, boost::mpi::inplace(values) or of a value.
+/// In place: all_reduce(comm, in_place(values), op). Boost.MPI's inplace works too, also of a single value.
 template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 void all_reduce(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_reduce>::make<detail::made::at_once>(comm, both, op, algorithm);
 }
-/// iall_reduce: the same arguments, started: complete when the request says so. all_reduce_init: made ready to be
-/// started any number of times on the same memory, collective. Both throw as all_reduce does; what the functor throws
-/// comes out of the request.
+/// iall_reduce starts the call and returns a request. all_reduce_init returns a persistent request, which may be
+/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
+/// collective, and throw as all_reduce does; `wait` or `test` throws what the functor has thrown.
 COLLIGO_REQUESTS(all_reduce)
 
 /// One value per rank; returns the combination on every rank.
@@ -61,13 +61,13 @@ template <communicator Comm, class T, class Op = detail::overloaded<T>, algorith
 void all_reduce(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, detail::one(value), detail::one(out), op, algorithm);
 }
-/// The range form once more, for calls that are not qualified where this namespace and Boost.MPI's are open.
+/// The range form again, for unqualified calls in programs that open both this namespace and Boost.MPI's.
 template <class T, class Op>
   requires(detail::functor_without_state_on_elements<Op, T> && detail::elements_over<T, boost::mpi::communicator>)
 void all_reduce(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
   detail::calls<collective::all_reduce>::make<detail::made::at_once>(comm, in, out, op);
 }
-/// The range form for n elements each, from pointers on.
+/// The range form with pointers to n elements each.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op = detail::overloaded<T>,
           algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>

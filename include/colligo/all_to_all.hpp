@@ -13,7 +13,7 @@ template <class Door, class T>
 auto accept_exchange(Door const& its, blocks const& vector, std::span<T const> from, std::span<T> to) {
   return its.accept(vector, from, {0, from.size()}, to, {from.size(), from.size() + to.size()});
 }
-// The same number of elements for each rank, all that `both` or `from` has.
+// As many elements for each rank, of all that `both` or `from` has.
 template <class Door>
 blocks even_blocks(Door const& its, std::size_t elements, char const* which) {
   blocks const block = its.blocks_of(elements / static_cast<std::size_t>(its.size()));
@@ -25,7 +25,7 @@ struct calls<collective::all_to_all> {
   template <bool Fits>
   static constexpr void fits() {
     static_assert(Fits,
-                  "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm behind them");
+                  "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
@@ -52,7 +52,7 @@ struct calls<collective::all_to_all_v> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: all_to_all_v takes (comm, in, counts, out, out_counts), (comm, in_place(range), counts), "
-                  "(comm, in, counts), and an algorithm behind them");
+                  "(comm, in, counts), and an algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, std::ranges::sized_range Counts,
             output_of<How, In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
@@ -95,24 +95,25 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
 void all_to_all(Comm const& comm, In const& in, Out&& out, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_to_all>::make<detail::made::at_once>(comm, in, out, algorithm);
 }
-/// The same once more, for calls that are not qualified where this namespace and Boost.MPI's are open: there it would
-/// mean one value for each rank.
+/// The same again, for unqualified calls in programs that open both this namespace and Boost.MPI's, where it would mean
+/// one value for each rank.
 template <class T>
   requires detail::elements_over<std::vector<T>, boost::mpi::communicator>
 void all_to_all(boost::mpi::communicator const& comm, std::vector<T> const& in, std::vector<T>& out) {
   colligo::all_to_all(comm, in, out, automatic{});
 }
-/// In place: all_to_all(comm, in_place(values)): the block from a rank replaces the one for it. Takes memory for
-/// a copy of all that the rank has.
+/// In place: all_to_all(comm, in_place(values)): the block from a rank replaces the block for it. Copies all of the
+/// rank's elements to scratch memory.
 template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_to_all>::make<detail::made::at_once>(comm, both, algorithm);
 }
-/// iall_to_all: the same arguments, started: complete when the request says so. all_to_all_init: made ready to be
-/// started any number of times on the same memory, collective. Both throw as all_to_all does.
+/// iall_to_all starts the call and returns a request. all_to_all_init returns a persistent request, which may be
+/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
+/// collective, and throw as all_to_all does.
 COLLIGO_REQUESTS(all_to_all)
 
-/// n elements for each rank from a pointer on; room for as many where `out` points, or a container, which is resized.
+/// n elements for each rank from a pointer on; `out` points to room for as many, or is a container, which is resized.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::place_for<T> Out,
           algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& algorithm = {}) {
@@ -144,27 +145,28 @@ void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const&
 /// @param counts      sized range of p integers, elements for each rank
 /// @param out         contiguous range of as many elements as `out_counts` together, not overlapping `in`; an empty
 ///                    container is resized
-/// @param out_counts  sized range of p integers, elements from each rank: what that rank's `counts` say of this one
-/// @param algorithm   a tag (compile time), named("...") (run time), automatic{}
-/// Throws as all_to_all does, and mismatch_error where the counts of two ranks are not the same. Collective over comm.
+/// @param out_counts  sized range of p integers, elements from each rank: that rank's count for this one
+/// @param algorithm   a tag (compile time), named("...") (run time), automatic{} Throws as all_to_all does, and
+/// mismatch_error if the counts of two ranks differ. Collective over comm.
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
           detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
                   Algorithm const& algorithm = {}) {
   detail::calls<collective::all_to_all_v>::make<detail::made::at_once>(comm, in, counts, out, out_counts, algorithm);
 }
-/// In place: as many elements come from each rank as go to it. Takes memory for a copy of all that the rank has.
+/// In place: as many elements come from each rank as go to it. Copies all of the rank's elements to scratch memory.
 template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_to_all_v>::make<detail::made::at_once>(comm, both, counts, algorithm);
 }
-/// iall_to_all_v: the same arguments, started: complete when the request says so. all_to_all_v_init: made ready to be
-/// started any number of times on the same memory, collective. Both throw as all_to_all_v does.
+/// iall_to_all_v starts the call and returns a request. all_to_all_v_init returns a persistent request, which may be
+/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
+/// collective, and throw as all_to_all_v does.
 COLLIGO_REQUESTS(all_to_all_v)
 
-/// The same where ranks do not know what they get: finds that with an all_to_all first. T must be default
-/// constructible.
+/// The same for ranks that do not know how many elements they get: an all_to_all exchanges the counts first. T must be
+/// default constructible.
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const& in, Counts const& counts,

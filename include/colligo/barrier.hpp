@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// barrier: no rank goes on before all have come.
+/// @file barrier: no rank returns before all ranks have called.
 #pragma once
 
 #include <array>
@@ -22,7 +21,7 @@ struct calls<collective::barrier> {
   template <bool Fits>
   static constexpr void fits() {
     static_assert(Fits,
-                  "colligo: barrier takes (comm), and an algorithm behind it");
+                  "colligo: barrier takes (comm), and an algorithm after it");
   }
   template <made How, communicator Comm, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Algorithm const& algorithm = {}) {
@@ -52,8 +51,9 @@ template <communicator Comm, algorithm Algorithm = automatic>
 void barrier(Comm const& comm, Algorithm const& algorithm = {}) {
   detail::calls<collective::barrier>::make<detail::made::at_once>(comm, algorithm);
 }
-/// ibarrier: the same, started: complete when every rank has started it. barrier_init: made ready to be started any
-/// number of times, collective. Both throw as barrier does.
+/// ibarrier starts a barrier and returns a request, which is complete when every rank has started it. barrier_init
+/// returns a persistent request, which may be started any number of times. Both are collective and throw as barrier
+/// does.
 COLLIGO_REQUESTS(barrier)
 
 }  // namespace colligo

@@ -30,7 +30,7 @@ struct calls<collective::broadcast> {
   template <bool Fits>
   static constexpr void fits() {
     static_assert(Fits,
-                  "colligo: broadcast takes (comm, range, root), (comm, value, root), and an algorithm behind them");
+                  "colligo: broadcast takes (comm, range, root), (comm, value, root), and an algorithm after them");
   }
   template <made How, communicator Comm, output_over<Comm> R, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
@@ -42,8 +42,8 @@ void broadcast_elements(Comm const& comm, R& both, int root, Algorithm const& al
   accept_broadcast(comm, both, root).template make<made::at_once>(no_functor{}, algorithm);
 }
 
-/// What a rank sends, or wants, whose container is empty. Not in checked mode, where ranks agree on the number of
-/// elements.
+/// The message that a rank with an empty container sends or expects. Checked mode needs none: ranks agree on the number
+/// of elements.
 template <class T>
 struct nothing_of {
   static constexpr auto name_in_errors = words_around<T>("word for an empty container of ", "");
@@ -51,8 +51,8 @@ struct nothing_of {
                                                      0xf40a93c5162be87d};
   std::array<std::uint64_t, 4> word;
 };
-/// Of no elements: a short message that all ranks expect. Otherwise a rank with an empty container would believe that
-/// nothing comes, and take what the root sends for the next broadcast.
+/// A broadcast of no elements: a short message that all ranks expect. Without it a rank with an empty container would
+/// expect no message, and take the root's for the next broadcast.
 template <class T, class Comm, class Algorithm>
 void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
   door<collective::broadcast, Comm> const its(comm);
@@ -69,7 +69,7 @@ void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
   if (here.word != nothing_of<T>::said) its.tell_that_root_has_more("");
 }
 
-/// How many elements the root has.
+/// The number of the root's elements.
 template <class T>
 struct number_of {
   static constexpr auto name_in_errors = words_around<T>("number of ", "");
@@ -87,7 +87,7 @@ std::size_t number_at_root(Comm const& comm, std::size_t here, int root) {
 
 /// Copies the root's `both` to every rank's.
 /// @param comm       communicator, all of whose ranks make the call
-/// @param both       contiguous range of n elements, the same n on every rank; where it differs, resized(container).
+/// @param both       contiguous range of n elements, the same n on every rank; if it differs, resized(container).
 ///                   An empty container of elements that are serialised takes the root's size
 /// @param root       the rank that has the elements, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
@@ -109,8 +109,9 @@ void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm 
     accepted.template make<detail::made::at_once>(detail::no_functor{}, algorithm);
   }
 }
-/// ibroadcast: the same arguments, started: complete when the request says so. broadcast_init: made ready to be started
-/// any number of times on the same memory, collective. Both throw as broadcast does.
+/// ibroadcast starts the call and returns a request. broadcast_init returns a persistent request, which may be started
+/// any number of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and
+/// throw as broadcast does.
 COLLIGO_REQUESTS(broadcast)
 
 /// One value.
@@ -126,11 +127,11 @@ void broadcast(Comm const& comm, T* both, N n, int root, Algorithm const& algori
   colligo::broadcast(comm, detail::counted<collective::broadcast>(comm, both, n), root, algorithm);
 }
 
-/// Says that a container takes the root's size: broadcast(comm, resized(values), root).
+/// Marks a container that takes the root's size: broadcast(comm, resized(values), root).
 template <detail::resizable R>
 resized_container<R> resized(R& container) { return {container}; }
 
-/// The root's size first, then its elements. What resizing throws comes out before the latter are sent.
+/// Sends the root's size first, then its elements. If resizing throws, it does so before the elements are sent.
 template <communicator Comm, class R, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, resized_container<R> both, int root, Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<R>;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What of the library colligo::compiled needs no MPI: all algorithms, choosing among them, and schedules. Also the
-/// source of a library for programs that record, price and draw schedules alone.
+/// @file The part of the library colligo::compiled that needs no MPI: all algorithms, choosing among them, and
+/// schedules. Also the source of a library for programs that only record, price and draw schedules.
 #pragma once
 
 #if !defined(COLLIGO_COMPILED) || !defined(COLLIGO_BODIES)
-#error "this is for the one source of a compiled library, which defines COLLIGO_COMPILED and COLLIGO_BODIES"
+#error "only the one source of a compiled library includes this; it defines COLLIGO_COMPILED and COLLIGO_BODIES"
 #endif
 
 #include "engine/kept_plans.hpp"

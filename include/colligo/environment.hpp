@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What the environment alone can ask for: COLLIGO_ADAPTIVE, COLLIGO_EXPLAIN, COLLIGO_PATIENCE, COLLIGO_SUM,
-/// COLLIGO_TABLE, COLLIGO_TRACE and COLLIGO_TREE. A header-only program includes this, or the header of one of them if
-/// it has one, in one of its units, which then takes its time to compile; the compiled library has all of them.
+/// @file The features behind COLLIGO_ADAPTIVE, COLLIGO_EXPLAIN, COLLIGO_PATIENCE, COLLIGO_SUM, COLLIGO_TABLE,
+/// COLLIGO_TRACE and COLLIGO_TREE. A header-only program includes this, or the header of a single feature if there is
+/// one, in one unit, which then takes longer to compile. The compiled library has all of them.
 #pragma once
 
 #include "adaptive.hpp"

@@ -20,7 +20,8 @@ auto accept_gathering(Door const& its, blocks const& block, std::span<T const> f
   }
   return its.accept(block, from, block[its.rank()], to, {0, to.size()}, root);
 }
-/// In place: at the root its own elements are where they belong, elsewhere they are all there is.
+/// In place: the root's own elements are at their place in the range; other ranks' ranges have their own elements
+/// alone.
 template <class Door, class T>
 auto accept_gathering(Door const& its, blocks const& block, std::span<T> both, int root) {
   range const own = block[its.rank()];
@@ -34,7 +35,7 @@ struct calls<collective::gather> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: gather takes (comm, in, out, root), (comm, in_place(range), root), (comm, value, out, "
-                  "root), and an algorithm behind them");
+                  "root), and an algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
@@ -61,7 +62,7 @@ struct calls<collective::gatherv> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: gatherv takes (comm, in, out, counts, root), (comm, in_place(range), counts, root), "
-                  "(comm, in, root), and an algorithm behind them");
+                  "(comm, in, root), and an algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
@@ -118,8 +119,8 @@ void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, in
              Algorithm const& algorithm = {}) {
   detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, in, out, counts, root, algorithm);
 }
-/// In place: gather(comm, in_place(values), root): p n elements at the root, its own at their place among them; n
-/// elements elsewhere, where any other form will do too.
+/// In place: gather(comm, in_place(values), root) of p n elements at the root, with its own at their place among them,
+/// and of n elements on other ranks, which may use any other form as well.
 template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void gather(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::gather>::make<detail::made::at_once>(comm, both, root, algorithm);
@@ -129,13 +130,14 @@ template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::size
 void gatherv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, both, counts, root, algorithm);
 }
-/// igather: the same arguments, started: complete when the request says so. gather_init: made ready to be started any
-/// number of times on the same memory, collective. Both throw as gather does.
+/// igather starts the call and returns a request. gather_init returns a persistent request, which may be started any
+/// number of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and
+/// throw as gather does.
 COLLIGO_REQUESTS(gather)
 COLLIGO_REQUESTS(gatherv)
 
-/// n elements from a pointer on; at the root room for p n where `out` points, or a container, which is resized. For
-/// ranks that are not the root without an output, which the root has to have.
+/// n elements from a pointer on; at the root `out` points to room for p n elements, or is a container, which is
+/// resized. Ranks other than the root may leave the output out.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::place_for<T> Out,
           algorithm Algorithm = automatic>
 void gather(Comm const& comm, T const* in, N n, Out&& out, int root, Algorithm const& algorithm = {}) {
@@ -149,7 +151,7 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algo
 void gather(Comm const& comm, T const* in, N n, int root, Algorithm const& algorithm = {}) {
   colligo::gather(comm, detail::counted<collective::gather>(comm, in, n), std::span<T>(), root, algorithm);
 }
-/// The same for one value per rank; without an output a container is one value too.
+/// The same for one value per rank; without an output a container counts as one value.
 template <communicator Comm, detail::single T, detail::place_for<T> Out, algorithm Algorithm = automatic>
   requires detail::travels_over<T, Comm>
 void gather(Comm const& comm, T const& value, Out&& out, int root, Algorithm const& algorithm = {}) {
@@ -161,8 +163,8 @@ void gather(Comm const& comm, T const& value, int root, Algorithm const& algorit
   colligo::gather(comm, &value, 1, root, algorithm);
 }
 
-/// gatherv where ranks know no counts but their own, which they exchange in an all_gather first: all counts on
-/// every rank, the data at the root. T must be default constructible.
+/// gatherv for ranks that know only their own count: an all_gather exchanges the counts first. Returns all counts on
+/// every rank, and the data at the root. T must be default constructible.
 template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> gatherv(Comm const& comm, In const& in, int root,
                                                  Algorithm const& algorithm = {}) {
@@ -174,8 +176,8 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algo
 gathered<T> gatherv(Comm const& comm, T const* in, N n, int root, Algorithm const& algorithm = {}) {
   return colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), root, algorithm);
 }
-/// The same at the root into memory from `out` on, for as many elements as `sizes` says; both are read at the root
-/// alone, as Boost.MPI has it.
+/// The same into the root's memory from `out` on, for as many elements as `sizes` says. As in Boost.MPI only the root
+/// reads `out` and `sizes`.
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
           std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, int root,
@@ -191,7 +193,7 @@ void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& si
   colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, root, algorithm);
 }
 
-/// The same with each block where its displacement says, in elements from `out` on; read at the root alone too.
+/// The same with each block at its displacement, in elements from `out` on, which only the root reads.
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
           std::ranges::sized_range Sizes, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, Displs const& displs, int root,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// record: the schedule of an algorithm as a value, for tags (plan/recorder.hpp), for names, and for any algorithm of
-/// the library as a value. Needs no MPI.
+/// @file record: returns the schedule of an algorithm, given by a tag (plan/recorder.hpp), a name, or a value
+/// (chosen_algorithm). Needs no MPI.
 #pragma once
 
 #include "plan/price.hpp"
@@ -19,7 +18,7 @@ chosen_algorithm parse_for(collective what, named const& algorithm) {
   return parse<Lazy>(policies_of<Lazy>(what)(), algorithm.text(), std::string(name_of(what)) + ": ");
 }
 
-/// The steps of an algorithm of the library, which is compiled once, on a rank.
+/// The steps of one of the library's algorithms, which are compiled once, on a rank.
 template <class T>
 auto steps_by_policy(chosen_algorithm const& algorithm, collective what, int p, int root) {
   return [&algorithm, what, p, root](int rank, blocks const& vector) {
@@ -29,8 +28,8 @@ auto steps_by_policy(chosen_algorithm const& algorithm, collective what, int p, 
 
 }  // namespace detail
 
-/// The same of any algorithm of the library as a value: of the code that calls run, which is compiled once and not for
-/// each of them. Throws as record(tag) does.
+/// The schedule of one of the library's algorithms as a value. It runs the code of calls, which is compiled once and
+/// not for each algorithm. Throws as record(tag) does.
 template <class T = std::byte>
 schedule record(chosen_algorithm const& algorithm, collective what, int p, std::size_t n, int root = 0) {
   return detail::record_blocks(what, blocks{{0, n}, p}, detail::steps_by_policy<T>(algorithm, what, p, root));
@@ -40,7 +39,7 @@ schedule record(chosen_algorithm const& algorithm, collective what, int p, Count
   return detail::record_counts(what, p, counts, detail::steps_by_policy<T>(algorithm, what, p, root));
 }
 
-/// The same for a tag of the library, but for schedules that are worked out at compile time.
+/// The same for a tag of the library; schedules in constant expressions use plan/recorder.hpp.
 template <class T = std::byte, algorithm Tag>
   requires detail::in_catalogue<Tag>
 constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {

@@ -15,7 +15,7 @@ struct calls<collective::reduce> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: reduce takes (comm, in, out, op, root), (comm, in_place(range), op, root), (comm, value, "
-                  "op, root), and an algorithm behind them");
+                  "op, root), and an algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
@@ -65,7 +65,7 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::output_like
 void reduce(Comm const& comm, In const& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::reduce>::make<detail::made::at_once>(comm, in, out, op, root, algorithm);
 }
-/// One value per rank; returns the combination at the root, at other ranks the value is unspecified.
+/// One value per rank. Returns the combination at the root and an unspecified value at other ranks.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(detail::functor_on_values<Op, T> && detail::travels_over<T, Comm>)
 T reduce(Comm const& comm, T const& value, Op&& op, int root, Algorithm const& algorithm = {}) {
@@ -73,20 +73,20 @@ T reduce(Comm const& comm, T const& value, Op&& op, int root, Algorithm const& a
   colligo::reduce(comm, detail::one(value), detail::one(result), op, root, algorithm);
   return result;
 }
-/// The same into the root's `out`; that of other ranks stays as it is.
+/// The same into the root's `out`; other ranks' `out` does not change.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(detail::functor_on_values<Op, T> && detail::travels_over<T, Comm>)
 void reduce(Comm const& comm, T const& value, T& out, Op&& op, int root, Algorithm const& algorithm = {}) {
   colligo::reduce(comm, detail::one(value), detail::one(out), op, root, algorithm);
 }
-/// For ranks that are not the root: without an output, which the root has to have.
+/// For ranks other than the root: without an output.
 template <communicator Comm, detail::elements_over<Comm> In, class Op = detail::overloaded_on<In>,
           algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, In>
 void reduce(Comm const& comm, In const& in, Op&& op, int root, Algorithm const& algorithm = {}) {
   colligo::reduce(comm, in, std::span<std::ranges::range_value_t<In>>(), op, root, algorithm);
 }
-/// The range forms for n elements each, from pointers on.
+/// The range forms with pointers to n elements each.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op = detail::overloaded<T>,
           algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
@@ -101,16 +101,16 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, clas
 void reduce(Comm const& comm, T const* in, N n, Op&& op, int root, Algorithm const& algorithm = {}) {
   colligo::reduce(comm, detail::counted<collective::reduce>(comm, in, n), op, root, algorithm);
 }
-/// In place: reduce(comm, in_place(values), op, root). Other ranks' values stay as they are; they may take any form.
+/// In place: reduce(comm, in_place(values), op, root). Other ranks' values do not change; these ranks may use any form.
 template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail::overloaded_in<Both>,
           algorithm Algorithm = automatic>
   requires detail::functor_in_place<Op, Both>
 void reduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::reduce>::make<detail::made::at_once>(comm, both, op, root, algorithm);
 }
-/// ireduce: the same arguments, started: complete when the request says so. reduce_init: made ready to be started any
-/// number of times on the same memory, collective. Both throw as reduce does; what the functor throws comes out of the
-/// request.
+/// ireduce starts the call and returns a request. reduce_init returns a persistent request, which may be started any
+/// number of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and
+/// throw as reduce does; `wait` or `test` throws what the functor has thrown.
 COLLIGO_REQUESTS(reduce)
 
 }  // namespace colligo

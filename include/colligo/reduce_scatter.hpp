@@ -21,7 +21,7 @@ struct calls<collective::reduce_scatter> {
   template <bool Fits>
   static constexpr void fits() {
     static_assert(Fits,
-                  "colligo: reduce_scatter takes (comm, in, out, counts, op), and an algorithm behind them");
+                  "colligo: reduce_scatter takes (comm, in, out, counts, op), and an algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             std::ranges::sized_range Counts, functor_of<How, Out> Op, algorithm Algorithm = automatic>
@@ -37,7 +37,7 @@ struct calls<collective::reduce_scatter_block> {
   template <bool Fits>
   static constexpr void fits() {
     static_assert(Fits,
-                  "colligo: reduce_scatter_block takes (comm, in, out, op), and an algorithm behind them");
+                  "colligo: reduce_scatter_block takes (comm, in, out, op), and an algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
@@ -68,9 +68,9 @@ void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& cou
                     Algorithm const& algorithm = {}) {
   detail::calls<collective::reduce_scatter>::make<detail::made::at_once>(comm, in, out, counts, op, algorithm);
 }
-/// ireduce_scatter: the same arguments, started: complete when the request says so. reduce_scatter_init: made ready to
-/// be started any number of times on the same memory, collective. Both throw as reduce_scatter does; what the functor
-/// throws comes out of the request.
+/// ireduce_scatter starts the call and returns a request. reduce_scatter_init returns a persistent request, which may
+/// be started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
+/// collective, and throw as reduce_scatter does; `wait` or `test` throws what the functor has thrown.
 COLLIGO_REQUESTS(reduce_scatter)
 
 /// The same for blocks of one length: in.size() == p * out.size().

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// require: the best algorithm with the bits that the program asks for (extra/require/requiring.hpp); any_order
+/// @file require: the best algorithm whose results have a required property (extra/require/requiring.hpp); any_order
 /// (extra/require/any_order.hpp).
 #pragma once
 

@@ -17,11 +17,11 @@ struct calls<collective::scan> : elementwise_calls<collective::scan> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: scan takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), and an "
-                  "algorithm behind them");
+                  "algorithm after them");
   }
 };
 
-/// The last step of an exclusive scan: init takes part at every rank.
+/// The last step of an exclusive scan: combines init with every rank's result.
 template <class T, class Op>
 void combine_with_init(bool first, T const& init, std::span<T> to, Op& op) {
   if constexpr (takes_index<Op, T>)
@@ -46,7 +46,7 @@ struct calls<collective::exclusive_scan> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: exclusive_scan takes (comm, in, out, init, op), (comm, in_place(range), init, op), "
-                  "(comm, value, init, op), (comm, value, op), and an algorithm behind them");
+                  "(comm, value, init, op), (comm, value, op), and an algorithm after them");
   }
   static constexpr collective what = collective::exclusive_scan;
 
@@ -110,13 +110,13 @@ template <communicator Comm, class T, class Op = detail::overloaded<T>, algorith
 void scan(Comm const& comm, T const& value, T& out, Op&& op, Algorithm const& algorithm = {}) {
   colligo::scan(comm, detail::one(value), detail::one(out), op, algorithm);
 }
-/// The range form once more, for calls that are not qualified where this namespace and Boost.MPI's are open.
+/// The range form again, for unqualified calls in programs that open both this namespace and Boost.MPI's.
 template <class T, class Op>
   requires(detail::functor_without_state_on_elements<Op, T> && detail::elements_over<T, boost::mpi::communicator>)
 void scan(boost::mpi::communicator const& comm, T const& in, T& out, Op op) {
   detail::calls<collective::scan>::make<detail::made::at_once>(comm, in, out, op);
 }
-/// The range form for n elements each, from pointers on.
+/// The range form with pointers to n elements each.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op = detail::overloaded<T>,
           algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
@@ -131,9 +131,9 @@ template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail
 void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   detail::calls<collective::scan>::make<detail::made::at_once>(comm, both, op, algorithm);
 }
-/// iscan: the same arguments, started: complete when the request says so. scan_init: made ready to be started any
-/// number of times on the same memory, collective. Both throw as scan does; what the functor throws comes out of the
-/// request.
+/// iscan starts the call and returns a request. scan_init returns a persistent request, which may be started any number
+/// of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and throw as
+/// scan does; `wait` or `test` throws what the functor has thrown.
 COLLIGO_REQUESTS(scan)
 
 /// Combines init and the vectors of ranks 0 .. r - 1, element by element and in this order, into rank r's `out`, as
@@ -159,9 +159,9 @@ template <communicator Comm, detail::in_place_over<Comm> Both, class T, class Op
 void exclusive_scan(Comm const& comm, Both both, T const& init, Op&& op, Algorithm const& algorithm = {}) {
   detail::calls<collective::exclusive_scan>::make<detail::made::at_once>(comm, both, init, op, algorithm);
 }
-/// iexclusive_scan: the same arguments, started: complete when the request says so. exclusive_scan_init: made ready to
-/// be started any number of times on the same memory, collective. Both throw as exclusive_scan does; what the functor
-/// throws comes out of the request.
+/// iexclusive_scan starts the call and returns a request. exclusive_scan_init returns a persistent request, which may
+/// be started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
+/// collective, and throw as exclusive_scan does; `wait` or `test` throws what the functor has thrown.
 COLLIGO_REQUESTS(exclusive_scan)
 
 /// One value per rank.
@@ -173,7 +173,7 @@ T exclusive_scan(Comm const& comm, T const& value, std::type_identity_t<T> const
   colligo::exclusive_scan(comm, detail::one(value), detail::one(result), init, op, algorithm);
   return result;
 }
-/// The same without init, for offsets: rank 0 gets T{}, which takes no part at other ranks.
+/// The same without init, for offsets: rank 0 gets T{}, which other ranks do not combine.
 template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
   requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
 T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {

@@ -20,7 +20,7 @@ auto accept_scattering(Door const& its, blocks const& block, std::span<T const> 
   }
   return its.accept(block, from, {0, from.size()}, to, block[its.rank()], root);
 }
-/// Every rank knows its own size alone: f(counts, span).
+/// Calls f(counts, span) for ranks that know only their own size.
 template <class Comm, class Sizes, class T, class F>
 void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, F f) {
   door<collective::scatterv, Comm> const its(comm);
@@ -30,7 +30,8 @@ void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, 
   f(counts, std::span(out, mine));
 }
 
-/// In place: at the root its own elements stay where they are, elsewhere they are all that is wanted.
+/// In place: the root's own elements stay at their place in the range; other ranks' ranges are for their own elements
+/// alone.
 template <class Door, class T>
 auto accept_scattering(Door const& its, blocks const& block, std::span<T> both, int root) {
   range const own = block[its.rank()];
@@ -44,7 +45,7 @@ struct calls<collective::scatter> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm "
-                  "behind them");
+                  "after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
@@ -70,7 +71,7 @@ struct calls<collective::scatterv> {
   static constexpr void fits() {
     static_assert(Fits,
                   "colligo: scatterv takes (comm, in, counts, out, root), (comm, in_place(range), counts, root), and "
-                  "an algorithm behind them");
+                  "an algorithm after them");
   }
   template <made How, communicator Comm, input_of<How, Comm> In, std::ranges::sized_range Counts,
             output_of<How, In> Out, algorithm Algorithm = automatic>
@@ -125,8 +126,8 @@ void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, i
               Algorithm const& algorithm = {}) {
   detail::calls<collective::scatterv>::make<detail::made::at_once>(comm, in, counts, out, root, algorithm);
 }
-/// In place: scatter(comm, in_place(values), root): p n elements at the root, its own stay where they are; n elements
-/// elsewhere, where any other form will do too.
+/// In place: scatter(comm, in_place(values), root) of p n elements at the root, whose own stay at their place, and of n
+/// elements on other ranks, which may use any other form as well.
 template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::scatter>::make<detail::made::at_once>(comm, both, root, algorithm);
@@ -136,13 +137,14 @@ template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::size
 void scatterv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::scatterv>::make<detail::made::at_once>(comm, both, counts, root, algorithm);
 }
-/// iscatter: the same arguments, started: complete when the request says so. scatter_init: made ready to be started any
-/// number of times on the same memory, collective. Both throw as scatter does.
+/// iscatter starts the call and returns a request. scatter_init returns a persistent request, which may be started any
+/// number of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and
+/// throw as scatter does.
 COLLIGO_REQUESTS(scatter)
 COLLIGO_REQUESTS(scatterv)
 
-/// n elements from a pointer on; at the root p n from `in` on, or in a range. For ranks that are not the root without
-/// an input, which the root has to have.
+/// n elements from a pointer on; at the root p n elements from `in` on, or in a range. Ranks other than the root may
+/// leave the input out.
 template <communicator Comm, detail::elements_over<Comm> In, std::integral N, algorithm Algorithm = automatic>
 void scatter(Comm const& comm, In const& in, std::ranges::range_value_t<In>* out, N n, int root,
              Algorithm const& algorithm = {}) {
@@ -157,7 +159,7 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algo
 void scatter(Comm const& comm, T* out, N n, int root, Algorithm const& algorithm = {}) {
   colligo::scatter(comm, std::span<T const>(), detail::counted<collective::scatter>(comm, out, n), root, algorithm);
 }
-/// The same for one value per rank; without an input a container is one value too.
+/// The same for one value per rank; without an input a container counts as one value.
 template <communicator Comm, detail::elements_over<Comm> In, class T, algorithm Algorithm = automatic>
   requires detail::element_of_range<T, In>
 void scatter(Comm const& comm, In const& in, T& out, int root, Algorithm const& algorithm = {}) {
@@ -174,14 +176,14 @@ void scatter(Comm const& comm, T& out, int root, Algorithm const& algorithm = {}
   colligo::scatter(comm, &out, 1, root, algorithm);
 }
 
-/// scatterv where ranks that are not the root know no counts but their own, which all exchange in an all_gather first:
-/// n elements from `out` on. The root has to have an input.
+/// scatterv for ranks that know only their own count: an all_gather exchanges the counts first. Puts n elements at
+/// `out`. The root needs a form with an input.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T* out, N n, int root, Algorithm const& algorithm = {}) {
   auto const to = detail::counted<collective::scatterv>(comm, out, n);
   colligo::scatterv(comm, std::span<T const>(), detail::counts_of_ranks(comm, to.size()), to, root, algorithm);
 }
-/// The same with an input, which is read at the root alone, as Boost.MPI has it: sizes[rank] elements from `out` on.
+/// The same with an input, which as in Boost.MPI only the root reads: sizes[rank] elements from `out` on.
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::random_access_range Sizes,
           detail::pointer_to<std::ranges::range_value_t<In>> Out, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Out const& out, int root,
@@ -199,7 +201,7 @@ void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Out const& out,
   });
 }
 
-/// The same where an input is named that is none, for this rank is not the root.
+/// The same for ranks other than the root that pass an input, which is not read.
 template <communicator Comm, detail::elements_over<Comm> In, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const&, std::ranges::range_value_t<In>* out, N n, int root,
               Algorithm const& algorithm = {}) {
@@ -209,8 +211,8 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algo
 void scatterv(Comm const& comm, T const*, T* out, N n, int root, Algorithm const& algorithm = {}) {
   colligo::scatterv(comm, out, n, root, algorithm);
 }
-/// With an input each of whose blocks begins where its displacement says, in elements; these, sizes and input are read
-/// at the root alone.
+/// With an input whose blocks begin at their displacements, in elements. Only the root reads displacements, sizes and
+/// input.
 template <communicator Comm, class T, std::ranges::sized_range Sizes, std::ranges::sized_range Displs,
           std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Displs const& displs, T* out, N n, int root,

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Ranges in, a number out: what is asked of a sequence, which is the ranks' ranges one after the other. Some ranges
-/// may be empty. Results are the same on all ranks, bit by bit, and do not depend on how the sequence is cut into
-/// ranges, nor on how many ranks there are: sums of floating point numbers are exact and rounded once (exact_sum.hpp).
+/// @file Calls that take ranges and return a number. The sequence is the ranks' ranges one after the other; some may be
+/// empty. Results have the same bits on all ranks, and depend neither on the cuts between ranges nor on the number of
+/// ranks: sums of floating point numbers are exact and rounded once (exact_sum.hpp).
 ///
 /// All calls are collective over comm, one all_reduce each; ranges are contiguous. Each has forms with i before its
-/// name and _init behind it, with the same arguments and, last, a variable for what the blocking form returns: it is
-/// set when the request is complete. Ranges are read whenever a request starts; they and the variable live until it is
-/// complete. Functors are copied. Errors: as all_reduce's.
+/// name and _init after it, with the same arguments and, last, a variable for the blocking form's result: it is set
+/// when the request is complete. A request reads its ranges whenever it starts; ranges and variable have to live until
+/// it is complete. Functors are copied. Errors: as all_reduce's.
 #pragma once
 
 #include "all_reduce.hpp"
@@ -15,8 +14,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The sum. Of float, double or half types: a double, exact, and rounded once, to nearest. Of integers: one of 64 bits,
-/// exact where it fits them, and else right modulo 2^64.
+/// The sum. Of float, double or half types it is a double, exact and rounded once, to nearest. Of integers it has 64
+/// bits and is exact if it fits, else right modulo 2^64.
 template <communicator Comm, detail::summable R>
 auto sum(Comm const& comm, R const& range) {
   return detail::answered(comm, detail::asked_sum()(comm, range));
@@ -24,7 +23,7 @@ auto sum(Comm const& comm, R const& range) {
 COLLIGO_QUESTION(sum)
 
 /// The sum of products a[i] b[i], which neither overflow nor underflow: exact, and rounded once. Of integers as sum.
-/// Throws argument_error where the ranges differ in length.
+/// Throws argument_error if the ranges differ in length.
 template <communicator Comm, detail::summable A, detail::elements_like<A> B>
 auto dot(Comm const& comm, A const& a, B const& b) {
   return detail::answered(comm, detail::asked_dot()(comm, a, b));
@@ -45,16 +44,16 @@ moments mean_and_variance(Comm const& comm, R const& range) {
 }
 COLLIGO_QUESTION(mean_and_variance)
 
-/// The smallest element with its index in the sequence, the lowest where several are equal; a NaN only if there is
-/// nothing else. Index -1: the sequence is empty.
+/// The smallest element with its index in the sequence, the lowest index of equal ones; a NaN only if there is nothing
+/// else. Index -1: the sequence is empty.
 template <communicator Comm, detail::elements_over<Comm> R>
 located<std::ranges::range_value_t<R>> minimum_of(Comm const& comm, R const& range) {
   return detail::answered(comm, detail::asked_minimum_of()(comm, range));
 }
 COLLIGO_QUESTION(minimum_of)
 
-/// The largest element with its index in the sequence, the lowest where several are equal; a NaN only if there is
-/// nothing else. Index -1: the sequence is empty.
+/// The largest element with its index in the sequence, the lowest index of equal ones; a NaN only if there is nothing
+/// else. Index -1: the sequence is empty.
 template <communicator Comm, detail::elements_over<Comm> R>
 located<std::ranges::range_value_t<R>> maximum_of(Comm const& comm, R const& range) {
   return detail::answered(comm, detail::asked_maximum_of()(comm, range));
@@ -68,8 +67,8 @@ auto extremes(Comm const& comm, R const& range) {
 }
 COLLIGO_QUESTION(extremes)
 
-/// Several sums in one all_reduce: of ranges, or of products of pairs of them, `factors(a, b)`. A std::array; a
-/// std::tuple where some are of integers and others not.
+/// Several sums in one all_reduce: of ranges, or of products of pairs of them, `factors(a, b)`. Returns a std::array,
+/// or a std::tuple if some are of integers and others not.
 template <communicator Comm, detail::summands... Summands>
 auto sums(Comm const& comm, Summands const&... ranges) {
   return detail::answered(comm, detail::asked_sums()(comm, ranges...));
@@ -81,10 +80,10 @@ auto factors(A&& a, B&& b) {
   return detail::two_factors<A, B>{static_cast<A&&>(a), static_cast<B&&>(b)};
 }
 
-/// The first k of the sequence by `compare` on what `projection` makes of elements (the largest, if nothing is said),
-/// in this order, each with its index in the sequence; all of them where there are fewer. Equals in the order of
-/// indices, NaNs last. k is the same on all ranks; compare is a strict weak order. Cost: one pass over the range, in
-/// which most elements are compared once, and an all_reduce of k elements with their indices.
+/// The first k elements of the sequence by `compare` on their projections (by default the largest), in this order, each
+/// with its index in the sequence; fewer if the sequence is shorter. Equal elements are in the order of indices, NaNs
+/// last. k is the same on all ranks; compare is a strict weak order. Cost: one pass over the range, which compares most
+/// elements once, and an all_reduce of k elements with their indices.
 template <communicator Comm, detail::listed_over<Comm> R, class Compare = std::greater<>,
           class Projection = std::identity>
 std::vector<located<std::ranges::range_value_t<R>>> top(Comm const& comm, R const& range, std::size_t k,
@@ -93,10 +92,10 @@ std::vector<located<std::ranges::range_value_t<R>>> top(Comm const& comm, R cons
 }
 COLLIGO_QUESTION(top)
 
-/// Combines all elements of the sequence by an associative functor, along a tree over their indices: what comes out has
-/// the same bits for any number of ranks, though the functor be associative up to rounding alone. T{} where there are
-/// none. Cost: an exclusive_scan and an all_reduce of a number, which are blocking in all forms, and an all_reduce of
-/// 2 lg n elements, for n in all.
+/// Combines all elements of the sequence by an associative functor, along a tree over their indices. The result has the
+/// same bits for any number of ranks, even if the functor is associative only up to rounding. T{} for an empty
+/// sequence. Cost: an exclusive_scan and an all_reduce of a number, which block in all forms, and an all_reduce of 2 lg
+/// n elements, for n elements in all.
 template <communicator Comm, detail::listed_over<Comm> R, class Op>
   requires detail::functor_on_elements<Op, R>
 std::ranges::range_value_t<R> accumulate(Comm const& comm, R const& range, Op&& op) {

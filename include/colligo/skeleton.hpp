@@ -35,7 +35,8 @@ struct skeletons_of {
 
 }  // namespace detail
 
-/// What the root has written, where the others read: their archives take its length. At the root either kind will do.
+/// The root sends what it has written; the other ranks' archives take its length. At the root either kind of archive
+/// works.
 template <communicator Comm, class Archive, algorithm Algorithm = automatic>
   requires(detail::written_archive<Archive> || detail::read_archive<Archive>)
 void broadcast(Comm const& comm, Archive& archive, int root, Algorithm const& algorithm = {}) {
@@ -48,13 +49,13 @@ void broadcast(Comm const& comm, Archive& archive, int root, Algorithm const& al
     if (!its.at(root)) bytes.resize(n);
   }
   its.require_size(length(), n, "what this rank, which is not the root, has written");
-  // The root's are not written to.
+  // Nothing is written to the root's.
   if (n != 0)
     colligo::broadcast(comm, static_cast<char*>(const_cast<void*>(static_cast<void const*>(bytes.address()))), n,
                        root, algorithm);
 }
 
-/// The shape of the root's object, which those of the others take.
+/// The other ranks' objects take the shape of the root's.
 template <communicator Comm, class T, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, boost::mpi::skeleton_proxy<T> const& shape, int root,
                Algorithm const& algorithm = {}) {
@@ -70,7 +71,7 @@ void broadcast(Comm const& comm, boost::mpi::skeleton_proxy<T> const& shape, int
   }
 }
 
-/// The root's values, into those of objects that have its shape.
+/// Copies the root's values into objects of the same shape.
 template <communicator Comm, class Content, algorithm Algorithm = automatic>
   requires std::is_same_v<Content, boost::mpi::content>
 void broadcast(Comm const& comm, Content const& values, int root, Algorithm const& algorithm = {}) {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Sums of sparse vectors: all_reduce and reduce_scatter of lists of indices and values, as they come from assembling
-/// finite elements or from top-k gradients. An element that only some ranks have is combined from those; one that no
-/// rank has stays missing.
+/// @file Sums of sparse vectors: all_reduce and reduce_scatter of lists of indices and values, as in assembling finite
+/// elements or in top-k gradients. An element is combined from the ranks that have it; the result lacks an element that
+/// no rank has.
 ///
 ///   auto const sum = colligo::all_reduce(world, colligo::sparse(indices, values), std::plus<>{});
 ///   // sum.indices, sum.values
 ///
-/// The range of indices is cut into p parts that hold about as much, as samples of all lists say. Each rank sends the
-/// others their parts, merges what it gets, and for all_reduce sends the result to all: k - k/p elements each way. What
-/// grows dense on the way goes with a bit for each index instead of a list of them. Where less is sent and combined so,
-/// the vectors are combined as blocks of 64 elements, of which each says which are there: by an ordinary all_reduce or
-/// reduce_scatter.
+/// The range of indices is cut into p parts that hold about equally many elements, by samples of all lists. Each rank
+/// sends the others their parts, merges what it receives, and for all_reduce sends the result to all: k - k/p elements
+/// each way. A dense result travels with a bit for each index instead of a list of indices. If that needs fewer bytes,
+/// an ordinary all_reduce or reduce_scatter combines the vectors as blocks of 64 elements, each with a bit that says
+/// whether it is there.
 #pragma once
 
 #include <array>
@@ -27,16 +26,16 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// values[i] stands at indices[i], which are ascending. `length`, the same on all ranks: of the vector; left out, it
-/// ends behind the last index of any rank. A view: both have to live until the call has returned.
+/// values[i] is the element at indices[i]; indices are ascending. `length` is the vector's, the same on all ranks; left
+/// out, the vector ends after the last index of any rank. A view: both ranges have to live until the call has returned.
 template <detail::contiguous Indices, elements Values>
   requires std::integral<std::ranges::range_value_t<Indices>>
 auto sparse(Indices const& indices, Values const& values, std::int64_t length = -1) {
   return sparse_range<std::ranges::range_value_t<Values>, std::ranges::range_value_t<Indices>>{indices, values, length};
 }
 
-/// How sparse vectors go: as sends and combines fewer bytes, as lists, or as blocks (elements that travel as bytes
-/// alone).
+/// How sparse vectors travel: in the form with fewer bytes to send and combine, as lists, or as blocks (only elements
+/// that travel as bytes).
 enum class sparse_form : std::int64_t { fewest_bytes, lists, blocks };
 
 namespace detail {
@@ -44,14 +43,14 @@ namespace detail {
 template <class T, class Index>
 inline constexpr bool has_forms_elsewhere<sparse_range<T, Index>> = true;
 
-/// What all ranks know of each one's list: the samples are where equal parts of it begin.
+/// What all ranks know of each rank's list: the samples are the indices at which equal parts of it begin.
 struct state_of_list {
   mistake_of_list mistake{};
   std::int64_t length = 0, end = 0, count = 0, form = 0;
   std::array<std::int64_t, 32> samples{};
 };
 
-/// What is wrong with a rank's list: `who` begins the sentence.
+/// What is wrong with a rank's list; `who` is the subject of the sentence.
 template <class Lazy = void>
 std::string words_of(mistake_of_list const& its, std::string const& who) {
   std::string const first = std::to_string(its.first), second = std::to_string(its.second);
@@ -59,12 +58,12 @@ std::string words_of(mistake_of_list const& its, std::string const& who) {
     case mistake_of_list::unequal: return who + " has " + first + " indices and " + second + " values";
     case mistake_of_list::negative: return who + " has a negative index, " + first;
     case mistake_of_list::beyond: return who + " has the index " + first + ", but the vector ends at " + second;
-    case mistake_of_list::unsorted: return who + " has the index " + first + " behind " + second + ": sort them";
+    case mistake_of_list::unsorted: return who + " has the index " + first + " after " + second + ": sort them";
     default: return who + " has the index " + first + " twice: combine its values before";
   }
 }
 
-/// The states of all ranks, if all of their lists can be taken. Otherwise all throw.
+/// The states of all ranks, if all lists are valid. Otherwise all ranks throw.
 template <collective C, class Comm, class T, class Index>
 std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> const& its, sparse_form form) {
   door<collective::all_gather, Comm> const here(comm);
@@ -88,7 +87,7 @@ std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> co
       throw failed_elsewhere(call + words_of(theirs.mistake, "rank " + std::to_string(r)));
     }
     if (theirs.length != states[0].length || theirs.form != states[0].form)
-      throw mismatch_error(call + "rank " + std::to_string(r) + " and rank 0 say different " +
+      throw mismatch_error(call + "rank " + std::to_string(r) + " and rank 0 pass different " +
                            (theirs.form != states[0].form ? "forms" : "lengths of the vector"));
   }
   if (its.length < 0) {
@@ -98,9 +97,9 @@ std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> co
   return states;
 }
 
-/// Whether they go as blocks: by the bytes that a rank sends and combines, of the rank with most. Lists: every element
-/// once to where it is merged, in lg p passes, and what comes of it, if indices are independent of each other, to all.
-/// A call that comes before others counts with the bytes that could be sent meanwhile.
+/// Whether the vectors travel as blocks: by the bytes that the rank with most sends and combines. As lists, every
+/// element goes once to the rank that merges it, in lg p passes, and the result, estimated for independent indices, to
+/// all. A call before others counts as the bytes that could be sent meanwhile.
 template <class T, class Index>
 bool are_blocks_less(std::span<state_of_list const> states, bool to_all) {
   if constexpr (!is_bytes<T>) return false;
@@ -110,16 +109,15 @@ bool are_blocks_less(std::span<state_of_list const> states, bool to_all) {
   for (state_of_list const& its : states) {
     longest = std::max(longest, static_cast<double>(its.count));
     missing *= 1 - static_cast<double>(its.count) / n;
-  }
-  double const passes = ceil_lg(static_cast<int>(states.size())), sent = (p - 1) / p, result = (1 - missing) * n;
-  double const further = (to_all ? 6 : 3) * passes * typical.alpha / typical.beta;   // calls, but for one
-  double const as_lists =
+  } double const passes = ceil_lg(static_cast<int>(states.size())), sent = (p - 1) / p, result = (1 - missing) * n;
+  double const further = (to_all ? 6 : 3) * passes * typical.alpha / typical.beta;   // all calls but one double const
+  as_lists =
       further + longest * (sizeof(T) + sizeof(Index)) * (sent + passes) +
       (to_all ? sent * (result * sizeof(T) + std::min(n / 8, result * sizeof(Index))) : 0);
   return n * (sizeof(T) + 0.125) * sent * (to_all ? 3 : 2) < as_lists;
 }
 
-/// Where parts 0 .. p of the vector begin, so that they hold about as many elements of all lists.
+/// Where parts 0 .. p of the vector begin, so that they hold about equally many elements of all lists.
 template <class Lazy = void>
 std::vector<std::int64_t> cut_by_samples(std::span<state_of_list const> states) {
   struct sample {
@@ -146,7 +144,7 @@ std::vector<std::int64_t> cut_by_samples(std::span<state_of_list const> states) 
   return begin;
 }
 
-/// This rank's part of the sum, of parts that begin there.
+/// This rank's part of the sum; the parts begin at `cuts`.
 template <class Comm, class T, class Index, class Op>
 sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> const& its,
                                     std::span<std::int64_t const> begin, Op& op) {
@@ -207,21 +205,20 @@ sparse_vector<T, Index> all_parts(Comm const& comm, sparse_vector<T, Index> cons
 /// Combines the ranks' sparse vectors; every rank gets the result, a sparse_vector with indices in ascending order.
 /// @param comm  communicator, all of whose ranks make the call
 /// @param its   sparse(indices, values) or sparse(indices, values, length); ranks may have different numbers of
-///              elements, none too
+/// elements, also none
 /// @param op    associative callable T(T const&, T const&); operands are in the order of ranks
-/// @param form  lists, blocks, or what is fewer bytes; the same on every rank
-/// Throws argument_error, and failed_elsewhere on the other ranks, where a list is not in order, has an index twice,
-/// below 0 or beyond the length, or other than a value for each index; mismatch_error (lengths or forms differ);
-/// otherwise as all_reduce. The result is the same, bit by bit, on all ranks.
-/// Cost, of k elements on a rank and K in the result, as lists: 7 collectives, of which 4 are short; k - k/p elements
-/// and at most K - K/p sent where they spread evenly. As blocks: two.
+/// @param form  lists, blocks, or the one with fewer bytes; the same on every rank Throws argument_error, and
+/// failed_elsewhere on the other ranks, if a list is not in order, has an index twice, below 0 or beyond the length, or
+/// has not one value for each index; mismatch_error (lengths or forms differ); otherwise as all_reduce. The result has
+/// the same bits on all ranks. Cost for k elements on a rank and K in the result: as lists 7 collectives, 4 of them
+/// short, which send k - k/p elements and, if they spread evenly, at most K - K/p; as blocks two.
 template <communicator Comm, class T, class Index, class Op>
   requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
 auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
                 sparse_form form = sparse_form::fewest_bytes) {
   static_assert(std::default_initializable<T> && !std::is_same_v<T, bool>,
-                "colligo: values of sparse vectors have a default constructor, and are no bool, of which a "
-                "std::vector has no elements: use char");
+                "colligo: values of sparse vectors need a default constructor and can not be bool, because "
+                "std::vector<bool> has no elements: use char");
   auto const states = detail::states_of<collective::all_reduce>(comm, its, form);
   bool const blocks = form == sparse_form::blocks ||
                       (form != sparse_form::lists && detail::are_blocks_less<T, Index>(states, true));
@@ -242,8 +239,9 @@ auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
   return detail::all_parts(comm, detail::part_of_sum(comm, its, begin, op), begin);
 }
 
-/// The same, of which rank r gets those of its block: counts[r] indices, from where the block of rank r - 1 ends. The
-/// length of the vector is the sum of all counts, which are the same on every rank. Indices stay those of the vector.
+/// The same, but rank r gets only the elements of its block: counts[r] indices from the end of rank r - 1's block on.
+/// The length of the vector is the sum of all counts, which are the same on every rank. Indices remain those of the
+/// vector.
 template <communicator Comm, class T, class Index, std::ranges::sized_range Counts, class Op>
   requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
 auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts const& counts, Op&& op,

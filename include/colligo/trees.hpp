@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Trees over the ranks of a communicator (select/trees_of_hosts.hpp), and COLLIGO_TREE: programs of which one unit
-/// includes this may name a tree by it.
+/// @file Trees over the ranks of a communicator (select/trees_of_hosts.hpp), and COLLIGO_TREE, for programs that
+/// include this header in one unit.
 #pragma once
 
 #include "select/trees_of_hosts.hpp"

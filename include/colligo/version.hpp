@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// The library's version, a semantic one: what it promises changes with the first number that is not 0. Comes with
-/// every public header; CMake and the recipes of packages read it here.
+/// @file The library's semantic version: incompatible changes raise the first number that is not 0. Every public header
+/// includes it; CMake and the recipes of packages read it here.
 #pragma once
 
 #define COLLIGO_VERSION_MAJOR 0

@@ -188,7 +188,7 @@ TEST_CASE("lists that can not be taken are refused on all ranks, with what is wr
            fault{{-3, 2}, {1, 2}, "this rank has a negative index, -3", "rank 1 has a negative index, -3"},
            fault{{3, 100}, {1, 2}, "this rank has the index 100, but the vector ends at 100",
                  "rank 1 has the index 100,"},
-           fault{{3, 2}, {1, 2}, "this rank has the index 2 behind 3: sort them", "rank 1 has the index 2 behind 3"},
+           fault{{3, 2}, {1, 2}, "this rank has the index 2 after 3: sort them", "rank 1 has the index 2 after 3"},
            fault{{3, 3}, {1, 2}, "this rank has the index 3 twice", "rank 1 has the index 3 twice"},
        })
     run_threads(3, [&](thread_communicator& comm) {
