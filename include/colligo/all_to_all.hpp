@@ -146,8 +146,8 @@ void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const&
 /// @param out         contiguous range of as many elements as `out_counts` together, not overlapping `in`; an empty
 ///                    container is resized
 /// @param out_counts  sized range of p integers, elements from each rank: that rank's count for this one
-/// @param algorithm   a tag (compile time), named("...") (run time), automatic{} Throws as all_to_all does, and
-/// mismatch_error if the counts of two ranks differ. Collective over comm.
+/// @param algorithm   a tag (compile time), named("...") (run time), automatic{}
+/// Throws as all_to_all does, and mismatch_error if the counts of two ranks differ. Collective over comm.
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
           detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out, OutCounts const& out_counts,

@@ -109,9 +109,10 @@ bool are_blocks_less(std::span<state_of_list const> states, bool to_all) {
   for (state_of_list const& its : states) {
     longest = std::max(longest, static_cast<double>(its.count));
     missing *= 1 - static_cast<double>(its.count) / n;
-  } double const passes = ceil_lg(static_cast<int>(states.size())), sent = (p - 1) / p, result = (1 - missing) * n;
-  double const further = (to_all ? 6 : 3) * passes * typical.alpha / typical.beta;   // all calls but one double const
-  as_lists =
+  }
+  double const passes = ceil_lg(static_cast<int>(states.size())), sent = (p - 1) / p, result = (1 - missing) * n;
+  double const further = (to_all ? 6 : 3) * passes * typical.alpha / typical.beta;   // all calls but one
+  double const as_lists =
       further + longest * (sizeof(T) + sizeof(Index)) * (sent + passes) +
       (to_all ? sent * (result * sizeof(T) + std::min(n / 8, result * sizeof(Index))) : 0);
   return n * (sizeof(T) + 0.125) * sent * (to_all ? 3 : 2) < as_lists;
@@ -205,13 +206,14 @@ sparse_vector<T, Index> all_parts(Comm const& comm, sparse_vector<T, Index> cons
 /// Combines the ranks' sparse vectors; every rank gets the result, a sparse_vector with indices in ascending order.
 /// @param comm  communicator, all of whose ranks make the call
 /// @param its   sparse(indices, values) or sparse(indices, values, length); ranks may have different numbers of
-/// elements, also none
+///              elements, also none
 /// @param op    associative callable T(T const&, T const&); operands are in the order of ranks
-/// @param form  lists, blocks, or the one with fewer bytes; the same on every rank Throws argument_error, and
-/// failed_elsewhere on the other ranks, if a list is not in order, has an index twice, below 0 or beyond the length, or
-/// has not one value for each index; mismatch_error (lengths or forms differ); otherwise as all_reduce. The result has
-/// the same bits on all ranks. Cost for k elements on a rank and K in the result: as lists 7 collectives, 4 of them
-/// short, which send k - k/p elements and, if they spread evenly, at most K - K/p; as blocks two.
+/// @param form  lists, blocks, or the one with fewer bytes; the same on every rank
+/// Throws argument_error, and failed_elsewhere on the other ranks, if a list is not in order, has an index twice, below
+/// 0 or beyond the length, or has not one value for each index; mismatch_error (lengths or forms differ); otherwise as
+/// all_reduce. The result has the same bits on all ranks.
+/// Cost for k elements on a rank and K in the result: as lists 7 collectives, 4 of them short, which send k - k/p
+/// elements and, if they spread evenly, at most K - K/p; as blocks two.
 template <communicator Comm, class T, class Index, class Op>
   requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
 auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
