@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: vendor is not made of steps, so nothing can be composed of it
+// expect: colligo: vendor is not made of steps, so it can be no stage of another algorithm
 #include <colligo/all_reduce.hpp>
 
 #ifdef COLLIGO_MUST_FAIL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// The only kind of step that compiled algorithms see: what implements it executes, records, traces or measures them.
+/// @file The only kind of step that compiled algorithms see. Its implementations execute, record, trace or measure
+/// them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What a list of operands means beside what it says: see published, as_they_come, copy and merge.
+/// What a list of operands means beside its operands: see published, as_they_come, copy and merge.
 enum class list_kind : std::uint8_t { plain, published, as_they_come, moves };
 
 /// A pair of contiguous messages, one out and one in; nobody or an empty range where there is none.
@@ -32,8 +32,7 @@ class any_step {
   int size() const { return size_; }
   std::size_t element_size() const { return element_size_; }   ///< bytes
 
-  /// A step behind this interface may be given folds in any order; one that does not see arrivals keeps the order
-  /// listed.
+  /// A step behind this interface accepts folds in any order; one that does not see arrivals keeps the order listed.
   static constexpr bool tells_arrival = true;
 
   void operator()(send const& s) { pair(s, {}, nobody, {s.from, false, own::result}); }
@@ -56,27 +55,27 @@ class any_step {
   template <operand_list List>
   void operator()(as_they_come<List> const& folds) { list(said(folds.list), list_kind::as_they_come); }
 
-  /// What is behind it. Ranges by value travel in registers; operands would go through memory.
+  /// The implementation. Ranges by value travel in registers; operands would go through memory.
   virtual void exchange(range out, range in, pair_of peers, pair_kind kind) = 0;
-  /// Operands that vanish may be among them; they stay where they are until it returns.
+  /// Operands that vanish may be among them. They have to live until it returns.
   virtual void list(std::span<operand const> operands, list_kind kind) = 0;
-  /// Copies or combines elements of this rank. Precondition: some.
+  /// Copies or combines elements of this rank. Precondition: the ranges are not empty.
   virtual void move(operand const& alone) = 0;
-  /// What goes between this rank and that one does so through memory that both have.
+  /// Messages between this rank and that one go through memory that both share.
   virtual bool shares_memory_with(int) const { return false; }
 
  protected:
-  /// `operands`: memory for lists that are made while they are read.
+  /// `operands` is memory for lists that are generated while they are read.
   any_step(int rank, int size, std::size_t element_size, detail::row<operand>& operands)
       : rank_(rank), size_(size), element_size_(element_size), operands_(operands) {}
-  /// A view of another one, which has the same memory for lists.
+  /// A view of another step, with the same memory for lists.
   any_step(int rank, int size, any_step& other) : any_step(rank, size, other.element_size_, other.operands_) {}
   any_step(any_step const&) = delete;
   any_step& operator=(any_step const&) = delete;
   ~any_step() = default;
 
   detail::row<operand>& list_memory() { return operands_; }
-  /// The next run is of elements of this size.
+  /// Elements of the next run have this size.
   void set_element_size(std::size_t bytes) { element_size_ = bytes; }
 
  private:

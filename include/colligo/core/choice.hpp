@@ -17,8 +17,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Whether a tag is one of the library's, `found`, and where, `value`; otherwise that is the number of those
-/// (algorithm/catalogue.hpp).
+/// `found`: a tag is one of the library's. `value`: its place in algorithm/catalogue.hpp, or the catalogue's length.
 template <class Tag>
 struct place_in_catalogue;
 
@@ -27,15 +26,15 @@ enum class decided_by : std::uint8_t {
   pinned, named, environment, tree_file, table, many_cores, rules, measured_table, required, tried, measured
 };
 
-/// An algorithm with its knobs, how its operands travel, and who decided. Users know it as chosen_algorithm: any
-/// algorithm of the library as a value. A std::variant of all tags took most of a second in a header-only unit that
-/// includes colligo.hpp.
+/// An algorithm with its knobs, its transport, and who decided. Users know it as chosen_algorithm: any algorithm of the
+/// library as a value. A std::variant of all tags took most of a second in a header-only unit that includes
+/// colligo.hpp.
 class choice {
  public:
   static constexpr std::string_view name = "chosen_algorithm";
 
   constexpr choice() = default;
-  /// One of the library's, of no collective yet.
+  /// One of the library's algorithms, for no collective yet.
   template <class Tag>
     requires(!std::is_same_v<Tag, choice> && place_in_catalogue<Tag>::found)
   constexpr choice(Tag const& tag, transport way = transport::best)
@@ -44,23 +43,23 @@ class choice {
                   "choosing one would cost more than a short message: let a tag refer to what it needs");
     hold(tag);
   }
-  /// Any tag, for the collective that the policy is of.
+  /// Any tag, for the policy's collective.
   template <class Tag>
   choice(erased_policy const& its, Tag const& tag, transport way = transport::best)
       : policy(&its), over(way), place_(static_cast<std::uint8_t>(place_in_catalogue<Tag>::value)) {
     hold(tag);
   }
 
-  /// The one at that place in the catalogue, with its default knobs.
+  /// The algorithm at that place in the catalogue, with its default knobs.
   choice(erased_policy const& its, std::size_t place) : policy(&its), place_(static_cast<std::uint8_t>(place)) {
     its.make_tag(bytes_.data());
   }
 
   /// The algorithm's place in the catalogue.
   constexpr std::size_t index() const { return place_; }
-  /// For the functions of its policy.
+  /// The argument for the functions of its policy.
   void const* tag() const { return bytes_.data(); }
-  /// Null: it is another one.
+  /// Null if it is another algorithm.
   template <class Tag>
   Tag const* as() const {
     return place_ == place_in_catalogue<Tag>::value ? static_cast<Tag const*>(tag()) : nullptr;
@@ -71,7 +70,7 @@ class choice {
   decided_by who = decided_by::pinned;
 
  private:
-  // What is no knob is indeterminate, but where it is worked out at compile time.
+  // Bytes beyond the knobs are indeterminate, except in constant expressions.
   template <class Tag>
   constexpr void hold(Tag const& tag) {
     if (std::is_constant_evaluated()) bytes_ = {};

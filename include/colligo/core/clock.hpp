@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// The time, without the header chrono: its calendar takes a twentieth of a second in every unit.
+/// @file The time, without the header chrono, whose calendar costs every unit a twentieth of a second.
 #pragma once
 
 #include <time.h>
@@ -13,7 +12,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::int64_t ns_per_ms = 1'000'000;
 
-/// Nanoseconds of a clock that never goes back, the one of std::chrono::steady_clock.
+/// Nanoseconds of the clock behind std::chrono::steady_clock.
 inline std::int64_t now_in_ns() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

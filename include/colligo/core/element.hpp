@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// All that the engine knows of an element type and a functor: a size and a few functions. Everything else of the
-/// library sees bytes, so that a further type or functor costs the compiler the loop that combines, and nothing else.
+/// @file The engine's view of an element type and a functor: a size and a few functions. The rest of the library sees
+/// bytes, so for each type and functor the compiler compiles only the loop that combines.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +21,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-// Assigning a pair or a tuple is never trivial to the language, though the bytes of its members are all there is.
+// The language never calls the assignment of a pair or a tuple trivial, even if copying its bytes is enough.
 template <class T>
 inline constexpr bool is_bytes = std::is_trivially_copyable_v<T>;
 template <class A, class B>
@@ -32,7 +31,7 @@ inline constexpr bool is_bytes<std::tuple<Members...>> = (is_bytes<Members> && .
 template <class T, std::size_t N>
 inline constexpr bool is_bytes<std::array<T, N>> = is_bytes<T>;
 
-/// Where that can be known: an address, or what consists of some.
+/// An address, or a type that contains one, as far as the compiler can tell.
 template <class T>
 inline constexpr bool holds_addresses = std::is_pointer_v<T> || std::is_member_pointer_v<T>;
 template <class T, std::size_t Extent>
@@ -56,7 +55,7 @@ inline constexpr bool holds_addresses<located<T, Index>> = holds_addresses<T>;
 
 }  // namespace detail
 
-/// The element travels as the bytes that it is.
+/// The element travels as its bytes.
 template <class T>
 concept travels_as_bytes = detail::is_bytes<T>;
 
@@ -64,7 +63,7 @@ namespace detail {
 
 inline constexpr std::size_t cache_line = 64;
 
-/// What collectives that combine nothing pass as functor.
+/// The functor of collectives that combine nothing.
 struct no_functor {};
 
 /// Whether an algorithm may change the order of operands.
@@ -75,8 +74,8 @@ constexpr bool may_reorder() { return commutative<Op, T> || std::is_same_v<Op, n
 template <class T, class Op, class... From>
 void combine_each(T* __restrict out, std::size_t n, Op const& op, From const* __restrict... from) {
   std::size_t i = 0;
-  // Compilers vectorise loops of a constant length over memory known to be apart even at -O2. 32 and not 16, for
-  // g++ -O3 unrolls 16 completely before it vectorises, and then does not vectorise maximum any more.
+  // Compilers vectorise loops of constant length over memory that does not overlap even at -O2. The length is 32,
+  // because g++ -O3 unrolls 16 completely before it vectorises, and then does not vectorise maximum.
   if constexpr (travels_as_bytes<T>)
     for (constexpr std::size_t width = 32; i + width <= n; i += width)
       for (std::size_t j = 0; j < width; ++j) out[i + j] = static_cast<T>(op(out[i + j], from[i + j]...));
@@ -106,18 +105,18 @@ inline constexpr object_operations objects_of{
       std::copy_n(reinterpret_cast<T const*>(from), n, reinterpret_cast<T*>(to));
     }};
 
-/// What T is in "... [with T = double; ...]".
+/// Finds T in "... [with T = double; ...]".
 consteval std::string_view type_in(std::string_view function) {
   auto const first = function.find("T = ") + 4;
   return function.substr(first, function.find_first_of(";]", first) - first);
 }
-/// A type's name, as the compiler writes it, or its own words.
+/// A type's name, as the compiler writes it or as the type gives it.
 template <class T>
 constexpr std::string_view name_of_type() {
   if constexpr (requires { T::name_in_errors; }) return {T::name_in_errors.data(), T::name_in_errors.size()};
   else return type_in(__PRETTY_FUNCTION__);
 }
-/// The words of a type of the library's that stands for something to do with elements of type T.
+/// The name of an internal element type that carries data about elements of type T.
 template <class T, std::size_t N, std::size_t M>
 consteval auto words_around(char const (&before)[N], char const (&after)[M]) {
   constexpr std::string_view name = name_of_type<T>();
@@ -126,8 +125,8 @@ consteval auto words_around(char const (&before)[N], char const (&after)[M]) {
   return words;
 }
 
-/// How functors that take an index combine elements first .. of the vector; and what finds that index where algorithms
-/// keep elements elsewhere (indexed.hpp).
+/// Combines elements from `first` on with a functor that takes an index, and finds the index of elements that
+/// algorithms keep elsewhere (indexed.hpp).
 struct known_places;
 struct indexed_combination {
   void (*combine)(void* op, std::size_t first, std::byte const* left, std::byte const* right, std::byte* out,
@@ -144,10 +143,10 @@ struct element {
   std::string_view (*functor_name)();
   /// out[i] = op(left[i], right[i]) for n elements; out may be left or right.
   void (*combine)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
-  /// Not null: the functor takes an index, and `combine` is null.
+  /// Not null if the functor takes an index; `combine` is null then.
   indexed_combination const* by_index = nullptr;
 
-  /// The same type and functor, of which one may be const.
+  /// The same type and functor, up to const.
   bool is_like(element const& other) const {
     return size == other.size && name == other.name && functor_name == other.functor_name;
   }
@@ -164,7 +163,7 @@ void combine_bytes(void* op, std::byte const* left, std::byte const* right, std:
           *static_cast<Op*>(op));
 }
 
-/// Set by element_of where a functor takes an index.
+/// element_of sets this if a functor takes an index.
 template <class Lazy = void>
 struct places_for_indices;
 template <class T, class Op>
@@ -178,12 +177,12 @@ template <class T, class Op, class Lazy = void>
 inline constexpr indexed_combination indexed_combination_of{&combine_with_index<T, Op>,
                                                             &places_for_indices<Lazy>::all};
 
-/// How a type is combined that does it better than by assigning what the functor returns; null: as others are.
+/// A type's own function that combines, if it is better than assigning the functor's result; null: none.
 using combination = void (*)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
 template <class Op, class T>
 inline constexpr std::nullptr_t own_combination = nullptr;
 
-/// Barriers fold signals, which say nothing.
+/// Barriers fold signals, which carry no data.
 inline void combine_nothing(void*, std::byte const*, std::byte const*, std::byte*, std::size_t) {}
 
 template <class T, class Op>
@@ -206,7 +205,7 @@ inline constexpr element element_of{
       else return static_cast<indexed_combination const*>(nullptr);
     }()};
 
-/// What the algorithms of the library are compiled for, once.
+/// The element type for which the library's algorithms are compiled, once.
 struct any_element { std::byte nothing; };
 struct any_functor {};
 

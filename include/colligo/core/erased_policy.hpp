@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// An algorithm for one collective, compiled against any_step: what is left of a tag once its types are erased.
+/// @file An algorithm for one collective, compiled against any_step, with the types of its tag erased.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,7 @@ struct host_tables;   // shape/host_map.hpp
 class nest;           // shape/nest.hpp
 struct vendor;  // algorithm/vendor.hpp
 
-/// What a tag may leave open and its communicator knows.
+/// Facts about a communicator that a tag may leave open.
 struct topology {
   std::span<int const> hosts{};         ///< the host of each rank; empty: all on one
   tree const* reduce_tree = nullptr;    ///< null: none
@@ -38,16 +37,16 @@ namespace detail {
 
 class port_base;   // engine/port.hpp
 
-/// What of a topology a tag may leave open.
+/// The parts of a topology that a tag may leave open.
 enum class left_open : std::uint8_t { nothing, trees, hosts, levels };
 
-/// Whether a tag's policy can run on p ranks as they are.
+/// Whether a tag's policy can run on p ranks and their topology.
 struct fitness {
   int made_for;    ///< ranks; not p: it is made for so many
   bool in_order;   ///< operands keep their order
 };
 
-/// A name's first letters, for those who hand them to other processes.
+/// The first letters of a name, to be sent to other processes.
 using packed_name = std::array<std::uint64_t, 3>;
 constexpr packed_name packed(std::string_view name) {
   std::array<char, sizeof(packed_name)> letters{};
@@ -64,22 +63,22 @@ struct erased_policy {
   bool runs_beside = false;   ///< it packs, or has own work that is kept where blocks are uneven
   void (*run)(void const* tag, topology const& known, any_step& step, blocks const& vector, int root) = nullptr;
   void (*make_tag)(void* at) = nullptr;   ///< one with its default knobs; null: it can not be held
-  /// Bytes of its tags, where those with the same bytes say the same: they have nothing but knobs.
+  /// Bytes of its tags if equal bytes mean equal tags, because they contain only knobs.
   std::size_t tag_bytes = more_than_knobs;
   static constexpr std::size_t more_than_knobs = static_cast<std::size_t>(-1);
-  /// Elements beyond the vector that it has for its own; null: none.
+  /// The number of elements beyond the vector that it uses; null: none.
   std::size_t (*scratch)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
-  /// What a rank does for itself; null: nothing but messages.
+  /// A rank's own work; null: only messages.
   own_work (*work)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, topology const& known, int p) = nullptr;
   left_open open = left_open::nothing;
-  /// Asks the port for that; null: nothing is open.
+  /// Asks the port for the open parts; null: none are.
   void (*find_out)(port_base& port, collective c, topology& known) = nullptr;
   knob_reader knob = nullptr;   ///< null: its tags have none
-  /// Of those whose transport depends on the tag; null: `over`.
+  /// For policies whose transport depends on the tag; null: `over`.
   transport (*needs)(void const* tag) = nullptr;
-  /// Of the trees that the tag names, 0: it names none; null: it never does.
+  /// A hash of the trees that the tag names, 0: none; null: it never names any.
   std::size_t (*trees)(void const* tag) = nullptr;
 };
 
@@ -98,11 +97,11 @@ constexpr left_open open_in() {
   else if constexpr (completed_by_levels<Tag>) return left_open::levels;
   else return left_open::nothing;
 }
-/// What fills that in (select/decide_body.hpp): units compile what the tags that they call leave open.
+/// Fills the open parts in (select/decide_body.hpp): a unit compiles only the parts that its tags leave open.
 template <left_open>
 void find_out(port_base& port, collective c, topology& known);
 
-/// Calls f(tag) with all that the tag leaves open filled in.
+/// Calls f(tag) with the open parts of the tag filled in.
 template <class Tag, class F>
 constexpr auto with_completed(void const* held, topology const& known, F f) {
   Tag const& tag = tag_at<Tag>(held);
@@ -137,7 +136,7 @@ constexpr std::size_t tag_bytes_of() {
   else return is_knobs_alone<Tag> && is_held<Tag> ? sizeof(Tag) : erased_policy::more_than_knobs;
 }
 
-/// Of a tag alone: of no collective yet.
+/// For a tag alone, for no collective yet.
 template <class Tag>
 constexpr erased_policy erase_tag() {
   erased_policy made{.name = Tag::name,
@@ -166,7 +165,7 @@ constexpr erased_policy erase_policy() {
   made.ordered = keeps_order<policy>();
   made.same_bits = gives_same_bits<policy>();
   made.sequential = is_sequential<policy>();
-  // What does not belong to the result, in which it would lie: an exclusive scan's own input, what goes to other ranks.
+  // Whether the input must not be read from the output's memory: an exclusive scan's own input, data for other ranks.
   made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan || has_two_vectors(C);
   if constexpr (is_made_of_steps<policy>())
     made.run = [](void const* held, topology const& known, any_step& step, blocks const& vector, int root) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What the library throws. Every message says the call, the rank and what was wrong.
+/// @file The library's exceptions. Every message says the call, the rank and what was wrong.
 #pragma once
 
 #include "mode.hpp"
@@ -22,8 +21,7 @@ class argument_error : public error {
   using error::error;
 };
 
-/// A name that is no algorithm of this collective, a knob that it does not have, or a functor that it must not be
-/// given.
+/// An unknown algorithm for this collective, an unknown knob, or a functor that the algorithm must not use.
 class algorithm_error : public error {
  public:
   using error::error;
@@ -46,8 +44,8 @@ class mismatch_error : public error {
   using error::error;
 };
 
-/// The call has failed on another rank, where a functor threw, memory was short, or arguments were refused: this rank's
-/// result is good for nothing. Later calls are right if all ranks have made this one.
+/// The call has failed on another rank, where a functor threw, memory was short, or arguments were refused. This rank's
+/// result is invalid. Later calls are right if all ranks have made this one.
 class failed_elsewhere : public error {
  public:
   using error::error;
@@ -63,8 +61,8 @@ class rank_lost : public error {
   int rank_;
 };
 
-/// This rank has waited in a call as long as COLLIGO_PATIENCE allows, which asks for an exception then. The call is
-/// abandoned: the other ranks fail as with any error.
+/// This rank has waited in a call as long as COLLIGO_PATIENCE=...,throw allows. The rank abandons the call, and the
+/// other ranks fail as with any error.
 class stalled : public error {
  public:
   using error::error;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What is known of reduction functors: which commute, and the library's own: maximum, minimum, maxloc, minloc.
+/// @file Reduction functors: which of them commute, and the library's own: maximum, minimum, maxloc, minloc.
 ///
-/// A functor is any callable T(T const&, T const&), stateful ones included. It must be associative. One that does not
-/// take two arguments may take three, T(std::size_t index, T const&, T const&): where the element stands in the vector
-/// that the caller has given; then it must be associative for each index.
+/// A functor is any callable T(T const&, T const&), also with state. It must be associative. A functor may take three
+/// arguments instead, T(std::size_t index, T const&, T const&): the index of the element in the caller's vector comes
+/// first. It must then be associative for each index.
 #pragma once
 
 #include "mode.hpp"
@@ -41,15 +40,15 @@ constexpr bool unordered(T const& value) {
     return false;
 }
 
-/// A functor that takes the index of what it combines.
+/// A functor that takes the index of the elements that it combines.
 template <class Op, class T>
 concept takes_index = !std::is_invocable_r_v<T, Op&, T const&, T const&> &&
                       std::is_invocable_r_v<T, Op&, std::size_t, T const&, T const&>;
 
 }  // namespace detail
 
-/// The larger / smaller of two values. Of a NaN and a number the number is taken, so the answer does not depend on
-/// ranks.
+/// The larger / smaller of two values. Of a NaN and a number it is the number, so the result does not depend on the
+/// order of ranks.
 struct maximum {
   template <class T>
   constexpr T operator()(T const& a, T const& b) const { return b > a || detail::unordered(a) ? b : a; }
@@ -69,11 +68,11 @@ struct located {
 
 namespace detail {
 
-// A NaN loses against every number; equals, and NaNs among themselves, go to the lowest index. That is a total order,
-// so maxloc and minloc commute and the result is the same for every algorithm and every number of ranks.
+// A NaN loses against every number; of equal values, and of NaNs, the lowest index wins. That is a total order, so
+// maxloc and minloc commute and the result is the same for every algorithm and every number of ranks.
 template <class Located, class Better>
 constexpr Located better_of(Located const& a, Located const& b, Better better) {
-  // Without branches, for which of two values is the larger can not be foretold; as numbers, or compilers warn of it.
+  // Without branches, because they could not be predicted; as numbers, or compilers warn.
   bool const a_is_nan = unordered(a.value), b_is_nan = unordered(b.value), a_wins = better(a.value, b.value),
              b_wins = better(b.value, a.value);
   bool const lower = b.index < a.index, alike = (int{!a_wins} & int{a_is_nan == b_is_nan}) != 0;
@@ -85,7 +84,7 @@ constexpr Located better_of(Located const& a, Located const& b, Better better) {
 
 }  // namespace detail
 
-/// The largest value with its index. Ties: the lowest index. A NaN is taken only if there is nothing else.
+/// The largest value with its index. Ties: the lowest index. The result is a NaN only if all values are.
 struct maxloc {
   template <class T, class Index>
   constexpr located<T, Index> operator()(located<T, Index> const& a, located<T, Index> const& b) const {
@@ -101,7 +100,7 @@ struct minloc {
   }
 };
 
-/// A functor that its author vouches for: made by as_commutative.
+/// A functor that commutes because its author says so: made by as_commutative.
 template <class Op>
 struct commutative_functor {
   Op op;
@@ -116,7 +115,7 @@ struct commutative_functor {
   constexpr T operator()(std::size_t index, T const& a, T const& b) { return op(index, a, b); }
 };
 
-/// Says that op(a, b) == op(b, a), so that algorithms which reorder operands may take it.
+/// Declares that op(a, b) == op(b, a), so algorithms that reorder operands accept it.
 template <class Op>
 constexpr commutative_functor<std::decay_t<Op>> as_commutative(Op&& op) {
   return {std::forward<Op>(op)};
@@ -134,7 +133,7 @@ inline constexpr bool any_of = ((std::is_same_v<Op, Functors<T>> || std::is_same
 template <class Op, class T, template <class> class... Functors>
 inline constexpr bool any_boost = (std::is_same_v<Op, Functors<T>> || ...);
 
-/// A program has specialised Boost.MPI's trait; if it has not, only its declaration is known here.
+/// Whether a program has specialised Boost.MPI's trait; if not, only its declaration is known here.
 template <class Op, class T>
 concept known_to_boost = requires { requires boost::mpi::is_commutative<Op, T>::value; };
 
@@ -167,8 +166,8 @@ inline constexpr bool commutative<maxloc, located<T, Index>> = true;
 template <class T, class Index>
 inline constexpr bool commutative<minloc, located<T, Index>> = true;
 
-/// Whether any grouping and order of operands is known to give the same bits: integers, maxloc and minloc; not sums of
-/// floating point numbers, nor their extremes, for 0 and -0 are equal.
+/// Whether any grouping and order of operands is known to give the same bits: true for integers, maxloc and minloc;
+/// false for sums, maxima and minima of floating point numbers, because 0 and -0 are equal.
 template <class Op, class T>
 inline constexpr bool exact = commutative<Op, T> && (std::is_integral_v<T> || std::is_same_v<Op, maxloc> ||
                                                      std::is_same_v<Op, minloc>);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Functors that take the index of what they combine. Within the vector that is where an element lies. What algorithms
-/// keep beyond it comes from there: a copy has the indices of what was copied, and what is combined has equal ones.
-/// Where neither is known, vectors stand behind the vector one after the other (adding.md).
+/// @file Functors that take the index of the elements that they combine. Within the vector the index is the element's
+/// place. Elements that algorithms keep beyond the vector come from it: a copy has the indices of its source, and
+/// combined elements have equal indices. If neither is known, whole vectors lie behind the vector one after the other
+/// (adding.md).
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// `places`: what is known of them in this run.
+/// `places`: the indices known in this run.
 struct known_places {
-  /// These are copied there, or combined with those there: they have the same indices.
+  /// Elements are copied there, or combined with the elements there: both have the same indices.
   void (*learn)(row<std::size_t>& places, range const& vector, range from, range into);
-  /// Combines those of a range.
+  /// Combines the elements of a range.
   void (*combine)(row<std::size_t> const& places, range const& vector, element const& of, void* op, range its,
                   std::byte const* left, std::byte const* right, std::byte* out);
 };
@@ -26,7 +26,7 @@ struct known_places {
 /// A template, so that only units with such a functor compile it.
 template <class Lazy>
 struct places_for_indices {
-  /// Calls f(stretch of its, index of its first element, whether that is known) for all of a range.
+  /// Calls f(stretch, index of its first element, whether that is known) for all stretches of a range.
   template <class F>
   static void for_each(row<std::size_t> const& places, range const& vector, range its, F f) {
     while (!its.empty()) {
@@ -38,7 +38,7 @@ struct places_for_indices {
         part.last = std::min(its.last, vector.last + (copy + 1) * vector.size());
         index = vector.first + (its.first - vector.last) % vector.size();
       }
-      // Triples: from, to, index. Of the next ones if the first is not known.
+      // Triples: from, to, index.
       for (std::size_t i = 0; !known && i < places.size(); i += 3)
         if (its.first < places[i + 1] && places[i] < part.last) {
           known = places[i] <= its.first;

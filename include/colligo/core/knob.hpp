@@ -22,7 +22,8 @@ struct knob {
 
 namespace detail {
 
-/// Bytes of a tag that is handed on by value; a tag that is more, or no bytes, is handed on by its address.
+/// The most bytes of a tag that is passed by value; a larger tag, or one that is not trivially copyable, is passed by
+/// its address.
 inline constexpr std::size_t most_held = 48;
 template <class Tag>
 inline constexpr bool is_held =
@@ -32,13 +33,13 @@ Tag const& tag_at(void const* held) {
   if constexpr (is_held<Tag>) return *static_cast<Tag const*>(held);
   else return **static_cast<Tag const* const*>(held);
 }
-/// All that it holds are its knobs.
+/// The tag contains nothing but its knobs.
 template <class Tag>
 inline constexpr bool is_knobs_alone = requires { requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t); };
 
-/// Its knobs one after the other: a name, and where in a tag the value is; null: there are no more.
+/// Reads a tag's knobs one after the other: a name, and the address of the value in a tag; null: there are no more.
 using knob_reader = std::size_t const* (*)(void const* tag, std::size_t which, std::string_view& name);
-/// Null for a tag without any.
+/// Null for a tag without knobs.
 template <class Tag>
 constexpr knob_reader knob_reader_of() {
   if constexpr (requires { Tag::knobs; })
@@ -50,7 +51,7 @@ constexpr knob_reader knob_reader_of() {
   else return nullptr;
 }
 
-/// A knob that says how many groups of p ranks merge, or are cut, at a time.
+/// A knob for the number of groups of p ranks that merge, or are cut, at a time.
 constexpr int radix_for(int p, std::size_t knob) {
   return static_cast<int>(std::clamp<std::size_t>(knob, 2, static_cast<std::size_t>(std::max(2, p))));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Texts for people and programs alike: lines of words, `#` begins a comment.
+/// @file Text files that people and programs write: lines of words; `#` begins a comment.
 #pragma once
 
 #include "mode.hpp"
@@ -28,7 +27,7 @@ struct text_lines {
   }
 };
 
-/// Takes the first word of a line; empty where there is none.
+/// Removes the first word of a line and returns it; empty if there is none.
 constexpr std::string_view next_token(std::string_view& line) {
   constexpr std::string_view blanks = " \t\r";
   line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
@@ -37,7 +36,7 @@ constexpr std::string_view next_token(std::string_view& line) {
   return word;
 }
 
-/// For messages: in quotes, the beginning of it, what can be printed.
+/// For messages: the beginning of a text, in quotes, as far as it can be printed.
 inline std::string in_quotes(std::string_view text) {
   constexpr std::size_t most = 40;
   std::string q = "\"";

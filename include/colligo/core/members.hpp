@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// each(op, op, ...): a functor on tuples, pairs, arrays and aggregates that is made of one for each member, so that
-/// several reductions are one call:
+/// @file each(op, op, ...): a functor on tuples, pairs, arrays and aggregates with a functor for each member, so that
+/// one call makes several reductions:
 ///
 ///   colligo::all_reduce(world, std::tuple{x, y, 1L}, colligo::each(std::plus<>{}, colligo::maximum{}, std::plus<>{}));
 ///
@@ -26,7 +25,7 @@ struct any_member {
   template <class T>
   operator T() const;
 };
-/// How many members an aggregate of at most 8 has; an array among them counts as many as it has elements.
+/// The number of members of an aggregate with at most 8; an array counts as many members as it has elements.
 template <class T, class... Members>
 constexpr std::size_t members_of_aggregate() {
   if constexpr (sizeof...(Members) < 9 && requires { T{Members{}..., any_member{}}; })
@@ -39,11 +38,11 @@ constexpr std::size_t count_members() {
   else if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>) return members_of_aggregate<T>();
   else return 0;
 }
-/// T has N members that can be named one by one.
+/// T has N members that a structured binding can name.
 template <class T, std::size_t N>
 concept has_members = N > 0 && (tuple_like<T> || N <= 8) && count_members<std::remove_cv_t<T>>() == N;
 
-/// The members of it, as references.
+/// References to the members.
 template <std::size_t N, class T>
 constexpr auto members_of(T& its) {
   if constexpr (tuple_like<std::remove_cv_t<T>>) {
@@ -63,7 +62,7 @@ constexpr auto members_of(T& its) {
 template <class T, std::size_t I, std::size_t N>
 using member_of = std::remove_cvref_t<std::tuple_element_t<I, decltype(members_of<N>(std::declval<T&>()))>>;
 
-/// Every functor gives a member of two.
+/// Each functor combines two values of its member.
 template <class T, class... Ops>
 concept combined_by_members = has_members<T, sizeof...(Ops)> && []<std::size_t... I>(std::index_sequence<I...>) {
   return (std::is_invocable_r_v<member_of<T, I, sizeof...(Ops)>, Ops const&, member_of<T, I, sizeof...(Ops)> const&,
@@ -72,7 +71,7 @@ concept combined_by_members = has_members<T, sizeof...(Ops)> && []<std::size_t..
 
 }  // namespace detail
 
-/// As many functors as members. Their calls are const.
+/// There are as many functors as members, and each can be called as const.
 template <class... Ops>
 class each {
  public:

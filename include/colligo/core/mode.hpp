@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Header-only, or declared alone: with COLLIGO_COMPILED defined the headers only declare what is no template, and the
-/// library colligo::compiled holds it, made from the same headers. Each mode has an inline namespace of its own, so
-/// that two in one program live side by side.
+/// @file The two modes. Header-only is the default. With COLLIGO_COMPILED defined the headers only declare functions
+/// that are no templates; the library colligo::compiled, made from the same headers, defines them. Each mode has an
+/// inline namespace of its own, so that one program can contain both.
 #pragma once
 
-// Compilers go on after an #error, and would have much to say: to miss a file ends it.
+// Compilers go on after an #error and would print much more; a missing file stops them.
 #if __cplusplus < 202002L
 #error "colligo needs C++20: compile with -std=c++20"
 #include "nothing more to be read"
@@ -22,14 +21,14 @@
 #define COLLIGO_MODE header_only
 #endif
 
-/// Bodies are seen in header-only mode, and by the one source of the compiled library.
+/// Header-only units, and the one source of the compiled library, include the bodies.
 #if !defined(COLLIGO_COMPILED) || defined(COLLIGO_BODIES)
 #define COLLIGO_HAS_BODIES 1
 #else
 #define COLLIGO_HAS_BODIES 0
 #endif
 
-/// What stands before the definition of a function that is no template.
+/// The specifier of functions that are no templates.
 #if defined(COLLIGO_COMPILED)
 #define COLLIGO_BODY
 #else

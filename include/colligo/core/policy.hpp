@@ -56,7 +56,7 @@ inline std::string environment_variable(collective c) {
 
 namespace detail {
 
-/// Calls f.operator()<C>() for a collective that is known at run time only.
+/// Calls f.operator()<C>() for a collective that is known only at run time.
 template <class F>
 constexpr decltype(auto) for_collective(collective what, F f) {
   using enum collective;
@@ -83,37 +83,36 @@ constexpr decltype(auto) for_collective(collective what, F f) {
 
 }  // namespace detail
 
-/// One rank has a role of its own.
+/// One rank, the root, has a role of its own.
 constexpr bool has_root(collective c) {
   using enum collective;
   return c == reduce || c == broadcast || c == gather || c == gatherv || c == scatter || c == scatterv;
 }
 
-/// Ranks' values are combined by a functor.
+/// A functor combines the ranks' values.
 constexpr bool combines(collective c) {
   using enum collective;
   return c == all_reduce || c == reduce || c == reduce_scatter || c == reduce_scatter_block || c == scan ||
          c == exclusive_scan;
 }
 
-/// The vector is made of one block per rank; algorithms take where these lie instead of the vector alone.
+/// The vector consists of one block per rank; algorithms get the places of the blocks instead of the vector alone.
 constexpr bool has_blocks(collective c) {
   using enum collective;
   return c == all_gather || c == all_gatherv || c == gather || c == gatherv || c == scatter || c == scatterv ||
          c == reduce_scatter || c == reduce_scatter_block || c == all_to_all || c == all_to_all_v;
 }
 
-/// What a rank has at first and what it wants are two vectors: the ranges of operands have the second one behind the
-/// first. A rank's block for itself is in its place before the algorithm begins.
+/// Input and output are two vectors: in the ranges of operands the second one lies behind the first. A rank's block for
+/// itself is in its place before the algorithm begins.
 constexpr bool has_two_vectors(collective c) { return c == collective::all_to_all || c == collective::all_to_all_v; }
 
 /// The blocks for, and from, each rank.
 struct two_vectors {
   blocks in, out;
 };
-/// Of a collective that has two, on one rank. all_to_all: `vector` is the first one, in the blocks that every rank has
-/// for the others. all_to_all_v: a rank knows its own blocks alone, so `vector` is empty, but has 2 p + 1 offsets, of
-/// the blocks of both.
+/// The two vectors of such a collective on one rank. all_to_all: `vector` is the first one, in blocks for all ranks.
+/// all_to_all_v: a rank knows only its own blocks, so `vector` is empty but has 2 p + 1 offsets, of the blocks of both.
 constexpr two_vectors vectors_of(collective c, blocks const& vector, int rank) {
   auto const p = static_cast<std::size_t>(vector.parts);
   if (c == collective::all_to_all) {
@@ -123,7 +122,7 @@ constexpr two_vectors vectors_of(collective c, blocks const& vector, int rank) {
   std::size_t const* const offsets = vector.offsets;
   return {{{0, offsets[p]}, vector.parts, offsets}, {{offsets[p], offsets[2 * p]}, vector.parts, offsets + p}};
 }
-/// How many offsets there are, where there are any.
+/// The number of offsets, if there are any.
 constexpr std::size_t offsets_of(collective c, int p) {
   return static_cast<std::size_t>(c == collective::all_to_all_v ? 2 * p : p) + 1;
 }
@@ -134,7 +133,7 @@ concept algorithm = requires { { std::remove_cvref_t<Tag>::name } -> std::conver
 
 namespace detail {
 
-// Tag::all_reduce<T, Op>, Tag::broadcast<T> ... A tag that has the form for any counts has the regular one too.
+// Tag::all_reduce<T, Op>, Tag::broadcast<T> ... A tag with the form for any counts also has the regular one.
 template <collective C, class Tag, class T, class Op>
 struct policy_of {};
 
@@ -216,51 +215,52 @@ constexpr auto make_policy(Tag const& tag) {
 template <collective C, class Tag, class T, class Op>
 using policy_t = decltype(make_policy<C, Tag, T, Op>(std::declval<Tag const&>()));
 
-/// Operands stay in rank order: any associative functor will do. A policy that does not say so is taken to reorder.
+/// Operands stay in rank order, so any associative functor works. A policy that does not declare it counts as
+/// reordering.
 template <class Policy>
 constexpr bool keeps_order() {
   if constexpr (requires { Policy::ordered; }) return Policy::ordered;
   else return false;
 }
 
-/// A policy may keep order under a condition that is known at run time only, for example of its tree: `bool
-/// in_order(int p) const` beside `ordered`.
+/// A policy may keep order under a condition that is known only at run time, for example of its tree:
+/// `bool in_order(int p) const` beside `ordered`.
 template <class Policy>
 constexpr bool keeps_order_over(Policy const& policy, int p) {
   if constexpr (requires { policy.in_order(p); }) return policy.in_order(p);
   else return keeps_order<Policy>();
 }
 
-/// A policy may hold something that is made for so many ranks, such as a tree: `int made_for(int p) const` gives p, or
-/// what it is made for instead.
+/// A policy may hold something for a given number of ranks, such as a tree: `int made_for(int p) const` returns that
+/// number, or p.
 template <class Policy>
 constexpr int made_for(Policy const& policy, int p) {
   if constexpr (requires { policy.made_for(p); }) return policy.made_for(p);
   else return p;
 }
 
-/// For which machine, p and n its `cost` is exact: `formula exact_for(machine const& m, int p, std::size_t n) const`
-/// beside it. A policy that does not say so has a formula that is always exact.
+/// The machines, p and n for which its `cost` is exact:
+/// `formula exact_for(machine const& m, int p, std::size_t n) const` beside it. Without it the formula is always exact.
 template <class Policy>
 constexpr formula formula_of(Policy const& policy, machine const& m, int p, std::size_t n) {
   if constexpr (requires { policy.exact_for(m, p, n); }) return policy.exact_for(m, p, n);
   else return formula::exact;
 }
 
-/// The policy is made of steps, not a call of another library.
+/// The policy consists of steps; it is no call of another library.
 template <class Policy>
 constexpr bool is_made_of_steps() {
   if constexpr (requires { Policy::is_made_of_steps; }) return Policy::is_made_of_steps;
   else return true;
 }
 
-/// The algorithm packs: it uses indices beyond the vector as its own, `std::size_t scratch(blocks const& vector,
-/// std::size_t element_size) const` of them at most, the size in bytes. The same on all ranks.
+/// The algorithm packs: it uses indices beyond the vector, at most `std::size_t scratch(blocks const& vector,
+/// std::size_t element_size) const` of them, the size in bytes. The same on all ranks.
 template <class Policy>
 concept packs = requires(Policy const& policy, blocks const& vector) { policy.scratch(vector, std::size_t{1}); };
 
-/// What a rank does for itself in a policy's text, at most: `own_work work(blocks const& vector, std::size_t
-/// element_size) const`, as scratch(). A policy that does not say so has nothing but messages.
+/// A rank's own work in a policy, at most: `own_work work(blocks const& vector, std::size_t element_size) const`, as
+/// scratch(). Without it the policy has only messages.
 template <class Policy>
 concept says_own_work = requires(Policy const& policy, blocks const& vector) { policy.work(vector, std::size_t{1}); };
 template <class Policy>
@@ -269,8 +269,8 @@ constexpr own_work work_of(Policy const& policy, blocks const& vector, std::size
   else return {};
 }
 
-/// Calls a policy with what its collective asks for: the vector or its blocks, or both vectors' blocks, and the root
-/// where there is one.
+/// Calls a policy with its collective's arguments: the vector or its blocks, or both vectors' blocks, and the root if
+/// there is one.
 template <collective C, class Policy, steps Step>
 constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int root = 0) {
   if constexpr (C == collective::barrier) policy(step);
@@ -284,8 +284,8 @@ constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int
   else policy(step, vector.whole);
 }
 
-/// All ranks get the same bits even where the functor is only nearly associative, as sums of floating point numbers
-/// are.
+/// All ranks get the same bits even if the functor is associative only up to rounding, as sums of floating point
+/// numbers are.
 template <class Policy>
 constexpr bool gives_same_bits() {
   if constexpr (requires { Policy::same_bits; }) return Policy::same_bits;
@@ -299,7 +299,7 @@ constexpr bool is_sequential() {
   else return false;
 }
 
-/// The algorithm folds the rank's own contribution again after it has been combined, so it must outlive the result.
+/// The algorithm folds the rank's own contribution again after combining it, so the result must not overwrite it.
 template <class Policy>
 constexpr bool keeps_input() {
   if constexpr (requires { Policy::keeps_input; }) return Policy::keeps_input;

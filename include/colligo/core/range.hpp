@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Half-open index ranges of "the vector", and the ways in which the papers cut it.
+/// @file Half-open index ranges of "the vector", and the papers' ways to cut it.
 #pragma once
 
 #include "mode.hpp"
@@ -10,7 +9,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Elements first .. last - 1 of the vector. Everything that an algorithm says about data is said with this.
+/// Elements first .. last - 1 of the vector. Algorithms refer to data only by such ranges.
 struct range {
   std::size_t first{};
   std::size_t last{};
@@ -26,7 +25,7 @@ constexpr bool contains(range outer, range inner) {
   return inner.empty() || (outer.first <= inner.first && inner.last <= outer.last);
 }
 
-/// What two ranges have in common; empty where there is nothing.
+/// The intersection of two ranges; empty if they do not overlap.
 constexpr range common(range a, range b) {
   std::size_t const first = std::max(a.first, b.first), last = std::min(a.last, b.last);
   return first < last ? range{first, last} : range{};
@@ -39,12 +38,12 @@ constexpr range joined(range a, range b) {
   return {std::min(a.first, b.first), std::max(a.last, b.last)};
 }
 
-/// Vector halving: the low half holds the odd element.
+/// Vector halving: the low half has the odd element.
 constexpr std::size_t middle(range r) { return r.first + (r.size() + 1) / 2; }
 constexpr range low_half(range r) { return {r.first, middle(r)}; }
 constexpr range high_half(range r) { return {middle(r), r.last}; }
 
-/// A range that may go on at the beginning of the vector: head, then tail. One operand and one message.
+/// A range that may continue at the beginning of the vector: head, then tail. One operand and one message.
 struct cyclic_range {
   range head;
   range tail;
@@ -61,35 +60,36 @@ constexpr bool overlap(cyclic_range const& a, cyclic_range const& b) {
   return overlap(a.head, b.head) || overlap(a.head, b.tail) || overlap(a.tail, b.head) || overlap(a.tail, b.tail);
 }
 
-/// Elements of the longest and of the shortest of some blocks.
+/// The lengths of the longest and of the shortest block.
 struct block_lengths {
   std::size_t longest = 0, shortest = 0;
 };
 
-/// The vector in `parts` blocks, one after the other: an even split, whose sizes differ by at most one element with the
-/// longer ones first, or, by counts, at the given offsets (parts + 1 of them, which the blocks do not own). An even
-/// split may leave the last blocks empty.
+/// The vector in `parts` blocks, one after the other: either an even split, whose sizes differ by at most one element
+/// with the longer ones first, or at the given parts + 1 offsets, which the blocks do not own. The last blocks of an
+/// even split may be empty.
 struct blocks {
   range whole;
   int parts;
   std::size_t const* offsets = nullptr;
-  int idle = 0;   ///< of an even split, so many at the end are empty
-  int finer = 0;   ///< not 0: the blocks group so many finer ones, neighbours, as evenly as can be (see grouped)
-  block_lengths const* lengths = nullptr;   ///< null: all blocks are looked at for them
+  int idle = 0;   ///< the number of empty blocks at the end of an even split
+  int finer = 0;   ///< not 0: the blocks group so many finer neighbours as evenly as possible (see grouped)
+  block_lengths const* lengths = nullptr;   ///< null: not known
 
   constexpr range operator[](int i) const { return span(i, i + 1); }
 
   /// Blocks i .. j - 1.
   constexpr range span(int i, int j) const { return {begin_of(i), begin_of(j)}; }
 
-  /// The same blocks, not yet grouped, in `groups` groups: group i is the blocks floor(i parts/groups) to
-  /// floor((i+1) parts/groups) - 1, none where there are more groups than blocks.
+  /// These blocks, if not yet grouped, in `groups` groups: group i has the blocks floor(i parts/groups) to floor((i+1)
+  /// parts/groups) - 1, none if there are more groups than blocks.
   constexpr blocks grouped(int groups) const { return {whole, groups, offsets, 0, parts}; }
 
   /// An even split: the first block is the longest, the last one the shortest.
   constexpr bool is_even() const { return offsets == nullptr && finer == 0; }
 
-  /// Elements of the longest block, and of the shortest one. Looks at all, unless the split is even or they are known.
+  /// The lengths of the longest and of the shortest block. Looks at all blocks, unless the split is even or the lengths
+  /// are known.
   constexpr std::size_t longest() const { return lengths ? lengths->longest : most_in_a_row(1); }
   constexpr std::size_t shortest() const {
     if (lengths) return lengths->shortest;
@@ -99,7 +99,7 @@ struct blocks {
     return least;
   }
 
-  /// Blocks of more than so many elements.
+  /// The number of blocks of more than `length` elements.
   constexpr std::size_t count_longer(std::size_t elements) const {
     std::size_t count = 0;
     if (offsets && finer == 0)
@@ -109,8 +109,8 @@ struct blocks {
     return count;
   }
 
-  /// Elements of the longest stretch of so many blocks, going round, of those that begin every `apart` blocks. Looks at
-  /// all, unless the split is even.
+  /// The length of the longest stretch of `count` blocks, cyclically, of those that begin every `apart` blocks. Looks
+  /// at all blocks, unless the split is even.
   constexpr std::size_t most_in_a_row(int count, int apart = 1) const {
     if (is_even()) return span(0, count).size();
     std::size_t most = 0, least = whole.size();
@@ -127,7 +127,7 @@ struct blocks {
     return std::max(most, whole.size() - least);
   }
 
-  /// `count` blocks from block i on, going on with block 0 after the last one.
+  /// `count` blocks from block i on, cyclically.
   constexpr cyclic_range cycle(int i, int count) const {
     int const wrapped = std::max(0, i + count - parts);
     return {span(i, i + count - wrapped), span(0, wrapped)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Views of a step under other ranks, so that an algorithm never mentions roots that are not 0 or ranks that are spare.
+/// @file Views of a step with other rank numbers, so that algorithms need not mention roots other than 0 or spare
+/// ranks.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The largest power of two that is not above p, and the logarithms of the papers.
+/// The largest power of two not above p, and the papers' logarithms.
 constexpr int floor_power_of_two(int p) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(p))); }
 constexpr int floor_lg(int p) { return static_cast<int>(std::bit_width(static_cast<unsigned>(p))) - 1; }
 constexpr bool is_power_of_two(int p) { return std::has_single_bit(static_cast<unsigned>(p)); }
@@ -18,8 +18,8 @@ constexpr int ceil_lg(int p) { return p <= 1 ? 0 : floor_lg(p - 1) + 1; }
 /// n elements are cut into so many parts of the same length.
 constexpr bool divides(int parts, std::size_t n) { return n % static_cast<std::size_t>(parts) == 0; }
 
-/// Runs an algorithm on `size` of the ranks: `real(v)` is the rank that plays virtual rank v. Operands keep their order
-/// by real ranks (law 3), so a renumbering that is monotone keeps order.
+/// Runs an algorithm on `size` of the ranks: `real(v)` is the real rank of virtual rank v. Operands keep the order of
+/// real ranks (law 3), so a monotone renumbering keeps order.
 template <steps Step, class Real>
 class renumbered {
  public:
@@ -31,7 +31,7 @@ class renumbered {
   constexpr int rank() const { return rank_; }
   constexpr int size() const { return size_; }
   constexpr Step& inner() const { return step_; }
-  /// The rank behind the view that plays v.
+  /// The real rank of virtual rank v.
   constexpr int real(int v) const { return v == nobody ? nobody : real_(v); }
   constexpr std::size_t element_size() const
     requires requires(Step const& step) { step.element_size(); }
@@ -68,16 +68,16 @@ class renumbered {
   Real real_;
 };
 
-/// The algorithm sees `root` as rank 0: ranks are rotated, which does not keep order.
+/// The algorithm sees `root` as rank 0. The ranks are rotated, which does not keep order.
 template <steps Step>
 constexpr auto rooted_at(Step& step, int root) {
   int const p = step.size();
   return renumbered(step, (step.rank() - root + p) % p, p, [root, p](int v) { return (v + root) % p; });
 }
 
-/// Any number of ranks for an all_reduce that is written for p = 2^k: each spare rank lends its vector to its neighbour
-/// and gets the result back. Order is kept. Adds, for p not a power of two, 2 one-way messages of the vector and one
-/// fold of it.
+/// Extends an all_reduce for p = 2^k to any number of ranks: each spare rank sends its vector to its neighbour and gets
+/// the result back. Keeps order. If p is no power of two, this adds 2 one-way messages of the vector and one fold of
+/// it.
 template <class Inner, class T>
 struct folded {
   Inner inner{};

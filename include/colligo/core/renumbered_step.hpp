@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// A step under other ranks behind the interface of any_step: parts of composed algorithms run on it, so that units
-/// compile each algorithm for one kind of step only. Costs one more virtual call for each of its steps.
+/// @file An any_step with other rank numbers: stages of composed algorithms run on it, so a unit compiles each
+/// algorithm for one kind of step. Costs one more virtual call for each step.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +27,7 @@ class renumbered_step final : public any_step {
       std::copy(operands.begin(), operands.end(), renamed.begin());
     }
     for (std::size_t i = 0; i < operands.size(); ++i) renamed[i].peer = real_(its_, renamed[i].peer);
-    // What all ranks of the view read not all ranks behind it do.
+    // Not all real ranks read what all ranks of the view read.
     inner_.list({renamed.data(), operands.size()}, kind == list_kind::published ? list_kind::plain : kind);
   }
   void move(operand const& alone) override { inner_.move(alone); }
@@ -40,7 +39,7 @@ class renumbered_step final : public any_step {
   int (*real_)(void const* of, int v);
 };
 
-/// f(step), of which there are few kinds.
+/// Calls f(step); there are few kinds of steps.
 template <class Step, class F>
 constexpr void with_erased(Step& step, F const& f) { f(step); }
 template <class Real, class F>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What the engine keeps in rows: growing arrays of values that are no more than their bytes. std::vector would do, but
-/// of each of two dozen types a header-only unit compiles some sixty functions of it. One function grows all rows.
+/// @file Growing arrays of trivially copyable values, for the engine. std::vector would work, but a header-only unit
+/// would compile some sixty of its functions for each of two dozen types. One function grows all rows.
 #pragma once
 
 #include "mode.hpp"
@@ -15,8 +14,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Memory for `wanted` elements of `size` bytes or more, at least twice as many as before, that begins with those of
-/// `old`, which is freed. Sets how many there are.
+/// Allocates memory for `wanted` elements of `size` bytes or more, at least twice as many as before, copies those of
+/// `old` and frees it. Sets the capacity.
 [[gnu::cold, gnu::noinline]] inline void* grown(void* old, std::size_t& elements, std::size_t wanted,
                                                 std::size_t size) {
   std::size_t const more = std::max(wanted, 2 * elements);
@@ -27,8 +26,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return fresh;
 }
 
-/// Whether it is so of one of them, and the place of the first of which it is so, or how many there are. Those of
-/// <algorithm> are unrolled, and of a dozen functions each.
+/// std::any_of, and the index of the first match or the length. Those of <algorithm> are unrolled and consist of a
+/// dozen functions each.
 template <class Range, class F>
 constexpr bool is_any(Range const& all, F const& is) {
   for (auto const& each : all)
@@ -45,7 +44,7 @@ constexpr std::size_t place_of(Range const& all, F const& is) {
   return place;
 }
 
-/// Sorts by exchanging alone (heap sort). less(context, a, b) is of numbers, all of which differ.
+/// Sorts in place (heap sort). less(context, a, b) compares numbers, all of which differ.
 [[gnu::cold, gnu::noinline]] inline void sort_numbers(int* all, std::size_t n, void const* context,
                                                       bool (*less)(void const* context, int a, int b)) {
   auto const sink = [&](std::size_t at, std::size_t end) {
@@ -62,7 +61,7 @@ constexpr std::size_t place_of(Range const& all, F const& is) {
   }
 }
 
-/// As std::vector, which has the same names. Only T's that could be copied by memcpy.
+/// As std::vector, with the same names, for trivially copyable T.
 template <class T>
 class row {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What composed algorithms (hierarchical, multi_leader) are made of: other algorithms, each run on some of the ranks.
+/// @file The stages of composed algorithms (hierarchical, multi_leader): other algorithms, each run on some of the
+/// ranks.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 template <class Tag>
 inline constexpr Tag instead{};
 
-/// Tag's algorithm for C or, if it has no form for that, or one that needs room beyond the vector, Other's.
+/// Tag's algorithm for C or, if it has none or one that needs room beyond the vector, Other's.
 template <collective C, class Tag, class Other, class T, class Op>
 class stage {
   static constexpr bool is_offered = [] {
@@ -22,14 +22,15 @@ class stage {
     else return false;
   }();
   static_assert(is_offered || !std::is_void_v<Other>,
-                "colligo: a part of a composed algorithm has to have a form for its collective, and no need of room "
+                "colligo: a stage of a composed algorithm needs a form for its collective, and must not use memory "
                 "beyond the vector");
   static constexpr auto make(Tag const& tag) {
     if constexpr (is_offered) return make_policy<C, Tag, T, Op>(tag);
     else return make_policy<C, Other, T, Op>(instead<Other>);
   }
   using policy = decltype(make(std::declval<Tag const&>()));
-  static_assert(is_made_of_steps<policy>(), "colligo: vendor is not made of steps, so nothing can be composed of it");
+  static_assert(is_made_of_steps<policy>(),
+                "colligo: vendor is not made of steps, so it can be no stage of another algorithm");
 
  public:
   static constexpr bool ordered = keeps_order<policy>();
@@ -49,7 +50,7 @@ class stage {
   template <steps Step>
   constexpr void operator()(Step& step, blocks const& vector, int root = 0) const {
     if (int const p = made_for(policy_, step.size()); p != step.size())
-      throw argument_error("a part of a composed " + std::string(name_of(C)) + " is made for " + std::to_string(p) +
+      throw argument_error("a stage of a composed " + std::string(name_of(C)) + " is made for " + std::to_string(p) +
                            " ranks, but has " + std::to_string(step.size()) + " to run on");
     with_erased(step, [&](auto& its) { apply<C>(policy_, its, vector, root); });
   }
@@ -62,7 +63,7 @@ class stage {
   policy policy_;
 };
 
-/// The stage has a formula; all of them have.
+/// The stage has a formula; all stages have one.
 template <class Part>
 concept priced_stage = requires(Part const& part, machine const& m) { part.cost(m, 1, std::size_t{}); };
 template <class... Parts>
@@ -73,8 +74,8 @@ template <collective C, class Tag, class Other, class T, class Op>
 struct later_stage : stage<C, Tag, Other, T, Op> {
   using stage<C, Tag, Other, T, Op>::stage;
   static_assert(!later_stage::keeps_input,
-                "colligo: rotating_ring and census look back at a rank's own contribution, so they can not combine "
-                "what others have begun");
+                "colligo: rotating_ring and census use a rank's own contribution to the end, so they can not combine "
+                "the results of an earlier stage");
 };
 
 }  // namespace colligo

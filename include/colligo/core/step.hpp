@@ -4,9 +4,9 @@
 ///
 ///   step(send{to, range})     step(recv{from, range})     step(fold{from, range})     step(send{...}, fold{...}) ...
 ///
-/// Two are no messages: step(copy{from, into}) and step(merge{from, into}), which combines. An algorithm may use
-/// indices beyond the vector as its own, as many as scratch() says: ranges that do not lie side by side are brought
-/// together there and then go as one, and what is not to be combined yet waits there.
+/// Two operands are no messages: step(copy{from, into}) and step(merge{from, into}), which combines. An algorithm may
+/// use indices beyond the vector, as many as scratch() says: to bring ranges together that are not adjacent and send
+/// them as one, and to keep data that is not to be combined yet.
 ///
 /// A step performs its operands together and returns nothing. The laws, each checked by plan/verify.hpp:
 ///  1. Oblivious: control flow depends on rank, p, root, n and counts only, so a schedule is a value.
@@ -26,12 +26,11 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// A peer that is not there: operands that name it vanish, like MPI_PROC_NULL.
+/// A peer that does not exist: operands with it vanish, as with MPI_PROC_NULL.
 inline constexpr int nobody = -1;
 
-/// Which of a rank's own values an operand means: what it has received and reduced so far (its own contribution, where
-/// nothing has been written yet), its own contribution as it was at the beginning, or the combination of the two,
-/// contribution last.
+/// Which of a rank's own values an operand uses: the current values (its own contribution where nothing has been
+/// written yet), its own contribution as it was at the beginning, or the combination of the two, contribution last.
 enum class own : std::uint8_t { result, input, both };
 
 /// Send the elements of `what` to rank `to`.
@@ -54,20 +53,19 @@ struct fold {
   own with = own::result;
 };
 
-/// Copy elements of this rank to another place, at once. A step of its own; costs nothing in the model.
+/// Copy elements of this rank to another place. A step of its own.
 struct copy {
   range from, into;
 };
 
-/// Combine elements of this rank into others of it, at once, as the left operand or as the right one. A step of its
-/// own.
+/// Combine elements of this rank into others of it, as the left operand or as the right one. A step of its own.
 struct merge {
   enum class side : std::uint8_t { left, right };
   range from, into;
   side as = side::left;
 };
 
-/// Any of them, for steps whose operands are known at run time only.
+/// Any operand, for steps whose operands are known only at run time.
 struct operand {
   enum class kind : std::uint8_t { send, recv, fold, copy, merge_left, merge_right };
 
@@ -80,18 +78,19 @@ struct operand {
   constexpr operand(send s) : what(kind::send), peer(s.to), elements(s.what), which(s.from) {}
   constexpr operand(recv r) : what(kind::recv), peer(r.from), elements(r.what) {}
   constexpr operand(fold f) : what(kind::fold), peer(f.from), elements(f.what), which(f.with) {}
-  /// Those that are no messages, and vanish as such: head goes into tail.
+  /// Operands that are no messages: head goes into tail.
   constexpr operand(copy c) : what(kind::copy), elements(c.from, c.into) {}
   constexpr operand(merge m)
       : what(m.as == merge::side::left ? kind::merge_left : kind::merge_right), elements(m.from, m.into) {}
 
   constexpr bool vanishes() const { return peer == nobody || elements.empty(); }
   constexpr bool merges() const { return what == kind::merge_left || what == kind::merge_right; }
-  /// Is no message.
+  /// It is no message.
   constexpr bool moves() const { return (what == kind::copy || merges()) && !elements.tail.empty(); }
   constexpr bool sends() const { return what == kind::send; }
   constexpr bool folds() const { return what == kind::fold; }
-  /// Elements that the rank combines: what it folds, and once more where its own values have to be combined first.
+  /// The number of elements that the rank combines: those of folds, and again if its own values have to be combined
+  /// first.
   constexpr std::size_t combined() const {
     if (merges()) return elements.tail.size();
     return elements.size() * ((folds() ? 1u : 0u) + (which == own::both ? 1u : 0u));
@@ -106,7 +105,7 @@ concept operand_list = requires(List const& list, std::size_t i) {
   { list[i] } -> std::convertible_to<operand>;
 };
 
-/// The list at(0), at(1), ... at(count - 1), made while it is read.
+/// The list at(0), at(1), ... at(count - 1), generated while it is read.
 template <class At>
 struct listed {
   int count;
@@ -129,8 +128,8 @@ published(List) -> published<List>;
 template <class List>
 concept published_list = requires { List::is_published; };
 
-/// Folds that a model may combine in any order, as they come: only for functors that commute, and two runs may differ
-/// in the bits. Only models that see arrivals take them, those that say `static constexpr bool tells_arrival = true`.
+/// Folds that a step may combine in the order of arrival: only for functors that commute, and two runs may differ in
+/// the bits. Only steps that see arrivals do so, those with `static constexpr bool tells_arrival = true`.
 template <operand_list List>
 struct as_they_come {
   List list;
@@ -140,15 +139,15 @@ struct as_they_come {
 template <class Step>
 concept in_order_of_arrival = requires { requires Step::tells_arrival; };
 
-/// Bytes of an element: as the step knows, otherwise T's. Texts that ask for this instead of sizeof(T) can be compiled
-/// for any element.
+/// Bytes of an element: the step's if it knows them, else T's. Algorithms that call this instead of sizeof(T) can be
+/// compiled for any element.
 template <class T, class Step>
 constexpr std::size_t element_size(Step const& step) {
   if constexpr (requires { step.element_size(); }) return step.element_size();
   else return sizeof(T);
 }
 
-/// What an algorithm is written against. Every model (MPI, threads, recorder, cost) is one of these.
+/// The concept that algorithms are written against. Every transport and the recorder is a model of it.
 template <class Step>
 concept steps = requires(Step& step, send s, recv r, fold f, std::array<operand, 1> const& list) {
   { step.rank() } -> std::convertible_to<int>;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What users write where only text can stand: switches and numbers of names and of the environment.
+/// @file Reads and writes text: switches and numbers in names and variables, error messages, warnings.
 #pragma once
 
 #include "mode.hpp"
@@ -20,11 +19,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// "1", "on", "yes", "true" or "0", "off", "no", "false", in letters of any size.
 std::optional<bool> switch_in(std::string_view word);
 
-/// A variable of the environment that is a switch. Off where it is not set, or is another word than those: that counts
-/// as not set, and the ports warn.
+/// A variable of the environment that is a switch. Off if it is not set or has an unknown value, of which the ports
+/// warn.
 bool switch_of_environment(char const* variable);
 
-/// The digits that a text begins with, which are taken off it. None: it begins with none, or they are too many.
+/// Removes the digits at the beginning of a text and returns their value. None if there are none, or too many.
 std::optional<std::size_t> digits_in(std::string_view& text);
 
 /// "65536", "64k", "1M", "2G": k is 1024. None: no such number, or too large.
@@ -32,28 +31,28 @@ std::optional<std::size_t> number_in(std::string_view word);
 
 /// "1.25", whatever the locale.
 std::optional<double> decimal_in(std::string_view word);
-/// As printf("%.*g", digits, value) writes it, whatever the locale.
+/// As printf("%.*g", digits, value), whatever the locale.
 std::string in_digits(double value, int digits);
 
-/// Letters to be changed, added or left out between two words.
+/// The edit distance between two words.
 std::size_t letters_between(std::string_view a, std::string_view b);
-/// The known word that takes the fewest letters changed, added or left out.
+/// The known word with the least edit distance.
 std::string_view nearest_to(std::string_view word, std::span<std::string const> known);
 
-/// What a variable of the environment is set to; null if it is not set, empty, or off.
+/// The value of a variable of the environment; null if it is not set, empty, or off.
 char const* environment_value(char const* variable);
 
 /// A warning on stderr; each is printed once in a process.
 void warn_once(std::string const& text);
 
-/// What a file holds, but no more than so many bytes; or why not: "cannot be opened", "cannot be read".
+/// The contents of a file, up to a number of bytes; or the trouble: "cannot be opened", "cannot be read".
 struct file_text {
   std::string text;
   char const* trouble = nullptr;
 };
 file_text read_file(char const* path, std::size_t most);
 
-/// An operand of concat: a string or a number. Two words, for errors are made of many.
+/// An operand of concat: a string or a number. It has two words, because errors have many operands.
 struct concat_piece {
   char const* text;       ///< null: a number
   std::uint64_t number;   ///< or the letters; up_to_zero: as far as there are any
@@ -69,8 +68,7 @@ struct concat_piece {
 
   static constexpr char negative[] = "";   ///< as text: a number below 0
 };
-/// The words one after the other: errors are put together out of line, for every unit in header-only mode compiles all
-/// that may go wrong.
+/// Concatenates. Error messages are put together out of line, because every header-only unit compiles all of them.
 std::string concat(std::initializer_list<concat_piece> words);
 
 /// "COLLIGO_TRACE: this program includes neither <colligo/trace.hpp> nor <colligo/environment.hpp>".

@@ -20,7 +20,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY std::optional<bool> switch_in(std::string_view word) {
   std::string its(word);
   for (char& c : its)
-    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');   // of every locale
+    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');   // in every locale
   for (char const* const yes : {"1", "on", "yes", "true"})
     if (its == yes) return true;
   for (char const* const no : {"0", "off", "no", "false"})

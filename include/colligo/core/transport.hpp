@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// How operands travel: a model may have more than one way, and every algorithm runs over each of them.
+/// Transports: a communicator may have more than one, and every algorithm runs over each of them.
 #pragma once
 
 #include "mode.hpp"
@@ -12,8 +12,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Messages, memory that the ranks of one host share (between hosts always messages), or the best way there is, which
-/// is what a tag or a name alone asks for: memory where ranks have it in common and the elements go through it.
+/// Messages, memory that the ranks of one host share (between hosts always messages), or the best one, which a tag or a
+/// name alone asks for: shared memory where ranks have it and the elements fit.
 enum class transport : std::uint8_t { best, messages, shared_memory };
 
 constexpr std::string_view name_of(transport over) {
@@ -21,8 +21,8 @@ constexpr std::string_view name_of(transport over) {
   return names[static_cast<std::size_t>(over)];
 }
 
-/// Any algorithm over messages, though there may be a better way: over_messages{ring{}}; by name "ring@messages". The
-/// bits of a result do not depend on the way.
+/// Any algorithm over messages, even if there is a better transport: over_messages{ring{}}; by name "ring@messages".
+/// The bits of a result do not depend on the transport.
 template <class Tag>
 struct over_messages : Tag {
   using base_tag = Tag;
@@ -32,8 +32,8 @@ template <class Tag>
 over_messages(Tag) -> over_messages<Tag>;
 
 /// Any algorithm over the memory that the ranks of a host share: over_shared_memory{ring{}}; by name
-/// "ring@shared_memory". Throws algorithm_error on all ranks where they share none: each is on a host of its own, the
-/// elements do not travel as bytes or are too large (from 2 KiB on with many ranks), there is no room,
+/// "ring@shared_memory". Throws algorithm_error on all ranks if they share no memory: each is on a host of its own, the
+/// elements do not travel as bytes or are too large (from 2 KiB on with many ranks), there is no memory left, or
 /// COLLIGO_SHARED_MEMORY=off.
 template <class Tag>
 struct over_shared_memory : Tag {
@@ -43,7 +43,7 @@ struct over_shared_memory : Tag {
 template <class Tag>
 over_shared_memory(Tag) -> over_shared_memory<Tag>;
 
-/// The transport that a tag asks for: its member `over`, or way() where that depends on the tag's value.
+/// The transport that a tag asks for: its member `over`, or way() if that depends on the tag's value.
 template <class Tag>
 constexpr transport transport_of(Tag const& tag) {
   if constexpr (requires { Tag::over; }) return Tag::over;
@@ -56,14 +56,14 @@ namespace detail {
 /// How chunks are stored into shared memory: see memory/stores.hpp.
 enum class stores_setting : unsigned char { measured, cached, streaming };
 
-/// How messages of so many bytes go through memory, as far as it can be set; the same on all ranks. More than lines or
-/// rings hold is as much as they hold.
+/// Settings for messages through shared memory, the same on all ranks. Values above the capacity of lines or rings mean
+/// the capacity.
 struct memory_limits {
   static constexpr std::size_t as_it_is = static_cast<std::size_t>(-1);
 
-  std::size_t lines = as_it_is;       ///< the longest that goes in lines
-  std::size_t chunks = as_it_is;      ///< the longest chunk of a ring
-  std::size_t read_from = as_it_is;   ///< the shortest that is read where it lies, if it can be; as a rule none is
+  std::size_t lines = as_it_is;       ///< bytes of the longest message in lines
+  std::size_t chunks = as_it_is;      ///< bytes of the longest chunk of a ring
+  std::size_t read_from = as_it_is;   ///< bytes of the shortest message read in the sender's memory; by default none
   stores_setting stores = stores_setting::measured;
 };
 

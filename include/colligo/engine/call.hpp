@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What a public header sees of a communicator and hands to the engine: a call of a collective, in bytes. Kept
-/// small, for every unit that makes a call compiles it. A transport specialises port_of for its communicator type.
+/// @file The interface between public headers and the engine: a communicator's endpoint, and a call of a collective in
+/// bytes. Kept small, because every unit that makes a call compiles it. A transport specialises port_of for its
+/// communicator type.
 #pragma once
 
 #include <concepts>
@@ -17,32 +17,32 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Specialised by transports: `static detail::endpoint& open(Comm const&)`; `carries<T>`, whether such elements can be
-/// sent, which are not bytes; `has_vendor<T>`, whether the MPI library's own collectives can take such elements;
-/// `wire<T, Op, MayBeVendor>()`, what the transport itself has to know of them, or null.
-/// `checks_calls`, if there is such a member: all calls are checked.
+/// Transports specialise it: `static detail::endpoint& open(Comm const&)`; `carries<T>`, whether elements that are not
+/// bytes can be sent; `has_vendor<T>`, whether the MPI library's own collectives accept such elements;
+/// `wire<T, Op, MayBeVendor>()`, the transport's own description of them, or null. With a member `checks_calls` all
+/// calls are checked.
 template <class Comm>
 struct port_of {};
 
-/// Something that the collectives can run over.
+/// A type that the collectives accept as communicator.
 template <class Comm>
 concept communicator = requires(Comm const& comm) { port_of<Comm>::open(comm); };
 
 namespace detail {
 
-/// Such elements can be sent over such a communicator: as bytes, or as objects that are made and copied on the way.
+/// Elements that can be sent over such a communicator: as bytes, or as objects that are constructed and copied.
 template <class T, class Comm>
 concept travels_over =
     std::is_object_v<T> &&
     (travels_as_bytes<std::remove_cv_t<T>> ||
      (std::semiregular<std::remove_cv_t<T>> && port_of<Comm>::template carries<std::remove_cv_t<T>>));
 
-/// What is done before a call begins, as bits; as a rule nothing, which is one test a call.
+/// Bits for the steps before a call; usually none, which costs one test.
 enum before_call : std::uint8_t {
-  agreement = 1,     ///< the ranks agree that all make the same call
-  explanation = 2,   ///< this rank prints what was chosen
-  adaptation = 4,    ///< what automatic takes is measured
-  exactness = 8,     ///< sums whose algorithm is left to the library are exact on the way
+  agreement = 1,     ///< the ranks compare their calls
+  explanation = 2,   ///< this rank prints the choice
+  adaptation = 4,    ///< automatic measures its candidates
+  exactness = 8,     ///< sums of which the library chooses the algorithm are exact
 };
 
 /// The outside of a port (port.hpp).
@@ -53,11 +53,11 @@ class endpoint {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// Before every call.
+  /// The steps before every call.
   std::uint8_t before() const { return before_; }
 
   row<std::size_t> offsets;   ///< of the blocks of a v-collective
-  std::uint64_t distribution = 1;   ///< a number for these offsets: others have another one
+  std::uint64_t distribution = 1;   ///< a number that changes with the offsets
   block_lengths lengths;            ///< of these blocks
 
  protected:
@@ -68,19 +68,19 @@ class endpoint {
   std::uint8_t before_ = 0;
 };
 
-/// Values of some stretch of the vector.
+/// The values of a stretch of the vector.
 template <class Byte>
 struct values {
   Byte* data = nullptr;
   range covers{};
 };
 
-/// One call of a collective on one rank: `in` is what the rank contributes, `out` what it wants, each a stretch of the
+/// One call of a collective on one rank: `in` is the rank's contribution, `out` its result, each a stretch of the
 /// vector.
 struct call {
   collective what;
   element const* of;
-  void const* wire;   ///< what the transport itself has to know of the elements and the functor
+  void const* wire;   ///< the transport's own description of elements and functor
   void* op;
   blocks vector;
   values<std::byte const> in;
@@ -91,8 +91,7 @@ struct call {
   bool checked() const { return (before & agreement) != 0; }
 };
 
-/// What a request owns for its user: the functor, what is to be done each time before it starts, and what is left to do
-/// when all messages are through.
+/// What a request owns for its user: the functor, and work to be done before each start and after its last message.
 class owned_by_request {
  public:
   virtual ~owned_by_request() = default;
@@ -102,7 +101,7 @@ class owned_by_request {
 
 /// A collective that is performed step by step (requests.hpp).
 class running;
-/// Ends it where it is known, so that those who own one need not know it.
+/// Destroys it where its type is complete, so that owners need not know the type.
 struct end_running {
   void operator()(running* its) const;
 };

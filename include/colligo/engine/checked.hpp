@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Checked mode for one communicator: checked(comm). COLLIGO_CHECK=1 is the same for all of a program's.
+/// @file Checked mode for one communicator: checked(comm). COLLIGO_CHECK=1 does the same for all communicators of a
+/// program.
 #pragma once
 
 #include <concepts>
@@ -10,8 +10,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// A communicator whose ranks agree on every call before it begins; all ranks have to make the call over such a one.
-/// It uses what `comm` is, and is `comm` to those who ask for it.
+/// A communicator whose ranks compare every call before it begins; all ranks have to pass such a one. It converts to
+/// `comm`.
 template <communicator Comm>
 class checked_communicator {
  public:
@@ -22,7 +22,7 @@ class checked_communicator {
   operator Comm const&() const { return comm_; }
 
  private:
-  // A copy where there can be one: it may outlive the one that it is made from.
+  // A copy if possible, because it may outlive the original.
   std::conditional_t<std::copy_constructible<Comm>, Comm, Comm const&> comm_;
 };
 
@@ -32,10 +32,10 @@ struct port_of<checked_communicator<Comm>> : port_of<Comm> {
   static detail::endpoint& open(checked_communicator<Comm> const& comm) { return port_of<Comm>::open(comm); }
 };
 
-/// Every call over it, request or blocking, first agrees on collective, number of elements, root, types of elements and
-/// functor, algorithm, knobs and transport, in an all_reduce of 16 bytes. Where ranks differ, or some refuse their
-/// call, the others throw the same mismatch_error, which says who does what; nothing has been sent then, and later
-/// calls are right. A request is begun when all ranks have come.
+/// Every call over it, blocking or request, first compares collective, number of elements, root, types of elements and
+/// functor, algorithm, knobs and transport, in an all_reduce of 16 bytes. If ranks differ, or some refuse their call,
+/// the others throw the same mismatch_error, which lists the calls of all ranks. Nothing has been sent then, and later
+/// calls are right. A request begins when all ranks have come.
 template <communicator Comm>
 checked_communicator<Comm> checked(Comm const& comm) { return checked_communicator<Comm>(comm); }
 

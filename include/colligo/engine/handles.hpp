@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Collectives that are started and waited for: iall_reduce, ibroadcast ... give a request, all_reduce_init,
-/// broadcast_init ... a persistent one.
+/// Requests: iall_reduce, ibroadcast ... return a request, all_reduce_init, broadcast_init ... a persistent one.
 ///
 /// Several may be in progress on one communicator at once, beside blocking calls and a program's own messages, and may
-/// be completed in any order. All ranks start them in the same order, as MPI asks. Progress is made by test, wait, and
-/// any other call of the library on the rank; by a thread too while a progress_thread (progress.hpp) lives. Input and
-/// output have to live until a request is complete; the functor is copied.
+/// complete in any order. All ranks have to start them in the same order, as in MPI. test, wait and any other call of
+/// the library on the rank make progress; so does a progress_thread (progress.hpp) while it lives. Input and output
+/// have to live until a request is complete; the functor is copied.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +20,21 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// What requests and persistent collectives have in common.
+/// The common base of requests and persistent collectives.
 class handle {
  public:
-  /// Makes progress. True if it is complete: then what the functor threw comes out, once. True for one that has been
-  /// waited for, or never started.
+  /// Makes progress. Returns true if it is complete, and throws then what the functor has thrown, once. Also true for a
+  /// request that has been waited for, or was never started.
   bool test();
-  /// Returns when it is complete; what the functor threw comes out, once.
+  /// Returns when it is complete; throws what the functor has thrown, once.
   void wait();
-  /// It has been started and neither waited for nor tested to the end.
+  /// It has been started, and neither wait nor test has seen it complete.
   bool active() const;
   /// It is not complete yet. Makes no progress.
   bool in_progress() const;
   /// Makes progress. True if it is complete; unlike test() it throws nothing, and leaves the request active.
   bool complete();
-  /// Lets other ranks have the core for a moment. Precondition: active.
+  /// Yields the core to other ranks for a moment. Precondition: active.
   void yield_core(unsigned& polls) const;
 
  protected:
@@ -50,16 +49,15 @@ class handle {
 
 }  // namespace detail
 
-/// A collective that has been started. Move-only; whoever drops it waits for it. So does an assignment to it, once what
-/// is assigned has been started: that must not use the memory of the one before.
+/// A collective that has been started. Move-only. The destructor waits until it is complete, and so does an assignment
+/// to it. The new request has been started by then, so it must not use the memory of the old one.
 class request : public detail::handle {
  public:
   request() = default;
   explicit request(detail::owned_running its);   ///< for the public headers: starts it
 };
 
-/// A collective that is made ready once and started any number of times. Nothing is allocated after it has been made.
-/// Move-only.
+/// A collective that may be started any number of times. Only its construction allocates. Move-only.
 class persistent : public detail::handle {
  public:
   persistent() = default;
@@ -78,8 +76,8 @@ concept range_of_requests = std::ranges::contiguous_range<R> && std::ranges::siz
 
 }  // namespace detail
 
-/// Returns when all of them are complete. If functors threw, the first exception in the order of the range comes out
-/// when all are.
+/// Returns when all of them are complete. If functors have thrown, it then throws the first exception in the order of
+/// the range.
 template <detail::range_of_requests R>
 void wait_all(R&& requests) {
   std::exception_ptr first;
@@ -93,8 +91,8 @@ void wait_all(R&& requests) {
   if (first) std::rethrow_exception(first);
 }
 
-/// Waits for one that is active, and gives its place in the range; std::ranges::size(requests) if none is. What its
-/// functor threw comes out.
+/// Waits for an active request to complete and returns its index in the range; std::ranges::size(requests) if none is
+/// active. Throws what its functor has thrown.
 template <detail::range_of_requests R>
 std::size_t wait_any(R&& requests) {
   for (unsigned polls = 0;;) {
@@ -112,7 +110,8 @@ std::size_t wait_any(R&& requests) {
   }
 }
 
-/// Makes progress. True if all of them are complete; then, if functors threw, the first exception comes out.
+/// Makes progress. Returns true if all of them are complete; if functors have thrown, it throws the first exception
+/// then.
 template <detail::range_of_requests R>
 bool test_all(R&& requests) {
   for (auto& r : requests)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Which call a message belongs to, and what ranks that share memory report to each other of their calls: so that
-/// they see when they make different ones, and when one of them has abandoned its call.
+/// @file Identifies the call of a message, and has the reports on calls that ranks write for each other in shared
+/// memory. So ranks see when they make different calls, and when one of them has abandoned its call.
 #pragma once
 
 #include <array>
@@ -18,10 +17,10 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// To which message a line or a chunk belongs: 24 bits of the number of the call, 22 that depend on the call, the one
+/// Identifies the message of a line or a chunk: 24 bits of the number of the call, 22 that depend on the call, the one
 /// before it and the length of the message, and two flags. So a reader sees that ranks make different calls, or have
-/// made them where nobody waited for the other (two roots that only send), and skips what is left of an abandoned
-/// call.
+/// made different ones without waiting for each other (two roots that only send), and skips data that an abandoned call
+/// left.
 class message_tag {
  public:
   enum flag : std::uint64_t { none = 0, failed = 1, address = 2 };   // its sender has failed; it is not data
@@ -30,14 +29,14 @@ class message_tag {
   constexpr message_tag(std::uint32_t number, std::uint64_t call, std::uint64_t before = 0)
       : bits_(std::uint64_t{number & 0xffffff} << 24 | (hash(call) ^ after(before))) {}
 
-  /// What a tag has of the call before; nothing where that is not known (0).
+  /// A tag's bits of the call before; none if it is not known (0).
   static constexpr std::uint64_t after(std::uint64_t before) { return hash(before << 32 | before >> 32); }
 
-  /// Of a message of so many bytes.
+  /// The tag of a message of that length.
   constexpr std::uint64_t of(std::size_t bytes, std::uint64_t flags = none) const {
     return bits_ ^ hash(bytes) ^ flags;
   }
-  /// How many calls the sender of a message with this tag was ahead; negative: behind.
+  /// By how many calls the sender of a message with this tag was ahead; negative: behind.
   constexpr std::int32_t ahead(std::uint64_t tag) const {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>((tag >> 24) - (bits_ >> 24)) << 8) >> 8;
   }
@@ -47,23 +46,23 @@ class message_tag {
   std::uint64_t bits_ = 0;
 };
 
-/// Who reads from channels.
+/// A reader of channels.
 class listener {
  public:
-  /// The next message of `from` is not `expected`. True: it will do; false: pass over it. Throws where calls differ.
+  /// The next message of `from` is not `expected`. True: accept it; false: skip it. Throws if calls differ.
   virtual bool hears(int from, std::uint64_t expected, std::uint64_t tag) = 0;
 
  protected:
   ~listener() = default;
 };
-/// A message that somebody waits for.
+/// A message that a rank waits for.
 struct awaited {
   listener* by;
   int from;
   std::uint64_t tag;
 };
 
-/// A call as it is reported to other ranks.
+/// The report of a call to other ranks.
 struct call_identity {
   std::uint32_t number = 0;   ///< of the call on its communicator
   collective what{};
@@ -73,21 +72,21 @@ struct call_identity {
 
   friend bool operator==(call_identity const&, call_identity const&) = default;
 
-  /// What the tags of its messages carry.
+  /// The bits that tags of its messages carry.
   std::uint64_t hash() const {
-    // Products that do not wait for each other.
+    // Independent products.
     std::uint64_t const mixed = n * 29791 + element_size * 961 + static_cast<std::uint64_t>(root) * 31 +
                                 static_cast<std::uint64_t>(what);
     return (mixed ^ algorithm[0]) * 0x9e3779b97f4a7c15u ^ algorithm[1];
   }
 };
-/// "reduce of 8 double (64 bytes) with root 1, binary_tree"; of no known type they are "8 elements of 8 bytes".
+/// "reduce of 8 double (64 bytes) with root 1, binary_tree"; without a known type "8 elements of 8 bytes".
 std::string name_of_call(call_identity const& its, std::string_view type = {});
 
-/// Stands in an error before the rank that was the first to abandon the call, and its reason.
+/// Precedes, in an error, the rank that was the first to abandon the call, and its reason.
 inline constexpr std::string_view abandoned_by = " was abandoned by ";
 
-/// A call that a rank is in, as it is reported to others that have lost patience.
+/// A rank's current call, for reports of ranks that have lost patience.
 struct noted_call {
   static constexpr std::size_t most = 8;   ///< ranks awaited, by name
 
@@ -100,13 +99,13 @@ struct noted_call {
   std::array<char, 64> elsewhere{};  ///< in none, but in one on another communicator
 };
 
-/// What a rank does, written only where COLLIGO_PATIENCE is set.
+/// A rank's current call, written only if COLLIGO_PATIENCE is set.
 class rank_notice {
  public:
   std::atomic<std::uint32_t> process;    ///< 0: it says nothing
   std::atomic<std::uint32_t> latest;     ///< number of its latest call
   std::atomic<std::uint32_t> requests;   ///< in progress
-  std::array<std::atomic<std::uint32_t>, 4> told;   ///< numbers of calls of which the ranks of this host have spoken
+  std::array<std::atomic<std::uint32_t>, 4> told;   ///< numbers of calls that the ranks of this host have reported
 
   void put(noted_call const& its);
   noted_call get() const;
@@ -117,10 +116,10 @@ class rank_notice {
   std::array<std::atomic<std::uint64_t>, std::tuple_size_v<words>> words_;
 };
 
-/// What a rank says of its calls. Read only when something is wrong.
+/// A rank's reports of its calls. Read only when something is wrong.
 class rank_record {
  public:
-  /// `before`: what its tags have of the call before.
+  /// `before`: its tags' bits of the call before.
   void enter(call_identity const& its, std::uint64_t before) {
     entry& e = entries_[its.number % kept];
     e.what.store(static_cast<std::uint64_t>(its.what) << 32 | static_cast<std::uint32_t>(its.root), relaxed);
@@ -130,22 +129,22 @@ class rank_record {
     e.before.store(before, relaxed);
     e.number.store(its.number, std::memory_order_release);
   }
-  /// What the elements of that call are. Before enter().
+  /// The element type of that call. Called before enter().
   void enter_type(std::uint32_t number, std::string_view (*name)()) {
     std::uint32_t which = latest_type_.load(relaxed);
     if (types_[which % types_.size()].name.load(relaxed) != name) [[unlikely]] which = place_of(name);
     entries_[number % kept].type.store(which, relaxed);
   }
-  /// Of a call that it knows; empty if there have been too many others.
+  /// The description of a call; empty if it has been overwritten.
   std::string type_of(std::uint32_t number) const;
-  /// False if it is not known (any more).
+  /// False if it is not known or has been overwritten.
   bool knows(call_identity& its) const;
   /// Of a call that it knows.
   std::uint64_t before(std::uint32_t number) const { return entries_[number % kept].before.load(relaxed); }
   /// The number of its latest call over this memory.
   std::uint32_t latest() const;
 
-  /// The rank has left a call before its end.
+  /// The rank has abandoned a call.
   void abandon_call(std::uint32_t number, std::string_view why);
   /// Empty if it has not.
   std::string has_abandoned(std::uint32_t number) const;
@@ -163,9 +162,9 @@ class rank_record {
     std::atomic<std::uint32_t> number;
     std::array<std::atomic<std::uint64_t>, 31> why;
   };
-  /// A type of elements. Its number is from 0 on, and a place is used again.
+  /// An element type. Numbers begin with 0, and places are reused.
   struct named_type {
-    std::atomic<std::string_view (*)()> name;   // means something to the rank itself alone
+    std::atomic<std::string_view (*)()> name;   // valid only on the rank itself
     std::atomic<std::uint32_t> number;
     std::array<std::atomic<std::uint64_t>, 12> letters;
   };

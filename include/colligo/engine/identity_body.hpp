@@ -12,7 +12,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// What a rank writes for others to read, by words of eight letters.
+// Text that a rank writes for others, in words of eight letters.
 template <std::size_t N>
 void write_letters(std::array<std::atomic<std::uint64_t>, N>& to, std::string_view text) {
   for (std::size_t i = 0; i < N; ++i) {
@@ -44,7 +44,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   return concat({words, ", ", name.data()});
 }
 
-// A type that has not been met, or whose place another one has taken.
+// A type that is new, or whose place another one has taken.
 [[gnu::cold]] COLLIGO_BODY std::uint32_t rank_record::place_of(std::string_view (*name)()) {
   std::uint32_t which = 0;
   while (which < types_.size() && types_[which].name.load(relaxed) != name) ++which;
@@ -97,7 +97,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   return why.empty() ? "no reason is known" : why;
 }
 
-// Words that are changed while they are read are read again.
+// Reads again if the text changes meanwhile.
 COLLIGO_BODY void rank_notice::put(noted_call const& its) {
   words all{};
   std::memcpy(all.data(), &its, sizeof its);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Plans of irregular calls, kept with their port: what a policy works out from counts is worked out once for a call
-/// that comes again.
+/// @file Plans of irregular calls, kept with their port, so that a policy works a call's steps out once for the same
+/// counts.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t most_bytes_of_plans = std::size_t{1} << 20;   ///< of a communicator
 
-/// A plan, and the call that it is for. Blocks are compared by value, unless they are the latest that were said.
+/// A plan and its call. Blocks are compared by value, unless they are those of the latest call.
 struct plan_of_call final : kept_plan {
   plan_of_call* next = nullptr;   // used before this one
   erased_policy const* policy;
@@ -27,7 +26,7 @@ struct plan_of_call final : kept_plan {
   int root;
   range whole, out;
   std::uint64_t distribution;
-  row<std::size_t> offsets;   // empty: they are too many, so that the plan is for as long as they are the latest
+  row<std::size_t> offsets;   // empty if there are too many: the plan then holds until other counts come
   rank_plan plan;
 
   explicit plan_of_call(policy_run const& run)
@@ -53,8 +52,8 @@ struct plan_of_call final : kept_plan {
   }
 };
 
-/// Records what an algorithm says, so that it can be said again to any step, word for word: other ranks may have kept
-/// nothing. A plan that becomes too long is given up; the stretch that it needs is known all the same.
+/// Records an algorithm's steps, to repeat exactly the same steps later: other ranks may have kept nothing. A plan that
+/// becomes too long is dropped, but the stretch that it needs is known.
 class plan_keeper final : public any_step {
  public:
   plan_keeper(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory)
@@ -107,7 +106,7 @@ inline void play_plan(kept_plan const& its, any_step& step) {
   }
 }
 
-/// The plans of a port, the one used last first.
+/// The plans of a port, the latest used first.
 class plans_of_port final : public kept_with_port {
  public:
   plans_of_port() = default;
@@ -126,7 +125,7 @@ class plans_of_port final : public kept_with_port {
         all.unused_ = 0;
         return its;
       }
-    // Where nothing that was kept has been asked for again, one call in as many is worked out to be kept.
+    // If no kept plan is used again, plans are kept ever more rarely.
     if (++all.unused_ > few_unused && all.unused_ % few_unused != 0) return nullptr;
     return &all.add(port, run);
   } catch (std::bad_alloc const&) {   // the call goes on without
@@ -155,7 +154,7 @@ class plans_of_port final : public kept_with_port {
     made->next = latest_;
     return *(latest_ = made.release());
   }
-  // Ends those that were used the longest time ago.
+  // Drops the least recently used plans.
   void keep_within(std::size_t bytes) {
     while (bytes_ > bytes) {
       plan_of_call** last = &latest_;
@@ -168,10 +167,10 @@ class plans_of_port final : public kept_with_port {
   static constexpr std::size_t few_unused = 16;
 
   plan_of_call* latest_ = nullptr;
-  std::size_t bytes_ = 0, unused_ = 0;   // calls since one came again
+  std::size_t bytes_ = 0, unused_ = 0;   // calls since a plan was used again
 };
 
-/// Sets keep_plan: in units that make irregular calls.
+/// Sets keep_plan, in units that make irregular calls.
 template <class Lazy = void>
 inline bool const plans_are_kept = (keep_plan = &plans_of_port::take, true);
 
