@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: BSL-1.0
-// expect: colligo: rotating_ring and census look back at a rank's own contribution, so they can not
+// SPDX-License-Identifier: BSL-1.0 expect: colligo: rotating_ring and census use a rank's own contribution to the end,
+// so they can not
 //         combine what others have begun
 #include <colligo/all_reduce.hpp>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What is kept with a communicator, and the engine: it makes messages of a call and an algorithm.
+/// @file The port, which lives as long as its communicator, and the engine, which runs an algorithm for a call.
 #pragma once
 
 #include <array>
@@ -35,19 +34,19 @@ class shared_host;
 std::string where(endpoint const& port, collective what);
 std::string too_large_for_memory(std::size_t element_size);
 
-/// What a rank does in a call, worked out before (kept_plans.hpp).
+/// A rank's steps in a call, recorded earlier (kept_plans.hpp).
 struct kept_plan {
-  void (*play)(kept_plan const& its, any_step& step) = nullptr;   ///< null: it is too long to be kept
+  void (*play)(kept_plan const& its, any_step& step) = nullptr;   ///< null: too long to be kept
   range holds{};   ///< the stretch of the vector for which the rank needs memory
 };
 
-/// An algorithm with its arguments, but for the step.
+/// An algorithm with all of its arguments except the step.
 struct policy_run {
   call const& its;
   choice const& by;
   topology const& known;
   std::uint32_t number;   ///< of the call on its communicator
-  kept_plan const* kept = nullptr;   ///< null: the algorithm is asked
+  kept_plan const* kept = nullptr;   ///< null: runs the algorithm
 
   void operator()(any_step& step) const {
     if (kept) [[unlikely]] return kept->play(*kept, step);
@@ -55,11 +54,11 @@ struct policy_run {
   }
 };
 
-/// The plan of an irregular call whose policy has work of its own, kept with the port; null where there is no memory
-/// for it: set by units that make irregular calls.
+/// Returns the plan of an irregular call whose policy has own work, kept with the port; null if there is no memory for
+/// it. Units that make irregular calls set it.
 inline kept_plan const* (*keep_plan)(port_base& port, policy_run const& run) = nullptr;
 
-/// Of a collective that has two vectors: a rank's block for itself, into where the second one lies.
+/// For a collective with two vectors: copies a rank's block for itself to its place in the second one.
 inline void copy_own_block(call const& its, int rank, std::byte* second) {
   auto const [in, out] = vectors_of(its.what, its.vector, rank);
   element const& of = *its.of;
@@ -68,8 +67,8 @@ inline void copy_own_block(call const& its, int rank, std::byte* second) {
   if (from != to && !in[rank].empty()) of.copy(from, in[rank].size(), to);
 }
 
-/// Where a run works that holds more than the output, or elsewhere: on the output, with memory for what the algorithm
-/// keeps behind it, or on memory that has all.
+/// The memory of a run that needs more than the output: either the output and memory for the elements behind it, or
+/// memory for the whole stretch.
 struct working_place {
   bool direct = true;
   range beside = behind_all;   ///< in memory that is not the user's
@@ -82,7 +81,7 @@ struct working_place {
     beside = {direct ? out.last : holds.first, holds.last};
   }
 
-  /// Of a working vector, where `memory` is what is not the user's.
+  /// The output of the working vector; `memory` is the memory that is not the user's.
   values<std::byte> out(call const& its, std::byte* memory) const {
     return direct ? its.out : values<std::byte>{memory, beside};
   }
@@ -99,112 +98,111 @@ class observer {
   virtual ~observer() = default;
   /// Runs the algorithm on the step, or on one that records it.
   virtual void watch(policy_run const& run, any_step& step, working_vector& data) = 0;
-  /// A vendor's call, or a request, from begin to end: `began` is handed back. Nanoseconds that went into
+  /// Brackets a call of the MPI library's, or a request; end() gets the result of begin(), and the nanoseconds spent on
   /// combining.
   virtual std::size_t begin(call const& its, std::string_view algorithm, std::uint32_t number) = 0;
   virtual void end(std::size_t began, std::int64_t combining) = 0;
   virtual std::int64_t now() const = 0;
-  /// The number-th step of a request, complete by now.
+  /// The number-th step of a request has been completed.
   virtual void step(call const& its, std::uint32_t number_of_call, std::size_t number,
                     std::span<operand const> operands, moving_step const& over, std::int64_t began,
                     std::int64_t combining) = 0;
 };
 
-/// Steps that are performed without waiting. Between begin() and the advance() that says true, operands and the vector
-/// stay where they are.
+/// Performs steps without waiting. Operands and vector have to stay in place from begin() until advance() returns true.
 class moving_step {
  public:
   virtual ~moving_step() = default;
-  /// Before each start, with the call's number, which keeps these messages apart from those of other calls.
+  /// Called before each start with the call's number, which distinguishes its messages from those of other calls.
   virtual void enter(call const&, erased_policy const&, std::uint32_t) {}
-  /// So that no such step allocates.
+  /// Reserves memory, so that no such step allocates.
   virtual void make_room(std::span<operand const>, list_kind) {}
-  /// Begins a step; several follow each other.
+  /// Begins a step; steps follow each other.
   virtual void begin(std::span<operand const> operands, list_kind kind) = 0;
-  /// Does what can be done at once. True if the step is complete.
+  /// Does as much as possible without waiting. True if the step is complete.
   virtual bool advance() = 0;
-  /// For a step that will not be completed, since the transport has failed.
+  /// The transport has failed, so the step will not be completed.
   virtual void abandon() {}
-  /// As of any_step.
+  /// As any_step's.
   virtual bool shares_memory_with(int) const { return false; }
 };
 
-/// Prints what was chosen for a call and why, if that is new: set by units that include explain.hpp.
+/// Prints the choice for a new kind of call, and the reason. Units that include explain.hpp set it.
 inline void (*explain_call)(port_base& port, call const& its, choice const& by) = nullptr;
 
-/// Sums of floating point numbers that are exact on the way, for COLLIGO_SUM. Said of a call whose port has `exactness`
-/// before it.
+/// Exact sums of floating point numbers, for COLLIGO_SUM: calls of ports with the bit `exactness`.
 struct exact_summing {
-  /// The call as it is on its way, for what runs it to be chosen: the same, if it is no such sum.
+  /// The call on the elements that travel, by which the algorithm is chosen; the same call if it is no such sum.
   call (*on_the_way)(port_base& port, call const& its);
-  /// It is such a sum, and its algorithm has been left to the library.
+  /// It is such a sum, and the library chooses its algorithm.
   bool (*holds_for)(port_base& port, call const& its, choice const& by);
-  /// Makes the call by `run`, which is given sums instead of numbers.
+  /// Makes the call by `run`, which gets sums instead of numbers.
   void (*run)(port_base& port, call const& its, choice const& by,
               void (*run)(port_base& port, call const& its, choice const& by));
-  /// The call on sums that a request makes instead, which keeps them beside what it kept before.
+  /// The call on sums that a request makes instead; `kept` then also owns the sums.
   call (*own)(port_base& port, call const& its, owner<owned_by_request>& kept);
 };
-/// Set by units that include environment.hpp.
+/// Units that include environment.hpp set it.
 inline exact_summing const* sum_exactly = nullptr;
 
-/// Watches a rank's waits: set by units that include patience.hpp. `host`: where the ranks of this host share
-/// memory, or null; `name`: of the communicator.
+/// Watches a rank's waits. Units that include patience.hpp set it. `host`: the shared memory of this host's ranks, or
+/// null; `name`: the communicator's.
 inline owner<patience> (*watch_waits)(port_base& port, patience_setting const& setting, shared_host* host,
                                                 std::string name) = nullptr;
 
-/// What others keep with a port.
+/// Base of objects that other parts keep with a port.
 struct kept_with_port {
   virtual ~kept_with_port() = default;
 };
 
-/// What every port keeps.
+/// The part of a port that all transports share.
 class port_base : public endpoint {
  public:
   std::string const& setting(collective c) const { return asked().algorithm[static_cast<std::size_t>(c)]; }
   file_setting const& reduce_tree_setting() const { return asked().reduce_tree; }
   file_setting const& broadcast_tree_setting() const { return asked().broadcast_tree; }
   file_setting const& table_setting() const { return asked().table; }
-  /// What messages cost, which the rules beyond one host count with.
+  /// The costs of messages for the rules beyond one host.
   machine const& network() const { return network_; }
-  /// An override of the environment that can not be taken is an error.
+  /// An override of the environment that can not be used is an error.
   bool strict() const { return strict_; }
-  /// `automatic` gives the same bits whatever it chooses.
+  /// `automatic` gives the same bits by every choice.
   bool stable_bits() const { return stable_bits_; }
-  /// What COLLIGO_LEVELS says of the ranks, innermost level first; empty: nothing. Off: the system is not asked.
+  /// The sizes of COLLIGO_LEVELS, innermost level first; empty: not set. Off: ignore the system's levels.
   std::vector<int> const& levels_asked() const { return levels_asked_; }
   bool levels_off() const { return levels_off_; }
-  /// How long a rank waits before it says so: a call that waits does so here then, not in the MPI library.
+  /// How long a rank waits before it reports. With patience a call waits here, not in the MPI library.
   patience_setting const& patience_asked() const { return patience_; }
   bool watches_waits() const { return patience_.after != 0; }
 
-  /// Runs a policy on this rank's share. What the functor throws comes out when all messages are through.
+  /// Runs a policy on this rank. Rethrows what the functor has thrown after the last message.
   void execute(call const& its, choice const& by);
-  /// The MPI library's own collective. Pinned it is the blocking one, which makes no progress for requests; otherwise
-  /// its non-blocking one, which is waited for. MPI does not let the two meet: the choice is the same on all ranks.
+  /// The MPI library's own collective: the blocking one if it is pinned, which makes no progress for requests;
+  /// otherwise its non-blocking one, for which this waits. MPI does not let the two match, so the choice is the same on
+  /// all ranks.
   void execute_vendor(call const& its, choice const& by);
 
-  /// Where `automatic` may go; null: messages only.
+  /// The memory that `automatic` may use; null: messages only.
   virtual shared_host* automatic_memory(element const&) { return nullptr; }
-  /// Why these elements can not go through memory that ranks share, the same on all ranks; empty: they can, or there is
-  /// one rank alone.
+  /// Why these elements can not travel through shared memory, the same on all ranks; empty: they can, or there is only
+  /// one rank.
   virtual std::string why_no_memory(element const&) { return "its ranks share none"; }
-  /// The MPI library's own collective can take them.
+  /// The MPI library's own collective accepts the call.
   virtual bool has_vendor(call const&) const { return false; }
 
   /// Requests on this rank, which make progress whenever it waits.
   requests_of_rank& requests() const { return requests_; }
   /// Steps for a request.
   virtual owner<moving_step> steps_for_request(working_vector& data, call const& its, transport over) = 0;
-  /// The vendor's collective as a request; null where there is none.
+  /// The MPI library's collective as a request; null if there is none.
   virtual owner<moving_step> vendor_request(call const&, bool) { return nullptr; }
-  /// Requests that go through memory make progress one after the other; these do not go through any.
+  /// Whether such a request uses shared memory: those requests make progress one after the other.
   virtual bool uses_memory(call const&, transport) { return false; }
 
-  /// What the transport has to know of elements that are bytes, and that it knows no functor for.
+  /// The transport's description of elements that are bytes, without a functor.
   virtual void const* wire_of_bytes() const { return nullptr; }
 
-  /// Lets other ranks have the core for a moment, and lets happen what else must.
+  /// Yields the core to other ranks for a moment, and makes progress for everything else.
   virtual void yield_core(unsigned& polls) const = 0;
 
   scratch memory;                     ///< of blocking calls
@@ -213,19 +211,19 @@ class port_base : public endpoint {
   topology known;                     ///< these hosts, and what policies have asked for so far; set before each call
   owner<observer> trace;              ///< none: its calls are not traced
   owner<patience> on_wait;            ///< none: its waits are not watched
-  owner<kept_with_port> selection;    ///< what select/ keeps: trees, latest choices
-  /// Requests that are complete, for others that ask for the same (requests.hpp).
+  owner<kept_with_port> selection;    ///< kept by select/: trees, latest choices
+  /// Complete requests, to be reused for the same call (requests.hpp).
   std::array<owner<kept_with_port>, 4> spare_requests;
   owner<kept_with_port> plans;        ///< of irregular calls (kept_plans.hpp)
-  std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that saw one (requests.hpp)
-  /// Itself as long as its communicator lives, then null: requests may outlive that.
+  std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that met one (requests.hpp)
+  /// Itself while its communicator lives, then null: requests may outlive the communicator.
   std::shared_ptr<port_base> life;
-  std::uint32_t calls = 0;                      ///< so far, on all ranks alike; those that were refused count
+  std::uint32_t calls = 0;                      ///< so far, the same on all ranks; refused calls count
 
-  /// This rank leaves a call before its end, or has not begun it: reports that to those who wait in it, as far as they
-  /// can be reached. Never throws.
+  /// This rank abandons a call, or has not begun it: reports that to the ranks that wait in it, as far as it can reach
+  /// them. Never throws.
   virtual void abandon_call(std::uint32_t number, std::string_view why, bool begun = true) noexcept = 0;
-  /// The same, because of the exception that is being handled.
+  /// The same, with the exception that is being handled as reason.
   void abandon_call_now(std::uint32_t number) noexcept;
   /// The same for a call that has not begun.
   void refuse(std::string_view why) noexcept { abandon_call(++calls, why, false); }
@@ -239,23 +237,23 @@ class port_base : public endpoint {
   memory_limits const& limits() const { return limits_; }
 
   void execute_otherwise(policy_run const& run);
-  /// With memory beside the user's.
+  /// Runs with memory beside the user's.
   std::exception_ptr run_beside(policy_run const& run);
   virtual void perform(working_vector& data, policy_run const& run) = 0;
-  /// A rank that has failed goes through its algorithm without touching the vector, for others rely on its messages.
+  /// A rank that has failed performs its algorithm without touching the vector, because others rely on its messages.
   virtual bool goes_on_without_memory(call const&, transport) { return false; }
-  virtual void run_vendor(call const&, bool) {}   // is asked only where there is one
-  /// For perform(): the algorithm on these steps, shown to the observers.
+  virtual void run_vendor(call const&, bool) {}   // called only if there is one
+  /// For perform(): runs the algorithm on these steps, with the observers.
   void run_on(any_step& step, working_vector& data, policy_run const& run) {
     if (on_wait) [[unlikely]] on_wait->watch(run, step, data, trace.get());
     else if (trace) [[unlikely]] trace->watch(run, step, data);
     else run(step);
   }
 
-  /// The same settings on all ranks, null: none. Rank 0 warns of values that are unknown; where the environment is
-  /// strict, all throw argument_error.
+  /// Takes settings that are the same on all ranks; null: none. Rank 0 warns of unknown values; with COLLIGO_STRICT=1
+  /// all ranks throw argument_error.
   void take(std::shared_ptr<settings const> all);
-  /// For a port that watches its waits, when all else has been made.
+  /// For a port that watches its waits, called last in its construction.
   void lose_patience(shared_host* host, std::string name);
 
  private:
@@ -265,7 +263,7 @@ class port_base : public endpoint {
 
   settings const& asked() const { return settings_ ? *settings_ : nothing_set(); }
 
-  std::shared_ptr<settings const> settings_;   // large, and as a rule there are none
+  std::shared_ptr<settings const> settings_;   // large, and usually there are none
   bool strict_ = false, stable_bits_ = false, levels_off_ = false;
   std::vector<int> levels_asked_;
   patience_setting patience_;

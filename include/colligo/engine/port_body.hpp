@@ -46,7 +46,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (rank() == 0) warn_once(concat({trouble, otherwise}));
 }
 
-// Without memory for it this rank says nothing, and waits as the others do.
+// Without memory for it this rank reports nothing, and waits as the others do.
 [[gnu::cold]] COLLIGO_BODY void port_base::lose_patience(shared_host* host, std::string name) try {
   if (watch_waits) on_wait = watch_waits(*this, patience_, host, std::move(name));
   else if (rank() == 0) warn_once(not_included("COLLIGO_PATIENCE", "patience.hpp"));
@@ -149,9 +149,9 @@ COLLIGO_BODY void port_base::execute_vendor(call const& its, choice const& by) {
   if (trace) trace->end(began, 0);
 }
 
-// Memory beside the user's is needed only for what the algorithm touches outside of `out`.
+// Only elements that the algorithm touches outside of `out` need memory beside the user's.
 COLLIGO_BODY void port_base::execute_otherwise(policy_run const& run) {
-  // They go on while this call waits.
+  // The requests make progress while this call waits.
   if (requests().busy()) return requests().run_among(*this, run);
   std::exception_ptr failed;
   try {
@@ -163,7 +163,7 @@ COLLIGO_BODY void port_base::execute_otherwise(policy_run const& run) {
   if (failed) std::rethrow_exception(failed);
 }
 
-// What the functor threw: all messages are through.
+// All messages are through, so the functor's exception may be thrown.
 COLLIGO_BODY std::exception_ptr port_base::run_beside(policy_run const& run) {
   call const& its = run.its;
   element const& of = *its.of;

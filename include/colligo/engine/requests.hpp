@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Collectives that are started and waited for. A request walks the rank's plan; all requests of a rank make progress
-/// whenever it tests one, waits for one, or makes a blocking call.
+/// @file Requests. A request performs the rank's plan step by step. All requests of a rank make progress whenever the
+/// rank tests one, waits for one, or makes a blocking call.
 #pragma once
 
 #include <array>
@@ -19,11 +18,11 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A collective on one rank that is performed step by step, any number of times. What a program starts again and
-/// again is worked out once: a request that is complete is kept for a while, and takes other arguments.
+/// A collective on one rank that is performed step by step, any number of times. A complete request is kept for a while
+/// and reused with other arguments, so a program that starts the same call again and again works it out once.
 class running final : public kept_with_port {
  public:
-  /// Decides all and allocates all; collective only where the port's memory is first asked for.
+  /// Makes all decisions and allocations. Collective only if it is the first use of the port's memory.
   running(port_base& port, call const& its, choice const& by, owner<owned_by_request> owned, bool persistent);
   COLLIGO_BODY ~running() override;
   running(running const&) = delete;
@@ -31,20 +30,20 @@ class running final : public kept_with_port {
 
   /// Throws error if it is active.
   void start();
-  /// True if it is complete; then its exception, if there was one, comes out, once.
+  /// True if it is complete; throws its exception then, once.
   bool test();
   void wait();
   bool in_progress() const { return in_progress_.load(std::memory_order_acquire); }
-  /// Started, and neither waited for nor tested to the end.
+  /// Started, and neither wait nor test has seen it complete.
   bool active() const { return active_; }
   /// Makes progress; true if it is complete.
   bool complete();
   void yield_core(unsigned& polls);
 
-  /// One that is kept and does the same, for these arguments, or none. As collective as making one.
+  /// A kept request for the same call, with these arguments, or none. Collective as the constructor is.
   static owned_running kept(port_base& port, call const& its, choice const& by,
                             owner<owned_by_request>& owned);
-  /// For whoever had it: keeps it, or ends it.
+  /// Called by its last owner: keeps it for reuse, or destroys it.
   static void leave(owner<running> its);
 
  private:
@@ -71,7 +70,7 @@ class running final : public kept_with_port {
   owner<owned_by_request> owned_;
   scratch memory_;
   rank_plan plan_;
-  working_place place_;               // what is not the user's is result_
+  working_place place_;               // result_ is the memory that is not the user's
   bool copies_input_ = false, uses_memory_ = false, reusable_ = false;
   std::optional<room> result_, input_;
   values<std::byte const> in_;
@@ -81,7 +80,7 @@ class running final : public kept_with_port {
   std::size_t at_ = 0;
   struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
   bool begun_ = false, active_ = false;
-  bool inside_ = false;   // it makes progress: what a functor of its calls finds it so
+  bool inside_ = false;   // it is making progress; calls of its functor find it so
   std::atomic<bool> in_progress_ = false;
   std::exception_ptr failed_, stalled_;
 };
@@ -89,30 +88,30 @@ class running final : public kept_with_port {
 /// All requests of one rank: of a process over MPI, of a thread of run_threads.
 class requests_of_rank {
  public:
-  /// Who sees that nothing is in progress sees all that a thread has done that made progress.
+  /// Acquire: a thread that sees no request in progress sees all writes of the thread that made progress.
   bool busy() const { return count_.load(std::memory_order_acquire) != 0; }
 
-  /// Several threads may come here: from now on they take turns.
+  /// From now on several threads may call, one at a time.
   void share() { shared_ = true; }
 
-  /// One round for all that are in progress. True if one has been completed.
+  /// One round of progress for all requests in progress. True if one has completed.
   bool progress() {
     auto const advance = advance_all.load(std::memory_order_relaxed);
     return advance != nullptr && advance(*this);
   }
   void add(running& r, std::uint32_t number);
-  /// Throws error in a functor of a request over this port: what it calls there could meet nothing of other ranks'.
+  /// Throws error inside a functor of a request over this port: a call there could match no call of other ranks.
   void refuse_inside(port_base const& port);
   /// Several threads may make and drop requests.
   std::unique_lock<std::recursive_mutex> lock() {
     return shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
   }
-  /// MPI ends: those in progress fail, none is started any more.
+  /// MPI ends: requests in progress fail, and none may be started.
   void end();
-  /// So that add() does not allocate for one more.
+  /// Reserves memory, so that add() does not allocate.
   void make_room(int one_more_or_less);
-  // Set by the first request, so that units without any compile neither.
-  /// A blocking call while requests are in progress: all of them go on meanwhile.
+  // The first request sets these two, so units without requests compile neither.
+  /// Runs a blocking call while requests are in progress, which continue meanwhile.
   void (*run_among)(port_base& port, policy_run const& run) = nullptr;
   std::atomic<bool (*)(requests_of_rank& its)> advance_all = nullptr;
 
@@ -126,7 +125,7 @@ class requests_of_rank {
   std::size_t made_ = 0;
   bool ended_ = false;
   std::uint64_t walk_ = 0;   // the latest, by number
-  int walks_ = 0;            // one inside the other: a functor may make calls, over other ports
+  int walks_ = 0;            // nested: a functor may make calls over other ports
   row<running*> in_progress_;  // in the order of their starts; null: complete
 };
 

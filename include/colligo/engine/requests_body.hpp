@@ -55,7 +55,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   input_.emplace(memory_.input, of, copies_input_ ? its_.in.covers.size() : 0);
   work_on_arguments();
   steps_ = port.steps_for_request(*data_, its_, by.over);
-  // Memory for every step, so that no start allocates.
+  // Reserves memory for every step, so that no start allocates.
   std::size_t received = 0, combined = 0, grouped = 0;
   for (auto const& s : plan_.steps) {
     scratch_sizes const sizes(plan_.operands_of(s));
@@ -69,7 +69,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   memory_.received.of_size(of.bytes(received));
   memory_.combined.of_size(of.bytes(combined));
   memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
-  constexpr std::size_t short_vector = 64 * 1024;   // bytes: of longer ones the memory is worth more than the time
+  constexpr std::size_t short_vector = 64 * 1024;   // bytes: memory for longer ones is worth more than the time
   std::size_t const touched = std::max(its_.vector.whole.size(), holds.size());
   reusable_ = !persistent && of.bytes(touched) <= short_vector && what.tag_bytes <= most_held;
 }
@@ -114,15 +114,15 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, choic
 
 COLLIGO_BODY void running::end_silently() noexcept try {
   while (active_) wait();
-} catch (...) {   // nobody is left to report it to
-  if (in_progress()) std::terminate();   // a functor ends its own request, whose memory goes
+} catch (...) {   // there is no one to report it to
+  if (in_progress()) std::terminate();   // a functor destroys its own request while it runs
 }
 
 COLLIGO_BODY void running::leave(owner<running> its) {
   its->end_silently();
   its->owned_.reset();
   if (!its->reusable_ || !its->port_.life) return;
-  auto const life = std::move(its->lives_);   // those that are kept would keep the port that keeps them
+  auto const life = std::move(its->lives_);   // a kept request must not own the port that keeps it
   auto const turn = its->all_.lock();
   auto& spares = its->port_.spare_requests;   // the latest comes first
   std::rotate(spares.begin(), spares.end() - 1, spares.end());
@@ -138,7 +138,7 @@ COLLIGO_BODY running::~running() {
 
 COLLIGO_BODY void running::start() {
   if (all_.ended_) throw error(where(port_, its_.what) + ended_with_mpi);
-  if (active_) throw error(where(port_, its_.what) + "this request is under way already, or has not been waited for");
+  if (active_) throw error(where(port_, its_.what) + "this request is active: wait for it before it is started again");
   all_.refuse_inside(port_);
   if (owned_) owned_->begin();
   all_.add(*this, ++port_.calls);
@@ -174,7 +174,7 @@ COLLIGO_BODY bool running::advance() {
         begun_ = false;
         ++at_;
       }
-      if (at_ == 0) steps_->enter(its_, *by_.policy, number_);   // those before are through
+      if (at_ == 0) steps_->enter(its_, *by_.policy, number_);   // earlier requests are complete
       if (at_ == plan_.steps.size()) break;
       auto const& next = plan_.steps[at_];
       begun_ = next.kind != list_kind::moves;
@@ -188,7 +188,7 @@ COLLIGO_BODY bool running::advance() {
     finish();
   } catch (...) {
     if (at_ != plan_.steps.size())
-      port_.abandon_call_now(number_);   // first: others abandon theirs when they hear of it
+      port_.abandon_call_now(number_);   // first: others abandon theirs when they see it
     if (begun_) steps_->abandon();
     begun_ = reusable_ = false;
     failed_ = std::current_exception();
@@ -236,7 +236,7 @@ COLLIGO_BODY bool running::complete() {
   return !in_progress();
 }
 
-// What the lack of patience throws is the request's, which ends with it when it is looked at again.
+// An exception for lack of patience belongs to the request, which ends with it in its next turn.
 COLLIGO_BODY void running::yield_core(unsigned& polls) {
   constexpr unsigned in_vain = 256;
   port_.yield_core(polls);
@@ -294,7 +294,7 @@ COLLIGO_BODY void requests_of_rank::refuse_inside(port_base const& port) {
                             "communicator, which can neither make nor wait for another call on it"}));
 }
 
-// Whoever is inside a request's functor makes progress for the others.
+// A thread inside a request's functor makes progress for the other requests.
 COLLIGO_BODY bool requests_of_rank::advance() {
   auto const turn = lock();
   ++walks_;
@@ -303,8 +303,8 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   for (std::size_t k = 0; k < in_progress_.size(); ++k) {
     running* const r = in_progress_[k];
     if (!r) continue;
-    // Requests that share a channel of memory go one after the other, in the order of their starts: one that is before
-    // this has been seen in this walk, or in one inside it.
+    // Requests that share a channel of memory run one after the other, in the order of their starts: this walk, or one
+    // nested in it, has met an earlier one.
     bool const has_turn = !r->uses_memory_ || r->port_.memory_in_use < walk;
     if (!r->inside_ && (has_turn || r->stalled_)) {
       r->inside_ = true;
@@ -313,7 +313,7 @@ COLLIGO_BODY bool requests_of_rank::advance() {
       if (complete) {
         completes = true;
         in_progress_[k] = nullptr;
-        r->in_progress_.store(false, std::memory_order_release);   // from here on it may be gone
+        r->in_progress_.store(false, std::memory_order_release);   // it may be destroyed from here on
         continue;
       }
     }

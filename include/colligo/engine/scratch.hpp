@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Scratch memory that is kept with a communicator or a request, so that a call allocates nothing once it is warm.
+/// @file Scratch memory, kept with a communicator or a request, so that a warm call allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +13,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Uninitialised bytes at a cache line's boundary. Grows, never shrinks; growing forgets the contents. The first time
-/// as many as are asked for: there may be thousands of communicators that are used for one call.
+/// Uninitialised bytes, aligned to a cache line. Grows, never shrinks; growing loses the contents. The first allocation
+/// is exact, because there may be thousands of communicators that make one call each.
 class buffer {
  public:
   buffer() = default;
@@ -43,7 +42,7 @@ class buffer {
   std::size_t size_ = 0;
 };
 
-/// Memory for n elements: in the buffer if they are bytes, otherwise as constructed objects of its own.
+/// Memory for n elements: in the buffer if they are bytes, otherwise constructed objects.
 class room {
  public:
   room() = default;
@@ -86,7 +85,8 @@ class room {
   std::size_t count_ = 0;
 };
 
-/// One contiguous fragment of an operand: what transports move. A range that wraps round the end of the vector has two.
+/// One contiguous fragment of an operand, which transports move at once. A range that wraps round the end of the vector
+/// has two.
 struct piece {
   operand::kind what;
   int peer;
@@ -100,14 +100,14 @@ struct piece {
 
 /// Memory for one run of an algorithm at a time.
 struct scratch {
-  buffer received;   ///< what folds receive
-  buffer combined;   ///< what sends combine before they leave
+  buffer received;   ///< received data of folds
+  buffer combined;   ///< data that is combined before it is sent
   buffer result;     ///< the working vector where the user gives none
   buffer input;      ///< the input where an in-place run needs it to the end
-  buffer kept;       ///< own values that are overwritten before their turn comes
-  row<operand> operands;            ///< of a list that is made while it is read
+  buffer kept;       ///< own values that are overwritten before they are combined
+  row<operand> operands;            ///< of a list that is generated while it is read
   row<std::byte const*> sources;    ///< where the messages of a step begin
-  row<piece> pieces;                ///< what is folded in order of arrival
+  row<piece> pieces;                ///< folds in order of arrival
   row<std::size_t> places;          ///< of elements beyond the vector (core/indexed.hpp)
 };
 

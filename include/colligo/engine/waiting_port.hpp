@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// A port for transports that have steps of requests alone: a blocking call takes one such step after the other and
-/// waits for each. A template, so that only those who use it compile it.
+/// @file A port for transports that have only the steps of requests: a blocking call performs one such step after the
+/// other and waits for each. A template, so that only units that use it compile it.
 #pragma once
 
 #include <array>
@@ -12,7 +11,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// `Lazy`: void. A call allocates its steps; a transport that is to be as quick as it can be writes perform() itself.
+/// `Lazy`: void. A call allocates its steps; a transport that avoids that writes perform() itself.
 template <class Lazy = void>
 class waiting_port : public port_base {
  protected:

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What loops that wait see of COLLIGO_PATIENCE: as a rule a null pointer. What implements it is in
-/// extra/patience/.
+/// @file The interface of COLLIGO_PATIENCE to waiting loops, usually a null pointer. extra/patience/ implements it.
 #pragma once
 
 #include <cstddef>
@@ -26,28 +24,27 @@ class patience {
 
   /// Runs the algorithm on steps that announce what comes next; `trace` observes, or null.
   virtual void watch(policy_run const& run, any_step& step, working_vector& data, observer* trace) = 0;
-  /// Between two looks of a loop that waits in a call, once it has begun to yield. Throws stalled where that is
-  /// asked for.
+  /// Called by a loop that waits in a call, once it has begun to yield. Throws stalled if COLLIGO_PATIENCE says so.
   virtual void waits() = 0;
-  /// The same of a loop that waits for a request, of which a step is in progress.
+  /// The same for a loop that waits for a request, of which a step is in progress.
   virtual void waits_for(call const& its, erased_policy const& what, std::uint32_t number, bool in_memory,
                          std::size_t step, std::span<operand const> operands) = 0;
-  /// It does not any more.
+  /// It no longer waits.
   virtual void has_waited() = 0;
 
   /// A request begins, and ends.
   virtual void starts(std::uint32_t number) = 0;
   virtual void completes() = 0;
 
-  /// Whether this call has been abandoned for lack of patience: what it waits for may never come.
+  /// Whether this call has been abandoned for lack of patience: its messages may never come.
   virtual bool is_abandoned(std::uint32_t number) const = 0;
 
-  /// A blocking call that is not made of steps.
+  /// A blocking call that does not consist of steps.
   virtual void enter(call const& its, erased_policy const& what, std::uint32_t number) = 0;
   virtual void leave() = 0;
 };
 
-/// Leaves it at the end.
+/// Ends it in the destructor.
 struct stay_in_call {
   patience* its;
   ~stay_in_call() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// The vector that a run works on. The user's input is never copied first: a range is read from the input until
-/// something has been written there, so the first fold is out = op(in, received).
+/// @file The vector of a run. The user's input is never copied first: a range is read from the input until it has been
+/// written in the output, so the first fold is out = op(in, received).
 #pragma once
 
 #include <algorithm>
@@ -21,20 +20,20 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A few disjoint ranges that do not touch. Algorithms of the papers write at most two at a time (a stretch that wraps
+/// A few disjoint ranges that do not touch. The papers' algorithms write at most two at a time (a stretch that wraps
 /// round).
 class written_ranges {
  public:
   explicit written_ranges(range first = {}) { add(first); }
 
   bool contain(range const& r) const {
-    // Nearly every run has one interval: that case stays inline, without loops.
+    // Nearly every run has one interval, so that case is inline and has no loops.
     return contains(parts_[0], r) || (count_ > 1 && another(contains, r.first, r.last));
   }
   bool touch(range const& r) const {
     return overlap(parts_[0], r) || (count_ > 1 && another(overlap, r.first, r.last));
   }
-  /// False where there are too many intervals to remember.
+  /// False if there are too many intervals.
   bool add(range const& r) {
     if (contains(parts_[0], r)) return true;
     if (count_ != 0) return add_another(r.first, r.last);
@@ -47,7 +46,7 @@ class written_ranges {
   range const* end() const { return parts_.data() + count_; }
 
  private:
-  // Given a range as two numbers, for otherwise the case without loops writes it to memory, and reads it at once.
+  // Takes a range as two numbers, because otherwise the case without loops stores it and loads it at once.
   [[gnu::noinline]] bool another(bool does(range part, range r), std::size_t first, std::size_t last) const {
     for (range const* part = begin() + 1; part != end(); ++part)
       if (does(*part, {first, last})) return true;
@@ -72,13 +71,13 @@ class written_ranges {
 
 inline constexpr std::size_t cached_stretch = 8192;   // bytes that stay in a first-level cache
 
-/// What several ranks have sent for one range: rank and values of each, from the lowest rank to the highest.
+/// Several ranks' contributions to one range: rank and values of each, from the lowest rank to the highest.
 struct contribution {
   int rank;
   std::byte const* values;
 };
 
-/// Gives the k-th of several by a function that outlives this: its kind is no matter for those who combine.
+/// Returns the k-th of several by a function that has to outlive this; its type is erased.
 class contributions {
  public:
   template <class F>
@@ -91,19 +90,17 @@ class contributions {
   contribution (*call_)(void const* f, std::size_t k);
 };
 
-/// Behind all that there is.
+/// Behind everything.
 inline constexpr range behind_all{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
 inline constexpr values<std::byte> nothing_beyond{nullptr, behind_all};
 
-/// A rank's input, and the memory for what it receives and combines. Which of the two holds a range matters only where
-/// the input has it.
+/// A rank's input, and the memory for received and combined data.
 class working_vector {
  public:
   /// On the user's input and output.
   working_vector(call const& its, scratch& memory) : working_vector(its, its.in, its.out, nothing_beyond, memory) {}
-  /// On these. Where input and output are the same memory the work is in place. `beyond`: what the algorithm keeps
-  /// behind the vector, if that is not part of `out`. Nothing is copied, for it has just been written: all outlive
-  /// this.
+  /// On this memory; the same memory as input and output means in place. `beyond`: the elements behind the vector, if
+  /// `out` does not have them. Takes references: all have to outlive this.
   working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,
                  values<std::byte> const& beyond, scratch& memory)
       : its_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
@@ -122,7 +119,7 @@ class working_vector {
     return out_at(r);
   }
 
-  /// The rank's own values as an operand means them; a combination is made in `free`.
+  /// The rank's own values that an operand refers to; a combination is made in `free`.
   std::byte const* read(range const& r, own which, std::byte* free) {
     if (which == own::result) return read(r);
     if (which == own::input || !written_.touch(r)) return at(in_, r);
@@ -130,21 +127,21 @@ class working_vector {
     return free;
   }
 
-  /// Where the values of a range are to be put; they count as written from now on.
+  /// The memory for new values of a range, which counts as written from now on.
   std::byte* write(range const& r) {
     if (!written_.add(common(r, in_.covers))) copy_rest();
     return out_at(r);
   }
 
-  /// Combines what came from a lower or a higher rank into a range.
+  /// Combines values from a lower or a higher rank into a range.
   void combine(range const& r, std::byte const* received, bool from_lower, own with) {
     std::byte const* const mine = read(r, with, out_at(r));
     std::byte* const into = write(r);
     combine(from_lower ? received : mine, from_lower ? mine : received, into, r);
   }
 
-  /// Combines what came from several ranks, with the rank's own values at their place among them: the same grouping,
-  /// and so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
+  /// Combines values from several ranks, with the rank's own values at their place among them: the same grouping, and
+  /// so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
   [[gnu::noinline]] void combine_in_order(range const& r, int me, std::size_t n, contributions const& from) {
     std::size_t const stretch =
         of().bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of().size);
@@ -158,7 +155,7 @@ class working_vector {
         if (left) combine(left, right, into, part);
         left = ++operands == 1 ? right : into;
       };
-      bool const late = own == into && n > 1 && contribution(from(1)).rank < me;   // overwritten before its turn
+      bool const late = own == into && n > 1 && contribution(from(1)).rank < me;   // overwritten before it is combined
       room kept;
       try {
         kept.make(memory_.kept, of(), late ? part.size() : 0);
@@ -179,7 +176,7 @@ class working_vector {
     }
   }
 
-  /// Copies the current values of a range to another one, or combines them into those there.
+  /// Copies the current values of a range to another one, or combines them into the values there.
   void move(operand const& alone) {
     auto const [from, into] = alone.elements;
     if (of().by_index) [[unlikely]] learn(from, into);
@@ -193,16 +190,16 @@ class working_vector {
     }
   }
 
-  /// Where the values of a range would be written.
+  /// The memory for the values of a range.
   std::byte* place(range const& r) const { return out_at(r); }
 
-  /// What a functor throws, or the reading of a serialised element, waits until the algorithm has ended: the other
-  /// ranks rely on its messages. From then on nothing is combined: this call's results are not valid.
+  /// An exception of a functor, or of reading a serialised element, waits until the algorithm has ended, because the
+  /// other ranks rely on its messages. From then on nothing is combined: this call's results are invalid.
   void fail(std::exception_ptr why) {
     if (!failed_) failed_ = std::move(why);
     combines_at_once_ = false;
   }
-  /// From now on the nanoseconds that go into combining are added there; null: they are not counted.
+  /// From now on adds the nanoseconds of combining there; null: does not count them.
   void watch_combining(std::int64_t* nanoseconds) {
     watched_ = nanoseconds;
     combines_at_once_ = !watched_ && !failed_;
@@ -213,12 +210,12 @@ class working_vector {
     if (failed_) [[unlikely]] std::rethrow_exception(std::exchange(failed_, nullptr));
   }
 
-  /// Copies to the output what is still in the input alone.
+  /// Copies to the output the ranges that have not been written there.
   void complete() {
     if (!written_.contain(common(in_.covers, out_.covers))) copy_rest();
   }
 
-  /// As if nothing had been written yet.
+  /// Forgets all writes.
   void begin_again() {
     written_ = written_ranges(in_.data == out_.data ? out_.covers : range{});
     failed_ = nullptr;
@@ -250,7 +247,7 @@ class working_vector {
     if (watched_) *watched_ += now_in_ns() - began;
   }
 
-  // What is left of the run before is forgotten.
+  // Forgets the indices of the run before.
   row<std::size_t>& places() {
     if (!std::exchange(has_learnt_, true)) memory_.places.clear();
     return memory_.places;
@@ -298,7 +295,7 @@ class working_vector {
   bool has_learnt_ = false;        // where elements beyond the vector belong
 };
 
-/// The fragments of a step's operands in the order listed, for a loop; operands that vanish have none.
+/// Iterates over the fragments of a step's operands in the order listed; operands that vanish have none.
 class fragments {
  public:
   struct end_of_list {};
@@ -325,7 +322,7 @@ class fragments {
   bool is_in_tail_ = false;
 };
 
-/// How many folds in a row, from the i-th operand on, combine into one range at once.
+/// The number of folds in a row, from the i-th operand on, that combine into one range at once.
 inline std::size_t group_of_folds(std::span<operand const> list, std::size_t i) {
   operand const& first = list[i];
   std::size_t count = 1;
@@ -336,8 +333,8 @@ inline std::size_t group_of_folds(std::span<operand const> list, std::size_t i) 
   return count;
 }
 
-/// Whether there are folds into ranges that overlap, but for those that combine into one range at once: they have to be
-/// combined in the order listed, not in that of their arrival.
+/// Whether there are folds into ranges that overlap, other than those that combine into one range at once: they have to
+/// be combined in the order listed, not in the order of arrival.
 inline bool order_matters(std::span<operand const> list) {
   for (std::size_t i = 0, count; i < list.size(); i += count) {
     count = 1;
@@ -349,7 +346,7 @@ inline bool order_matters(std::span<operand const> list) {
   return false;
 }
 
-/// Combines into the vector what a step's folds have received, one after the other from `received` on.
+/// Combines the received data of a step's folds into the vector; it lies one after the other from `received` on.
 inline void combine_received(std::span<operand const> list, std::byte const* received, int me, working_vector& data) {
   auto const next = [&](range r) { return std::exchange(received, received + data.of().bytes(r.size())); };
   for (std::size_t i = 0, count; i < list.size(); i += count) {
@@ -371,7 +368,7 @@ inline void combine_received(std::span<operand const> list, std::byte const* rec
   }
 }
 
-/// How many elements of scratch a step needs.
+/// The number of elements of scratch that a step needs.
 struct scratch_sizes {
   std::size_t received = 0, combined = 0;
 
