@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// The bodies of agree.hpp. A call is described in words, and these words are compared: what an error message can
-/// not show is not a mismatch.
+/// @file The bodies of agree.hpp. The ranks compare descriptions of their calls in words, so the error message can show
+/// every difference.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A rank's call in words, of which all count and the first are shown. Travels.
+/// The description of a rank's call. All of it counts, the beginning is shown. Travels as bytes.
 class description {
  public:
   void add(std::string_view words) {
@@ -32,7 +31,7 @@ class description {
     auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
     add({digits.data(), static_cast<std::size_t>(end - digits.data())});
   }
-  /// Of what f adds at most so many characters are shown.
+  /// Shows at most `most` of the characters that f adds.
   template <class F>
   void add_part(std::size_t characters, F f) {
     end_of_part_ = std::min(longest, length_ + characters);
@@ -64,7 +63,7 @@ class description {
   std::array<char, longest> text_{};
 };
 
-/// What is compared: equal on all ranks, or not. Associative.
+/// The operand of the comparison. The combination is associative.
 struct verdict {
   std::uint64_t call;     // 0: refused
   std::uint64_t differ;   // 0: all alike so far
@@ -75,7 +74,7 @@ struct compare_calls {
   }
 };
 
-// A small collective of the library's own, which goes over messages, for these are there before all else.
+// A small internal collective. It goes over messages, which always work.
 template <collective C, class Tag, class T, class Op>
 void exchange_among_ranks(port_base& port, Op op, blocks const& vector, T const* in, range in_covers, T* out) {
   port.execute({C, &element_of<T, Op>, port.wire_of_bytes(), &op, vector,
@@ -83,7 +82,7 @@ void exchange_among_ranks(port_base& port, Op op, blocks const& vector, T const*
                {erased_policy_for<C, Tag>, Tag{}, transport::messages});
 }
 
-// The form of all_gatherv and the like, whose counts all ranks know.
+// The description of all_gatherv and the like, whose counts all ranks know.
 constexpr bool has_counts(collective c) {
   using enum collective;
   return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter;
@@ -92,7 +91,7 @@ constexpr bool has_counts(collective c) {
 // "8 double (64 bytes)"
 [[gnu::cold]] COLLIGO_BODY void describe_elements(call const& its, description& words) {
   constexpr std::size_t type_shown = 120, counts_shown = 100;   // characters
-  if (its.what == collective::all_to_all_v) {   // whose counts no two ranks need have in common
+  if (its.what == collective::all_to_all_v) {   // whose counts may differ on all ranks
     words.add_part(type_shown, [&] { words.add(its.of->name()); });
     words.add(" (");
     words.add(its.of->size);
@@ -113,7 +112,7 @@ constexpr bool has_counts(collective c) {
   words.add(" ");
   words.add_part(type_shown, [&] { words.add(its.of->name()); });
   words.add(" (");
-  words.add(its.of->bytes(n));   // names of one length need not stand for elements of one size
+  words.add(its.of->bytes(n));   // types of the same name may differ in size
   words.add(even ? " bytes) a rank" : " bytes)");
 }
 
@@ -202,7 +201,7 @@ constexpr bool has_counts(collective c) {
     bool const is_clear = std::ranges::none_of(all, [&](description const& other) {
       return other.text() == its.text() && !is_same(other, its);
     });
-    if (!is_clear) words += concat({" [", its.hash(), "]"});   // they differ in what is not shown
+    if (!is_clear) words += concat({" [", its.hash(), "]"});   // they differ in characters that are not shown
   }
   return words;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What public headers are made of. Beside each collective calls<C> is specialised: make<How>(comm, the arguments of a
-/// form for ranges, algorithm = {}) accepts them, for a call that is made at once, started or made ready; fits<false>()
-/// lists all forms, for a call that fits none. The functions for requests are written here, once for all collectives.
+/// @file The parts of public headers. Each collective specialises calls<C>: make<How>(comm, the arguments of a form for
+/// ranges, algorithm = {}) checks them and makes a blocking call, a request or a persistent request; fits<false>()
+/// lists all forms, for a call that fits none. The functions for requests are here, once for all collectives.
 #pragma once
 
 #include "communicators.hpp"
@@ -11,7 +10,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// What gives a request, or says what is wrong with the call.
+/// Makes a request, or says what is wrong with the call.
 template <collective C, made How, class... Arguments>
 struct requested {
   using type = answer<C, How, Arguments...>;
@@ -24,7 +23,7 @@ struct requested<C, How, Arguments...> {
   static type make(Arguments&&... its) { return calls<C>::template make<How>(static_cast<Arguments&&>(its)...); }
 };
 
-/// Two vectors of one length, or one in place, of which every rank has as much.
+/// Two vectors of one length, or one in place, the same length on every rank.
 template <collective C, class Comm, class T>
 auto accept_elementwise(door<C, Comm> const& its, std::span<T const> from, std::span<T> to) {
   its.require_size(to.size(), from.size(), "the output");
@@ -56,8 +55,8 @@ struct elementwise_calls {
 
 }  // namespace colligo
 
-/// iNAME and NAME_init: the arguments of the collective's forms for ranges and in place. Those for sets of overloaded
-/// functions, whose type nothing can deduce, say so.
+/// iNAME and NAME_init, with the arguments of the collective's forms for ranges and in place. The last three overloads
+/// are for a set of overloaded functions as functor, whose type nothing can deduce; their message says so.
 #define COLLIGO_REQUESTS(name)                    \
   COLLIGO_REQUEST(i##name, name, request, started) \
   COLLIGO_REQUEST(name##_init, name, persistent, ready)
@@ -79,8 +78,8 @@ struct elementwise_calls {
     requires(combines(collective::what))                                                                             \
   [[nodiscard]] result name(Comm const&, Both, detail::overloaded_in<Both>, More const&...);
 
-/// Behind all forms of a blocking call: what none of them takes. The concept sees the forms above it alone, for a
-/// qualified name is looked up where it stands.
+/// The last overload of a blocking call, for arguments that no form accepts. The concept sees only the forms above it,
+/// because a qualified name is looked up where it is written.
 #define COLLIGO_NO_OTHER_FORM(name)                                                                                  \
   namespace colligo::inline COLLIGO_MODE {                                                                           \
   template <class... Arguments>                                                                                      \

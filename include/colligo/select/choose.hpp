@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What `automatic` takes: where few ranks share memory, or ranks share cores, what a table of measurements says;
-/// elsewhere the cheapest of the algorithms that can be, by their closed formulas on a machine (benchmarks/bounds
-/// prices what that comes to).
+/// @file The choice of `automatic`: by a table of measurements if few ranks share memory, or ranks share cores;
+/// otherwise the cheapest possible algorithm by closed formulas on a machine (benchmarks/bounds prices the choices).
 #pragma once
 
 #include <bit>
@@ -14,25 +12,25 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What a decision may depend on: nothing that could differ between ranks.
+/// The arguments of a decision, which are the same on all ranks.
 struct situation {
   blocks vector;              ///< the whole vector, in the ranks' blocks
   std::size_t element_size;   ///< bytes
-  bool commutes = true;       ///< the functor is known to
+  bool commutes = true;       ///< the functor is known to commute
   bool exact = false;         ///< any order of operands is known to give the same bits
   bool stable = false;        ///< the same bits for every length, root, host and transport (COLLIGO_BITS=stable)
-  bool shared = false;        ///< all ranks share memory, and the elements go through it
+  bool shared = false;        ///< all ranks share memory, and the elements can travel through it
   bool cores = false;         ///< and each has a core of its own
-  std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or nothing to be gained from knowing
+  std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or of no use
   host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out
   nest const* levels = nullptr;   ///< of ranks with a core each, or as COLLIGO_LEVELS says; null: not known
-  machine network = typical;   ///< what messages, combining and own work cost
-  int root = 0;                ///< counts where blocks are uneven
+  machine network = typical;   ///< the costs of messages, combining and own work
+  int root = 0;                ///< matters if blocks are uneven
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }
-  /// So many that rounds between pairs are cheaper than everybody's reading everybody. Where ranks share cores each
-  /// round costs changes of processes: measured with 16 ranks on 2 cores, `direct` takes two thirds of the time.
+  /// So many ranks that rounds between pairs are cheaper than all ranks reading from all. If ranks share cores each
+  /// round costs context switches: with 16 ranks on 2 cores `direct` took two thirds of the time.
   bool on_many_cores() const {
     bool const several_caches = levels && levels->levels() > 1;
     return (levels || (shared && cores)) && p() > (several_caches ? few_without_cache : few_on_host);

@@ -17,38 +17,39 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-// What a decision counts with.
+// The quantities of a decision.
 struct costs {
   situation const& its;
   machine const& m;
   int p;
-  double bytes, startup_bytes;   // the latter take as long as a start-up
-  bool in_memory;                // that many ranks share
+  double bytes, startup_bytes;   // so many bytes take as long as a start-up
+  bool in_memory;                // shared by many ranks
 
   explicit costs(situation const& s)
       : its(s), m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta),
         in_memory(s.on_many_cores()) {}
 
-  /// What a rank does for itself.
+  /// A rank's own work.
   template <class Policy>
   double alone(Policy const& policy) const {
     return m.alone(work_of(policy, its.vector, its.element_size), static_cast<double>(its.element_size));
   }
-  /// Start-ups of messages to several ranks do, so much that it pays to send some at a time.
+  /// Start-ups of messages to several ranks overlap so much that it pays to send several at a time.
   bool overlaps() const { return m.f_further < 0.5; }
-  /// A pipeline of that depth, in the best blocks, where a byte costs so much.
+  /// The time of a pipeline of that depth, in the best blocks; `byte` is the cost of a byte.
   double pipelined(int depth, double per_byte) const {
     double const blocks = std::max(1.0, bytes / best_block(depth, per_byte));
     return (depth + blocks) * (m.alpha + bytes / blocks * per_byte);
   }
-  /// An algorithm that is one, with the best blocks on this network.
+  /// A pipelined algorithm, with the best blocks on this network.
   template <class Tag>
   Tag in_best_blocks(int depth, double per_byte) const {
     return {.block = static_cast<std::size_t>(best_block(depth, per_byte))};
   }
-  /// Over memory, each rank reads as many bytes of each other one: a line of each has to come, two or three at a time.
+  /// Over memory, each rank reads as many bytes from each other rank: a line of each has to come, two or three at a
+  /// time.
   double reads_of_all(double bytes_of_each) const { return m.alpha + (p - 1) * (50e-9 + bytes_of_each * m.beta); }
-  /// Over memory, all others read what one has published: the lines are handed out one after the other.
+  /// Over memory, all others read one rank's published data: the lines are handed out one after the other.
   double reads_of_one() const { return m.alpha + (p - 1) * (6e-9 + bytes * 0.054e-9); }
   double best_block(int depth, double per_byte) const {
     return std::max(1.0, depth < 1 ? bytes : std::sqrt(bytes * m.alpha / per_byte / depth));
@@ -56,16 +57,17 @@ struct costs {
 };
 
 /// Memory of a host where each rank has a core: a round costs a line's way there and back between distant caches. The
-/// numbers are a model's, calibrated on published medians of other libraries; nobody has measured this one there.
+/// numbers are from a model, calibrated on published medians of other libraries; nobody has measured this library
+/// there.
 inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9};
 
-inline constexpr int few_for_direct = 64;   // more ranks had better not all send to one at a time
-/// Several messages at a time have to be worth something: long ones share links, which seldom comes out even.
+inline constexpr int few_for_direct = 64;   // more ranks should not all send to one at a time
+/// Several messages at a time need an advantage, because long ones share links.
 inline constexpr double sharing_links = 1.02;
 
-// The rules of one collective each are templates, so that units compile those of the collectives that they call.
+// The rules of each collective are a template, so that units compile only those of the collectives that they call.
 
-// The cheapest of those considered by their closed formulas, the first of equals.
+// The cheapest of the algorithms considered, by closed formulas; the first of equals.
 template <collective C>
 class cheapest {
  public:
@@ -78,7 +80,7 @@ class cheapest {
     auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
     return at(handicap * policy.cost(of_.m, of_.p, bytes) + of_.alone(policy), tag);
   }
-  // Out of line: what is no knob is indeterminate in a choice, and g++ warns of copying it where it sees that.
+  // Out of line: bytes of a choice beyond the knobs are indeterminate, and g++ would warn of copying them.
   [[gnu::noinline]] cheapest& at(double price, any_algorithm const& its, bool possible = true) {
     if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = its;
     return *this;
@@ -89,20 +91,20 @@ class cheapest {
       among(halving_doubling{.halvings = static_cast<std::size_t>(h)}, possible);
     return among(halving_doubling{}, possible);
   }
-  /// The circulant in its radices: above 2 where messages of one step overlap.
+  /// The circulant with its radices: above 2 if messages of one step overlap.
   cheapest& among_circulants(bool possible = true) {
     among(circulant{}, possible);
     for (std::size_t const radix : {3u, 4u, 8u, 16u})
       among(circulant{.radix = radix}, possible && of_.overlaps(), sharing_links);
     return *this;
   }
-  /// Everybody sends its block to everybody, of collectives where nothing is combined.
+  /// Every rank sends its block to every rank, for collectives that combine nothing.
   cheapest& among_exchanges() {
     double const others = of_.bytes - of_.bytes / of_.p;
     return at(sharing_links * (of_.m.startups(of_.p - 1) + others * of_.m.beta), direct{},
               of_.overlaps() && of_.p <= few_for_direct);
   }
-  /// K-nomial trees, up to the flat one, where messages of one step overlap.
+  /// K-nomial trees, up to the flat one, if messages of one step overlap.
   cheapest& among_knomials() {
     if (!of_.overlaps()) return *this;
     for (std::size_t const radix : {3u, 4u, 8u, 16u}) among(knomial_tree{radix});
@@ -158,7 +160,7 @@ any_algorithm choose_broadcast(situation const& s) {
       .at(of.reads_of_one(), direct{}, of.in_memory);
 }
 
-// All move nothing twice; the ring, where its start-ups are a fiftieth at most, goes to neighbours alone.
+// None of them moves anything twice. The ring, if its start-ups are at most a fiftieth, sends only to neighbours.
 template <class Lazy = void>
 any_algorithm choose_all_gather(situation const& s) {
   costs const of(s);
@@ -172,8 +174,8 @@ inline double longest_block(situation const& s) {
   return static_cast<double>(s.vector.longest() * s.element_size);
 }
 
-// In whole blocks, or in segments where rounds would wait for long ones and that takes longer than to make lists of
-// segments. Of short vectors it never does.
+// In whole blocks, or in segments if rounds would wait for long blocks longer than it takes to make lists of segments.
+// Short vectors never do.
 template <collective C>
 cheapest<C>& among_segments(cheapest<C>& all, situation const& s, costs const& of, double per_byte) {
   circulant_volume const volume(s.vector, s.element_size);
@@ -185,7 +187,7 @@ cheapest<C>& among_segments(cheapest<C>& all, situation const& s, costs const& o
   return all.at(volume.time(of.m.alpha, per_byte, pieces) +
                     of.alone(make_policy<C, pipelined_circulant, std::byte, any_functor>(cut)), cut);
 }
-// Where that may matter.
+// Whether that may matter.
 inline bool is_uneven(situation const& s, costs const& of) {
   return of.p * longest_block(s) - of.bytes >= 2 * of.startup_bytes;
 }
@@ -197,7 +199,7 @@ any_algorithm choose_all_gatherv(situation const& s) {
   if (!is_uneven(s, of)) return all.among_circulants().among_exchanges();
   uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m};
   among_segments(all, s, of, of.m.beta).at(its.halvings(), recursive_doubling{}, s.power_of_two());
-  // Segments go around where filling the ring is worth that nothing is copied.
+  // Segments go round a ring if saving copies is worth the time to fill it.
   if (of.p * of.m.alpha > all.least()) return all;
   pipelined_ring const ring{.block = static_cast<std::size_t>(best_block(s.vector, s.element_size, of.m))};
   return all.at(its.ring_of_segments(static_cast<double>(ring.block)) + of.alone(
@@ -232,11 +234,11 @@ any_algorithm choose_reduce_scatter(situation const& s) {
       .among(direct{}, of.p <= few_for_direct);
 }
 
-// A tree takes the longest block through lg p ranks, which matters where that is most of all.
+// A tree takes the longest block through lg p ranks, which matters if it has most of the data.
 template <collective C>
 any_algorithm choose_gather(situation const& s) {
   costs const of(s);
-  if (of.in_memory) return linear{};   // every block goes once
+  if (of.in_memory) return linear{};   // every block is sent once
   bool const to_one = C == collective::gather || C == collective::gatherv;
   if (of.overlaps())
     return cheapest<collective::gather>(of).among(binary_tree{}).among(linear{}, !to_one || of.p <= few_for_direct);
@@ -250,7 +252,7 @@ any_algorithm choose_gather(situation const& s) {
   return its.star(s.root) < its.tree(s.root) ? any_algorithm{linear{}} : binary_tree{};
 }
 
-// Blocks go straight, or with others in fewer messages.
+// Blocks go straight to their ranks, or together with others in fewer messages.
 template <class Lazy = void>
 any_algorithm choose_all_to_all(situation const& s) {
   costs const of(s);
@@ -275,7 +277,7 @@ any_algorithm choose_scan(situation const& s, Doubling const& doubling) {
       .at(of.pipelined(of.p - 2, per_byte), of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte));
 }
 
-// Between hosts: whole vectors in one round as long as start-ups of a second one cost more than it saves.
+// Between hosts: whole vectors in one round as long as the start-ups of a second round cost more than it saves.
 inline direct in_one_round(machine const& m, int hosts) {
   double const others = hosts - 1, part = 1.0 / hosts;
   double const saved = others * ((1 - 2 * part) * m.beta + (1 - part) * m.gamma);   // seconds per byte of the vector
@@ -283,10 +285,9 @@ inline direct in_one_round(machine const& m, int hosts) {
   return {.slices = static_cast<std::size_t>(std::min(m.startups(hosts - 1) / saved, 1e18))};
 }
 
-// Ranks of several hosts, some of which share memory: between hosts few messages and each block once, long vectors over
-// all of a host's ranks.
-// Measured on 8 emulated hosts of 4 ranks (README): between few hosts one exchange of everybody with everybody is
-// quickest, 22 ms against 47 of recursive doubling.
+// Ranks on several hosts, some of which share memory: few messages between hosts, each block once, and long vectors by
+// all ranks of a host. Measured on 8 emulated hosts of 4 ranks (benchmarks/README.md): between few hosts one exchange
+// of all with all is fastest, 22 ms against 47 by recursive doubling.
 template <collective C>
 std::optional<any_algorithm> choose_on_hosts(situation const& s) {
   using enum collective;
@@ -300,8 +301,8 @@ std::optional<any_algorithm> choose_on_hosts(situation const& s) {
     if (hosts <= few) return hierarchical<binary_tree, direct>{.between = in_one_round(costs(s).m, hosts)};
   }
   if constexpr (has_blocks(C)) {
-    // Measured there: all_gather of 8 bytes a rank takes 21 to 30 ms by one speaker of each host, 29 to 31 in slices;
-    // of 8 KiB, ranks shuffled, 299 and 242.
+    // Measured there: all_gather of 8 bytes a rank takes 21 to 30 ms by one leader of each host, 29 to 31 in slices; of
+    // 8 KiB with shuffled ranks 299 and 242.
     bool const bundled = hosts <= few && s.bytes() < 1u << 16 && (C == all_gather || C == all_gatherv);
     return has_root(C) || bundled ? any_algorithm{direct_by_level{}} : slices_by_level{};
   } else {
@@ -309,8 +310,8 @@ std::optional<any_algorithm> choose_on_hosts(situation const& s) {
   }
 }
 
-// One way to put an element together for all lengths, places in the vector, roots, hosts and transports: spare ranks
-// with their neighbours, then neighbours, pairs of them and so on. all_reduce, reduce and reduce_scatter agree in it.
+// One grouping of an element's operands for all lengths, places in the vector, roots, hosts and transports: spare ranks
+// with their neighbours, then neighbours, pairs of them and so on. all_reduce, reduce and reduce_scatter use the same.
 template <collective C>
 any_algorithm choose_stable(situation const& s) {
   using enum collective;
@@ -340,7 +341,8 @@ any_algorithm choose_by_formula(situation const& s) {
   else return choose_gather<C>(s);
 }
 
-// Whole vectors as long as reading them from the groups of the dearest level takes no longer than a line's way there.
+// Whole vectors as long as reading them from the groups of the most expensive level takes no longer than a line's way
+// there.
 template <collective C>
 std::optional<any_algorithm> choose_by_level(situation const& s) {
   using enum collective;

@@ -12,14 +12,14 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// An algorithm, and how its operands travel: what a name or a situation comes to. Stands as the last argument of a
-/// collective as tags do.
+/// An algorithm with its transport, the result of a name or a decision. May be the last argument of a collective, as
+/// tags.
 using chosen_algorithm = detail::choice;
 using any_algorithm = detail::choice;
 
 namespace detail {
 
-/// f(tag) for the tag that it holds, which is one of the library's.
+/// Calls f(tag) for the tag that it holds, one of the library's.
 template <class F>
 auto with_tag(choice const& its, F f) {
   using result = decltype(f(binary_tree{}));

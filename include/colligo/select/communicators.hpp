@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// The transports that public headers include: Boost.MPI and raw MPI where they are installed, threads always. Define
-/// COLLIGO_WITHOUT_BOOST_MPI to use MPI_Comm alone, for example with an MPI library that Boost.MPI was not built for.
-/// Boost.MPI needs RTTI, so with -fno-rtti it is left out too.
+/// @file The transports that public headers include: Boost.MPI and raw MPI if they are installed, and threads. Define
+/// COLLIGO_WITHOUT_BOOST_MPI to use only MPI_Comm, for example with an MPI library for which Boost.MPI was not built.
+/// Boost.MPI needs RTTI, so -fno-rtti leaves it out too.
 #pragma once
 
-#include "../core/mode.hpp"   // first: old compilers are refused in few lines
+#include "../core/mode.hpp"   // first: refuses old compilers in few lines
 
 #include "../engine/checked.hpp"
 #include "../threads/threads.hpp"

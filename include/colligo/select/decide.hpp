@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// From the last argument of a call to what runs it: what is named or automatic is resolved here, and everything is
-/// refused here that is not known to be wrong when the call is compiled.
+/// @file Turns the last argument of a call into a choice: resolves names and automatic, and refuses everything that is
+/// not known to be wrong at compile time.
 #pragma once
 
 #include <array>
@@ -21,19 +20,19 @@ struct situation;   // choose.hpp
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The policies of a collective in the order of the catalogue, null where an algorithm has no form for it.
+/// The policies of a collective in the order of the catalogue, null if an algorithm has no form for it.
 struct policy_table : std::array<erased_policy const*, catalogue_size> {
-  /// What `automatic` takes among them.
+  /// The choice of `automatic` among them.
   choice (*choose)(situation const& s);
-  /// What a name stands for.
+  /// The choice that a name means.
   choice (*parse)(policy_table const& policies, std::string_view whole, std::string const& where);
 };
 
 template <collective C>
 choice choose_for(situation const& s);   // choose_body.hpp
 
-/// The algorithm that a string names, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory".
-/// `where` begins an error ("all_reduce on rank 0: "). Throws algorithm_error with the names that are known.
+/// The algorithm of a name, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory". `where` begins
+/// an error ("all_reduce on rank 0: "). Throws algorithm_error with the known names.
 template <class Lazy = void>
 choice parse(policy_table const& policies, std::string_view whole, std::string const& where);   // named_body.hpp
 
@@ -60,19 +59,19 @@ policy_table const& compiled_policies(collective what);
 template <collective C>
 policy_table const& texts() { return compiled_policies(C); }
 #endif
-/// Asked for only where the latest choice does not do.
+/// Called only if the latest choice does not fit.
 using policies_of_collective = policy_table const& (*)();
-/// Of a collective that is known at run time. A template, so that only units that ask for all policies compile them.
+/// For a collective that is known at run time. A template, so that only units that need all policies compile them.
 template <class Lazy = void>
 policies_of_collective policies_of(collective what) {
   return for_collective(what, []<collective C>() -> policies_of_collective { return &texts<C>; });
 }
 
-/// Makes a call that is left to the library by the algorithm that was measured to be best: set by units that include
-/// adaptive.hpp, for COLLIGO_ADAPTIVE.
+/// Makes a call of which the library chooses the algorithm, by measuring, for COLLIGO_ADAPTIVE. Units that include
+/// adaptive.hpp set it.
 inline void (*run_adaptively)(endpoint& port, call const& its, policies_of_collective policies) = nullptr;
 
-/// The tree of a file that the environment names, or of the hosts that the ranks are on. Throws argument_error.
+/// The tree of a file that the environment names, or of the ranks' hosts. Throws argument_error.
 inline tree (*make_tree)(port_base const& port, collective c, file_setting const& setting) = nullptr;
 template <class Lazy>
 tree tree_for_port(port_base const& port, collective c, file_setting const& setting);   // trees.hpp
@@ -80,56 +79,56 @@ tree tree_for_port(port_base const& port, collective c, file_setting const& sett
 template <class Lazy = void>
 inline bool const trees_can_be_made = (make_tree = &tree_for_port<Lazy>, true);
 
-/// Reads tables of measurements: set by units that include table.hpp, for COLLIGO_TABLE.
+/// Reads tables of measurements, for COLLIGO_TABLE. Units that include table.hpp set it.
 struct table_reader {
   /// The rows that may hold for such elements; null: none.
   owner<kept_with_port> (*read)(port_base& port, call const& its, policy_table const& policies);
-  /// What they take, and the line that says so; null: none holds.
+  /// The choice of these rows, and its line; null: no row holds.
   choice const* (*find)(kept_with_port const& rows, collective what, situation const& s, std::size_t& line);
 };
 inline table_reader read_tables{};
 
-// Templates, so that only units that make such calls compile them.
+// Templates, so only units that make such calls compile them.
 
-/// What automatic takes: it holds until the next choice for the same collective over the same port.
+/// The choice of automatic, valid until the next choice for the same collective over the same port.
 template <class Lazy = void>
 choice const& by_rules(endpoint& port, call const& its, policies_of_collective policies);
-/// What a name stands for; the same holds.
+/// The choice of a name, equally long.
 template <class Lazy = void>
 choice const& by_name(endpoint& port, call const& its, std::string_view name, policies_of_collective policies);
-/// A value of the catalogue, for the call's collective.
+/// An algorithm of the catalogue, for the call's collective.
 template <class Lazy = void>
 choice as_chosen(endpoint& port, call const& its, choice const& chosen, policies_of_collective policies);
 
-/// Runs the call. Throws, before anything is written, what the choice makes impossible on all ranks alike.
+/// Runs the call. If the choice is impossible, throws on all ranks before anything is written.
 template <class Lazy = void>
 void run_call(endpoint& port, call const& its, choice const& by);
 /// by_rules() and run_call() at once.
 template <class Lazy = void>
 void run_by_rules(endpoint& port, call const& its, policies_of_collective policies);
-/// The same as a request that has not been started.
+/// Makes a request of it that has not been started.
 template <class Lazy = void>
 owned_running prepare_call(endpoint& port, call const& its, choice const& by, owner<owned_by_request> owned,
                            bool persistent);
 
-/// A tag that decides for itself when it is called, `decide<C, T, Op>(port, its, texts)`, and says what can not
-/// compile, `check<C, T, Op, Comm>()`.
+/// A tag that decides in the call, `decide<C, T, Op>(port, its, texts)`, and checks at compile time,
+/// `check<C, T, Op, Comm>()`.
 template <class Tag>
 concept decides_itself = requires { requires Tag::decides_itself; };
 
-/// What runs is not known when the call is compiled.
+/// The algorithm is not known at compile time.
 template <class Tag>
 inline constexpr bool is_decided_at_run_time = std::is_same_v<Tag, automatic> || std::is_same_v<Tag, named> ||
                                                std::is_same_v<Tag, choice> || decides_itself<Tag>;
 
-/// The vendor's collective runs, or what runs is not known when the call is compiled.
+/// The algorithm is the MPI library's own, or not known at compile time.
 template <class Tag>
 inline constexpr bool may_be_vendor = !in_catalogue<Tag> || std::is_same_v<Tag, vendor>;
 template <class Tag>
   requires requires { typename Tag::base_tag; }
 inline constexpr bool may_be_vendor<Tag> = may_be_vendor<typename Tag::base_tag>;
 
-/// A tag that is known when the call is compiled; the library's own are compiled for any element.
+/// A tag that is known at compile time; the library's own are compiled for any element.
 template <collective C, class Tag, class T, class Op>
 choice pinned(Tag const& tag) {
 #if COLLIGO_HAS_BODIES
@@ -150,7 +149,7 @@ choice pinned(Tag const& tag) {
   }
 }
 
-/// What an algorithm comes to for a call: see accepted::decide() of door.hpp, which checks it before.
+/// The choice of an algorithm for a call. accepted::decide() in door.hpp has checked it.
 template <collective C, class T, class Op, class Algorithm>
 decltype(auto) decide(endpoint& port, call const& its, Algorithm const& algorithm) {
   if constexpr (std::is_same_v<Algorithm, automatic>) return by_rules(port, its, &texts<C>);

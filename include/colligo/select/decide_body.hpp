@@ -23,9 +23,9 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The latest choice for a collective, which is kept with the port: programs make the same call again and again.
+/// The latest choice for a collective, kept with the port, because programs repeat calls.
 struct kept_choice {
-  // What it was made for.
+  // The call that it was made for.
   std::size_t n = 0;
   std::uint64_t distribution = 0;   ///< of its blocks; 0: they are even
   int root = 0;
@@ -35,17 +35,17 @@ struct kept_choice {
   std::string name;
   situation known{};
   choice by{};
-  // The environment's override; it is read once.
+  // The environment's override, read once.
   bool override_is_read = false;
   std::optional<choice> overriding;
   std::string override_text;   ///< "COLLIGO_ALL_REDUCE=ring"
   std::string why_not_taken;   ///< why it can never be taken, or could not be the last time; empty: it was
-  // What COLLIGO_TABLE says of these elements.
+  // The rows of COLLIGO_TABLE for these elements.
   element const* measured_of = nullptr;
   owner<kept_with_port> measured;
   std::size_t measured_line = 0;   ///< of the row that was taken last
 
-  /// For a vector like this one; where blocks are uneven, for the root too.
+  /// For such a vector; if blocks are uneven, also for this root.
   bool is_for(port_base const& port, call const& its) const {
     blocks const& vector = its.vector;
     return n == vector.whole.size() && distribution == distribution_of(port, vector) &&
@@ -57,11 +57,11 @@ struct kept_choice {
   static std::uint64_t distribution_of(port_base const& port, blocks const& vector) {
     return vector.offsets ? port.distribution : 0;
   }
-  /// By automatic, and for such a call of any length.
+  /// By automatic, for such a call of any length.
   bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
 };
 
-/// All that choosing keeps with a port.
+/// Everything that select/ keeps with a port.
 struct kept_choices final : kept_with_port {
   struct told { collective what; element const* of; int size_class; bool operator==(told const&) const = default; };
 
@@ -70,13 +70,13 @@ struct kept_choices final : kept_with_port {
   std::vector<told> explained;   ///< on stderr
   host_tables tables;
   std::optional<nest> levels;
-  owner<kept_with_port> required, adapted, measured;   ///< what require, adaptive and predict keep
+  owner<kept_with_port> required, adapted, measured;   ///< kept by require, adaptive and predict
 
   static kept_choices& of(port_base& port) {
     if (!port.selection) port.selection = make_owner<kept_choices>();
     return static_cast<kept_choices&>(*port.selection);
   }
-  // Where there is no memory to keep it the rank decides all the same, for others wait for it.
+  // Without memory to keep it the rank decides all the same, because others wait for it.
   static kept_choice& of(port_base& port, collective c) {
     try {
       auto& its = of(port).of_collective[static_cast<std::size_t>(c)];
@@ -87,7 +87,7 @@ struct kept_choices final : kept_with_port {
       return spare = kept_choice{};
     }
   }
-  /// Of the port's hosts; null where all are on one.
+  /// The tables of the port's hosts; null if all ranks are on one.
   template <class Lazy = void>
   static host_tables const* tables_of(port_base& port) {
     if (port.hosts.empty()) return nullptr;
@@ -95,7 +95,7 @@ struct kept_choices final : kept_with_port {
     if (kept.host.empty()) kept = host_tables(port.hosts);
     return &kept;
   }
-  /// Of the port's ranks.
+  /// The levels of the port's ranks.
   template <class Lazy = void>
   static nest const& levels_of(port_base& port) {
     std::optional<nest>& kept = of(port).levels;
@@ -105,7 +105,7 @@ struct kept_choices final : kept_with_port {
                                                 : nest_of_domains(port.size(), port.domains, port.hosts));
     return *kept;
   }
-  /// What automatic took for the latest call, if this one is the same; null otherwise.
+  /// The choice of automatic for the latest call, if this call is the same; null otherwise.
   static choice const* same(port_base& port, call const& its) {
     if (!port.selection) [[unlikely]] return nullptr;
     kept_choice const* const kept =
@@ -114,7 +114,7 @@ struct kept_choices final : kept_with_port {
   }
 };
 
-/// f(), of whose errors the other ranks hear, for they may wait for this one, which can not make its call.
+/// Calls f() and reports its errors to the other ranks, which may wait for this one.
 template <class F>
 decltype(auto) announcing_refusal(port_base& port, call const& its, F const& f) {
   try {
@@ -134,7 +134,7 @@ decltype(auto) announcing_refusal(port_base& port, call const& its, F const& f) 
 constexpr bool walks_up(collective c) { return c == collective::reduce || c == collective::all_reduce; }
 constexpr bool walks_down(collective c) { return c == collective::broadcast || c == collective::all_reduce; }
 
-// The tree of a file that the environment names, otherwise trees::by_host; null where all ranks are on one host.
+// The tree of a file that the environment names, otherwise trees::by_host; null if all ranks are on one host.
 template <class Lazy = void>
 [[gnu::cold]] tree const* tree_of_setting(port_base& port, collective c, file_setting const& setting,
                                                        tree& kept) {
@@ -172,7 +172,7 @@ struct refusal {
   bool is_of_arguments = false;   ///< an argument_error
 };
 
-/// Why a choice can not be carried out, the same on all ranks. The port knows then what its policy asks for.
+/// Why a choice is impossible, the same on all ranks. Fills in the port's topology for the policy.
 template <class Lazy = void>
 refusal why_not(port_base& port, call const& its, choice const& by) {
   erased_policy const& what = *by.policy;
@@ -180,12 +180,12 @@ refusal why_not(port_base& port, call const& its, choice const& by) {
   if (what.is_vendor) {
     if (port.has_vendor(its)) return {};
     if (its.of->by_index)
-      return {" is the MPI library's own collective, which can not say the index of what it combines"};
+      return {" is the MPI library's own collective, which does not know the index of the elements that it combines"};
     return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes"};
   }
   if (by.over == transport::shared_memory)
     if (std::string const why = port.why_no_memory(*its.of); !why.empty())
-      return {concat({" is asked to go over shared memory, which can not be used: ", why})};
+      return {concat({" needs shared memory, which can not be used: ", why})};
   if (what.find_out) what.find_out(port, its.what, port.known);
   bool in_order = what.ordered;
   if (what.fits) {
@@ -199,7 +199,7 @@ refusal why_not(port_base& port, call const& its, choice const& by) {
           "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order"};
 }
 
-// The other ranks hear of it if it can not.
+// Reports to the other ranks if it is impossible.
 template <class Lazy = void>
 void require_possible(port_base& port, call const& its, choice const& by) {
   announcing_refusal(port, its, [&] {
@@ -210,7 +210,7 @@ void require_possible(port_base& port, call const& its, choice const& by) {
   });
 }
 
-/// A value of the catalogue for the collective of these policies; of no policy where it has no form for it.
+/// An algorithm of the catalogue with its policy for this collective; null if it has none.
 template <class Lazy = void>
 choice bound(choice its, policy_table const& policies, decided_by who) {
   its.policy = policies[its.index()];
@@ -220,7 +220,7 @@ choice bound(choice its, policy_table const& policies, decided_by who) {
   return its;
 }
 
-/// What a choice for this call may depend on.
+/// The situation of this call.
 template <class Lazy = void>
 situation situation_of(port_base& port, call const& its) {
   shared_host* const memory = port.automatic_memory(*its.of);
@@ -239,7 +239,7 @@ situation situation_of(port_base& port, call const& its) {
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// For the situation that is known: by the user's table, the library's, or the rules.
+// The choice for a situation: by the user's table, the library's, or the rules.
 template <class Lazy = void>
 void choose_now(collective c, policy_table const& policies, kept_choice& kept) {
   situation const& s = kept.known;
@@ -274,7 +274,7 @@ choice const& latest_by_rules(port_base& port, call const& its, policies_of_coll
       choose_now(its.what, policies(), kept);
     }
   } else {
-    kept.automatic = false;   // as long as it may throw
+    kept.automatic = false;   // while it may throw
     kept.name.clear();
     bool const sums = (port.before() & exactness) != 0;
     choose_first(port, sums ? sum_exactly->on_the_way(port, its) : its, policies(), kept);
@@ -317,7 +317,7 @@ choice as_chosen(endpoint& at, call const& its, choice const& chosen, policies_o
   });
 }
 
-// Only then the call begins.
+// The call begins only after that.
 template <class Lazy = void>
 [[gnu::cold]] void before_call_begins(port_base& port, call const& its, choice const& by,
                                                    call_form form) {
@@ -326,7 +326,7 @@ template <class Lazy = void>
   if (its.checked()) agree_on(port, its, by, form);
 }
 
-// Most algorithms can not be wrong, and ask for nothing.
+// Most algorithms are always possible and need no topology.
 template <class Lazy = void>
 inline void run_checked(port_base& port, call const& its, choice const& by) {
   erased_policy const& what = *by.policy;
@@ -381,13 +381,13 @@ owned_running prepare_call(endpoint& at, call const& its, choice const& by,
   require_possible(port, its, by);
   if ((its.before & exactness) != 0 && sum_exactly->holds_for(port, its, by)) [[unlikely]] {
     call const sums = announcing_refusal(port, its, [&] { return sum_exactly->own(port, its, owned); });
-    return prepare_call(port, sums, by, std::move(owned), persistent);   // with nothing before it
+    return prepare_call(port, sums, by, std::move(owned), persistent);   // without any step before it
   }
   try {
     if (!persistent)
       if (auto again = running::kept(port, its, by, owned)) return again;
     return owned_running(new running(port, its, by, std::move(owned), persistent));
-  } catch (std::bad_alloc const& e) {   // the others start theirs
+  } catch (std::bad_alloc const& e) {   // the other ranks start their requests
     if (!persistent) port.refuse(e.what());
     throw;
   }
