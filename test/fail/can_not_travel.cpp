@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: this element type can not travel: make it trivially copyable, or, with Boost.MPI, give it a
+// expect: colligo: this element type can not be sent: make it trivially copyable, or, with Boost.MPI, give it a
 //         Boost.Serialization serialize()
 // lines: 12
 #include <colligo/all_reduce.hpp>

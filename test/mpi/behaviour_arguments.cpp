@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_name_on_rank_0_alone_is_refused_by_all_ranks_if_tha
     vectors v;
     communicator const comm = fresh();
     environment const variable(collective::all_reduce, "no_such_algorithm", everywhere || comm.rank() == 0);
-    std::vector<std::string> words{"COLLIGO_ALL_REDUCE=no_such_algorithm can not be taken"};
+    std::vector<std::string> words{"COLLIGO_ALL_REDUCE=no_such_algorithm can not be used"};
     if (comm.rank() == 0) words.insert(words.end(), {"ring", "unset the variable"});   // why, once
     refuses<colligo::algorithm_error>(
         comm, [&] { colligo::all_reduce(comm, v.in, v.out, std::plus<>{}); }, "all_reduce", words);
@@ -281,7 +281,7 @@ BOOST_AUTO_TEST_CASE(all_ranks_follow_rank_0_when_they_disagree) {
     environment const strict("COLLIGO_STRICT", "1", world.rank() == 0);
     auto const call = [&] { colligo::all_reduce(comm, v.in, v.out, &first); };
     refuses<colligo::algorithm_error>(comm, call, "all_reduce",
-                                      {a_reordering_one(), comm.rank() == 0 ? "commute" : "rank 0 says why"});
+                                      {a_reordering_one(), comm.rank() == 0 ? "commute" : "rank 0 has the reason"});
     BOOST_CHECK_EQUAL(colligo::all_reduce(comm, 1, std::plus<>{}), comm.size());
   }
   {

@@ -130,7 +130,7 @@ TEST_CASE("what the environment wishes is taken where it is legal, and never bre
     CHECK(at_rank_1(concatenate) == "abc");
     variable const strict("COLLIGO_STRICT", "1");
     CHECK(at_rank_1(commuting) == "acb");
-    CHECK_THROWS_WITH(at_rank_1(concatenate), Contains("COLLIGO_ALL_REDUCE=rotating_ring can not be taken"));
+    CHECK_THROWS_WITH(at_rank_1(concatenate), Contains("COLLIGO_ALL_REDUCE=rotating_ring can not be used"));
     std::string rank_0;
     CHECK_THROWS(run_threads(3, [&](thread_communicator& comm) {
       try {
@@ -213,7 +213,7 @@ TEST_CASE("explain says what a call would take, who decided, what it costs and w
   CHECK_THAT(by_rules, Contains(priced.data()));
   variable const wish("COLLIGO_ALL_REDUCE", "ring");
   CHECK_THAT(text(4, std::plus<>{}, automatic{}), Contains("ring over messages, set by COLLIGO_ALL_REDUCE=ring"));
-  CHECK_THAT(text(4, first, automatic{}), Contains("COLLIGO_ALL_REDUCE=ring is not taken: ring reorders operands"));
+  CHECK_THAT(text(4, first, automatic{}), Contains("COLLIGO_ALL_REDUCE=ring is not used: ring reorders operands"));
   run_threads(2, [](thread_communicator& comm) {
     for (collective const c : collectives)
       if (explain<int>(comm, c, 7).empty()) throw std::runtime_error(std::string(name_of(c)) + " is not explained");

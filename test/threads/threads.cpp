@@ -131,7 +131,7 @@ TEST_CASE("the environment overrides automatic, and nothing else") {
   ::setenv("COLLIGO_ALL_REDUCE", "rings", 1);
   ::setenv("COLLIGO_STRICT", "yes", 1);
   CHECK_THAT(message_of(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}); }),
-             Contains("COLLIGO_ALL_REDUCE=rings can not be taken"));
+             Contains("COLLIGO_ALL_REDUCE=rings can not be used"));
   CHECK_NOTHROW(run_threads(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}, ring{}); }));
   CHECK_NOTHROW(
       run_threads(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}, named("ring")); }));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What the environment, and the program before its first call, set for the communicators of a process: variables,
-/// files that they name, and what those words mean.
+/// @file Settings for the communicators of a process, from the environment and from the program before its first call:
+/// variables, files that they name, and their meaning.
 #pragma once
 
 #include <array>
@@ -17,21 +16,22 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// What COLLIGO_PATIENCE asks.
+/// The value of COLLIGO_PATIENCE.
 struct patience_setting {
-  std::int64_t after = 0;   ///< so many milliseconds; 0: nothing
+  std::int64_t after = 0;   ///< milliseconds; 0: off
   bool throws = false;
 };
 
-/// A file that the environment names: who named it, what it holds or why it can not be read. Not set: all empty.
+/// A file that the environment names: the variable, and the contents or the reason why it can not be read. Not set: all
+/// empty.
 struct file_setting {
   std::string where, text, trouble;
 
   bool is_set() const { return !where.empty(); }
 };
 
-/// What the environment sets: the value of each collective's variable, empty where it is not set, off or automatic, the
-/// trees of reductions and broadcasts, and what was measured.
+/// The settings of the environment: the value of each collective's variable, empty if it is not set, off or automatic,
+/// the trees of reductions and broadcasts, and the table of measurements.
 struct settings {
   settings();    // out of line: fifty members
   ~settings();
@@ -51,29 +51,29 @@ struct settings {
   file_setting table;         ///< COLLIGO_TABLE
 
   static constexpr std::size_t count = collectives.size() + 13 + 3 * 3;
-  /// All of it, for those who hand it on.
+  /// All members, to be copied or sent.
   std::array<std::string*, count> texts();
 };
-/// Null: nothing is set.
+/// The settings of this process; null: none.
 std::shared_ptr<settings> settings_of_environment();
-/// What an environment asks that sets nothing.
+/// The settings of an environment that sets nothing.
 settings const& nothing_set();
 file_setting file_of(std::string where, char const* path);
-/// The table of the program, for communicators that are used later.
+/// The program's table, for communicators that are first used later.
 void set_table_of_program(file_setting its);
 
 /// A table may have a row for this variable: "set COLLIGO_LINES 2k".
 bool is_for_tables(std::string_view variable);
 
-/// Tells of variables that look like the library's and are none, once.
+/// Warns once of variables that look like the library's and are none.
 void warn_of_unknown_variables();
 
-/// For programs that can not be traced: a warning if that was asked for.
+/// For programs that can not be traced: warns if COLLIGO_TRACE is set.
 void warn_that_nothing_is_traced();
 
-/// "30us,1.25GB/s,4GB/s,5us": see COLLIGO_NETWORK. None where that is not what it says.
+/// "30us,1.25GB/s,4GB/s,5us": see COLLIGO_NETWORK. None if the text is invalid.
 std::optional<machine> network_in(std::string_view words);
-/// "30s", "500ms", "2min", ",throw" behind it; none: it is nothing of the kind.
+/// Reads "30s", "500ms", "2min", also with ",throw"; none if the text is invalid.
 std::optional<patience_setting> patience_in(std::string_view words);
 /// "30 s", "500 ms".
 std::string patience_text(patience_setting its);

@@ -27,7 +27,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 struct variable_setting {
   char const* variable;
   std::string settings::*value;
-  bool for_tables = false;   // it says what a machine is like
+  bool for_tables = false;   // it describes a machine
 };
 inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_CHECK", &settings::check},
@@ -49,7 +49,7 @@ inline constexpr std::array variable_settings{
     return its.for_tables && its.variable == variable;
   });
 }
-// Rows of the table that set what the environment says nothing of; the first of several holds.
+// Applies rows of the table for variables that the environment does not set; the first of several wins.
 [[gnu::cold]] COLLIGO_BODY void take_rows_that_set(std::string_view table, settings& all) {
   for (text_lines lines{table}; lines.next();) {
     auto row = lines.line;
@@ -86,7 +86,7 @@ inline constexpr std::array variable_settings{
   return t;
 }
 
-// The file that the first of these variables that is set names.
+// The file of the first of these variables that is set.
 [[gnu::cold]] COLLIGO_BODY file_setting file_of_environment(std::initializer_list<char const*> variables) {
   for (char const* const variable : variables)
     if (char const* const path = environment_value(variable))

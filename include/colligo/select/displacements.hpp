@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Blocks that do not follow one another, as MPI's displacements say it, in elements from a place on. Collectives know
-/// none: blocks that happen to follow one another stay where they are, others are copied.
+/// @file Blocks at displacements, as MPI's, in elements. Collectives do not know displacements: blocks that follow one
+/// another stay in place, others are copied.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// f(where a block begins, its elements), for all that are not empty.
+/// Calls f(begin of a block, its elements) for all blocks that are not empty.
 template <class Counts, class Displs, class F>
 void for_each_block(Counts const& counts, Displs const& displs, F f) {
   auto place = std::ranges::begin(displs);
@@ -26,7 +25,7 @@ struct extent_of_blocks {
   std::ptrdiff_t first = 0, last = 0;
   bool are_consecutive = true;
 };
-/// From where on the blocks lie, and up to where.
+/// The range that the blocks cover.
 template <class Counts, class Displs>
 extent_of_blocks extent_of(Counts const& counts, Displs const& displs) {
   extent_of_blocks all;
@@ -42,7 +41,7 @@ extent_of_blocks extent_of(Counts const& counts, Displs const& displs) {
   return all;
 }
 
-/// A size and a displacement for every rank.
+/// Requires a size and a displacement for every rank.
 template <collective C, communicator Comm, class Sizes, class Displs>
 void require_displacements(Comm const& comm, Sizes const& sizes, Displs const& displs) {
   door<C, Comm> const its(comm);
@@ -51,7 +50,7 @@ void require_displacements(Comm const& comm, Sizes const& sizes, Displs const& d
   its.require_size(std::ranges::size(displs), p, "the list of displacements");
   for (auto const size : sizes) its.require_count(size);
 }
-/// The blocks lie within this range.
+/// Requires the blocks to lie within this range.
 template <collective C, communicator Comm, class R>
 void require_room(Comm const& comm, R const& range, extent_of_blocks const& where, char const* which) {
   door<C, Comm> const its(comm);
@@ -60,7 +59,7 @@ void require_room(Comm const& comm, R const& range, extent_of_blocks const& wher
   its.require_size(std::min<std::size_t>(std::ranges::size(range), last), last, which);
 }
 
-/// gather(span) fills one block after the other. Of blocks that overlap the higher rank's stays.
+/// gather(span) fills one block after the other. If blocks overlap, the higher rank's wins.
 template <class T, class Counts, class Displs, class Gather>
 void gather_apart(T* out, Counts const& counts, Displs const& displs, Gather gather) {
   extent_of_blocks const where = extent_of(counts, displs);

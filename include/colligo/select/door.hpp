@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What the public headers share: the checks of a call's arguments, the laws that are checked when a call is compiled,
-/// and the step from types to bytes. All templates on element type and functor end here.
+/// @file The common part of the public headers: the checks of a call's arguments, the checks at compile time, and the
+/// step from types to bytes. No template on element type and functor goes further.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ namespace detail {
 
 template <class R>
 concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
-/// It is still there when the call has returned: no temporary, but for a view of what is none.
+/// A range that outlives the call: no temporary, except a view.
 template <class R>
 concept lasting_range = contiguous<R> && std::ranges::borrowed_range<R>;
 template <class R>
@@ -44,19 +43,19 @@ inline constexpr bool is_text<std::basic_string<Traits...>> = true;
 
 }  // namespace detail
 
-/// A contiguous, sized range: std::vector, std::span, std::array ... of what means something on another rank.
+/// A contiguous, sized range (std::vector, std::span, std::array ...) of elements that mean something on another rank.
 template <class R>
 concept elements = detail::contiguous<R> && !detail::holds_addresses<std::ranges::range_value_t<R>>;
 
 namespace detail {
 
-/// What a request may read, and what a call may write.
+/// Ranges that a request may read, and that a call may write.
 template <class R>
 concept lasting = elements<R> && lasting_range<R>;
 template <class R>
 concept output = elements<R> && writable_range<R>;
 
-/// The same, of what can be sent over such a communicator.
+/// The same, of elements that can be sent over such a communicator.
 template <class R, class Comm>
 concept elements_over = elements<R> && travels_over<std::ranges::range_value_t<R>, Comm>;
 template <class R, class Comm>
@@ -66,14 +65,14 @@ concept output_over = output<R> && elements_over<R, Comm>;
 
 }  // namespace detail
 
-/// A range that stands for input and output at once: see in_place().
+/// A range that is input and output at once: see in_place().
 template <detail::contiguous R>
 struct in_place_range {
   std::span<std::ranges::range_value_t<R>> elements;
 };
 
-/// Input and output in one: all_reduce(comm, in_place(values), op); of a single value too, as which a
-/// string counts.
+/// Marks a range as input and output at once: all_reduce(comm, in_place(values), op). Accepts a single value too; a
+/// string counts as one.
 template <detail::writable_range R>
   requires(!detail::is_text<std::remove_cvref_t<R>>)
 in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
@@ -88,7 +87,7 @@ inline constexpr bool is_in_place = false;
 template <class R>
 inline constexpr bool is_in_place<in_place_range<R>> = true;
 
-/// What a functor gives for two elements can not hold all that they can: std::plus<int> on double. A bool says whether.
+/// The functor's result type can not hold all values of the elements: std::plus<int> on double. bool is allowed.
 template <class T, class Result>
 constexpr bool narrows() {
   if constexpr (!std::is_arithmetic_v<T> || !std::is_arithmetic_v<Result> || std::is_same_v<Result, bool>) {
@@ -111,7 +110,7 @@ concept functor_with_index =
 template <class Op, class T>
 concept functor_on = functor_of_two<Op, T> || functor_with_index<Op, T>;
 
-/// The functor where an argument is a set of overloads, as std::max<double> is, whose type nothing can deduce.
+/// The parameter for a set of overloads as functor, such as std::max<double>, whose type nothing can deduce.
 template <class T>
 struct overloaded {
   overloaded(T const& (*)(T const&, T const&)) {
@@ -132,7 +131,7 @@ auto spans(In const& in, Out& out) {
   return std::pair(std::span<T const>(in), std::span<T>(out));
 }
 
-/// A span that holds this stretch of the vector.
+/// The values of this stretch of the vector, which the span holds.
 template <class T>
 auto holding(std::span<T> elements, range stretch) {
   using byte = std::conditional_t<std::is_const_v<T>, std::byte const, std::byte>;
@@ -144,29 +143,30 @@ inline blocks memberwise(blocks const& b) {
   return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer};
 }
 
-/// A call that can not be accepted.
+/// A call that is refused.
 struct refused {
   endpoint& port;
   collective what;
-  bool checked;   ///< the other ranks hear of it
+  bool checked;   ///< the other ranks are told
 };
-// Throw. Nothing has been written by then.
+// These throw, before anything has been written.
 [[noreturn]] void refuse_size(refused const& its, std::size_t is, std::size_t wanted, char const* which);
 [[noreturn]] void refuse_root(refused const& its, int root);
 [[noreturn]] void refuse_overlap(refused const& its);
 [[noreturn]] void refuse_count(refused const& its, std::string const& count);
-// Throws too: the call has ended, with this error.
+// Also throws: the call has ended with this error.
 [[noreturn]] void tell_that_root_has_more(endpoint const& port, char const* said);
-/// A request that can not be made, as the exception that is being handled says: those who start theirs wait for it.
+/// Reports a request that can not be made because of the exception that is being handled: ranks that start theirs wait
+/// for it.
 void refuse_request(refused const& its);
 
-/// Ranks agree on every call over such a communicator.
+/// Ranks compare every call over such a communicator.
 template <class Comm>
 inline constexpr bool checks_calls = requires { port_of<Comm>::checks_calls; };
 
-/// A call is made at once, started, or made ready.
+/// A call is blocking, started as a request, or made as a persistent request.
 enum class made { at_once, started, ready };
-/// What it gives.
+/// Its result type.
 template <made How>
 using made_t = std::conditional_t<How == made::at_once, void,
                                   std::conditional_t<How == made::started, request, persistent>>;
@@ -178,7 +178,7 @@ struct owned_functor : owned_by_request {
   Op op;
 };
 
-/// What has to be true of an algorithm, an element type and a functor for a call to compile.
+/// Checks at compile time that an algorithm fits the element type and the functor.
 template <collective C, class Algorithm, class T, class Op, class Comm>
 constexpr void check_laws() {
   static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
@@ -191,19 +191,19 @@ constexpr void check_laws() {
                   "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements "
                   "that travel as bytes");
     static_assert(!std::is_same_v<Algorithm, vendor> || !takes_index<Op, T>,
-                  "colligo: vendor is the MPI library's own collective, which can not say the index of what it "
-                  "combines");
+                  "colligo: vendor is the MPI library's own collective, which does not know the index of the elements "
+                  "that it combines");
   }
 }
 
-/// A call whose arguments have been accepted, but for the functor and the algorithm.
+/// A call whose arguments have been accepted, except functor and algorithm.
 template <collective C, class Comm, class T>
 class accepted {
  public:
   endpoint& port;
   call its;
 
-  /// Returns when the call is complete on this rank.
+  /// Makes the call; returns when it is complete on this rank.
   template <class Op, class Algorithm>
   void run(Op& op, Algorithm const& algorithm) {
     if constexpr (std::is_function_v<Op>) {
@@ -227,7 +227,8 @@ class accepted {
     else return make_owning<How, functor>(own<How, owned_functor<functor>>(std::forward<Op>(op)), algorithm);
   }
 
-  /// What a request keeps. Where it is started at once other ranks hear that it can not be made.
+  /// Makes an object that a request owns. If that fails for a request that is started at once, the other ranks are
+  /// told.
   template <made How, class Owned, class... Arguments>
   owner<Owned> own(Arguments&&... arguments) {
     try {
@@ -247,7 +248,7 @@ class accepted {
   template <class Algorithm, class Op>
   void set_functor(Op& op) {
     static_assert(!travels_as_bytes<T> || alignof(T) <= cache_line,
-                  "colligo: element types may ask for the alignment of a cache line at most");
+                  "colligo: element types may have at most the alignment of a cache line");
     its.of = &element_of<T, Op>;
     its.wire = port_of<Comm>::template wire<T, Op, may_be_vendor<Algorithm>>();
     its.op = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
@@ -291,11 +292,11 @@ class door {
     if (!apart) [[unlikely]] refuse_overlap(its_refused());
   }
 
-  /// A broadcast has brought something to a rank whose container is empty.
+  /// Throws on a rank with an empty container that has received a broadcast of elements.
   [[noreturn]] void tell_that_root_has_more(char const* said) const {
     detail::tell_that_root_has_more(port_, said);
   }
-  /// The other ranks, which make the call and wait for this one, hear of what f throws.
+  /// Calls f() and reports its exception to the other ranks, which wait for this one.
   template <class F>
   void attempt(F f) const {
     try {
@@ -306,7 +307,7 @@ class door {
     }
   }
 
-  /// Checks the counts of a v-collective and says where its blocks lie.
+  /// Checks the counts of a v-collective and returns its blocks.
   template <std::ranges::sized_range Counts>
   blocks blocks_of(Counts const& counts) const {
 #if COLLIGO_HAS_BODIES
@@ -321,7 +322,7 @@ class door {
     its.lengths = &port_.lengths;
     return its;
   }
-  /// The same of all_to_all_v, which has two vectors: see vectors_of().
+  /// The same for all_to_all_v, which has two vectors: see vectors_of().
   template <std::ranges::sized_range In, std::ranges::sized_range Out>
   blocks blocks_of(In const& in, Out const& out) const {
     auto& offsets = port_.offsets;
@@ -329,12 +330,12 @@ class door {
     add_blocks(out, add_blocks(in, offsets.data()));
     return {{}, size(), offsets.data()};
   }
-  /// A vector of n elements that has no blocks of its own.
+  /// A vector of n elements without blocks of its own.
   blocks vector_of(std::size_t n) const { return {{0, n}, size()}; }
   /// Blocks of n elements each.
   blocks blocks_of(std::size_t n) const { return {{0, n * static_cast<std::size_t>(size())}, size()}; }
 
-  /// `in` is what this rank contributes, `out` what it wants, each a stretch of `vector`.
+  /// `in` is this rank's contribution, `out` its result, each a stretch of `vector`.
   template <class T>
   accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out,
                               range out_covers, int root = 0) const {
@@ -347,8 +348,8 @@ class door {
   std::uint8_t before() const {
     return checks_calls<Comm> ? static_cast<std::uint8_t>(port_.before() | agreement) : port_.before();
   }
-  // Where they end, behind where the one before them does. What is there already is compared on the way: what is kept
-  // for the latest counts need not look at them again.
+  // Writes the ends of the blocks and compares them with the ends written by the latest call, so that nothing that is
+  // kept for the same counts has to look at them again.
   template <std::ranges::sized_range Counts>
   std::size_t* add_blocks(Counts const& counts, std::size_t* end) const {
     require_size(std::ranges::size(counts), static_cast<std::size_t>(size()), "the list of counts");

@@ -24,7 +24,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   refuse_because(its, concat({"root ", root, " is not a rank, ranks are 0 to ", its.port.size() - 1}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& its) {
-  refuse_because(its, "input and output overlap; in_place(range) is for one range that is both");
+  refuse_because(its, "input and output overlap; for one range that is both write in_place(range)");
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
   refuse_because(its, concat({"a count is negative: ", count}));

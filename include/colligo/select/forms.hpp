@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// The arguments that people write beside ranges: single values, a pointer and a count, containers that take the size
-/// of what they receive, Boost.MPI's inplace. Public headers make ranges of them, and call their form for ranges.
+/// @file Arguments other than ranges: single values, a pointer and a count, containers that are resized, Boost.MPI's
+/// inplace. Public headers make ranges of them and call their form for ranges.
 #pragma once
 
 #include <concepts>
@@ -10,7 +9,7 @@
 
 #include "door.hpp"
 
-// Known by name alone, so that this header needs no Boost.
+// Only declared, so that this header needs no Boost.
 namespace boost::mpi {
 class communicator;
 class content;
@@ -24,14 +23,14 @@ template <class T> struct skeleton_proxy;
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What ranks contributed, one after the other, and how many elements each.
+/// The ranks' contributions one after the other, and the number of each rank's elements.
 template <class T>
 struct gathered {
   std::vector<T> data;
   std::vector<std::size_t> counts;
 };
 
-/// A container that is given the root's size by broadcast: see resized().
+/// A container that broadcast resizes to the root's size: see resized().
 template <class R>
 struct resized_container {
   R& elements;
@@ -39,12 +38,12 @@ struct resized_container {
 
 namespace detail {
 
-/// A container whose size can be changed.
+/// A container that can be resized.
 template <class R>
 concept resizable = elements<R> && std::default_initializable<std::ranges::range_value_t<R>> &&
                     requires(R& its) { its.resize(std::size_t{}); };
 
-/// In place, as this library or Boost.MPI says it.
+/// in_place() of this library or inplace() of Boost.MPI.
 template <class T>
 inline constexpr bool is_boost_in_place = false;
 template <class T>
@@ -52,24 +51,24 @@ inline constexpr bool is_boost_in_place<boost::mpi::inplace_t<T>> = !std::is_poi
 template <class T>
 concept stands_in_place = is_in_place<T> || is_boost_in_place<T>;
 
-/// op combines the elements of such a range. A string of which it can combine the whole is one value, as in Boost.MPI.
-/// To ask a generic lambda whether it combines something is to compile its body, which may be an error that no
-/// constraint sees: so it is asked about a whole container last, and only where the container can be one value.
+/// op combines the elements of such a range. A string that op can combine as a whole is one value, as in Boost.MPI.
+/// Testing a generic lambda compiles its body, and an error there is no failed constraint: so it is tested with a whole
+/// container last, and only if the container can be one value.
 template <class Op, class R>
 concept functor_on_elements = (!is_text<std::remove_cvref_t<R>> || !functor_on<Op, std::remove_cvref_t<R>>) &&
                               functor_on<Op, std::ranges::range_value_t<R>>;
 
-/// op combines such values, not what they consist of.
+/// op combines such values, not their elements.
 template <class Op, class T>
 concept functor_on_values = !stands_in_place<T> && !functor_on_elements<Op, T> && functor_on<Op, T>;
 
-/// Ranges of whose elements op is a functor: Boost.MPI has a form for (T const&, T&, Op) that would be taken for them
-/// where a call is not qualified, if this library had none just like it, but for narrower use. Op has no state, for
-/// such a form copies it.
+/// Ranges whose elements op combines. In an unqualified call Boost.MPI's form (T const&, T&, Op) would accept them if
+/// this library had no form with the same parameters and this constraint. Op has no state, because that form copies it.
 template <class Op, class T>
 concept functor_without_state_on_elements = elements<T> && std::is_empty_v<Op> && functor_on_elements<Op, T>;
 
-/// What Boost.MPI has beside values: an archive that has been written, or is to be read; an object's shape, or values.
+/// Arguments of Boost.MPI beside values: an archive that has been written, or is to be read; an object's shape, or
+/// values.
 template <class T>
 concept written_archive = std::is_same_v<std::remove_const_t<T>, boost::mpi::packed_oarchive> ||
                           std::is_same_v<std::remove_const_t<T>, boost::mpi::packed_skeleton_oarchive>;
@@ -81,20 +80,20 @@ inline constexpr bool is_part = std::is_same_v<T, boost::mpi::content>;
 template <class T>
 inline constexpr bool is_part<boost::mpi::skeleton_proxy<T>> = true;
 
-/// What may be sent as one value: no address, and nothing that says how to send something else.
+/// A type that may be sent as one value: no address, and no wrapper around something else.
 template <class T>
 concept single = !holds_addresses<T> && !stands_in_place<T> && !written_archive<T> && !read_archive<T> &&
                  !is_part<std::remove_const_t<T>>;
 
-/// A range of what In consists of.
+/// A range with the element type of In.
 template <class R, class In>
 concept elements_like = elements<R> && std::is_same_v<std::ranges::range_value_t<R>, std::ranges::range_value_t<In>>;
 
 template <class R, class In>
 concept output_like = output<R> && elements_like<R, In>;
 
-/// What calls<C> accepts: a request's arguments. Those of a blocking call have been checked by then; only the form in
-/// place has to be kept apart.
+/// The constraints of calls<C> on a request's arguments. A blocking call has checked its own by then; only the in-place
+/// form has to be excluded.
 template <class R, made How, class Comm>
 concept input_of = (How == made::at_once && !stands_in_place<std::remove_cvref_t<R>>) || lasting_over<R, Comm>;
 template <class R, made How, class In>
@@ -102,10 +101,10 @@ concept output_of = How == made::at_once || output_like<R, In>;
 template <class Op, made How, class R>
 concept functor_of = How == made::at_once || functor_on_elements<Op, R>;
 
-/// T is what R consists of.
+/// T is the element type of R.
 template <class T, class R>
 concept element_of_range = std::ranges::contiguous_range<R> && std::is_same_v<std::ranges::range_value_t<R>, T>;
-/// A container or a view of such elements, where an array would be taken for a pointer.
+/// A container or a view of such elements; an array counts as a pointer.
 template <class R, class T>
 concept room_for = output<R> && element_of_range<T, R> && !std::is_array_v<std::remove_reference_t<R>>;
 
@@ -113,7 +112,7 @@ concept room_for = output<R> && element_of_range<T, R> && !std::is_array_v<std::
 template <class R, class T>
 concept place_for = room_for<R, T> || std::is_same_v<std::decay_t<R>, T*>;
 
-/// A pointer, and no array: that one is a range.
+/// A pointer; an array is a range.
 template <class P, class T>
 concept pointer_to = std::is_same_v<std::remove_cvref_t<P>, T*>;
 
@@ -129,40 +128,40 @@ std::span<T> counted(Comm const& comm, T* first, N n) {
   return {first, static_cast<std::size_t>(n)};
 }
 
-/// n elements for every rank from here on, where they are wanted.
+/// n elements for every rank from here on.
 template <collective C, communicator Comm, class T>
 std::span<T> counted_for_all(Comm const& comm, T* first, std::size_t n) {
   return {first, n * static_cast<std::size_t>(door<C, Comm>(comm).size())};
 }
 
-/// The container, with n elements if it is one that can have them.
+/// The container, resized to n elements if possible.
 template <class R>
 R& with_size(R& out, std::size_t n) {
   if constexpr (resizable<R>)
     if (std::ranges::size(out) != n) out.resize(n);
   return out;
 }
-/// An empty container as output takes the size that the call needs, as Boost.MPI's do; any other has to fit.
+/// Resizes an empty container, as Boost.MPI does; any other has to fit.
 template <class R>
 void fill_empty(R& out, std::size_t n) {
   if (std::ranges::size(out) == 0) [[unlikely]] with_size(out, n);
 }
 
-/// Room for n elements of every rank: a container that can have them gets their size.
+/// Room for n elements of every rank; a container is resized.
 template <collective C, class T, communicator Comm, class Out>
 std::span<T> room_for_all(Comm const& comm, Out& out, std::size_t n) {
   std::size_t const all = n * static_cast<std::size_t>(door<C, Comm>(comm).size());
   if constexpr (room_for<Out&, T>) return with_size(out, all);
   else return std::span<T>(out, all);
 }
-/// How many elements these counts are; negative ones, which are refused later, count as none.
+/// The sum of the counts; negative ones, which are refused later, count as 0.
 template <std::ranges::sized_range Counts>
 std::size_t sum_of(Counts const& counts) {
   std::size_t sum = 0;
   for (auto const count : counts) sum += std::cmp_less(count, 0) ? 0 : static_cast<std::size_t>(count);
   return sum;
 }
-/// The root's counts have to be those of the ranks.
+/// Requires the root's counts to equal those of the ranks.
 template <collective C, communicator Comm, std::ranges::sized_range Sizes>
 void require_counts(Comm const& comm, Sizes const& sizes, std::vector<std::size_t> const& counts, int root) {
   door<C, Comm> const its(comm);
@@ -174,11 +173,11 @@ void require_counts(Comm const& comm, Sizes const& sizes, std::vector<std::size_
     its.require_size(static_cast<std::size_t>(size), *count++, "the root's block of a rank");
   }
 }
-/// A stretch of them.
+/// A stretch of the elements.
 template <class T>
 std::span<T> stretch_of(std::span<T> elements, range its) { return elements.subspan(its.first, its.size()); }
 
-/// The elements that are input and output at once.
+/// The elements of an in-place argument.
 template <class T>
 auto span_of(in_place_range<T> both) { return both.elements; }
 template <class T>
@@ -191,7 +190,7 @@ using overloaded_in = overloaded_on<decltype(span_of(std::declval<Both>()))>;
 template <class Both, class Comm>
 concept in_place_over = stands_in_place<Both> && travels_over<element_in_place<Both>, Comm>;
 
-/// What Boost.MPI's inplace holds may be one value for op, whatever it consists of.
+/// The argument of Boost.MPI's inplace may be one value for op, even if it is a container.
 template <class Op, class Both>
 inline constexpr bool combines_whole = false;
 template <class Op, class T>

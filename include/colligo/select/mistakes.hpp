@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Calls that no form takes: the compiler's message says what to write. Nothing of this is instantiated for a call that
-/// is right.
+/// @file Calls that no form accepts: the compiler's message says what to write. A correct call instantiates nothing of
+/// this.
 #pragma once
 
 #include <concepts>
@@ -14,7 +13,7 @@
 namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
-/// Stands for whatever the call would have given, so that the message is all that the compiler says.
+/// Converts to any result, so that the message is the only error.
 struct mistake {
   template <class T>
   operator T() const;
@@ -27,11 +26,11 @@ enum class mistaken {
   something,           ///< the message lists the call's forms
   communicator,        ///< the first argument is none
   name,                ///< an algorithm's name as a string
-  addresses,           ///< elements are
-  uncopyable,          ///< elements that are no bytes
+  addresses,           ///< as elements
+  uncopyable,          ///< elements that are not trivially copyable
   unserialised,        ///< the same
   bits,                ///< std::vector<bool>
-  apart,               ///< elements do not lie one after the other
+  apart,               ///< elements that are not contiguous
   grid,                ///< a multi-dimensional array
   matrix,              ///< no range, but it has data() and size()
   rows,                ///< an array of arrays
@@ -50,17 +49,17 @@ enum class mistaken {
   value                ///< where there are ranges alone
 };
 
-/// Beside each collective (calls.hpp): fits<false>() lists the forms of its calls.
+/// Each collective has one (calls.hpp): fits<false>() lists the forms of its calls.
 template <collective C>
 struct calls;
 
 struct left_out {};
 
-/// A header that is included by name has forms for such an argument.
+/// Another header has forms for such an argument.
 template <class T>
 inline constexpr bool has_forms_elsewhere = false;
 
-/// What such an argument consists of.
+/// The element type of such an argument.
 template <class T>
 struct element_in { using type = std::remove_cv_t<T>; };
 template <class T>
@@ -93,14 +92,14 @@ inline constexpr bool is_name = std::is_convertible_v<T, std::string_view> && !a
                                 (std::is_const_v<std::remove_reference_t<T>> || !std::is_lvalue_reference_v<T> ||
                                  std::is_same_v<std::decay_t<T>, char const*>);
 
-/// What may be meant as a functor: a function, or an object that is nothing else.
+/// An argument that may be meant as functor: a function, or an object that is nothing else.
 template <class T>
 inline constexpr bool may_be_functor =
     std::is_function_v<std::remove_pointer_t<std::remove_reference_t<T>>> ||
     (std::is_class_v<std::remove_reference_t<T>> && !std::ranges::range<T> && !has_data<T> && !algorithm<T> &&
      !stands_in_place<std::remove_cvref_t<T>> && !communicator<std::remove_cvref_t<T>>);
 
-/// A container that can not be sent as it is.
+/// A container that can not be sent as one value.
 template <class T>
 constexpr mistaken mistaken_container() {
   if constexpr (std::is_same_v<std::remove_cvref_t<T>, std::vector<bool>>) return mistaken::bits;
@@ -110,7 +109,7 @@ constexpr mistaken mistaken_container() {
   else return mistaken::something;
 }
 
-/// What is wrong with a functor, if E is what it should combine.
+/// The mistake in a functor that should combine E.
 template <class E, class... Arguments>
 constexpr mistaken mistaken_functor() {
   if constexpr ((locates<Arguments> || ...)) return mistaken::locates;
@@ -124,7 +123,7 @@ constexpr mistaken mistaken_functor() {
   else return mistaken::no_functor;
 }
 
-/// The place of the functor for E among the arguments; how many they are if there is none.
+/// The index of the functor for E among the arguments; their number if there is none.
 template <class E, class... Arguments>
 constexpr std::size_t place_of_functor() {
   std::size_t place = 0;
@@ -133,7 +132,7 @@ constexpr std::size_t place_of_functor() {
   return place;
 }
 
-/// What is wrong with elements.
+/// The mistake in an element type.
 template <class E, class Comm>
 constexpr mistaken mistaken_element() {
   if constexpr (travels_over<E, Comm>) return mistaken::something;
@@ -141,7 +140,7 @@ constexpr mistaken mistaken_element() {
   else return mistaken::unserialised;
 }
 
-/// How many ranges a call may have: input, output, and the counts.
+/// The number of ranges that a call may have: input, output, and counts.
 constexpr int most_ranges(collective c) {
   using enum collective;
   if (c == all_to_all_v) return 4;
@@ -209,7 +208,7 @@ constexpr mistaken mistaken_in() {
   else return mistaken::something;
 }
 
-/// The type of a mistaken call, with the message: compilers print little of where such a type is needed.
+/// The result type of a mistaken call, with the message: compilers print little context for it.
 template <collective C, made How, class... Arguments>
 struct answer : mistake {
   static constexpr mistaken what = mistaken_in<C, How, Arguments...>();
@@ -222,14 +221,14 @@ struct answer : mistake {
                 "colligo: elements that are addresses (pointers, references, spans, string_views) mean nothing on "
                 "another rank: send what they point to");
   static_assert(what != mistaken::uncopyable,
-                "colligo: this element type can not travel: it is not trivially copyable, and has no copy or no "
+                "colligo: this element type can not be sent: it is not trivially copyable, and has no copy or no "
                 "default constructor (std::unique_ptr has no copy): send what it holds");
   static_assert(what != mistaken::unserialised,
-                "colligo: this element type can not travel: make it trivially copyable, or, with Boost.MPI, give it a "
+                "colligo: this element type can not be sent: make it trivially copyable, or, with Boost.MPI, give it a "
                 "Boost.Serialization serialize() (for standard containers include <boost/serialization/vector.hpp>, "
                 "<boost/serialization/map.hpp> ...)");
   static_assert(what != mistaken::bits,
-                "colligo: std::vector<bool> holds bits and no elements: write std::vector<char>");
+                "colligo: std::vector<bool> has bits instead of elements: write std::vector<char>");
   static_assert(what != mistaken::apart,
                 "colligo: elements have to lie one after the other in memory (std::vector, std::array, std::span ...): "
                 "copy those of a list, a deque, a map or a view into a std::vector");
@@ -241,7 +240,7 @@ struct answer : mistake {
                 "colligo: the elements of an array of arrays are arrays, which the functor does not combine: write "
                 "std::span(&its[0][0], count)");
   static_assert(what != mistaken::untyped,
-                "colligo: a void* says nothing of elements: write std::span(pointer, count), and in_place(range) for "
+                "colligo: a void* has no element type: write std::span(pointer, count), and in_place(range) for "
                 "MPI_IN_PLACE");
   static_assert(what != mistaken::pointer,
                 "colligo: a pointer does not say how many elements there are: write std::span(pointer, count)");
@@ -249,12 +248,12 @@ struct answer : mistake {
                 "colligo: this collective has no form for a pointer and a count: write std::span(pointer, count)");
   static_assert(what != mistaken::types, "colligo: input and output must have the same element type");
   static_assert(what != mistaken::temporary_output,
-                "colligo: the output is a temporary, which is gone when the call returns: give it a name; a view "
-                "(std::span) of what has one may be a temporary");
-  static_assert(what != mistaken::constant_output, "colligo: the output is const: nothing can be written there");
+                "colligo: the output is a temporary, which is destroyed when the call returns: give it a name; a view "
+                "(std::span) of a named object may be a temporary");
+  static_assert(what != mistaken::constant_output, "colligo: the output is const: the call can not write to it");
   static_assert(what != mistaken::temporary_input,
-                "colligo: a request reads its input until it is complete, when a temporary is gone: give it a name, "
-                "and keep it until wait()");
+                "colligo: a request reads its input until it is complete, but a temporary is destroyed before: give it "
+                "a name, and keep it until wait()");
   static_assert(what != mistaken::locates,
                 "colligo: maxloc and minloc combine values with their places: write "
                 "colligo::located<T, Index>{value, index}, or colligo::maximum for the value alone");
@@ -262,14 +261,14 @@ struct answer : mistake {
                 "colligo: a functor is missing, a callable T(T const&, T const&): std::plus<>{} for MPI_SUM, "
                 "colligo::maximum{} for MPI_MAX, std::logical_and<>{} for MPI_LAND, a lambda ...");
   static_assert(what != mistaken::returns_nothing,
-                "colligo: the functor has to return what two elements give, as a value of their type");
+                "colligo: the functor has to return the combination of two elements, as a value of their type");
   static_assert(what != mistaken::changes_operands,
-                "colligo: the functor must not change its operands: take them as T const&, and return what they give");
+                "colligo: the functor must not change its operands: take them as T const&, and return the result");
   static_assert(what != mistaken::narrows_elements,
-                "colligo: what the functor returns can not hold all values of the elements (std::plus<int> on double): "
+                "colligo: the functor's result can not hold all values of the elements (std::plus<int> on double): "
                 "write std::plus<>{}, or let it return the elements' type");
   static_assert(what != mistaken::combines_nothing,
-                "colligo: the functor does not combine two elements: op(a, b) has to give one of their type; "
+                "colligo: the functor does not combine two elements: op(a, b) has to return one of their type; "
                 "std::plus<>{} needs their operator+, and arrays and containers have none");
   static_assert(what != mistaken::root,
                 "colligo: the root, a rank, is the last argument (but for an algorithm): reduce(comm, in, out, op, "
@@ -292,19 +291,19 @@ struct answer : mistake {
   static_assert((calls<C>::template fits<what != mistaken::something>(), true));   // lists the forms
 };
 
-/// What in_place() can not take.
+/// Arguments that in_place() does not accept.
 template <class T>
 concept can_not_stand_in_place = !requires(T&& its) { colligo::in_place(static_cast<T&&>(its)); };
 
 }  // namespace detail
 
-/// For what can not be written in place: the message says why.
+/// For arguments that can not be written: the message says why.
 template <class T>
   requires detail::can_not_stand_in_place<T>
 in_place_range<std::span<detail::element_in_t<T>>> in_place(T&&) {
   static_assert(!detail::can_not_stand_in_place<T> || std::is_lvalue_reference_v<T>,
-                "colligo: in_place is written to, and a temporary is gone when the call returns: give it a name");
-  static_assert(!std::is_lvalue_reference_v<T>, "colligo: in_place is written to, and this is const");
+                "colligo: the call writes to in_place, but a temporary is destroyed when it returns: give it a name");
+  static_assert(!std::is_lvalue_reference_v<T>, "colligo: the call writes to in_place, but this is const");
   return {};
 }
 

@@ -13,18 +13,17 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// The library chooses: see choose.hpp. The environment variable of the collective (COLLIGO_ALL_REDUCE=ring ...)
-/// overrides it, for reduce, broadcast and all_reduce a tree file too (COLLIGO_TREE, COLLIGO_REDUCE_TREE,
-/// COLLIGO_BROADCAST_TREE), which is less specific. These are overrides: where one can not be taken, because the
-/// functor is not known to commute or there is no such algorithm, the library chooses. With COLLIGO_STRICT=1 that is an
-/// error.
+/// overrides it; for reduce, broadcast and all_reduce so does a tree file (COLLIGO_TREE, COLLIGO_REDUCE_TREE,
+/// COLLIGO_BROADCAST_TREE), unless the variable is set. If an override can not be used, because the functor is not
+/// known to commute or there is no such algorithm, the library chooses. With COLLIGO_STRICT=1 that is an error.
 struct automatic {
   static constexpr std::string_view name = "automatic";
 };
 
-/// An algorithm by name, with knobs after a colon: "name:knob=value,knob=64k"; "automatic" is automatic{}. Resolved
-/// when a collective is called, which throws algorithm_error for a name that it does not have. "ring" takes the best
-/// transport there is, "ring@messages" is over_messages{ring{}}, "ring@shared_memory" over_shared_memory{ring{}}. Holds
-/// its characters itself: no allocation.
+/// An algorithm by name, with knobs after a colon: "name:knob=value,knob=64k"; "automatic" is automatic{}. A call
+/// resolves the name, and throws algorithm_error for one that its collective does not have. "ring" takes the best
+/// transport, "ring@messages" is over_messages{ring{}}, "ring@shared_memory" over_shared_memory{ring{}}. Contains its
+/// characters: no allocation.
 class named {
  public:
   static constexpr std::string_view name = "named";

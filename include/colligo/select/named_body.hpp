@@ -13,7 +13,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Sets one knob of a tag from "name=value". Returns what is wrong, or nothing.
+/// Sets one knob of a tag from "name=value". Returns an error, or nothing.
 [[gnu::cold]] inline std::string turn_knob(knob_reader knob_of, void* tag, std::string_view setting) {
   auto const equals = setting.find('=');
   std::string const name(setting.substr(0, equals));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// The levels of a communicator's ranks, by what each has said of its cores.
+/// @file The levels of a communicator's ranks, from their reports on their cores.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +13,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Of p ranks, of each of which it is known where it is, or of none; without the levels that one of them does not know.
-/// `hosts`: of each rank; empty: all are on one.
+/// Of p ranks that all know their cores, or none; without the levels that one of them does not know. `hosts`: the host
+/// of each rank; empty: all are on one.
 [[gnu::cold]] inline nest nest_of_domains(int p, std::span<core_domains const> ranks,
                                                 std::span<int const> hosts) {
   std::vector<std::vector<int>> levels;

@@ -12,13 +12,13 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The environment gives this collective a tree.
+/// The environment sets a tree for this collective.
 inline bool has_tree_setting(port_base const& port, collective c) {
   return (walks_up(c) && port.reduce_tree_setting().is_set()) ||
          (walks_down(c) && port.broadcast_tree_setting().is_set());
 }
 
-// The environment's override of this collective. Of one that nobody can take it warns, once.
+// The environment's override of this collective. Warns once of an override that can never be used.
 template <class Lazy = void>
 [[gnu::cold]] void read_override(port_base& port, collective c, policy_table const& policies,
                                               kept_choice& kept) {
@@ -30,7 +30,7 @@ template <class Lazy = void>
     } catch (algorithm_error const& e) {
       kept.why_not_taken = e.what();
       if (port.rank() == 0 && !port.strict())
-        warn_once(kept.override_text + " is not taken: " + kept.why_not_taken + "; the library chooses");
+        warn_once(kept.override_text + " is not used: " + kept.why_not_taken + "; the library chooses");
     }
   } else if (has_tree_setting(port, c)) {
     kept.override_text = (port.reduce_tree_setting().is_set() && walks_up(c) ? port.reduce_tree_setting()
@@ -39,7 +39,7 @@ template <class Lazy = void>
   }
 }
 
-// An override is taken where it is legal: it never breaks a program, unless COLLIGO_STRICT asks for an error.
+// An override is used if it is legal: it never breaks a program, unless COLLIGO_STRICT=1 makes it an error.
 template <class Lazy = void>
 [[gnu::cold]] bool takes_override(port_base& port, call const& its, policy_table const& policies,
                                                kept_choice& kept) {
@@ -54,15 +54,15 @@ template <class Lazy = void>
       if (port.strict()) throw;
       kept.overriding.reset();
       kept.why_not_taken = e.what();
-      if (port.rank() == 0) warn_once(kept.why_not_taken + "; it is not taken, the library chooses");
+      if (port.rank() == 0) warn_once(kept.why_not_taken + "; it is not used, the library chooses");
     }
   }
   if (!port.strict()) return false;
   refuse(port, its.what, kept.override_text,
-         port.rank() == 0 ? " can not be taken: " + kept.why_not_taken +
+         port.rank() == 0 ? " can not be used: " + kept.why_not_taken +
                                 "; or unset the variable, or COLLIGO_STRICT, which "
                                 "makes an error of this"
-                          : " can not be taken, rank 0 says why");
+                          : " can not be used, rank 0 has the reason");
 }
 
 // Null: no table, or none with rows for such elements.

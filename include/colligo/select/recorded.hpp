@@ -14,7 +14,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A call that is asked about and not made: n elements, of collectives on blocks each.
+/// A call that is described but not made: n elements, for collectives on blocks n of each block.
 template <class T, class Comm, class Op>
 call call_in_question(Comm const& comm, collective what, std::size_t n, Op const& op) {
   int const p = port_of<Comm>::open(comm).size();
@@ -25,15 +25,15 @@ call call_in_question(Comm const& comm, collective what, std::size_t n, Op const
 
 struct recorded_steps {
   schedule steps;
-  bool by_arrival = false;   ///< some are combined as they come: over messages no rank knows the order
+  bool by_arrival = false;   ///< some are combined in order of arrival, which is unknown over messages
 };
 
-/// None where the algorithm is not made of steps or would issue more than so many operands.
+/// None if the algorithm does not consist of steps or would issue more than so many operands.
 std::optional<recorded_steps> recorded_call(call const& its, choice const& by, topology const& known,
                                             std::size_t most_operands);
 
-/// The steps of an algorithm of the library on a rank, for elements of so many bytes. Throws algorithm_error
-/// where there is none, argument_error where it is made for other ranks.
+/// The steps of one of the library's algorithms on a rank, for elements of so many bytes. Throws algorithm_error if it
+/// has no form for the collective, argument_error if it is made for another number of ranks.
 rank_steps recorded_rank(choice const& algorithm, collective what, policy_table const& policies,
                          std::size_t element_size, int rank, int p, blocks const& vector, int root);
 

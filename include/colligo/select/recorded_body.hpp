@@ -54,7 +54,7 @@ inline rank_steps recorded_on(int rank, int p, choice const& by, topology const&
 [[gnu::cold]] COLLIGO_BODY std::optional<recorded_steps> recorded_call(call const& its, choice const& by,
                                                                        topology const& known,
                                                                        std::size_t most_operands) {
-  // Of all_to_all_v a rank knows its own blocks alone.
+  // In all_to_all_v a rank knows only its own blocks.
   if (by.policy->run == nullptr || its.what == collective::all_to_all_v) return std::nullopt;
   int const p = its.vector.parts;
   std::vector<rank_steps> ranks;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What `automatic` takes where all ranks share memory: a table derived from measurements.
+/// @file The choice of `automatic` if all ranks share memory: a table derived from measurements.
 ///
-/// benchmarks/machines has what was measured on each machine, and a program that derives the marked lines: for every
+/// benchmarks/machines has the measurements of each machine, and a program that derives the marked lines: for every
 /// size the algorithm whose worst ratio to the best, over machines and kinds of inputs, is least. A test asserts that
-/// they are what it derives. Over shared memory a vector is published once and read by all, so that rounds count and
-/// messages do not: `direct` wins where nothing else is said.
+/// the lines are derived. Over shared memory a vector is published once and read by all, so rounds matter and messages
+/// do not: `direct` wins unless a line says otherwise.
 #pragma once
 
 #include <array>
@@ -27,7 +26,7 @@ struct table_line {
 inline constexpr int any_ranks = std::numeric_limits<int>::max();
 inline constexpr std::size_t any_bytes = std::numeric_limits<std::size_t>::max();
 
-/// The first line that fits counts.
+/// The first line that fits decides.
 inline constexpr std::array shared_memory_table{
     // derived: begin
     // at worst 1.00 times the best of any machine
@@ -48,8 +47,7 @@ inline constexpr std::array shared_memory_table{
     table_line{collective::scan, 2, 2, any_bytes, recursive_doubling{}},
     // at worst 1.10 times the best of any machine
     table_line{collective::scatter, 2, 2, any_bytes, linear{}},
-    // derived: end
-    // Two cores can not measure more ranks than that.
+    // derived: end Machines with two cores can not measure more ranks.
     table_line{collective::gather, 1, any_ranks, any_bytes, linear{}},                 // every block goes once
     table_line{collective::gatherv, 1, any_ranks, any_bytes, linear{}},
     table_line{collective::scatter, 1, any_ranks, any_bytes, linear{}},
@@ -58,7 +56,7 @@ inline constexpr std::array shared_memory_table{
     table_line{collective::exclusive_scan, 1, any_ranks, any_bytes, doubling_123{}},
 };
 
-/// Everybody reads everybody where no line fits.
+/// All ranks read from all if no line fits.
 constexpr any_algorithm choose_shared(collective what, int p, std::size_t bytes) {
   for (table_line const& line : shared_memory_table)
     if (line.what == what && line.least_ranks <= p && p <= line.most_ranks && bytes <= line.up_to) return line.take;

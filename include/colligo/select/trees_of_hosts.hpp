@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Trees over the ranks of a communicator, for configured{tree}: shapes (shape/named_trees.hpp), files
-/// (shape/tree_file.hpp), and from the hosts. ../trees.hpp has COLLIGO_TREE too.
+/// @file Trees over the ranks of a communicator, for configured{tree}: shapes (shape/named_trees.hpp), files
+/// (shape/tree_file.hpp), and trees of hosts. ../trees.hpp adds COLLIGO_TREE.
 #pragma once
 
 #include <string>
@@ -17,8 +16,8 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace trees {
 
-/// trees::by_host over the hosts of comm's ranks, as MPI_COMM_TYPE_SHARED says. Throws as that does.
-/// Collective over comm where it has not been used before.
+/// trees::by_host over the hosts of comm's ranks, as MPI_COMM_TYPE_SHARED says. Throws as that does. Collective over
+/// comm if it has not been used before.
 template <communicator Comm>
 tree by_host(Comm const& comm, by_host_options const& options = {}) {
   auto const& port = colligo::detail::port_at(port_of<Comm>::open(comm));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// What algorithms cost where blocks are uneven, which the closed formulas of their cards do not know: from sums of
-/// neighbouring blocks, a few for each round. Nothing here looks at all blocks unless it says so.
+/// @file Costs of algorithms on uneven blocks, which the closed formulas of their cards do not cover: from sums of
+/// neighbouring blocks, a few for each round. Functions look at all blocks only if they say so.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Times of one collective for these blocks on a machine, where combining a byte costs `gamma` and moving it beta.
+/// Times of one collective for these blocks on a machine; combining a byte costs `gamma` and moving it beta.
 template <class Lazy = void>
 struct uneven_blocks {
   blocks const& vector;
@@ -28,8 +27,8 @@ struct uneven_blocks {
   double bytes(range r) const { return static_cast<double>(r.size()) * element_size; }
   double longest() const { return static_cast<double>(vector.longest()) * element_size; }
 
-  /// Neighbouring groups of ranks exchange all that they stand for, upwards or downwards: along the longer halves, on
-  /// which most is waited for. Of so many groups, of which `span(i, j)` are the blocks; `last` is where that ends.
+  /// Neighbouring groups of ranks exchange all of their blocks, upwards or downwards, along the longer halves, which
+  /// take longest. `span(i, j)` are the blocks of groups; `last` is where that ends.
   template <class Span>
   double halvings(int groups, Span span, int& last) const {
     double time = 0;
@@ -48,7 +47,7 @@ struct uneven_blocks {
     int last = 0;
     return halvings(vector.parts, [this](int i, int j) { return vector.span(i, j); }, last);
   }
-  /// halving_doubling: spare ranks first, and at the end what lies in a place with its bits reversed.
+  /// halving_doubling: spare ranks first, and at the end the blocks whose places have reversed bits.
   double halving_and_swap() const {
     spare_ranks const ranks{vector.parts};
     int last = 0, reversed = 0;
@@ -58,7 +57,7 @@ struct uneven_blocks {
     if (ranks.spare == 0) return time;
     return time + ranks.cost(m, bytes(vector.whole)) + (one_is_long() ? 2 * swapped_otherwise() : m.one_way(longest()));
   }
-  /// chained_halving on its longest segment, and what goes to the owners.
+  /// chained_halving on its longest segment, and the messages to the owners.
   double chained() const {
     chained_ring const ring{vector.parts};
     int last = 0;
@@ -67,8 +66,8 @@ struct uneven_blocks {
     double const others = swapped_otherwise(), second = ring.segments == ring.p ? 0 : 2 * others;   // of two blocks
     return merged + second + (stays ? others : m.exchange(longest()));
   }
-  /// sorted_halving, where ranks that differ in the lowest bit halve first: exact for p = 2^k, else more or less. Looks
-  /// at all blocks.
+  /// sorted_halving, in which ranks that differ in the lowest bit halve first: exact for p = 2^k, else approximate.
+  /// Looks at all blocks.
   double sorted() const {
     chained_ring const ring{vector.parts};
     if (is_power_of_two(vector.parts)) return halvings_apart();
@@ -76,14 +75,14 @@ struct uneven_blocks {
     double const second = ring.segments == ring.p ? 0 : m.one_way(bytes(vector.whole) / vector.parts);
     return 1.1 * halvings_apart() * chained_merges(ring, last) / halvings() + second;
   }
-  /// Everybody sends to everybody, of which one takes in the longest block from all.
+  /// All ranks send to all, and one receives the longest block from all.
   double exchanges() const {
-    // As many as there are where one waits for all, else between that and their turns.
+    // As many as there are if one waits for all, else between that and their turns.
     int const p = vector.parts, others = p * longest() > 1.5 * bytes(vector.whole) ? p - 1 : (turns(p) + p) / 2;
     double const sent = bytes(vector.whole) - static_cast<double>(vector.shortest()) * element_size;
     return m.startups(others) + std::max(sent, others * longest()) * m.beta + others * longest() * gamma;
   }
-  /// Segments of so many bytes at most go around, one after the other, those of all ranks. Looks at all blocks.
+  /// Segments of at most so many bytes of all ranks go round, one after the other. Looks at all blocks.
   double ring_of_segments(double segment) const {
     auto const segment_length = static_cast<std::size_t>(std::max(1.0, segment / element_size));
     std::size_t all = 0, least = vector.whole.size();
@@ -97,7 +96,7 @@ struct uneven_blocks {
     double const rounds = static_cast<double>(all - least) - without + (with ? std::ceil(1.0 * without / with) : 0);
     return std::max(rounds, 1.0) * (m.alpha + std::min(segment, longest()) * m.beta);
   }
-  /// To or from the root over a binomial tree, at most, whatever the root is.
+  /// To or from any root over a binomial tree, at most.
   double tree_at_most() const {
     double const all = bytes(vector.whole), block = longest();
     double time = 0;
@@ -106,7 +105,7 @@ struct uneven_blocks {
     return time;
   }
   double tree(int root) const { return subtree({vector.parts, root}, root, ceil_lg(vector.parts)); }
-  /// To or from the root alone. Looks at all blocks.
+  /// Directly to or from the root. Looks at all blocks.
   double star(int root) const {
     int messages = 0;
     for (int r = 0; r < vector.parts; ++r) messages += r != root && !vector[r].empty();
@@ -114,7 +113,7 @@ struct uneven_blocks {
   }
 
  private:
-  // Meanwhile others, which have waited less, put right what they hold, if anything.
+  // Meanwhile other ranks, which have waited less, reorder their elements, if any.
   double swapped_otherwise() const {
     double const others = (bytes(vector.whole) - longest()) / vector.parts;
     return others > 0 ? m.exchange(others) / 2 : 0;
@@ -142,7 +141,7 @@ struct uneven_blocks {
       sum += vector.offsets[first + 1] - vector.offsets[first];
     return static_cast<double>(sum) * element_size;
   }
-  // What a merge of groups takes, after both of which it is made; of many ranks the larger one is looked at alone.
+  // The time of a merge of groups, after both of them; for many ranks only the larger one is considered.
   double merged(halving_group group, int segment) const {
     if (group.size == 1) return 0;
     auto const low = group.lower(), high = group.upper();
@@ -152,7 +151,7 @@ struct uneven_blocks {
     double const kept = bytes(its[segment]);
     return before + m.alpha + std::max(kept, bytes(its[segment ^ 1])) * m.beta + kept * gamma;
   }
-  // What comes from a child comes behind what came from the ones before it, and when the child has it.
+  // A child's blocks arrive after those of earlier children, and when the child has them.
   double subtree(binomial_tree const& its, int rank, int level) const {
     double time = 0;
     for (int i = 0; i < level; ++i) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// How ranks that are threads meet: their messages, the memory that they share, and what they hear of each other. A
+/// @file The common state of ranks that are threads: their messages, the memory that they share, and their reports. A
 /// template, so that only units that run threads compile it.
 #pragma once
 
@@ -26,14 +25,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 template <class Lazy>
 struct group_of_threads {
-  // A message on offer: it stands in its sender's step until the receiver has taken it.
+  // A message on offer: it lives in its sender's step until the receiver has taken it.
   struct parcel {
     std::byte const* data;
     std::size_t n;
     element const* of;
     int to;
     std::uint32_t number;    // of the call
-    bool failed = false;     // its sender has, before
+    bool failed = false;     // its sender has failed before
     bool accepted = false;   // guarded by the receiver's desk
     bool taken = false;      // guarded by the sender's desk
     parcel* next = nullptr;
@@ -42,7 +41,7 @@ struct group_of_threads {
   // Thrown in ranks that wait when another rank has failed.
   struct abandoned {};
 
-  // What the channels of one rank lie in: memory of the process, where an offset is an address.
+  // The memory of one rank's channels, in the process, where an offset is an address.
   class rank_memory final : public host_memory {
    public:
     std::uint64_t allocate(std::size_t bytes) override {
@@ -73,7 +72,7 @@ struct group_of_threads {
       d.changed.notify_all();
     }
 
-    /// The first message of this number; waits for it, or gives null.
+    /// The first message of this number; waits for it, or returns null.
     parcel* accept(int from, int to, std::uint32_t number, bool waits) {
       desk& d = at(to);
       parcel** place = nullptr;
@@ -102,7 +101,7 @@ struct group_of_threads {
       return await(lock, from, p.to, p.number, [&] { return p.taken; }, "has a message for", waits);
     }
 
-    // For a sender that fails: afterwards nobody looks at its offer any more.
+    // For a sender that fails: afterwards no rank reads its offer.
     void withdraw(int from, parcel const& p) {
       {
         desk& d = at(p.to);
@@ -134,7 +133,7 @@ struct group_of_threads {
       }
     }
 
-    /// A rank leaves a call before its end.
+    /// A rank abandons a call.
     void abandon_call(int rank, std::uint32_t number, std::string_view why) noexcept {
       std::lock_guard const lock(state_);
       desk& its = at(rank);
@@ -156,7 +155,7 @@ struct group_of_threads {
     std::exception_ptr first_error() const { return first_; }
     bool failed() const { return failed_; }
 
-    /// One per rank, for shared_host; made when the first rank asks. Zeros.
+    /// One per rank, for shared_host; made by the first rank that needs them. Zeros.
     std::vector<std::byte*> segments() {
       std::lock_guard const lock(state_);
       std::size_t const bytes = segment_layout(static_cast<int>(ranks_.size())).bytes();
@@ -169,7 +168,7 @@ struct group_of_threads {
       }
       return begins;
     }
-    /// Stays as long as the group, for other ranks may still read there.
+    /// Lives as long as the group, because other ranks may still read there.
     host_memory& memory_of(int rank) { return at(rank).memory; }
     static void wait_in_memory(void* self) {
       if (static_cast<group*>(self)->failed_) throw abandoned{};
@@ -211,7 +210,7 @@ struct group_of_threads {
       if (first_) throw abandoned{};
       if (at(peer).has_abandoned(number))
         throw failed_elsewhere("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
-                               ", which has given this call up: " + at(peer).why[number % at(peer).why.size()]);
+                               ", which has abandoned this call: " + at(peer).why[number % at(peer).why.size()]);
       throw error("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
                   ", which has left: not all ranks made this call");
     }

@@ -21,7 +21,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Traces the ranks of a group if that is asked for (extra/trace/traced_program.hpp): set by those who include it.
+/// Traces the ranks of a group if COLLIGO_TRACE is set. Units that include extra/trace/traced_program.hpp set it.
 class trace_of_threads {
  public:
   virtual ~trace_of_threads() = default;
@@ -56,7 +56,7 @@ struct over_threads {
       lose_patience(shared(), "run_threads");
       ranks.tell_of_waits(rank, on_wait.get());
     }
-    ~port() override { spare_requests = {}; }   // they have steps over this port
+    ~port() override { spare_requests = {}; }   // their steps use this port
 
     /// The same protocol as between processes, over memory of this one.
     shared_host* shared() {
@@ -88,7 +88,7 @@ struct over_threads {
     void abandon_call(std::uint32_t number, std::string_view why, bool) noexcept override {
       ranks.abandon_call(rank_, number, why);
       try {
-        shared()->abandon_call(number, why);   // others may wait there, even if this rank has not come so far
+        shared()->abandon_call(number, why);   // others may wait there, even if this rank has not got so far
       } catch (std::bad_alloc const&) {
       }
     }
@@ -157,7 +157,7 @@ struct over_threads {
                             data_.has_failed()});
         if (p.combines_first()) free += of.bytes(p.elements.size());
       }
-      for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // from now on they do not move
+      for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // from now on they stay in place
       free_ = received_->data();
       taken_ = 0;
     }
@@ -205,12 +205,12 @@ struct over_threads {
       try {
         if (p->failed)
           throw failed_elsewhere("rank " + std::to_string(wanted.peer) + " has failed in this call, so that the result "
-                                 "of rank " + std::to_string(rank()) + " is good for nothing");
+                                 "of rank " + std::to_string(rank()) + " is invalid");
         if (expected) data_.of().copy(p->data, n, into);
       } catch (...) {
         data_.fail(std::current_exception());
       }
-      port_.ranks.took(wanted.peer, *p);   // it is its sender's again
+      port_.ranks.took(wanted.peer, *p);   // its sender may use it again
       if (!expected)
         throw mismatch_error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) +
                     " elements of type " + std::string(mine) + " from rank " + std::to_string(wanted.peer) +
@@ -236,7 +236,7 @@ struct over_threads {
     std::size_t taken_ = 0;   // fragments
   };
 
-  // Steps that bring along all that they need.
+  // Steps with their own memory.
   class request_steps final : private steps_memory, public steps {
    public:
     request_steps(port& its, working_vector& data, shared_host* host)

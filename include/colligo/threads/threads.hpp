@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file
-/// Ranks that are threads of one process, for tests, downstream unit tests too, without mpirun. Sends do not buffer: a
-/// step ends when its messages have been taken, so an algorithm that deadlocks under rendezvous deadlocks here.
+/// @file Ranks that are threads of one process, for tests without mpirun, also of other projects. Sends do not buffer:
+/// a step ends when its messages have been taken, so an algorithm that deadlocks under rendezvous deadlocks here.
 /// Elements are copied, never serialised.
 #pragma once
 
@@ -43,8 +42,8 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
 
 }  // namespace detail
 
-/// Runs f(comm) as p ranks, each a thread of this process, and waits for all. If ranks throw, the others are woken
-/// where they wait, and the first exception is rethrown. Precondition: p >= 1.
+/// Runs f(comm) as p ranks, each a thread of this process, and waits for all. If ranks throw, waiting ranks wake up,
+/// and the first exception is rethrown. Precondition: p >= 1.
 template <class F>
 void run_threads(int p, F f) {
   detail::run_ranks<>(p, [](void* context, thread_communicator& comm) { (*static_cast<F*>(context))(comm); }, &f);
