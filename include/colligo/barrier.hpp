@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file barrier: no rank returns before all ranks have called.
+/// @file
+/// barrier: no rank returns before all ranks have called.
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file All collectives, and explain, predict, record, require, adaptive, trees, progress_thread. A unit compiles only
-/// what it uses. Not included: features that only the environment turns on (environment.hpp), tracing (trace.hpp),
-/// use_table (table.hpp) and pictures of schedules (plan/draw.hpp).
+/// @file
+/// All collectives, and explain, predict, record, require, adaptive, trees, progress_thread. A unit compiles only what
+/// it uses. Not included: features that only the environment turns on (environment.hpp), tracing (trace.hpp), use_table
+/// (table.hpp) and pictures of schedules (plan/draw.hpp).
 #pragma once
 
 #include "all_gather.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The source of the library colligo::compiled, which defines everything that is no template. Programs that link
-/// it are compiled with COLLIGO_COMPILED, so that their headers only declare.
+/// @file
+/// The source of the library colligo::compiled, which defines everything that is no template. Programs that link it are
+/// compiled with COLLIGO_COMPILED, so that their headers only declare.
 #pragma once
 
 #include "compiled_without_mpi.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The part of the library colligo::compiled that needs no MPI: all algorithms, choosing among them, and
-/// schedules. Also the source of a library for programs that only record, price and draw schedules.
+/// @file
+/// The part of the library colligo::compiled that needs no MPI: all algorithms, choosing among them, and schedules.
+/// Also the source of a library for programs that only record, price and draw schedules.
 #pragma once
 
 #if !defined(COLLIGO_COMPILED) || !defined(COLLIGO_BODIES)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The features behind COLLIGO_ADAPTIVE, COLLIGO_EXPLAIN, COLLIGO_PATIENCE, COLLIGO_SUM, COLLIGO_TABLE,
-/// COLLIGO_TRACE and COLLIGO_TREE. A header-only program includes this, or the header of a single feature if there is
-/// one, in one unit, which then takes longer to compile. The compiled library has all of them.
+/// @file
+/// The features behind COLLIGO_ADAPTIVE, COLLIGO_EXPLAIN, COLLIGO_PATIENCE, COLLIGO_SUM, COLLIGO_TABLE, COLLIGO_TRACE
+/// and COLLIGO_TREE. A header-only program includes this, or the header of a single feature if there is one, in one
+/// unit, which then takes longer to compile. The compiled library has all of them.
 #pragma once
 
 #include "adaptive.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file explain (extra/explain/explaining.hpp), and COLLIGO_EXPLAIN. With COLLIGO_EXPLAIN=1 in the environment of rank
-/// 0, a program that includes this header in one unit prints a line on stderr for each collective, type and size class
+/// @file
+/// explain (extra/explain/explaining.hpp), and COLLIGO_EXPLAIN. With COLLIGO_EXPLAIN=1 in the environment of rank 0, a
+/// program that includes this header in one unit prints a line on stderr for each collective, type and size class
 /// (powers of two) that is new on a communicator.
 #pragma once
 

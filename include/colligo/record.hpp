@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file record: returns the schedule of an algorithm, given by a tag (plan/recorder.hpp), a name, or a value
+/// @file
+/// record: returns the schedule of an algorithm, given by a tag (plan/recorder.hpp), a name, or a value
 /// (chosen_algorithm). Needs no MPI.
 #pragma once
 

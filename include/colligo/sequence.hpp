@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Calls that take ranges and return a number. The sequence is the ranks' ranges one after the other; some may be
+/// @file
+/// Calls that take ranges and return a number. The sequence is the ranks' ranges one after the other; some may be
 /// empty. Results have the same bits on all ranks, and depend neither on the cuts between ranges nor on the number of
 /// ranks: sums of floating point numbers are exact and rounded once (exact_sum.hpp).
 ///

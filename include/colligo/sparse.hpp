@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Sums of sparse vectors: all_reduce and reduce_scatter of lists of indices and values, as in assembling finite
+/// @file
+/// Sums of sparse vectors: all_reduce and reduce_scatter of lists of indices and values, as in assembling finite
 /// elements or in top-k gradients. An element is combined from the ranks that have it; the result lacks an element that
 /// no rank has.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Trees over the ranks of a communicator (select/trees_of_hosts.hpp), and COLLIGO_TREE, for programs that
-/// include this header in one unit.
+/// @file
+/// Trees over the ranks of a communicator (select/trees_of_hosts.hpp), and COLLIGO_TREE, for programs that include this
+/// header in one unit.
 #pragma once
 
 #include "select/trees_of_hosts.hpp"

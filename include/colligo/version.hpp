@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The library's semantic version: incompatible changes raise the first number that is not 0. Every public header
+/// @file
+/// The library's semantic version: incompatible changes raise the first number that is not 0. Every public header
 /// includes it; CMake and the recipes of packages read it here.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Binary blocks: p is split into blocks of powers of two; each reduces and scatters on its own, from the smallest
-/// block up each adds its segments to the next larger one; the results are handed back down and
-/// every block gathers on its own.
+/// Binary blocks: splits the ranks into blocks of powers of two. Each block reduces and scatters on its own; from the
+/// smallest block up each adds its segments to the next larger one; the results go back down and every block gathers on
+/// its own.
 /// Picture  p = 7 = 4 + 2 + 1, vector ABCD   blocks 0-3, 4-5, 6   within: 0:A 1:C 2:B 3:D   4:AB 5:CD   6:ABCD
 ///          up: 6->4 AB, 6->5 CD   4->0 A, 4->2 B, 5->1 C, 5->3 D      down: the same messages the other way
 /// Cost     p = 2^k: as halving_doubling, equal to the recorded schedule. The sources give no formula for other p; at
@@ -31,8 +31,9 @@ constexpr auto within(Step& step, binary_block block) {
   return renumbered(step, step.rank() - block.first, block.size, [first = block.first](int v) { return first + v; });
 }
 
-// Segments of the larger block refine those of the smaller one: rank v of it meets the ranks w of the larger with w mod
-// size = v. `pass` gets the peer and the segment, in the smaller block once per partner, in the larger block once.
+// Segments of the larger block refine those of the smaller one: rank v of the smaller block meets the ranks w of the
+// larger one with w mod size = v. `pass` gets the peer and the segment, in the smaller block once per partner, in the
+// larger block once.
 template <class Pass>
 constexpr void meet_larger(binary_block mine, int me, range all, Pass pass) {
   auto const larger = mine.larger();
@@ -43,7 +44,7 @@ constexpr int partner_in_smaller(binary_block mine, int me) {
   return smaller.size == 0 ? nobody : smaller.first + (me - mine.first) % smaller.size;
 }
 
-// Afterwards the ranks of the largest block hold the result, each its segment.
+// Afterwards each rank of the largest block has its segment of the result.
 template <steps Step>
 constexpr void reduce_scatter_by_blocks(Step& step, range all) {
   int const me = step.rank();
@@ -102,7 +103,7 @@ struct binary_blocks {
     constexpr void operator()(Step& step, range all, int root) const {
       int const me = step.rank(), q = floor_power_of_two(step.size());
       detail::reduce_scatter_by_blocks(step, all);
-      bool const substitute = root >= q;   // the root plays the role of rank 0, whose segment it takes
+      bool const substitute = root >= q;   // the root takes the role and the segment of rank 0
       if (substitute && me == 0) return step(send{root, segment(all, 0, q)});
       if (substitute && me == root) step(recv{0, segment(all, 0, q)});
       if (me >= q && me != root) return;

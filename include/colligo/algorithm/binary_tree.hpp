@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Binary tree: whole vectors climb a binomial tree and, for all_reduce, come down it again;
-/// broadcast, gather and scatter too.
+/// Binary tree: whole vectors go up a binomial tree and, for all_reduce, down it again. Also for broadcast, gather and
+/// scatter.
 /// Picture  p = 5, root 0   round 1: 1->0 3->2   round 2: 2->0   round 3: 4->0     back: 0->4   0->2   0->1 2->3
 /// Cost     reduce      ceil(lg p) (alpha_uni + n beta_uni + n gamma)
 ///          all_reduce  ceil(lg p) (2 alpha_uni + 2 n beta_uni + n gamma)
@@ -10,8 +10,7 @@
 ///          gather, scatter  ceil(lg p) alpha_uni + (n - n/p) beta_uni, equal for p = 2^k where p divides n
 /// Needs    any p, any root, any associative functor
 /// Order    kept for every root (the tree is drawn around the root, ranks are not rotated); same bits on all ranks
-/// Prefer   reduce of short vectors (fewest start-ups of all).
-///          Avoid: long vectors; half of the ranks idle after each round
+/// Prefer   reduce of short vectors (fewest start-ups). Avoid: long vectors; half of the ranks idle after each round
 /// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.3
 #pragma once
 
@@ -69,7 +68,7 @@ struct binary_tree {
     }
   };
 
-  // The ranks whose blocks a rank has collected are neighbours, so they are one message.
+  // The blocks that a rank has collected are neighbours, so they are one message.
   template <class T>
   struct gatherv {
     template <steps Step>

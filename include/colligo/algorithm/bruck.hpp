@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Bruck: an all_to_all of few messages, in which a block travels once for every digit of its way that is not zero.
-/// Slot x of a rank holds at first its block for the rank x above. For every place of the digits of x, in some radix, a
-/// rank sends the slots that have a digit j there, all as one message, to the rank that the digit stands for, j radix^i
-/// above; at the end slot x holds the block from the rank x below.
+/// Bruck: an all_to_all with few messages, in which a block travels once for every digit of its distance that is not
+/// zero. At first slot x of a rank has the block for the rank x above. For every place i of the digits of x in some
+/// radix, a rank sends the slots with digit j there, all as one message, to the rank j radix^i above. At the end slot x
+/// has the block from the rank x below.
 /// Picture  p = 5, radix 2   slots 1 and 3 to the rank 1 above, slots 2 and 3 to the one 2 above, slot 4 to the one 4
 ///          above
 /// Cost     (radix - 1) i (alpha + n / radix beta) where p is radix^i, n all that a rank sends, lg p (alpha + n/2 beta)
@@ -31,19 +31,19 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// Slots of p ranks by the digits of their numbers in some radix, at the place that stands for `weight`.
+/// The slots of p ranks by the digit of their numbers at the place with this `weight`.
 struct bruck_digits {
   int p, radix, weight;
 
-  /// Digits that a slot may have there, but for zero.
+  /// The number of digits that occur there, without zero.
   constexpr int most() const { return std::min(radix - 1, (p - 1) / weight); }
-  /// f(x) for all slots with digit j.
+  /// Calls f(x) for all slots with digit j.
   template <class F>
   constexpr void for_each(int j, F f) const {
     for (int run = j * weight; run < p; run += radix * weight)
       for (int x = run; x < std::min(p, run + weight); ++x) f(x);
   }
-  /// Slots with a digit from 1 on, below j.
+  /// The number of slots with digits 1 to j - 1.
   constexpr int count_below(int j) const {
     auto const turn = std::int64_t{radix} * weight, its = (j - std::int64_t{1}) * weight;
     return static_cast<int>(p / turn * its + std::clamp<std::int64_t>(p % turn - weight, 0, its));
@@ -58,7 +58,7 @@ struct bruck_digits {
 struct bruck {
   static constexpr std::string_view name = "bruck";
 
-  std::size_t radix = 2;   ///< at least 2; from p on all blocks go straight
+  std::size_t radix = 2;   ///< at least 2; from p on each block is sent straight to its rank
 
   static constexpr std::array knobs{knob<bruck>{"radix", &bruck::radix}};
 
@@ -66,7 +66,7 @@ struct bruck {
   struct all_to_all {
     bruck const& knob;
 
-    /// Elements beyond the vectors: the slots, and what is sent and received.
+    /// Elements beyond the vectors: the slots, and the messages sent and received.
     static constexpr std::size_t scratch(blocks const& in, std::size_t) { return 3 * rooms(in.parts, in.longest()); }
 
     constexpr own_work work(blocks const& in, std::size_t) const {
@@ -94,7 +94,7 @@ struct bruck {
       for (int weight = 1; weight < p; weight = weight > p / base ? p : weight * base) {
         detail::bruck_digits const digit{p, base, weight};
         int const most = digit.most();
-        // The slot's block has gone as far as the digits below say, and is for the rank so far above.
+        // The slot's block has travelled the distance of the digits below, and is for the rank x above.
         auto const ahead = [&](int x) { return x - digit.below(x); };
         auto const behind = [&](int x) { return digit.above(x); };
         auto const size_below = [&](int j, auto way) {

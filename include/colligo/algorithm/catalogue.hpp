@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// All algorithms, one line each. Run-time names, laws, cost checks, conformance tests and
-/// benchmarks iterate this list.
+/// All algorithms, one line each. Run-time names, laws, cost checks, conformance tests and benchmarks iterate over this
+/// list.
 #pragma once
 
 #include <cstddef>
@@ -97,7 +97,7 @@ namespace detail {
 
 inline constexpr std::size_t catalogue_size = catalogue_of_tags::size;
 
-// A base class for each, which is found by its tag: a comparison of any tag with all others takes longer to compile.
+// A base class for each, found by its tag: comparing a tag with all others takes longer to compile.
 template <std::size_t I, class Tag>
 struct catalogue_place {};
 template <class Places, class List>

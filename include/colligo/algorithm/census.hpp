@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Census: the whole vector in ceil(lg p) rounds for every p. Rank r knows E(m), the combination of the m ranks before
-/// it; with the rank's own value that is I(m). The binary digits of p - 1 from the top say which of the two travels
-/// next; the result is I(p - 1).
+/// Census: whole vectors, ceil(lg p) rounds for every p. Rank r has E(m), the combination of the m ranks before it;
+/// with the rank's own value that is I(m). The binary digits of p - 1, from the highest on, decide which of the two is
+/// sent next; the result is I(p - 1).
 /// Picture  p = 6, p - 1 = 101b   1: r-1 sends own, E(1)   0: r-1 sends E(1), E(2)
 ///          1: r-3 sends I(2), E(5), and with its own I(5)
 /// Cost     with q = ceil(lg p): q (alpha + n beta) + (q + ones(p-1) - 1) n gamma, equal to the
 ///          recorded schedule for every p, n
 /// Needs    any p; a commutative functor; for in-place calls a copy of the input
 /// Order    not kept (each rank begins with its neighbour), so the bits of floating-point sums differ between ranks
-/// Prefer   short vectors where p is not a power of two and the combination is exact.   Avoid: long vectors
+/// Prefer   short vectors if p is no power of two and the combination is exact.   Avoid: long vectors
 /// Source   A. Bar-Noy, S. Kipnis, B. Schieber, An optimal algorithm for computing census functions in message-passing
 ///          systems, 1993
 #pragma once

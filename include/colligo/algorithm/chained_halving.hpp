@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Chained halving: reduce_scatter on any number of ranks, order kept, in ceil(lg p) rounds. Groups of neighbouring
-/// ranks are merged two by two: they swap halves of their segments, or, where one has twice as many of them, pass
-/// them on in a chain. An all_gather or a gather, which need no order, follow on a ring.
+/// ranks merge in pairs: they swap halves of their segments, or, if one group has twice as many ranks, pass them on in
+/// a chain. An all_gather or a gather, which need no order, follow on a ring.
 /// Picture  p = 5, vector ABCD   round 1: 0-1 3-4 swap halves   round 2: 0->2 AB, 2->1 CD (a chain; 0 is out)
 ///          round 3: 2-3 and 1-4 swap quarters   2: A   3: B   1: C   4: D
 /// Cost     with q = ceil(lg p), s = 2^floor(lg p) segments and V n what moves on the longest way: V = 1 - 1/p for
@@ -14,12 +14,13 @@
 ///          reduce_scatter  at most (q + t) alpha + (V' + t/p) n beta + V' n gamma, with t = 1 message to the owner for
 ///          2^k and 3 2^k, else 2, and V' = V with segments of whole blocks
 /// Needs    any p, any root, any counts, any associative functor
-/// Order    kept (a group is below the one that it is merged with); same bits on all ranks (each segment has one)
+/// Order    kept (a group is below the one that it merges with); same bits on all ranks (one rank combines each
+///          segment)
 /// Prefer   functors that do not commute, long vectors, p not a power of two.   Avoid: short vectors
-/// Source   no paper, as far as we know: new. Related to 3-2 elimination: R. Rabenseifner and J. L. Traff, More
-///          Efficient Reduction Algorithms for Non-Power-of-Two Number of Processors in Message-Passing Parallel
-///          Systems, 2004. By tests alone: that every rank takes part once and in order (p = 1..33), the laws and the
-///          costs (p = 1..128), the bounds of V and A (p = 2..4096).
+/// Source   no paper that we know: new. Related to 3-2 elimination: R. Rabenseifner and J. L. Traff, More Efficient
+///          Reduction Algorithms for Non-Power-of-Two Number of Processors in Message-Passing Parallel Systems, 2004.
+///          Only tests show that every rank takes part once and in order (p = 1..33), the laws and the costs (p =
+///          1..128), and the bounds of V and A (p = 2..4096).
 #pragma once
 
 #include <string_view>
@@ -31,7 +32,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-// reduce_scatter of segments that are groups of so many parts.
+// reduce_scatter of segments that are groups of `parts` parts.
 constexpr double cost_of_chained_halving(machine const& m, chained_ring const& ring, int parts, double bytes) {
   return ceil_lg(ring.p) * m.alpha + ring.moved_by_reduce_scatter(parts) * bytes * (m.beta + m.gamma);
 }
@@ -92,7 +93,7 @@ struct chained_halving {
     }
   };
 
-  // At the end every rank gets its block from who holds the segment with it: a segment is one or two blocks.
+  // At the end every rank gets its block from the rank with its segment, which has one or two blocks.
   template <class T, class Op>
   struct reduce_scatter {
     static constexpr bool ordered = true;
@@ -111,7 +112,7 @@ struct chained_halving {
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T)), block = bytes / p;
-      int const messages = p <= 3 ? 0 : chained_ring{p}.segments == p ? 1 : 2;   // to the owner, at the end
+      int const messages = p <= 3 ? 0 : chained_ring{p}.segments == p ? 1 : 2;   // to the owner at the end
       return n == 0 ? 0 : detail::cost_of_chained_halving(m, {p}, p, bytes) + messages * m.exchange(block);
     }
     static constexpr formula exact_for(machine const&, int p, std::size_t n) {

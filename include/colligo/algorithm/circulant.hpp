@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Circulant: on any number of ranks, reduce_scatter and all_gather in ceil(lg p) rounds with no element sent twice.
-/// Distances are p halved, rounded up, again and again; rank r works on the blocks r, r + 1 ...
-/// (round the end of the vector). With a larger radix than 2 there are fewer rounds of several messages each.
+/// Circulant: reduce_scatter and all_gather on any number of ranks in ceil(lg p) rounds, sending no element twice. The
+/// distances are p halved, rounded up, again and again. Rank r works on the blocks r, r + 1 ..., cyclically. With a
+/// larger radix than 2 there are fewer rounds of several messages each.
 /// Picture  p = 5, distances 3 2 1   round 1: r sends blocks r+3 r+4 to r+3   round 2: r+2 to r+2   round 3: r+1 to r+1
 ///          every time it folds what it receives into its first blocks; block r is done. Backwards it is an all_gather.
 ///          radix 3, distances 2 1   round 1: r sends blocks r+2 r+3 to r+2, r+4 to r+4   round 2: r+1 to r+1
@@ -15,9 +15,9 @@
 ///          but the first, of which there are ceil(w/d) - 2, alpha_further
 /// Needs    any p, any root; for reductions a commutative functor
 /// Order    not kept; same bits on all ranks (each block is reduced by one rank)
-/// Prefer   long vectors on any number of ranks; all_gather of short ones. A radix above 2: where the start-ups of
-///          messages to several ranks overlap, alpha_further below half of alpha.
-///          Avoid: reductions of very short vectors (see census)
+/// Prefer   long vectors on any number of ranks; all_gather of short ones. A radix above 2 if the start-ups of messages
+///          to several ranks overlap, alpha_further below half of alpha. Avoid: reductions of very short vectors (see
+///          census)
 /// Source   J. L. Traff, Optimal, non-pipelined reduce-scatter and allreduce algorithms, 2024; radices after Bruck, Ho,
 ///          Kipnis, Upfal, Weathersby, Efficient Algorithms for All-to-All Communications in Multiport Message-Passing
 ///          Systems, 1997
@@ -35,7 +35,7 @@ namespace colligo::inline COLLIGO_MODE {
 struct circulant {
   static constexpr std::string_view name = "circulant";
 
-  std::size_t radix = 2;   ///< at least 2; from p on everybody exchanges with everybody at once
+  std::size_t radix = 2;   ///< at least 2; from p on all ranks exchange with all at once
 
   static constexpr std::array knobs{knob<circulant>{"radix", &circulant::radix}};
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Configured: reduce, broadcast and all_reduce along any tree over the ranks, made by hand, from the hosts
-/// (shape/named_trees.hpp) or from a file, so that communication is mapped to the cluster without touching the program.
-/// The trees up and down may differ.
+/// Configured: reduce, broadcast and all_reduce along any tree over the ranks: made by hand, from the hosts
+/// (shape/named_trees.hpp) or from a file, so that communication fits the cluster without a change of the program. The
+/// trees up and down may differ.
 /// Picture  trees::by_host of two hosts of four ranks, all flat   reduce: 1->0 5->4   2->0 6->4   3->0 7->4   4->0
 ///          broadcast: back
 /// Cost     that of the tree: p - 1 messages each way, and one more where a reduce's root is not the tree's. By default
 ///          that of binary_tree
-/// Needs    a tree over exactly the communicator's ranks; any root. A broadcast from another
-///          root turns the path to it round
-/// Order    kept if tree.in_order(), otherwise the functor must commute; with `arrival` children are combined as they
-///          come, over messages, so it must commute and two runs may differ in the bits. Same bits on all ranks
-/// Prefer   several hosts, short vectors.   Avoid: long vectors; inner ranks move all of it once per child
+/// Needs    a tree over exactly the communicator's ranks; any root. A broadcast from another root reverses the path to
+///          it
+/// Order    kept if tree.in_order(), otherwise the functor must commute. With `arrival`, over messages, children are
+///          combined in order of arrival, so the functor must commute and two runs may give different bits. Same bits
+///          on all ranks
+/// Prefer   several hosts, short vectors.   Avoid: long vectors; inner ranks move the whole vector once per child
 /// Source   Bjorndalen, Anshus, Vinter, Larsen: The Performance of Configurable Collective Communication for LAM-MPI in
 ///          Clusters and Multi-Clusters
 #pragma once
@@ -26,14 +27,13 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Trees that somebody else keeps. nullptr: as the communicator knows, which is COLLIGO_TREE's, otherwise
-/// trees::by_host of its hosts; a binomial tree where there is but one.
-/// `arrival`, not 0: children are combined in order of arrival, where the model sees arrivals.
+/// References to trees. nullptr: the communicator's, that is COLLIGO_TREE's, otherwise trees::by_host of its hosts; a
+/// binomial tree on one host. `arrival`, not 0: combines children in order of arrival if the transport sees arrivals.
 struct along_trees : detail::tree_walk {
   static constexpr std::string_view name = "configured";
   static constexpr std::array knobs{knob<along_trees>{"arrival", &along_trees::arrival}};
 
-  /// With the communicator's trees where none are named.
+  /// With the communicator's trees for missing ones.
   constexpr along_trees completed(topology const& known) const {
     along_trees whole = *this;
     if (whole.reduce_tree == nullptr) whole.reduce_tree = known.reduce_tree;
@@ -84,14 +84,14 @@ struct along_trees : detail::tree_walk {
   };
 };
 
-/// configured{tree}, configured{reduce_tree, broadcast_tree}. An empty tree means as in along_trees, which is what the
-/// name "configured" stands for.
+/// configured{tree}, configured{reduce_tree, broadcast_tree}. An empty tree means the communicator's, as nullptr in
+/// along_trees. The name "configured" is along_trees{}.
 struct configured {
   static constexpr std::string_view name = along_trees::name;
 
   tree reduce_tree{};
   tree broadcast_tree = reduce_tree;
-  bool arrival = false;   ///< children are combined in order of arrival: bits may differ from run to run
+  bool arrival = false;   ///< combines children in order of arrival: bits may differ from run to run
 
   constexpr operator along_trees() const {
     auto const unless_empty = [](tree const& t) { return t.size() == 0 ? nullptr : &t; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Direct: everybody reads everybody, in one round; of long vectors each rank combines one slice from everybody, then
-/// everybody collects the slices.
+/// Direct: every rank reads from every other in one round. For long vectors each rank combines one slice from all
+/// ranks, then all ranks collect the slices.
 /// Picture  all_reduce, p = 3   short: 0->+1,2  1->+0,2  2->+0,1
 ///          long: the slice of 0: 1->+0 2->+0, of 1: ..., then 0->1,2  1->0,2  2->0,1
 /// Cost     all_reduce  short: one round, p - 1 messages and (p-1) n elements sent and combined by each rank
@@ -16,8 +16,8 @@
 ///          start-ups of a round but the first are alpha_further where they overlap
 /// Needs    any p, any root, any associative functor
 /// Order    kept; same bits on all ranks (all combine in the order of ranks, from the lowest on)
-/// Prefer   ranks that share memory, where a vector is published once and read by all.
-///          Avoid: messages on many ranks, p - 1 start-ups each
+/// Prefer   ranks that share memory: each publishes its vector once, and all read it. Avoid: messages on many ranks, p
+///          - 1 start-ups each
 /// Source   folklore; the flat and the sliced scheme of shared-memory collectives
 #pragma once
 
@@ -38,8 +38,8 @@ struct direct {
   static constexpr std::string_view name = "direct";
 
   std::size_t slices = 8192;          ///< bytes: longer vectors are combined in slices
-  std::size_t window = 64 * 1024;     ///< bytes of a slice: longer ones are combined one window after the other,
-                                      ///< which bounds what is in progress
+  std::size_t window = 64 * 1024;     ///< bytes of a slice: combines longer ones one window after the other,
+                                      ///< to bound the data in progress
 
   static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};
 
@@ -162,7 +162,7 @@ struct direct {
     template <steps Step>
     constexpr void operator()(Step& step) const {
       if (step.size() == 1) return;
-      // A fold, for all of them come to the same place.
+      // Folds, because all go to the same place.
       auto const take = [](int r) { return fold{r, range{1, 2}}; };
       step(published{detail::to_and_from_others(step.rank(), step.size(), range{0, 1}, take)});
     }
@@ -174,7 +174,7 @@ struct direct {
     return static_cast<int>((n + longest - 1) / longest);
   }
 
-  // Windows of p slices each, as even as can be.
+  // Windows of p slices each, as even as possible.
   template <class F>
   static constexpr void for_each_window(direct const& knob, int p, range all, std::size_t element_size, F f) {
     blocks const windows{all, windows_of(knob, p, all.size(), element_size)};
@@ -182,7 +182,7 @@ struct direct {
   }
 };
 
-/// Direct over the memory that the ranks of a host share, or not at all: over_shared_memory{direct{}} by a name.
+/// Direct over shared memory, or an error: over_shared_memory{direct{}} with a name.
 struct shared_memory : direct {
   static constexpr std::string_view name = "shared_memory";
   static constexpr transport over = transport::shared_memory;

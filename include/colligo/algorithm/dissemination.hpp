@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Dissemination: a barrier in which every rank signals the one d further on, d = 1, 2, 4 ...
+/// Dissemination: a barrier in which every rank signals the rank d above, d = 1, 2, 4 ...
 /// Picture  p = 5   round 1: r -> r+1   round 2: r -> r+2   round 3: r -> r+4
 /// Cost     ceil(lg p) messages of one byte, equal to the recorded schedule for every p
 /// Needs    any p
 /// Order    nothing is combined
-/// Prefer   always.   Avoid: never, over messages
+/// Prefer   over messages always
 /// Source   D. Hensgen, R. Finkel, U. Manber, Two algorithms for barrier synchronization, 1988
 #pragma once
 

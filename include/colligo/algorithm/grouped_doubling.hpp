@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Grouped doubling: where p is m times a power of two, m odd, everybody in groups of m neighbours collects what all of
-/// them have and combines it, at the end or, with early = 1, two halves of an interval as soon as they are there; then
-/// every rank swaps what it has with the one at its place in the group d away, d = 1, 2, 4 ... With m = 1 it is
-/// recursive doubling.
+/// Grouped doubling, for p = m times a power of two, m odd: each rank of a group of m neighbours collects all of the
+/// group's vectors and combines them, at the end or, with early = 1, two halves of an interval as soon as it has them.
+/// Then it swaps its vector with the rank at its place in the group d away, d = 1, 2, 4 ... With m = 1 it is recursive
+/// doubling.
 /// Picture  p = 10   0 .. 4 and 5 .. 9 gather all of theirs   then 0-5 1-6 2-7 3-8 4-9
 ///          p = 6   0, 1, 2 and 3, 4, 5 all with all   then 0-3 1-4 2-5
 /// Cost     (ceil(lg m) + lg p/m) alpha + (m - 1 + lg p/m) n (beta + gamma), equal to the recorded schedule; threes
 ///          send to two at a time, so that one alpha is alpha_further
 ///          early: at most (1 + 2 + 3 + 5 + 7 ... + lg p/m) n, a term for each round of the group, and one fold more
 /// Own work m + 1 copies and merges, 2 n elements copied; early, of r vectors received: 3/2 r + 3, (r/2 + 6) n
-/// Needs    any p; memory for m vectors, early for 4 lg m, but where m is 1 or 3
+/// Needs    any p; memory for m vectors, with `early` for 4 lg m; none if m is 1 or 3
 /// Order    kept, any associative functor; same bits on all ranks, for p odd those of a sequential combination unless
 ///          early
-/// Prefer   short vectors where p is no power of two: one round less than with spare ranks.
-///          Avoid: long vectors, above all where m is large
-/// Source   found by simulation for this library; collecting and then combining is folklore, groups of an odd number
+/// Prefer   short vectors if p is no power of two: one round less than with spare ranks. Avoid: long vectors, above all
+///          where m is large
+/// Source   found by simulation for this library. Collecting and then combining is folklore; groups of an odd number
 ///          are related to Rabenseifner and Traff, More Efficient Reduction Algorithms for Non-Power-of-Two Number of
-///          Processors, 2004, which takes threes in another way
+///          Processors, 2004, which handles threes differently
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ namespace colligo::inline COLLIGO_MODE {
 struct grouped_doubling {
   static constexpr std::string_view name = "grouped_doubling";
 
-  std::size_t early = 0;   ///< other than 0: neighbours are combined before they are passed on
+  std::size_t early = 0;   ///< other than 0: combines neighbours before passing them on
 
   static constexpr std::array knobs{knob<grouped_doubling>{"early", &grouped_doubling::early}};
 
@@ -45,7 +45,7 @@ struct grouped_doubling {
     static constexpr bool ordered = true;
     static constexpr bool same_bits = true;
 
-    /// Elements beyond the vector: a vector for each rank of a group, or early for each interval.
+    /// Elements beyond the vector: a vector for each rank of a group or, with `early`, for each interval.
     constexpr std::size_t scratch(blocks const& vector, std::size_t) const {
       int const m = group_of(vector.parts);
       std::size_t const vectors = knob.early ? detail::most_slots(m) : static_cast<std::size_t>(m);

@@ -2,7 +2,7 @@
 /// @file
 /// Recursive halving and doubling (Rabenseifner's algorithm): reduce_scatter by vector halving and distance doubling,
 /// then all_gather (or, for reduce, a gather over a binary tree) the other way. Spare ranks first share the work of
-/// their neighbour. After fewer halvings an all_reduce goes on by recursive doubling of what is left, which is quicker
+/// their neighbour. After fewer halvings an all_reduce continues with recursive doubling on the rest, which is faster
 /// for vectors of medium length.
 /// Picture  p = 4, vector ABCD   round 1: 0-1 2-3 swap halves (even ranks keep AB, odd CD)
 ///          round 2: 0-2 keep A, B   1-3 keep C, D      back: 0-2 1-3 swap quarters, 0-1 2-3 swap halves
@@ -39,7 +39,7 @@ namespace colligo::inline COLLIGO_MODE {
 struct halving_doubling {
   static constexpr std::string_view name = "halving_doubling";
 
-  std::size_t halvings = 31;   ///< of an all_reduce, at most lg p; after none it is recursive doubling
+  std::size_t halvings = 31;   ///< of an all_reduce, at most lg p; 0 is recursive doubling
 
   static constexpr std::array knobs{knob<halving_doubling>{"halvings", &halving_doubling::halvings}};
 
@@ -103,8 +103,8 @@ struct halving_doubling {
     }
   };
 
-  // The halving leaves its segments in bit-reversed places: one more exchange puts them right, which
-  // keeps the order of operands.
+  // The halving leaves its segments in bit-reversed places: one more exchange puts them in order, which keeps the order
+  // of operands.
   template <class T, class Op>
   struct reduce_scatter {
     static constexpr bool ordered = true;
@@ -117,7 +117,7 @@ struct halving_doubling {
       if (!ranks.removed(me)) {
         auto inner = ranks.survivors(step);
         int const v = inner.rank();
-        int first = 0, count = ranks.q;   // the virtual blocks that this rank still works on
+        int first = 0, count = ranks.q;   // the virtual blocks of this rank
         for (int d = 1; d < ranks.q; d *= 2) {
           count /= 2;
           int const kept = first + (v & d ? count : 0), given = first + (v & d ? 0 : count);
@@ -125,7 +125,7 @@ struct halving_doubling {
                 fold{v ^ d, ranks.span(block, kept, kept + count)});
           first = kept;
         }
-        // Who wants this block has, reversing bits twice, the one wanted here.
+        // The rank that needs this block has, because bits are reversed twice, the block needed here.
         int const owner = first == v ? nobody : first;
         inner(send{owner, ranks.span(block, first, first + 1)}, recv{owner, ranks.span(block, v, v + 1)});
       }

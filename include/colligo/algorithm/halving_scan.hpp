@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Halving scan: prefixes by vector halving and distance doubling. Neighbouring groups of ranks merge again and again;
-/// each rank of one has a partner in the other, gives away half of what it stands for, and knows of the rest what the
-/// lower group holds and what both do. On the way back it gets the prefix before both, and gives back the half that it
-/// worked on. A group without a neighbour waits for the prefix that the one below it has in the end.
+/// Halving scan: prefixes by vector halving and distance doubling. Neighbouring groups of ranks merge again and again.
+/// Each rank of one group has a partner in the other, gives it half of its segment, and has for the other half the
+/// lower group's value and that of both groups. On the way back it gets the prefix before both, and returns the half
+/// that it worked on. A group without a neighbour waits for the final prefix of the group below.
 /// Picture  p = 4, vector ABCD   round 1: 0-1 2-3, even ranks get AB, odd ones CD   round 2: 0->2 AB, 1->3 CD
 ///          round 3: 0->1 AB, 1->0 nothing (no prefix), 2-3   p = 5: then 3->4 ABCD
 /// Cost     p = 2^k > 2: 2 (k-1) alpha + alpha_uni + 2 (n - 2n/p) beta + 2n/p beta_uni + (5/2 n - 4n/p) gamma;
@@ -13,9 +13,10 @@
 /// Own work at most 4 lg p + 2 copies and merges; n elements copied, exclusive_scan 5/2 n, n more where p is no 2^k
 /// Needs    any p, any associative functor; memory for four vectors
 /// Order    kept
-/// Prefer   vectors too long for doubling, which sends all of it lg p times, and too short for a pipeline on many ranks
-///          (see pipelined_chain).   Avoid: short vectors (see recursive_doubling)
-/// Source   found for this library, after Rabenseifner's all-reduce by halving and doubling; right by tests
+/// Prefer   vectors that are too long for doubling, which sends the whole vector lg p times, and too short for a
+///          pipeline on many ranks (see pipelined_chain).   Avoid: short vectors (see recursive_doubling)
+/// Source   found for this library, after Rabenseifner's all-reduce by halving and doubling; only tests show that it is
+///          right
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ struct halving_scan {
   static constexpr std::string_view name = "halving_scan";
 
  private:
-  // What ranks keep of all levels, at most two halves of each, which round up; behind it the prefix, and what goes to a
+  // A rank's memory for all levels, at most two halves of each, rounded up; behind it the prefix, and the message to a
   // group that waits.
   static constexpr std::size_t most_kept(range all, int p) {
     return 2 * (all.size() + static_cast<std::size_t>(ceil_lg(p)));
@@ -58,7 +59,7 @@ struct halving_scan {
       its->kept = more(mine);
       step(send{partner, its->at(its->theirs())}, recv{partner, its->kept});
       range both = its->upper() ? held : its->kept;
-      if (its->upper() && its != first) {   // what is held is needed again
+      if (its->upper() && its != first) {   // the value is needed again
         both = more(mine);
         step(copy{held, both});
       }
@@ -83,7 +84,7 @@ struct halving_scan {
       range const mine = its->mine(), theirs = its->theirs(), held = its->at(mine), known = prefix(mine);
       int const partner = step.rank() ^ its->distance;
       int const after = its->serves() ? step.rank() + its->distance : nobody;
-      // Nothing goes to lower groups, nor comes from upper ones, where nobody is below both.
+      // If no rank is below both groups, the lower group gets nothing from the upper one.
       int const to = its->prefixed() || !its->upper() ? partner : nobody;
       int const from = its->prefixed() || its->upper() ? partner : nobody;
       if (Inclusive && its == first) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Halving tree: the latter half of the ranks sends its vectors to the former half until one rank is
-/// left, then all the way back.
+/// Halving tree: the upper half of the ranks sends its vectors to the lower half until one rank is left, then the
+/// result goes all the way back.
 /// Picture  p = 6   round 1: 3->0 4->1 5->2   round 2: 2->0   round 3: 1->0     back: 0->1   0->2   0->3 1->4 2->5
 /// Cost     reduce      ceil(lg p) (alpha_uni + n beta_uni + n gamma)
 ///          all_reduce  ceil(lg p) (2 alpha_uni + 2 n beta_uni + n gamma)
 ///          equal to the recorded schedule for every p, n; the source counts messages only, 2 lg p (alpha + n beta)
 /// Needs    any p (the source: p = 2^k), any root; a commutative functor
 /// Order    not kept (rank r meets r + p/2 first); same bits on all ranks
-/// Prefer   machines where neighbours in rank share a link and ranks p/2 apart do not.   Avoid: otherwise binary_tree
+/// Prefer   machines where neighbours in rank share a link and ranks p/2 apart do not. Otherwise binary_tree
 /// Source   All-reduce ring and tree coursework (PHYS52015), algorithm 2
 #pragma once
 

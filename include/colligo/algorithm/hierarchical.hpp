@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Hierarchical: any two algorithms, one within each host and one between the hosts, whose lowest ranks (or the root)
-/// speak for them.
+/// Hierarchical: any two algorithms, one within each host and one between the hosts' leaders, their lowest ranks (or
+/// the root).
 /// Picture  hosts 0-3 and 4-7, binary_tree and recursive_doubling   within: 1->0 3->2 5->4 7->6   2->0 6->4
 ///          between: 0-4   within: back
 /// Cost     the sum of its stages, equal to the recorded schedule where all hosts have as many ranks: with m ranks on
 ///          each of h hosts, all_reduce is reduce over m, all_reduce over h, broadcast over m. By default 2 ceil(lg m)
 ///          one-way messages and recursive_doubling's over h
-/// Needs    any p, any root. Between hosts an algorithm that does not look back at a rank's own contribution (not
-///          rotating_ring, not census).
-///          Where Within has no reduce or broadcast, and Between none for reduce and broadcast, binary_tree's is taken
-/// Order    kept where the stages keep it and hosts hold consecutive ranks, otherwise the functor must commute; same
-///          bits on all ranks if Between gives them
-/// Prefer   several hosts, short vectors.   Avoid: long vectors, one rank per host moves all of it (see multi_leader)
+/// Needs    any p, any root. Between hosts an algorithm that does not use a rank's own contribution to the end (not
+///          rotating_ring, not census). binary_tree replaces Within if it has no reduce or broadcast, and Between if it
+///          has none for reduce and broadcast
+/// Order    kept if the stages keep it and hosts have consecutive ranks, otherwise the functor must commute; same bits
+///          on all ranks if Between gives them
+/// Prefer   several hosts, short vectors.   Avoid: long vectors, which one rank per host moves (see multi_leader)
 /// Source   Bjorndalen et al. on LAM-MPI, section 5 (reduction within each node first); with an all_reduce between
 ///          leaders instead of a root
 #pragma once
@@ -30,7 +30,7 @@
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
-/// Of a sum of stages' formulas, which assume hosts of as many ranks each.
+/// The exactness of a sum of stages' formulas, which assume equally many ranks on each host.
 constexpr formula of_parts(host_map const& map, auto... parts) {
   return map.even() ? std::max({parts...}) : formula::estimate;
 }
@@ -38,13 +38,13 @@ constexpr formula of_parts(host_map const& map, auto... parts) {
 
 template <class Within = binary_tree, class Between = recursive_doubling>
 struct hierarchical {
-  /// The two of the catalogue differ by name; another composition is known by its type alone.
+  /// The two of the catalogue have different names; other compositions are known only by their type.
   static constexpr std::string_view name = std::is_same_v<Between, direct> ? "hierarchical_direct" : "hierarchical";
 
   Within within{};
   Between between{};
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
-  host_tables const* tables = nullptr;   ///< of these hosts, if somebody keeps them
+  host_tables const* tables = nullptr;   ///< of these hosts, if kept
 
   template <class T, class Op>
   struct all_reduce {

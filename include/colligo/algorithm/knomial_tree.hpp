@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// K-nomial tree: a binomial tree in which up to k groups merge at a time: k - 1 whole vectors in one step of a rank.
+/// K-nomial tree: a binomial tree in which up to k groups merge at a time: a rank receives k - 1 whole vectors in one
+/// step.
 /// Picture  p = 9, radix 3, root 0   round 1: 1,2->0 4,5->3 7,8->6   round 2: 3,6->0     broadcast: back
 /// Cost     in q = ceil(log p / log k) rounds of k_i <= k groups each:
 ///          broadcast  sum over rounds of f_alpha (alpha + (k_i - 2) alpha_further) + (k_i - 1) n beta_uni
@@ -8,9 +9,9 @@
 ///          equal to the recorded schedule where p is the product of the k_i, a bound otherwise
 /// Needs    any p, any root, any associative functor
 /// Order    kept for every root
-/// Prefer   short vectors where the start-ups of messages to several ranks overlap, alpha_further far below alpha;
-///          the smaller it is the larger k. From p on the root serves everybody itself.
-///          Avoid: where they do not (see binary_tree, which this is for k = 2), long vectors
+/// Prefer   short vectors if the start-ups of messages to several ranks overlap, alpha_further far below alpha; the
+///          smaller it is, the larger k. From k = p on the root serves all ranks itself. Avoid: long vectors, and k > 2
+///          where start-ups do not overlap (k = 2 is binary_tree)
 /// Source   folklore; k-nomial trees of Open MPI, MPICH, UCC. The optimum of the LogP model: R. M. Karp, A. Sahay,
 ///          E. E. Santos, K. E. Schauser, Optimal Broadcast and Summation in the LogP Model, 1993
 #pragma once
@@ -27,7 +28,7 @@ namespace colligo::inline COLLIGO_MODE {
 struct knomial_tree {
   static constexpr std::string_view name = "knomial_tree";
 
-  std::size_t radix = 4;   ///< groups that merge at most; at least 2
+  std::size_t radix = 4;   ///< the most groups that merge at a time; at least 2
 
   static constexpr std::array knobs{knob<knomial_tree>{"radix", &knomial_tree::radix}};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Linear: gather and scatter in which everybody talks to the root directly.
+/// Linear: gather and scatter in which every rank exchanges messages with the root directly.
 /// Picture  p = 4, root 1   0->1, 2->1, 3->1, all at once
 /// Cost     (p-1) alpha_uni + (n - n/p) beta_uni, equal to the recorded schedule where p divides n; start-ups but the
 ///          first are alpha_further where they overlap

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Multi-leader: the vector is cut into one slice per rank of a host; each rank leads its slice: reduce_scatter within
-/// each host, all_reduce of a slice between the ranks that lead it, all_gather within each host. All ranks of a host
-/// use the network at once.
+/// Multi-leader: cuts the vector into one slice per rank of a host, and each rank leads its slice: reduce_scatter
+/// within each host, all_reduce of a slice between its leaders, all_gather within each host. All ranks of a host use
+/// the network at once.
 /// Picture  hosts 0-1 and 2-3, vector AB   within: 0-1 2-3   between: 0-2 A, 1-3 B   within: 0-1 2-3
 /// Cost     the sum of its stages, equal to the recorded schedule where all hosts have as many ranks and these divide
 ///          n: with m ranks on each of h hosts, reduce_scatter over m, all_reduce of n/m over h, all_gather over m
-/// Needs    any p. Where hosts have different numbers of ranks there are as many slices as the smallest has, and other
-///          ranks lead none. Between hosts an algorithm that does not look back at a rank's own contribution (not
-///          rotating_ring, not census). Where Within has no reduce_scatter halving_doubling's is taken, where it has no
-///          all_gatherv recursive_doubling's
-/// Order    kept where the stages keep it and hosts hold consecutive ranks, otherwise the functor must commute; same
-///          bits on all ranks if Between gives them
+/// Needs    any p. If hosts have different numbers of ranks, there are as many slices as the smallest host has ranks,
+///          and other ranks lead none. Between hosts an algorithm that does not use a rank's own contribution to the
+///          end (not rotating_ring, not census). If Within has no reduce_scatter, halving_doubling's replaces it; if it
+///          has no all_gatherv, recursive_doubling's
+/// Order    kept if the stages keep it and hosts have consecutive ranks, otherwise the functor must commute; same bits
+///          on all ranks if Between gives them
 /// Prefer   several hosts, long vectors.   Avoid: short ones, three algorithms' start-ups (see hierarchical)
-/// Source   none that is printed: the hierarchical scheme of hierarchical.hpp, with a leader per slice
+/// Source   no paper: the scheme of hierarchical.hpp, with a leader per slice
 #pragma once
 
 #include "../core/stage.hpp"
@@ -29,7 +29,7 @@ struct multi_leader {
   Within within{};
   Between between{};
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
-  host_tables const* tables = nullptr;   ///< of these hosts, if somebody keeps them
+  host_tables const* tables = nullptr;   ///< of these hosts, if kept
 
   template <class T, class Op>
   struct all_reduce {

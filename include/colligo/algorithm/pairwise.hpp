@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Pairwise exchange: in round i a rank sends to the one i places above it and receives from the one i places below; so
-/// many rounds at once as the window says.
+/// Pairwise exchange: in round i a rank sends to the rank i places above it and receives from the rank i places below.
+/// A window of rounds runs at once.
 /// Picture  p = 4   round 1: 0<->1, 2<->3   round 2: 0<->2, 1<->3   round 3: 0<->3, 1<->2
 ///          p = 3   round 1: 0->1, 1->2, 2->0   round 2: 0->2, 1->0, 2->1
 /// Cost     (p-1) (alpha + n/p beta) for even blocks, n all that a rank sends, equal to the recorded schedule where p
 ///          divides n; start-ups of a window but the first are alpha_further where they overlap
-/// Needs    any p, any counts; a rank knows its own alone
+/// Needs    any p, any counts; a rank needs only its own
 /// Order    nothing is combined
 /// Prefer   long blocks, uneven ones.   Avoid: blocks of a few bytes on many ranks, p - 1 start-ups
 /// Source   folklore; Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, 2005,
@@ -27,7 +27,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// With `window` peers at a time, where p is a power of two both ways with the same ones.
+/// With `window` peers at a time; if p is a power of two, a rank sends to the same ranks that it receives from.
 template <steps Step>
 constexpr void exchange_pairs(Step& step, blocks const& in, blocks const& out, int window) {
   int const p = step.size(), me = step.rank();

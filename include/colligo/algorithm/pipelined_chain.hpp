@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Pipelined chain: the vector goes from rank to rank in blocks, every rank passes one on while it receives the next.
+/// Pipelined chain: the vector goes from rank to rank in blocks. Every rank passes one block on while it receives the
+/// next.
 /// Picture  p = 3, blocks ABC   round 1: 0->1 A   round 2: 0->1 B, 1->2 A   round 3: 0->1 C, 1->2 B   round 4: 1->2 C
 /// Cost     with b blocks: p - 2 + b rounds of at most alpha + n/b beta; reduce, scan, exclusive_scan combine up to
 ///          2 n/b in each (reduce to a rank inside: two shorter chains meet there)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Pipelined circulant: a broadcast in blocks, and backwards a reduce, in as few rounds as there can be for so many
-/// blocks. In every round each rank sends one block and receives one, at the distances of the circulant graph in turn;
-/// the schedule by which every rank always has what it is to send is computed by each rank for itself. From all ranks
-/// at once it is an all_gatherv: a message is a list of blocks, one of each rank's data; that backwards is a
-/// reduce_scatter.
+/// Pipelined circulant: a broadcast in blocks, and backwards a reduce, in the fewest rounds possible for the number of
+/// blocks. In every round each rank sends one block and receives one, at the distances of the circulant graph in turn.
+/// Each rank computes its own schedule, by which it always has the block that it is to send. From all ranks at once it
+/// is an all_gatherv: a message is a list of blocks, one of each rank's data; backwards that is a reduce_scatter.
 /// Picture  p = 5, blocks ABC   round 1: 0->2 A   2: 0->3 B   3: 0->1 C, 2->3 A, 3->4 B
 ///          4: 0->2 C, 2->4 A, 4->1 B   5: 0->3 C, 1->4 C, 3->1 A, 4->2 B      distances 2 3 1 2 3
 /// Cost     with q = ceil(lg p) and N blocks: broadcast  (N - 1 + q) (alpha + n/N beta)
@@ -21,13 +20,13 @@
 ///          what goes as one message is packed and unpacked, but where it is one stretch (from one rank): 2 copies of
 ///          n, and q/N n of data that are cut
 /// Needs    any p, any root, any counts; for reductions a commutative functor; for lists memory for one message each
-///          way and for c q small integers, p q at most
+///          way and for c q small integers, at most p q
 /// Order    not kept
-/// Prefer   broadcast and reduce of vectors of all lengths on many ranks, all_gatherv and reduce_scatter of long uneven
-///          ones.
-///          Avoid: very short vectors (see binary_tree, which has nothing to compute), even blocks (see circulant)
+/// Prefer   broadcast and reduce of vectors of any length on many ranks, all_gatherv and reduce_scatter of long uneven
+///          blocks.   Avoid: very short vectors (see binary_tree, which has nothing to compute), even blocks (see
+///          circulant)
 /// Source   J. L. Traff, Optimal Broadcast Schedules in Logarithmic Time with Applications to Broadcast, All-Broadcast,
-///          Reduction and All-Reduction, 2024; the number of pieces and how shorter data are cut are our own
+///          Reduction and All-Reduction, 2024; the number of segments, and how shorter data are cut, are our own
 #pragma once
 
 #include <array>
@@ -76,7 +75,7 @@ struct pipelined_circulant {
     static constexpr bool ordered = false;
     pipelined_circulant const& knob;
 
-    // The broadcast backwards: a block leaves a rank when all that is to be folded into it has come.
+    // The broadcast backwards: a block leaves a rank when all of its contributions have been folded.
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
       auto ring = rooted_at(step, root);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Pipelined ring: the irregular all_gather. Every rank's data is cut into blocks of at most B bytes, which go round
-/// the ring one after the other, each rank's own last block first; so that one long contribution does not make
-/// everybody wait.
+/// Pipelined ring: the irregular all_gather. Cuts every rank's data into blocks of at most B bytes, which go round the
+/// ring one after the other, each rank's own last block first, so that one long contribution does not make all ranks
+/// wait.
 /// Picture  p = 3, rank 0 has ABC, rank 1 has D, rank 2 nothing   round 1: 0->1 C, 1->2 D   2: 0->1 B, 1->2 C
 ///          3: 0->1 A, 1->2 B   ...
 /// Cost     with b_i = max(1, ceil(m_i / B)): at most sum b_i - min b_i rounds of at most alpha + B beta (equation 1).
@@ -12,8 +12,8 @@
 /// Own work 20 p steps for the order of the ring, which is kept with the communicator for counts that come again
 /// Needs    any p, any counts; memory for the order of the ring, p ints a call
 /// Order    nothing is combined
-/// Prefer   long uneven blocks where copying counts (pipelined_circulant has fewer rounds, and packs).
-///          Avoid: short ones (see circulant)
+/// Prefer   long uneven blocks where copies are expensive (pipelined_circulant has fewer rounds, but packs).   Avoid:
+///          short ones (see circulant)
 /// Source   Traff et al., A Pipelined Algorithm for Large, Irregular All-gather Problems, sections 2.2 to 2.4
 #pragma once
 
@@ -29,8 +29,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Block size of equation 2, in bytes, for a machine; the whole contribution where all are even; the best of a pipeline
-/// where one rank has everything.
+/// The block size of equation 2, in bytes, for a machine; the whole contribution if all are even; the best for a
+/// pipeline if one rank has everything.
 inline double best_block(blocks const& of_rank, std::size_t element_size, machine const& m) {
   int const p = of_rank.parts;
   int z = 0;
@@ -47,7 +47,7 @@ struct pipelined_ring {
 
   std::size_t block = 0;            ///< B in bytes; 0: by equation 2 for a `typical` machine, since
                                     ///< schedules depend on p and the counts alone (best_block takes another)
-  std::size_t even = 0;             ///< not 0: a contribution is cut evenly, instead of into full blocks
+  std::size_t even = 0;             ///< not 0: cuts a contribution evenly instead of into full blocks
                                     ///< and a remainder
   std::span<int const> hosts = {};  ///< the host of each rank; empty: one host, or as the communicator knows
 
@@ -58,7 +58,7 @@ struct pipelined_ring {
   struct all_gatherv {
     pipelined_ring const& knob;
 
-    /// The ring's order, and how many pieces each rank has.
+    /// The ring's order, and the number of blocks of each rank.
     static own_work work(blocks const& of_rank, std::size_t) { return {0, 0, 20.0 * of_rank.parts}; }
 
     template <steps Step>
@@ -78,8 +78,8 @@ struct pipelined_ring {
         while (z < order.size() && filled(rank_at(at - 1 - static_cast<int>(z))) == 0) ++z;
         return z;
       };
-      // Where every rank with data has enough of it to bridge the empty ranks before it, those pass on without a block
-      // of their own (section 2.3); else they take part as if they had one empty block (2.2).
+      // If every rank with data has enough of it to bridge the empty ranks before it, those have no block of their own
+      // (section 2.3); else they take part as if they had one empty block (2.2).
       int with_data = 0;
       bool bridged = true;
       for (int at = 0; at < p; ++at)

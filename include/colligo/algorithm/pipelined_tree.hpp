@@ -6,8 +6,8 @@
 /// Cost     a rank sends each block twice; it has lg p blocks on its way at a time
 /// Needs    any p, any root
 /// Order    nothing is combined
-/// Prefer   medium vectors on many ranks.
-///          Avoid: few ranks, very long vectors (see pipelined_chain, scatter_all_gather)
+/// Prefer   vectors of medium length on many ranks.   Avoid: few ranks, very long vectors (see pipelined_chain,
+///          scatter_all_gather)
 /// Source   folklore; Open MPI's and MPICH's pipelined trees
 #pragma once
 

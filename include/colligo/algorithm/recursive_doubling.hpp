@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Recursive doubling: every rank swaps what it has with the rank d away, d = 1, 2, 4 ...; all_reduce combines it,
-/// all_gather collects it. Scans hand what they have to the rank d further on.
+/// Recursive doubling: every rank swaps its data with the rank d away, d = 1, 2, 4 ...; all_reduce combines the data,
+/// all_gather collects it. In scans a rank sends its data to the rank d above.
 /// Picture  p = 4   round 1: 0-1 2-3   round 2: 0-2 1-3
 /// Cost     lg p (alpha + n beta + n gamma); for p not a power of two, with p' = 2^floor(lg p),
 ///          lg p' (alpha + n beta + n gamma) + 2 (alpha_uni + n beta_uni) + n gamma, equal to the
@@ -11,9 +11,9 @@
 ///          without a fold
 ///          The source rounds the second to ceil(lg p) (alpha + n beta + n gamma) + alpha_uni + n beta_uni: the same
 ///          where uni = bi.
-/// Needs    any p: for all_reduce folded<> supplies what is not 2^k
+/// Needs    any p: for all_reduce folded<> extends it to p other than 2^k
 /// Order    kept, any associative functor; same bits on all ranks
-/// Prefer   short vectors.   Avoid: long vectors, every rank sends and combines all of it lg p times
+/// Prefer   short vectors.   Avoid: long vectors, which every rank sends and combines lg p times
 /// Source   Rabenseifner and Adamidis, Collective Reduction Operation on Cray X1, section 3.4
 #pragma once
 
@@ -46,7 +46,7 @@ struct recursive_doubling {
     }
   };
 
-  // A spare rank lends its block to its neighbour and gets all others at the end.
+  // A spare rank sends its block to its neighbour and gets all others at the end.
   template <class T>
   struct all_gatherv {
     template <steps Step>
@@ -77,7 +77,7 @@ struct recursive_doubling {
     }
   };
 
-  // Rank r knows the d ranks up to itself; the d before those come from rank r - d.
+  // Rank r has the combination of the d ranks up to itself; that of the d before them comes from rank r - d.
   template <class T, class Op>
   struct scan {
     static constexpr bool ordered = true;
@@ -96,7 +96,7 @@ struct recursive_doubling {
     }
   };
 
-  // Everybody's value moves up one rank, then a scan of ranks 1 .. p - 1.
+  // Each rank's value moves up one rank, then a scan of ranks 1 .. p - 1 follows.
   template <class T, class Op>
   struct exclusive_scan {
     static constexpr bool ordered = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Recursive halving: reduce_scatter by vector halving and distance halving, so that the blocks end where they belong.
+/// Recursive halving: reduce_scatter by vector halving and distance halving, so that each block ends at its rank.
 /// Picture  p = 4, blocks ABCD   round 1: 0-2 1-3 (0 and 1 keep AB)   round 2: 0-1 2-3 (0 keeps A, 1 B, 2 C, 3 D)
 /// Cost     p = 2^k: lg p alpha + (n - n/p) (beta + gamma), equal to the recorded schedule where p divides n; else
 ///          spare ranks first share with their neighbour (halving_doubling), and get their block from it at the end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Ring: reduce_scatter by pairwise exchange with growing strides, then an all_gather around the ring (reduce: straight
-/// to the root); each half is an algorithm of its own too.
+/// to the root). Each half is also an algorithm of its own.
 /// Picture  p = 3, blocks ABC   stride 1: 0->1->2->0, each folds its own block   stride 2: 0->2->1->0
 ///          ring: 0 sends A to 1, 1 sends B to 2, 2 sends C to 0; then each passes on what it received
 /// Cost     all_reduce  2 (p-1) alpha + 2 n beta + n gamma - (2 n beta + n gamma) / p
@@ -22,7 +22,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-// Afterwards rank r holds the result of block r.
+// Afterwards rank r has the result of block r.
 template <steps Step>
 constexpr void reduce_scatter_by_pairwise_exchange(Step& step, blocks const& block) {
   int const p = step.size(), me = step.rank();
@@ -32,7 +32,7 @@ constexpr void reduce_scatter_by_pairwise_exchange(Step& step, blocks const& blo
   }
 }
 
-// Rank r knows block r to begin with and passes on in every round what it received in the last one.
+// Rank r has block r at first, and in every round passes on the block that it received in the last one.
 template <steps Step>
 constexpr void all_gather_around_ring(Step& step, blocks const& block) {
   int const p = step.size(), me = step.rank();

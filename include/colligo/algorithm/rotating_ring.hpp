@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Rotating ring: whole partial results travel round the ring, and every rank that one
-/// passes adds its own vector to it.
+/// Rotating ring: whole partial results travel round the ring, and every rank adds its own vector.
 /// Picture  p = 3   round 1: 0->1->2->0, rank r then holds r-1, r   round 2: the same again, rank r holds r-2, r-1, r
 /// Cost     all_reduce  (p-1) (alpha + n beta + n gamma)          reduce  (p-1) (alpha_uni + n beta_uni + n gamma)
 ///          equal to the recorded schedule for every p, n; the source counts messages only, (p-1) (alpha + n beta)
 /// Needs    any p (the source: p = 2^k), any root; a commutative functor; for in-place calls a copy of the input
 /// Order    not kept (every rank meets the others in its own order), so the bits differ between ranks
-/// Prefer   teaching, and as the base line of the coursework.   Avoid: everything else, ring moves 2/p of the bytes
-/// Source   All-reduce ring and tree coursework (PHYS52015), algorithm 1; its reduce keeps the one partial result that
+/// Prefer   teaching, and as the baseline of the coursework.   Avoid: everything else; ring moves 2/p of the bytes
+/// Source   All-reduce ring and tree coursework (PHYS52015), algorithm 1; its reduce keeps only the partial result that
 ///          ends at the root
 #pragma once
 

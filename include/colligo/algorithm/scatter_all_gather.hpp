@@ -7,7 +7,7 @@
 ///          recorded schedule where p divides n
 /// Needs    any p, any root
 /// Order    nothing is combined
-/// Prefer   long vectors.   Avoid: short ones (see binary_tree)
+/// Prefer   long vectors.   Avoid: short vectors (see binary_tree)
 /// Source   M. Barnett et al., InterCom, 1994; the all_gather is Traff's (see circulant), which
 ///          needs lg p rounds for every p
 #pragma once

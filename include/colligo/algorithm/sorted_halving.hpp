@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Sorted halving: reduce_scatter on any number of ranks, order kept, in ceil(lg p) rounds or one more. Each rank
-/// copies its blocks into the order in which chained halving leaves them with ranks.
+/// Sorted halving: reduce_scatter on any number of ranks, order kept, in ceil(lg p) rounds or one more. Each rank first
+/// copies its blocks into the order in which chained halving leaves them on ranks.
 /// Picture  p = 4, blocks 0123   copied: 0213   round 1: 0-1 2-3 swap halves   round 2: 0-2 1-3 swap quarters
 ///          0: 0   2: 2   1: 1   3: 3
 /// Cost     with q = ceil(lg p) and V of chained_halving in whole blocks: for p = 2^k and 3 2^k, where every rank is
@@ -10,8 +10,8 @@
 /// Own work p + 1 copies, of n elements and a block; O(p lg p) steps, lg p for each block to find out whose it is
 /// Needs    any p, any counts, any associative functor, and room for another vector
 /// Order    kept
-/// Prefer   functors that do not commute, vectors so short that a start-up takes longer than to copy them.   Avoid:
-///          long ones
+/// Prefer   functors that do not commute, vectors so short that a start-up takes longer than copying them. Avoid: long
+///          vectors
 /// Source   chained_halving's; for p = 2^k: copying into the order of bits reversed, folklore
 #pragma once
 
@@ -30,7 +30,7 @@ struct sorted_halving {
   struct reduce_scatter {
     static constexpr bool ordered = true;
 
-    /// Elements beyond the vector: its blocks in another order.
+    /// Elements beyond the vector: its blocks in the other order.
     constexpr std::size_t scratch(blocks const& vector, std::size_t) const { return vector.whole.size(); }
 
     static constexpr own_work work(blocks const& vector, std::size_t) {
@@ -42,7 +42,7 @@ struct sorted_halving {
     constexpr void operator()(Step& step, blocks const& block) const {
       chained_ring const ring{step.size()};
       int const me = step.rank();
-      int mine = 0;   // where this rank's block is in their new order
+      int mine = 0;   // the place of this rank's block in the new order
       std::size_t at = block.whole.last;
       bool const alike = block.is_even() && divides(ring.p, block.whole.size());   // in any order
       std::vector<std::size_t> begin;

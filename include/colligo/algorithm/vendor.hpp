@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Vendor: the MPI library's own collective. It is not made of steps; transports over MPI call it
-/// (messages/mpi_vendor.hpp). Picture  none, the library decides
+/// Vendor: the MPI library's own collective. It does not consist of steps; transports over MPI call it
+/// (messages/mpi_vendor.hpp), so its card has no picture.
 /// Cost     unknown, measure it: benchmarks/compare
 /// Needs    a communicator over MPI and an element type that travels as bytes
-/// Order    kept (MPI asks for it unless the functor is known to commute); the standard only
-///          recommends the same bits on all ranks
-/// Errors   those of one rank alone (arguments, a functor that throws) the others do not hear of: a blocking collective
-///          of MPI's returns to nobody before its end, one that has been started can not be cancelled, and what is left
-///          of either meets the next. In checked mode arguments are refused on all ranks before the call
-/// Requests do not go on in vendor{}, MPI's blocking collective: let no rank wait for one before it comes to the call
-///          that another is in. Chosen by the environment, a table, adaptive or a name it is MPI's non-blocking one,
-///          waited for with progress; MPI lets the two not meet
-/// Prefer   where benchmarks/compare says so.   Avoid: user functors, most MPI libraries use slow algorithms for them
+/// Order    kept (MPI requires it unless the functor is known to commute); the standard only recommends the same bits
+///          on all ranks
+/// Errors   other ranks do not see an error of one rank (arguments, a functor that throws): MPI's blocking collective
+///          does not return before its end, a started one can not be cancelled, and messages left of either match the
+///          next call. In checked mode all ranks refuse arguments before the call
+/// Requests make no progress in vendor{}, MPI's blocking collective: no rank may wait for a request while another rank
+///          is already in the call. The environment, a table, adaptive or a name use MPI's non-blocking one, and wait
+///          with progress; MPI does not let the two match
+/// Prefer   if benchmarks/compare says so.   Avoid: user functors, for which most MPI libraries use slow algorithms
 /// Source   MPI-3.1, section 5.9
 #pragma once
 

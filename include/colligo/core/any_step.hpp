@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The only kind of step that compiled algorithms see. Its implementations execute, record, trace or measure
-/// them.
+/// @file
+/// The only kind of step that compiled algorithms see. Its implementations execute, record, trace or measure them.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The time, without the header chrono, whose calendar costs every unit a twentieth of a second.
+/// @file
+/// The time, without the header chrono, whose calendar costs every unit a twentieth of a second.
 #pragma once
 
 #include <time.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The engine's view of an element type and a functor: a size and a few functions. The rest of the library sees
-/// bytes, so for each type and functor the compiler compiles only the loop that combines.
+/// @file
+/// The engine's view of an element type and a functor: a size and a few functions. The rest of the library sees bytes,
+/// so for each type and functor the compiler compiles only the loop that combines.
 #pragma once
 
 #include <algorithm>

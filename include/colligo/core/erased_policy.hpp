@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file An algorithm for one collective, compiled against any_step, with the types of its tag erased.
+/// @file
+/// An algorithm for one collective, compiled against any_step, with the types of its tag erased.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The library's exceptions. Every message says the call, the rank and what was wrong.
+/// @file
+/// The library's exceptions. Every message says the call, the rank and what was wrong.
 #pragma once
 
 #include "mode.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Reduction functors: which of them commute, and the library's own: maximum, minimum, maxloc, minloc.
+/// @file
+/// Reduction functors: which of them commute, and the library's own: maximum, minimum, maxloc, minloc.
 ///
 /// A functor is any callable T(T const&, T const&), also with state. It must be associative. A functor may take three
 /// arguments instead, T(std::size_t index, T const&, T const&): the index of the element in the caller's vector comes

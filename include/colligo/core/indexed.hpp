@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Functors that take the index of the elements that they combine. Within the vector the index is the element's
-/// place. Elements that algorithms keep beyond the vector come from it: a copy has the indices of its source, and
-/// combined elements have equal indices. If neither is known, whole vectors lie behind the vector one after the other
+/// @file
+/// Functors that take the index of the elements that they combine. Within the vector the index is the element's place.
+/// Elements that algorithms keep beyond the vector come from it: a copy has the indices of its source, and combined
+/// elements have equal indices. If neither is known, whole vectors lie behind the vector one after the other
 /// (adding.md).
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Text files that people and programs write: lines of words; `#` begins a comment.
+/// @file
+/// Text files that people and programs write: lines of words; `#` begins a comment.
 #pragma once
 
 #include "mode.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file each(op, op, ...): a functor on tuples, pairs, arrays and aggregates with a functor for each member, so that
-/// one call makes several reductions:
+/// @file
+/// each(op, op, ...): a functor on tuples, pairs, arrays and aggregates with a functor for each member, so that one
+/// call makes several reductions:
 ///
 ///   colligo::all_reduce(world, std::tuple{x, y, 1L}, colligo::each(std::plus<>{}, colligo::maximum{}, std::plus<>{}));
 ///

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The two modes. Header-only is the default. With COLLIGO_COMPILED defined the headers only declare functions
-/// that are no templates; the library colligo::compiled, made from the same headers, defines them. Each mode has an
-/// inline namespace of its own, so that one program can contain both.
+/// @file
+/// The two modes. Header-only is the default. With COLLIGO_COMPILED defined the headers only declare functions that are
+/// no templates; the library colligo::compiled, made from the same headers, defines them. Each mode has an inline
+/// namespace of its own, so that one program can contain both.
 #pragma once
 
 // Compilers go on after an #error and would print much more; a missing file stops them.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file std::unique_ptr without deleters, which costs a unit twenty functions less for each type.
+/// @file
+/// std::unique_ptr without deleters, which costs a unit twenty functions less for each type.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Half-open index ranges of "the vector", and the papers' ways to cut it.
+/// @file
+/// Half-open index ranges of "the vector", and the papers' ways to cut it.
 #pragma once
 
 #include "mode.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Views of a step with other rank numbers, so that algorithms need not mention roots other than 0 or spare
-/// ranks.
+/// @file
+/// Views of a step with other rank numbers, so that algorithms need not mention roots other than 0 or spare ranks.
 #pragma once
 
 #include <bit>

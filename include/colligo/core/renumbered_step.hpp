@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file An any_step with other rank numbers: stages of composed algorithms run on it, so a unit compiles each
-/// algorithm for one kind of step. Costs one more virtual call for each step.
+/// @file
+/// An any_step with other rank numbers: stages of composed algorithms run on it, so a unit compiles each algorithm for
+/// one kind of step. Costs one more virtual call for each step.
 #pragma once
 
 #include <algorithm>

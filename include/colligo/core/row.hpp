@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Growing arrays of trivially copyable values, for the engine. std::vector would work, but a header-only unit
-/// would compile some sixty of its functions for each of two dozen types. One function grows all rows.
+/// @file
+/// Growing arrays of trivially copyable values, for the engine. std::vector would work, but a header-only unit would
+/// compile some sixty of its functions for each of two dozen types. One function grows all rows.
 #pragma once
 
 #include "mode.hpp"

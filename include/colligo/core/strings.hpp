@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Reads and writes text: switches and numbers in names and variables, error messages, warnings.
+/// @file
+/// Reads and writes text: switches and numbers in names and variables, error messages, warnings.
 #pragma once
 
 #include "mode.hpp"

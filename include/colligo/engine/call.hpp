@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The interface between public headers and the engine: a communicator's endpoint, and a call of a collective in
-/// bytes. Kept small, because every unit that makes a call compiles it. A transport specialises port_of for its
-/// communicator type.
+/// @file
+/// The interface between public headers and the engine: a communicator's endpoint, and a call of a collective in bytes.
+/// Kept small, because every unit that makes a call compiles it. A transport specialises port_of for its communicator
+/// type.
 #pragma once
 
 #include <concepts>

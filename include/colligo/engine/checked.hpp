@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Checked mode for one communicator: checked(comm). COLLIGO_CHECK=1 does the same for all communicators of a
-/// program.
+/// @file
+/// Checked mode for one communicator: checked(comm). COLLIGO_CHECK=1 does the same for all communicators of a program.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Identifies the call of a message, and has the reports on calls that ranks write for each other in shared
-/// memory. So ranks see when they make different calls, and when one of them has abandoned its call.
+/// @file
+/// Identifies the call of a message, and has the reports on calls that ranks write for each other in shared memory. So
+/// ranks see when they make different calls, and when one of them has abandoned its call.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Plans of irregular calls, kept with their port, so that a policy works a call's steps out once for the same
-/// counts.
+/// @file
+/// Plans of irregular calls, kept with their port, so that a policy works a call's steps out once for the same counts.
 #pragma once
 
 #include <algorithm>

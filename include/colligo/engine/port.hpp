@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The port, which lives as long as its communicator, and the engine, which runs an algorithm for a call.
+/// @file
+/// The port, which lives as long as its communicator, and the engine, which runs an algorithm for a call.
 #pragma once
 
 #include <array>

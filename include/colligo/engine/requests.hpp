@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Requests. A request performs the rank's plan step by step. All requests of a rank make progress whenever the
+/// @file
+/// Requests . A request performs the rank's plan step by step. All requests of a rank make progress whenever the
 /// rank tests one, waits for one, or makes a blocking call.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Scratch memory, kept with a communicator or a request, so that a warm call allocates nothing.
+/// @file
+/// Scratch memory, kept with a communicator or a request, so that a warm call allocates nothing.
 #pragma once
 
 #include <cstddef>

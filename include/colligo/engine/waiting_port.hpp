@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file A port for transports that have only the steps of requests: a blocking call performs one such step after the
-/// other and waits for each. A template, so that only units that use it compile it.
+/// @file
+/// A port for transports that have only the steps of requests: a blocking call performs one such step after the other
+/// and waits for each. A template, so that only units that use it compile it.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The vector of a run. The user's input is never copied first: a range is read from the input until it has been
+/// @file
+/// The vector of a run. The user's input is never copied first: a range is read from the input until it has been
 /// written in the output, so the first fold is out = op(in, received).
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Which caches, nodes and sockets a process's cores share with others, from the system.
+/// @file
+/// Which caches, nodes and sockets a process's cores share with others, from the system.
 #pragma once
 
 #include <sched.h>

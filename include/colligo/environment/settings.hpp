@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Settings for the communicators of a process, from the environment and from the program before its first call:
+/// @file
+/// Settings for the communicators of a process, from the environment and from the program before its first call:
 /// variables, files that they name, and their meaning.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The bodies of agree.hpp. The ranks compare descriptions of their calls in words, so the error message can show
-/// every difference.
+/// @file
+/// The bodies of agree.hpp. The ranks compare descriptions of their calls in words, so the error message can show every
+/// difference.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The parts of public headers. Each collective specialises calls<C>: make<How>(comm, the arguments of a form for
+/// @file
+/// The parts of public headers. Each collective specialises calls<C>: make<How>(comm, the arguments of a form for
 /// ranges, algorithm = {}) checks them and makes a blocking call, a request or a persistent request; fits<false>()
 /// lists all forms, for a call that fits none. The functions for requests are here, once for all collectives.
 #pragma once

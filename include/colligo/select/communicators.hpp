@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The transports that public headers include: Boost.MPI and raw MPI if they are installed, and threads. Define
+/// @file
+/// The transports that public headers include: Boost.MPI and raw MPI if they are installed, and threads. Define
 /// COLLIGO_WITHOUT_BOOST_MPI to use only MPI_Comm, for example with an MPI library for which Boost.MPI was not built.
 /// Boost.MPI needs RTTI, so -fno-rtti leaves it out too.
 #pragma once

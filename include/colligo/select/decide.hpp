@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Turns the last argument of a call into a choice: resolves names and automatic, and refuses everything that is
-/// not known to be wrong at compile time.
+/// @file
+/// Turns the last argument of a call into a choice: resolves names and automatic, and refuses everything that is not
+/// known to be wrong at compile time.
 #pragma once
 
 #include <array>

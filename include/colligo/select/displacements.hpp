@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Blocks at displacements, as MPI's, in elements. Collectives do not know displacements: blocks that follow one
+/// @file
+/// Blocks at displacements, as MPI's, in elements. Collectives do not know displacements: blocks that follow one
 /// another stay in place, others are copied.
 #pragma once
 

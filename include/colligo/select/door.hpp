@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The common part of the public headers: the checks of a call's arguments, the checks at compile time, and the
-/// step from types to bytes. No template on element type and functor goes further.
+/// @file
+/// The common part of the public headers: the checks of a call's arguments, the checks at compile time, and the step
+/// from types to bytes. No template on element type and functor goes further.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Arguments other than ranges: single values, a pointer and a count, containers that are resized, Boost.MPI's
-/// inplace. Public headers make ranges of them and call their form for ranges.
+/// @file
+/// Arguments other than ranges: single values, a pointer and a count, containers that are resized, Boost.MPI's inplace.
+/// Public headers make ranges of them and call their form for ranges.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Calls that no form accepts: the compiler's message says what to write. A correct call instantiates nothing of
-/// this.
+/// @file
+/// Calls that no form accepts: the compiler's message says what to write. A correct call instantiates nothing of this.
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The levels of a communicator's ranks, from their reports on their cores.
+/// @file
+/// The levels of a communicator's ranks, from their reports on their cores.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The choice of `automatic` if all ranks share memory: a table derived from measurements.
+/// @file
+/// The choice of `automatic` if all ranks share memory: a table derived from measurements.
 ///
 /// benchmarks/machines has the measurements of each machine, and a program that derives the marked lines: for every
 /// size the algorithm whose worst ratio to the best, over machines and kinds of inputs, is least. A test asserts that

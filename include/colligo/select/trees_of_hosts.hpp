@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Trees over the ranks of a communicator, for configured{tree}: shapes (shape/named_trees.hpp), files
+/// @file
+/// Trees over the ranks of a communicator, for configured{tree}: shapes (shape/named_trees.hpp), files
 /// (shape/tree_file.hpp), and trees of hosts. ../trees.hpp adds COLLIGO_TREE.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file Costs of algorithms on uneven blocks, which the closed formulas of their cards do not cover: from sums of
+/// @file
+/// Costs of algorithms on uneven blocks, which the closed formulas of their cards do not cover: from sums of
 /// neighbouring blocks, a few for each round. Functions look at all blocks only if they say so.
 #pragma once
 

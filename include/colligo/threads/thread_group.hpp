@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-/// @file The common state of ranks that are threads: their messages, the memory that they share, and their reports. A
+/// @file
+/// The common state of ranks that are threads: their messages, the memory that they share, and their reports. A
 /// template, so that only units that run threads compile it.
 #pragma once
 
