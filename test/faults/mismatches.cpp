@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank) {
       if (world.rank() == which) BOOST_CHECK(out == std::vector<long>(n + 1, -1));
       auto const says = [&](char const* words) { return said.text.find(words) != said.text.npos; };
       // Between hosts the reason is not handed on, but that there is one, and whose.
-      bool const of_elsewhere = is_mixed && (says("given the call up") || says("has failed in this call"));
+      bool const of_elsewhere = is_mixed && (says("abandoned the call") || says("has failed in this call"));
       if (world.rank() != which) BOOST_CHECK_MESSAGE(says("the output has") || of_elsewhere, said.text);
       follows(world, automatic{}, "a refusal");
     }

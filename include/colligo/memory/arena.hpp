@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Memory of a process that other processes of its host can map: one file without a name (memfd_create), so that
-/// nothing stays behind however the program ends; sparse, and given out in parts to all communicators of the process.
+/// nothing is left behind however the program ends. The file is sparse, and all communicators of the process get parts
+/// of it.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +17,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// By what others find the file of a process, and know that it is the one meant.
+/// The address by which others find the file of a process, and recognise it.
 struct arena_address {
   std::uint64_t cookie = 0;   ///< random; the first bytes of the file
   std::uint64_t begin = 0;    ///< where the process itself has it mapped
@@ -34,13 +35,13 @@ class arena {
   /// Another process's file.
   struct peer {
     std::uint64_t cookie = 0;
-    std::byte* begin = nullptr;   ///< null: it can not be mapped
-    bool readable = false;        ///< the rest of its memory too, by process_vm_readv
+    std::byte* begin = nullptr;   ///< null: mapping failed
+    bool readable = false;        ///< process_vm_readv can read the rest of its memory
   };
 
-  /// This process's, made on first use; null where the system gives none.
+  /// This process's file, made on first use; null if the system refuses it.
   static arena* of_process();
-  /// Why it gives none, as errno says.
+  /// The errno of the refusal.
   static int trouble();
   arena(arena const&) = delete;
   arena& operator=(arena const&) = delete;
@@ -48,16 +49,16 @@ class arena {
   arena_address address() const;
   std::byte* begin() const { return begin_; }
 
-  /// Memory with undefined contents that is really there: touching it does not fail. Zero if there is no more.
+  /// Memory with undefined contents, backed by the system: touching it does not fail. Zero if there is no more.
   std::uint64_t allocate(std::size_t bytes);
   void free(part which);
-  /// To be freed as soon as `left`, which stands in one of them, says `ranks`: others may be looking there.
+  /// Frees them as soon as `left`, which lies in one of them, reaches `ranks`: until then others may be reading there.
   void free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks, row<part> parts);
 
-  /// The file at this address, mapped the first time.
+  /// The file at this address; the first call maps it.
   peer map(arena_address const& at);
 
-  /// Bytes that are given out, and bytes that are backed by memory.
+  /// Bytes that are allocated, and bytes that are backed by memory.
   std::size_t used() const;
   std::size_t reserved() const;
 
@@ -67,9 +68,9 @@ class arena {
     std::uint32_t ranks;
     row<part> parts;
   };
-  // Bytes that are reserved or punched out at once; a few hundred of them cost no time worth mentioning.
+  // Bytes that are reserved or released at once; a few hundred such calls take no noticeable time.
   static constexpr std::size_t granule = 64 * 1024;
-  // Bytes of free memory that stay reserved: communicators that come and go reuse them.
+  // Bytes of free memory that stay reserved, for communicators made and freed again and again.
   static constexpr std::size_t idle = 4 * 1024 * 1024;
 
   arena(int file, std::byte* begin, std::size_t size, std::uint64_t cookie);

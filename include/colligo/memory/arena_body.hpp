@@ -32,7 +32,7 @@ inline int trouble = 0;   // the latest; written once
 }  // namespace arenas
 
 [[gnu::cold]] COLLIGO_BODY arena* arena::of_process() {
-  static arena* const all = make();   // stays: communicators may be freed after static objects
+  static arena* const all = make();   // never destroyed: communicators may be freed after static objects
   return all;
 }
 
@@ -42,7 +42,7 @@ inline int trouble = 0;   // the latest; written once
   constexpr std::size_t most = std::size_t{1} << 32, least = std::size_t{1} << 24;
   std::size_t size = most;
   rlimit limit{};
-  // A file that is too large for its limit is answered with a signal.
+  // The system answers a file above its limit with a signal.
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur);
   // The files of all ranks of the host are mapped.
   if (getrlimit(RLIMIT_AS, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur / 64);
@@ -112,10 +112,10 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
   retired_.push_back(its.get());
   its.release();
   collect();
-} catch (std::bad_alloc const&) {   // not given out again, no more than that
+} catch (std::bad_alloc const&) {   // it is not reused, nothing worse
 }
 
-// A few at a time: there may be many that wait for one late process.
+// A few at a time: many may wait for one late process.
 [[gnu::cold]] COLLIGO_BODY void arena::collect() {
   for (std::size_t n = std::min<std::size_t>(16, retired_.size()); n > 0; --n) {
     if (looked_at_ >= retired_.size()) looked_at_ = 0;
@@ -136,7 +136,7 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
   reserved_bytes_ += reserved ? bytes : std::size_t{0} - bytes;
 }
 
-// Memory that is not there would end the program when it is touched.
+// Touching memory that is not backed would end the program.
 [[gnu::cold]] COLLIGO_BODY bool arena::reserve(part which) {
   std::size_t const begin = which.at / granule, end = (which.at + which.bytes - 1) / granule + 1;
   if (reserved_.size() < end) reserved_.resize(end);
@@ -185,8 +185,7 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line -
   }
 }
 
-// A process number may mean another process here than where it comes from (containers): the file has to be one of
-// ours, and the cookie right.
+// In a container a process number may mean another process: the file has to be one of ours with the right cookie.
 [[gnu::cold]] COLLIGO_BODY arena::peer arena::map(arena_address const& at) {
   if (at.file < 0) return {};
   if (at.cookie == cookie_) return {cookie_, begin_, true};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// In which order a rank reads what several peers have for it, so that their lines are on their way at once.
+/// The order in which a rank reads from several peers, so that their cache lines travel at the same time.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The members of a group of peers, one after the other: from rank + 1 on, so that not all ranks begin at the same
-/// one. Those that come next are asked for meanwhile, ask(member): a core can wait for some ten lines at once, and
-/// looks for two or three by itself.
+/// The members of a group of peers, one after the other, from rank + 1 on, so that not all ranks begin at the same one.
+/// Meanwhile it prefetches the next ones, ask(member): a core can wait for some ten lines at once, but loads only two
+/// or three ahead by itself.
 class look_ahead {
  public:
   template <class Ask>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// One-way channels between ranks that share memory: from each rank to each other one, and from each rank to all others
-/// at once. A channel has three ways for a message, which both ends know from its length: short ones go in cache lines
-/// that carry their own sequence number, so that data and flag are one transfer; longer ones in chunks through a ring
-/// of bytes; the longest may leave their address in a line and be read where they are. A reader whom the system does
-/// not let read (secret memory, a device's) refuses that message, and it goes through the ring between the two.
+/// at once. A channel has three ways for a message, and both ends choose by its length. Short messages travel in cache
+/// lines that carry their own sequence number, so that data and flag are one transfer; longer ones in chunks through a
+/// ring of bytes; for the longest a line may carry the address, and the reader reads the sender's memory. If the system
+/// does not allow that (secret memory, a device's), the reader refuses the message, and it travels through the ring.
 ///
-/// What a channel needs is allocated when it is first used, so that the memory of a host of q ranks is, in bytes,
+/// A channel allocates its memory on first use, so a host of q ranks needs, in bytes,
 ///
 ///     q * (1.8 Ki + 128 q + 16 (q + 1) + 192)         the segments, which is all that an unused communicator has,
 ///     + 8.1 KiB for each channel that is used         (a pair's has one each way; one to all for each rank);
@@ -46,11 +46,11 @@ class outlet {
     std::uint32_t behind = 0;
     for (channel_back const* back : backs_)
       behind = std::max(behind, put_ - back->lines.load(std::memory_order_acquire));
-    taken_ = put_ - std::min(behind, put_ - taken_);   // stamps may have said more
+    taken_ = put_ - std::min(behind, put_ - taken_);   // stamps may have reported more
     return put_ + lines - taken_ <= last_ + 1;
   }
 
-  /// A message of 1 byte, or as many as go in lines. Precondition: there is room.
+  /// A message of 1 byte up to the most that fits in lines. Precondition: there is room.
   void put_lines(std::byte const* from, std::size_t bytes, std::uint64_t tag) {
     std::uint32_t number = put_;
     for (; bytes > line_payload; from += line_payload, bytes -= line_payload) {
@@ -63,7 +63,7 @@ class outlet {
     line.stamp.store(stamp(tag, ++number) | acknowledgement(), std::memory_order_release);
     put_ = number;
   }
-  /// The same for a length that the compiler knows.
+  /// The same for a constant length.
   template <std::size_t Bytes>
   void put_line(std::byte const* from, std::uint64_t tag) {
     stamped_line& line = front_->line(put_ & last_);
@@ -71,7 +71,7 @@ class outlet {
     line.stamp.store(stamp(tag, ++put_) | acknowledgement(), std::memory_order_release);
   }
 
-  /// Where the next chunk goes; null as long as the ring has no room. `one_way`: its writer has nothing to read.
+  /// The place of the next chunk; null while the ring has no room. `one_way`: its writer has nothing to read.
   /// Precondition: the chunk and its header are at most half of the ring.
   std::byte* room_for(std::size_t bytes, std::uint64_t tag, bool one_way = false) {
     ring_place const place(head_, bytes, capacity_);
@@ -89,25 +89,25 @@ class outlet {
     if (store_.streams) copy_streaming(to, from, bytes);
     else std::memcpy(to, from, bytes);
   }
-  /// Whether to tell how long copying it takes.
+  /// Whether to report how long copying it takes.
   bool is_timed() const { return store_.timed; }
   void took(std::size_t bytes, std::uint64_t cycles) { stores_.took(store_.streams, bytes, cycles); }
 
-  /// The beginning of the chunk is there, before all of its `bytes` are.
+  /// Announces the beginning of the chunk, before all of its `bytes` are there.
   void put_part(std::size_t bytes, std::size_t part) {
     front_->put.store(ring_place(head_, bytes, capacity_).begin + sizeof(chunk_header) + part,
                       std::memory_order_release);
   }
-  /// The chunk is there.
+  /// Announces the chunk.
   void put(std::size_t bytes) {
     head_ = ring_place(head_, bytes, capacity_).end;
     front_->put.store(head_, std::memory_order_release);
   }
 
-  /// One more message is to be read where it is.
+  /// Announces one more message to be read in place.
   void offer() { ++offered_; }
   bool all_read() const { return least([](channel_back const& back) -> auto& { return back.read; }) >= offered_; }
-  /// Whether a reader could not read the latest. Precondition: all_read().
+  /// Whether a reader has refused the latest. Precondition: all_read().
   std::size_t readers() const { return backs_.size(); }
   bool is_refused_by(std::size_t reader) const {
     return offered_ != 0 && backs_[reader]->refused.load(std::memory_order_relaxed) == offered_;
@@ -140,7 +140,7 @@ class outlet {
   std::byte* ring_ = nullptr;
   std::uint32_t last_;   // line; their number is a power of two
   std::size_t capacity_;
-  std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;   // taken, as far as is known and as stamps have it
+  std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;   // taken, as known from counters and from stamps
   std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
   std::uint32_t acknowledged_ = 0;                         // of it
   std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
@@ -156,7 +156,7 @@ class inlet {
   inlet(shared_host& host, line_numbers lines, std::size_t capacity)
       : host_(&host), last_(lines.all - 1), capacity_(capacity) {}
 
-  /// Whether the next line has come. It is of the message awaited, or will do.
+  /// Whether the next line has come. It belongs to the awaited message, or is accepted.
   bool has_line(awaited const& m) {
     for (;;) {
       std::uint64_t const stamp = stamp_of(taken_), other = (stamp >> 8) ^ (m.tag << 8 | ((taken_ + 1) & 0xff));
@@ -166,7 +166,7 @@ class inlet {
     }
   }
 
-  /// Prefetches what announces the next message, so that lines of several ranks are on their way at once.
+  /// Prefetches the announcement of the next message, so that lines of several ranks travel at the same time.
   void look_ahead(bool in_lines) const {
     __builtin_prefetch(in_lines ? static_cast<void const*>(&front_->line(taken_ & last_)) : front_);
   }
@@ -192,12 +192,12 @@ class inlet {
     took(end - taken_);
   }
 
-  /// The next chunk; null as long as its beginning, so many bytes, has not come.
+  /// The next chunk; null while its first bytes have not come.
   std::byte const* chunk(std::size_t beginning, awaited const& m) {
     if (opened_ != m.tag && !open(m)) return nullptr;
     return reaches(tail_ + sizeof(chunk_header) + beginning) ? ring_at_tail() + sizeof(chunk_header) : nullptr;
   }
-  /// Whether to tell how long using it takes. Precondition: its beginning is there.
+  /// Whether to report how long using it takes. Precondition: its beginning is there.
   bool is_timed() { return store_of_chunk().timed; }
   void took(std::size_t bytes, std::uint64_t cycles) {
     bool const streams = store_of_chunk().streams;
@@ -211,7 +211,7 @@ class inlet {
     back_->taken.store(tail_, std::memory_order_release);
   }
 
-  /// Whether there is a line or a chunk that is not one of an earlier call.
+  /// Whether there is a line or a chunk of this or a later call.
   bool has_news(message_tag const& call) {
     std::uint64_t const stamp = stamp_of(taken_);
     if ((stamp >> 8 & 0xff) == ((taken_ + 1) & 0xff) && call.ahead(stamp >> 16) >= 0) return true;
@@ -219,9 +219,9 @@ class inlet {
     return next && call.ahead(next->tag) >= 0;
   }
 
-  /// A message has been read where it is; its sender may go on.
+  /// A message has been read in place; its sender may go on.
   void has_read() { back_->read.store(++read_, std::memory_order_release); }
-  /// It can not be read; its sender is to send it another way.
+  /// It can not be read; its sender has to send it another way.
   void refuse() {
     back_->refused.store(read_ + 1, std::memory_order_relaxed);
     has_read();
@@ -236,7 +236,7 @@ class inlet {
   void took(std::uint32_t lines) {
     std::uint32_t const before = taken_;
     taken_ += lines;
-    if (reverse_) {   // what other lines of a message say is nothing
+    if (reverse_) {   // other lines of a message report nothing
       reverse_->heard_ += static_cast<std::uint32_t>(
           front_->line((taken_ - 1) & last_).stamp.load(std::memory_order_relaxed) & 0xff);
       if (static_cast<std::int32_t>(reverse_->heard_ - reverse_->taken_) > 0) reverse_->taken_ = reverse_->heard_;
@@ -244,13 +244,13 @@ class inlet {
     if ((before ^ taken_) >= lines_reported) back_->lines.store(taken_, std::memory_order_release);
   }
 
-  // A line with another tag: true if it will do, otherwise it is passed over.
+  // A line with another tag: true to accept it, otherwise it is skipped.
   [[gnu::noinline, gnu::cold]] bool is_accepted(awaited const& m, std::uint64_t tag) {
     if (m.by->hears(m.from, m.tag, tag)) return true;
     std::byte const* address = nullptr;
     if (tag & message_tag::address)
       std::memcpy(&address, front_->line(taken_ & last_).payload, sizeof address);
-    if (address) has_read();   // its sender does not wait any more, but counts
+    if (address) has_read();   // its sender no longer waits, but counts
     took(1);
     return false;
   }
@@ -261,7 +261,7 @@ class inlet {
     if (head_ < end) head_ = front_->put.load(std::memory_order_acquire);
     return head_ >= end;
   }
-  // Null as long as there is none.
+  // Null while there is none.
   chunk_header const* next_chunk() {
     while (reaches(tail_ + 1)) {
       auto const* const next = reinterpret_cast<chunk_header const*>(ring_at_tail());

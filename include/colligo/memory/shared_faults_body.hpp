@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of shared_steps.hpp for when calls differ, or some rank has left.
+/// The bodies of shared_steps.hpp for calls that differ, or ranks that have abandoned a call.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// Nothing is left after a step that has come to its end.
+// After a complete step nothing is left.
 COLLIGO_BODY void shared_steps::abandon() {
   for (incoming& i : traffic_.in)
-    if (i.by == way::memory && i.done < i.bytes) i.from->has_read();   // its sender does not wait any more, but counts
+    if (i.by == way::memory && i.done < i.bytes) i.from->has_read();   // its sender no longer waits, but counts
   traffic_.clear();
   listed_ = {};
 }
@@ -33,8 +33,8 @@ COLLIGO_BODY void shared_steps::abandon() {
     return true;
   }
   std::uint32_t const number = its_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
-  // What is left of a call that this rank gave up, or never made, is nobody's, and so is what its sender gave up before
-  // it went on. Of one that this rank has completed it is the sign that another rank made a different one.
+  // Data of a call that this rank abandoned, or never made, or that the sender abandoned before it went on, is skipped.
+  // Data of a call that this rank has completed shows that another rank made a different call.
   if (static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0) return false;
   rank_record const& theirs = host_.record_of(from);
   bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
@@ -45,8 +45,8 @@ COLLIGO_BODY void shared_steps::abandon() {
   return true;
 }
 
-// Whether tags differ because the calls before did, which is right where one of the two has given one up. Of a rank
-// that is far ahead it is not known what it called; then nothing speaks against it.
+// Whether tags differ only because the calls before differ, which is right if one of the two ranks has abandoned one.
+// The calls of a rank that is far ahead are unknown; then the answer is yes.
 [[gnu::cold]] COLLIGO_BODY bool shared_steps::follows(int peer, std::uint64_t difference) const {
   rank_record const& theirs = host_.record_of(peer);
   call_identity same{.number = its_.number};
@@ -60,7 +60,7 @@ COLLIGO_BODY void shared_steps::abandon() {
 [[gnu::cold]] COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {
   data_->fail(std::make_exception_ptr(failed_elsewhere(
       concat({"colligo: ", this_call(), " on rank ", rank_, ": rank ", peer,
-                " has failed in this call, so that this rank's result is good for nothing"}))));
+                " has failed in this call, so this rank's result is invalid"}))));
 } catch (std::bad_alloc const&) {   // of the words
   data_->fail(std::current_exception());
 }
@@ -68,11 +68,11 @@ COLLIGO_BODY void shared_steps::abandon() {
 [[gnu::cold]] COLLIGO_BODY void shared_steps::throw_if_abandoned(int peer) const {
   std::string const why = host_.record_of(peer).has_abandoned(its_.number);
   if (why.empty()) return;
-  if (int const rank = gone_rank(); rank != nobody) throw_lost(rank);   // that may be why
+  if (int const rank = gone_rank(); rank != nobody) throw_lost(rank);   // perhaps the reason
   throw failed_elsewhere(concat({"colligo: ", this_call(), " on rank ", rank_, abandoned_by, why}));
 }
 
-// A rank that is gone, nobody if there is none. Where ranks may leave, one that has nothing left to do is none.
+// A rank that is gone, or nobody. If ranks may leave, one that has nothing left to do does not count.
 [[gnu::cold]] COLLIGO_BODY int shared_steps::gone_rank() const {
   for (std::size_t place = 0; place < host_.records().size() && !host_.ranks_may_leave(); ++place)
     if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(rank)) return rank;
@@ -98,9 +98,8 @@ COLLIGO_BODY void shared_steps::abandon() {
   throw mismatch_error(latest == number ? said : concat({said, ", and then ", called(theirs, latest)}));
 }
 
-// Every rank of the host is asked whether it makes the same call, and whether it has given it up. `alone`: the one
-// message that is waited for; null:
-// those of the step.
+// Checks for every rank of the host whether it makes the same call, and whether it has abandoned it. `alone`: the one
+// message that is awaited; null: those of the step.
 [[gnu::cold]] COLLIGO_BODY void shared_steps::look_around(lone const* alone) {
   auto const records = host_.records();
   for (std::size_t place = 0; place < records.size(); ++place) {
@@ -112,7 +111,7 @@ COLLIGO_BODY void shared_steps::abandon() {
   std::int64_t const now = now_in_ns();
   if (now - looked_ >= 100 * ns_per_ms) looked_ = now, looks_out_ = true;
   bool const hopeless = is_hopeless(alone);
-  if (hopeless && std::exchange(suspicious_, true)) {   // it may have come in between: not the first time
+  if (hopeless && std::exchange(suspicious_, true)) {   // it may have come in between, so not at the first time
     if (host_.is_gone(hopeless_)) throw_lost(hopeless_);
     throw_mismatch(hopeless_, its_.number);
   }
@@ -120,8 +119,8 @@ COLLIGO_BODY void shared_steps::abandon() {
   looks_out_ = looks_out_ && hopeless;
 }
 
-// The peer is gone or has gone on to a later call, or what has come from it is no such message. Says who it is. Whether
-// a message has passed is looked at last: whoever has gone on has sent and read all that it had to.
+// The peer is gone or has gone on to a later call, or its message belongs to another call. Returns the peer. Looks last
+// for messages: a rank that has gone on has sent and read everything.
 [[gnu::cold]] COLLIGO_BODY bool shared_steps::is_hopeless(lone const* alone) {
   auto const has_left = [&](int peer) {
     hopeless_ = peer;
@@ -145,7 +144,7 @@ COLLIGO_BODY void shared_steps::abandon() {
   hopeless_ = looks_out_ ? gone_rank() : nobody;
   return hopeless_ != nobody;
 }
-// The next part of a message, or it does not come through a channel any more.
+// The next part of a message, unless it no longer comes through a channel.
 [[gnu::cold]] COLLIGO_BODY bool shared_steps::has_come(incoming& i) {
   switch (i.by) {
     case way::memory: return true;

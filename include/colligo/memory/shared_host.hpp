@@ -23,7 +23,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Lets hyper-threads and power have the core while a rank polls.
+/// Relaxes the core for hyper-threads and power while a rank polls.
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -32,13 +32,13 @@ inline void relax() {
 #endif
 }
 
-/// What a model provides beside the memory. Contexts are its own.
+/// Functions that a transport provides beside the memory. Contexts are its own.
 struct surroundings {
   void* context = nullptr;
   bool spin = false;                      ///< every rank has a core: poll; otherwise, or if that does not pay, yield
-  bool polls_first = false;               ///< these ranks could all run at once, though others need the cores too
-  void (*wait)(void* context) = nullptr;  ///< yields, and does what else must be done; may throw
-  /// Copies from the memory of a rank of the host; false where the system does not let it. Null where it never does.
+  bool polls_first = false;               ///< these ranks could all run at once, but others need the cores too
+  void (*wait)(void* context) = nullptr;  ///< yields, and does other work that must not wait; may throw
+  /// Copies from the memory of a rank of the host; false if the system does not allow it. Null if it never does.
   bool (*read)(void* context, int from, std::byte* into, std::byte const* address, std::size_t bytes) = nullptr;
   /// Whether a rank of the host has ended.
   bool (*gone)(void* context, int rank) = nullptr;
@@ -48,8 +48,8 @@ struct surroundings {
 /// A rank's ends of all channels of its host.
 class shared_host {
  public:
-  /// Takes all the memory that it needs of its process. `places`: for each rank of the communicator its place on this
-  /// host or nobody; empty where the host has all of them.
+  /// Allocates all of its memory. `places`: for each rank of the communicator its place on this host or nobody; empty
+  /// if the host has all of them.
   [[gnu::cold]] shared_host(int me, std::size_t ranks, host_memory& memory, std::vector<int> places)
       : me_(static_cast<std::size_t>(me)), segments_(ranks), memory_(memory), places_(std::move(places)),
         lines_(lines_of_host(ranks)), records_(ranks), backs_(ranks + std::max<std::size_t>(1, ranks - 1)) {
@@ -65,8 +65,8 @@ class shared_host {
     out_.push_back({*this, lines_, layout.capacity(ranks), std::span(backs_).subspan(ranks)});
     largest_chunk_ = std::min<std::size_t>(32 * 1024, layout.capacity(0) / 4);
   }
-  /// Before all else. `segment_of(place)`: that of each rank, of segment_layout(ranks).bytes() zero bytes. Takes no
-  /// memory.
+  /// Called first. `segment_of(place)`: the segment of each rank, of segment_layout(ranks).bytes() zero bytes.
+  /// Allocates nothing.
   template <class SegmentOf>
   [[gnu::cold]] void open(SegmentOf segment_of, surroundings around) {
     around_ = around;
@@ -97,9 +97,9 @@ class shared_host {
   inlet& from(int rank) { return ready(in_[place(rank)]); }
   inlet& from_all(int rank) { return ready(in_all_[place(rank)]); }
 
-  /// Afterwards messages that are too long for lines allocate nothing.
+  /// Afterwards messages too long for lines allocate nothing.
   void make_ready(outlet& to) { to.ring(); }
-  /// Bytes of the longest message of a call that goes in lines.
+  /// Bytes of the longest message of a call in lines.
   std::size_t longest_in_lines(bool has_root) const {
     bool const is_set = limits_.lines != limits_.as_it_is;
     return std::min((has_root || is_set ? lines_.from_root : lines_.from_all) * line_payload, limits_.lines);
@@ -109,11 +109,11 @@ class shared_host {
   std::size_t chunk_of(std::size_t element_size) const {
     return std::max<std::size_t>(1, std::min(largest_chunk_, limits_.chunks) / element_size);
   }
-  /// Whether elements of this size go through the rings: with a chunk's header up to 64 KiB on hosts of at most 3
-  /// ranks, 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of at most 33, 2 KiB of more.
+  /// Whether elements of this size fit into the rings: with a chunk's header up to 64 KiB on hosts of at most 3 ranks,
+  /// 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of at most 33, 2 KiB of more.
   bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
 
-  /// Whether a message of so many bytes is announced, and read where it is if its sender can leave it there.
+  /// Whether a message of that length is announced, and read in place if its sender can leave it there.
   bool announces(std::size_t bytes) const { return bytes >= limits_.read_from; }
   void announce_from(std::size_t bytes) { limits_.read_from = bytes; }
   void limit(memory_limits const& its) { limits_ = its; }
@@ -123,7 +123,7 @@ class shared_host {
   bool can_read() const { return around_.read != nullptr; }
 
   bool spins() const { return around_.spin; }
-  /// To be called between two polls; `polls` is 0 at the first of them. True now and then: time to look whether the
+  /// Called between two polls; `polls` is 0 at the first of them. Returns true now and then: time to look whether the
   /// others are still there.
   bool wait(unsigned& polls) const {
     if (++polls == 1 && around_.spin) waits_anew();
@@ -135,13 +135,13 @@ class shared_host {
     return around_.spin || polls % (64 * patience_) == 0;
   }
 
-  /// A call that this rank has entered here; hash 0: nothing can be said of it.
+  /// A call that this rank has entered here; hash 0: nothing is known of it.
   struct latest_call {
     std::uint32_t number = 0;
     std::uint64_t hash = 0;
   };
-  /// Enters a call, and gives the one before. Others may not have entered what this rank has abandoned since, or
-  /// the other way round: then the call before does not count.
+  /// Enters a call, and returns the one before. If this rank has abandoned a call in between, others may not have
+  /// entered that one, or the other way round: then the call before does not count.
   latest_call follow(std::uint32_t number, std::uint64_t hash) {
     latest_call before = std::exchange(latest_, {number, hash});
     if (static_cast<std::int32_t>(latest_abandoned_ - before.number) >= 0) before.hash = 0;
@@ -152,7 +152,7 @@ class shared_host {
   rank_record& my_record() { return *records_[me_]; }
   [[gnu::cold]] void abandon_call(std::uint32_t number, std::string_view why) noexcept {
     latest_abandoned_ = number;
-    // A rank that abandons a call because another one has hands that one's reason on.
+    // A rank that abandons a call because another rank has passes that rank's reason on.
     if (auto const at = why.find(abandoned_by); at != why.npos)
       return my_record().abandon_call(number, why.substr(at + abandoned_by.size()));
     try {
@@ -161,10 +161,10 @@ class shared_host {
       my_record().abandon_call(number, why);
     }
   }
-  /// The latest call that this rank gave up; 0: none.
+  /// The latest call that this rank abandoned; 0: none.
   std::uint32_t latest_abandoned() const { return latest_abandoned_; }
   std::span<rank_record* const> records() const { return records_; }
-  /// Whether what goes to all others goes once: to one other it is a message like any.
+  /// Whether data for all others is sent once: with one other rank it is an ordinary message.
   bool publishes() const { return records_.size() > 2 && whole(); }
   rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
   /// The rank of the communicator at a place.
@@ -181,12 +181,12 @@ class shared_host {
     return static_cast<std::size_t>(places_.empty() ? rank : places_[static_cast<std::size_t>(rank)]);
   }
 
-  // Polls, powers of two: after so many MPI may have to make progress for a peer that is not here yet (some 100 us);
-  // the few last longer than the copying of a chunk, then somebody else may need the core.
+  // Polls, powers of two: after so many MPI may have to make progress for a peer that is late (some 100 us); after the
+  // few, which last longer than copying a chunk, another process may need the core.
   static constexpr unsigned many_polls = 4096, few_polls = 512;
-  // As long as it takes to change to another process: a peer that runs at the moment answers before that.
+  // As long as a context switch: a running peer answers before that.
   static constexpr unsigned brief_polls = 32;
-  // Many polls that see nothing, so often with hardly a wait between them that was shorter: polling is of no use, for
+  // After so many long waits with hardly a shorter one in between polling is useless, and the rank yields at once for
   // so many waits.
   static constexpr unsigned most_fruitless = 8, weight = 16, quiet_waits = 256;
 
@@ -205,7 +205,7 @@ class shared_host {
     if (end.front_ == nullptr) [[unlikely]] open(end);
     return end;
   }
-  // Whichever end comes first allocates, so that none waits for the other; if both do, one of them takes its own back.
+  // The end that comes first allocates, so that none waits for the other; if both do, one of them frees its own.
   [[gnu::cold]] void open(outlet& end) {
     auto const to = static_cast<std::size_t>(&end - out_.data());
     end.front_ = front(places_of(me_, to));
@@ -236,7 +236,7 @@ class shared_host {
     }
     return reinterpret_cast<channel_front*>(at(known));
   }
-  // A reader asks for it when the first chunk has come: then it is there.
+  // A reader needs it only when the first chunk has come: then it is there.
   [[gnu::cold]] std::byte* ring_of(outlet const& end) {
     channel_places& its = places_of(me_, static_cast<std::size_t>(&end - out_.data()));
     std::uint64_t const fresh = mine(memory_.allocate(end.capacity_));
@@ -260,7 +260,7 @@ class shared_host {
   std::uint32_t latest_abandoned_ = 0;
   latest_call latest_;
   row<rank_record*> records_;
-  row<channel_back const*> backs_;   // of outlets, for which readers say how far they are
+  row<channel_back const*> backs_;   // of outlets; readers report their progress there
   row<outlet> out_;
   row<inlet> in_, in_all_;
   std::size_t largest_chunk_ = 0;

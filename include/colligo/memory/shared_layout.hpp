@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What lies where in memory that ranks share: the lines, rings and counters of channels (shared_channel.hpp), and what
-/// a rank's segment holds of them.
+/// The layout of shared memory: the lines, rings and counters of channels (shared_channel.hpp), and a rank's segment.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +14,15 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t line_payload = 56;                       // bytes; the other 8 of the line are its stamp
-// A reader that never writes back says how far it is this often.
+// A reader that never writes back reports its progress after so many lines.
 inline constexpr std::uint32_t lines_reported = 16;
 
-/// How many lines the channels of a host have, and how many of them a message may take.
+/// The number of lines of a host's channels, and the most that a message may take.
 struct line_numbers {
   std::uint32_t all, from_root, from_all;   // all: a power of two; of a call with a root, and of others
 };
-/// In few lines an exchange of two messages each way fits beside those that have not been reported. Above 37 of
-/// them one flag for many is cheaper; above 25 already where all ranks send, for their messages cross.
+/// An exchange of two messages each way fits beside lines that have not been reported. Above 37 lines one flag for many
+/// is cheaper; if all ranks send, already above 25, because their messages cross.
 constexpr line_numbers lines_of_host(std::size_t ranks) {
   return ranks <= 32 ? line_numbers{128, 37, 25} : line_numbers{32, 8, 8};
 }
@@ -43,26 +42,26 @@ struct alignas(cache_line) stamped_line {
   std::byte payload[line_payload];
 };
 
-/// What the writer of a channel says.
+/// Written by the writer of a channel.
 struct alignas(cache_line) channel_front {
   std::atomic<std::uint64_t> put;   ///< bytes of the ring that are filled
 
-  /// Behind it stand as many lines as the channels of the host have.
+  /// The lines of the channel follow.
   stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
   stamped_line const& line(std::uint32_t i) const { return reinterpret_cast<stamped_line const*>(this + 1)[i]; }
   static std::size_t bytes(line_numbers lines) { return sizeof(channel_front) + lines.all * sizeof(stamped_line); }
 };
 
-/// What the reader of a channel says; it stands in the reader's own segment.
+/// Written by the reader of a channel, in the reader's own segment.
 struct alignas(cache_line) channel_back {
-  std::atomic<std::uint32_t> lines;   ///< taken, brought up to date every lines_reported lines
+  std::atomic<std::uint32_t> lines;   ///< taken, updated every lines_reported lines
   std::atomic<std::uint64_t> taken;   ///< bytes of the ring
   std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory, or refused
-  std::atomic<std::uint64_t> refused; ///< the latest that the system did not let it read: the number of it
+  std::atomic<std::uint64_t> refused; ///< the number of the latest message that it could not read
   std::atomic<std::uint32_t> cost[2]; ///< of using chunks, of stored ones and of streamed ones: see stores.hpp
 };
 
-/// What stands before a chunk, in a line of its own.
+/// The header of a chunk, in a line of its own.
 struct alignas(cache_line) chunk_header {
   static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // the rest of the ring is not used
 
@@ -75,7 +74,7 @@ struct alignas(cache_line) chunk_header {
   }
 };
 
-/// Where a chunk begins that follows `head` bytes of a ring and must not wrap, and the head after it.
+/// The place of a chunk that follows `head` bytes of a ring and must not wrap, and the head after it.
 struct ring_place {
   std::size_t at, gap;
   std::uint64_t begin, end;
@@ -90,18 +89,18 @@ struct ring_place {
   }
 };
 
-/// Where the memory of a channel is: zero as long as it has not been used, then (place of the rank in whose memory it
-/// is, from 1) * 2^48 + (offset there).
+/// The address of a channel's memory: zero before its first use, then (place of the rank whose memory it is in, from 1)
+/// * 2^48 + (offset there).
 struct channel_places {
   std::atomic<std::uint64_t> front, ring;
 };
 
-/// The memory that a rank of the host gives its channels, and that of the others.
+/// The memory of a rank's channels, and that of other ranks.
 class host_memory {
  public:
-  /// Of this rank; undefined contents. Throws std::bad_alloc.
+  /// Allocates memory of this rank with undefined contents. Throws std::bad_alloc.
   virtual std::uint64_t allocate(std::size_t bytes) = 0;
-  /// The latest that was allocated is not needed.
+  /// Frees the latest allocation.
   virtual void take_back() = 0;
   virtual std::byte* at(int place, std::uint64_t offset) const = 0;
 
@@ -109,9 +108,8 @@ class host_memory {
   ~host_memory() = default;
 };
 
-/// How the segment of one rank is divided: its record, the backs of its inlets, then the places of its outlets' fronts
-/// and rings.
-/// Outlet number `ranks` is the one to all.
+/// The parts of one rank's segment: its record, the backs of its inlets, then the places of its outlets' fronts and
+/// rings. Outlet number `ranks` is the one to all.
 class segment_layout {
  public:
   explicit constexpr segment_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
@@ -125,8 +123,8 @@ class segment_layout {
     return back(static_cast<int>(ranks_), false) + to * sizeof(channel_places);
   }
 
-  /// Bytes. All rings to single ranks together are larger than a first-level cache: a smaller ring would make readers
-  /// wait for lines that its writer still has there, which halves the speed of everything that is long.
+  /// Bytes. All rings to single ranks together are larger than a first-level cache: with smaller rings readers would
+  /// wait for lines in the writer's cache, which halves the speed of long messages.
   constexpr std::size_t capacity(std::size_t to) const {
     constexpr std::size_t together = 256 * 1024, least = 4 * 1024;
     if (to == ranks_) return ranks_ <= 16 ? together : together / 4;

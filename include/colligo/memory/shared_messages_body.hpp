@@ -23,7 +23,8 @@ COLLIGO_BODY void shared_steps::form_groups() {
   }
 }
 
-// What is overwritten while it is sent: safe where the send is ahead element by element; any other send gets a copy.
+// Data that is overwritten while it is sent is safe if the send is ahead element by element; any other send gets a
+// copy.
 COLLIGO_BODY void shared_steps::guard(incoming& i) {
   for (outgoing& o : traffic_.out) {
     if (o.from >= i.into + i.bytes || i.into >= o.from + o.bytes) continue;
@@ -78,8 +79,8 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   std::size_t const n = std::min(o.bytes - o.done, chunk_size());
   std::byte* const place = o.to->room_for(n, sent_tag(o.bytes), traffic_.in.empty());
   if (!place) return false;
-  // With nothing to receive, the first chunk and the last are announced in parts, so that their reader works while they
-  // are copied. It reads those between while the next one is copied, and each flag holds up both.
+  // A rank that receives nothing announces its first and last chunk in parts, so that the reader works while they are
+  // copied. The reader reads the chunks between while the next one is copied, so parts would only cost flags.
   bool const waited_for = traffic_.in.empty() && (o.done == 0 || o.done + n == o.bytes);
   std::size_t const part = waited_for ? part_size() : n;
   std::uint64_t const began = o.to->is_timed() ? cycles() : 0;
@@ -93,7 +94,7 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   return true;
 }
 
-// To those who could not read it, each by itself: others have it, and may have gone on. Complete if there are none.
+// Sends it to each rank that could not read it; the others may have gone on. Complete if there are none.
 COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
   o.by = way::ring;
   if (o.peer != nobody) {
@@ -111,8 +112,8 @@ COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
   return true;
 }
 
-// The next n bytes of a message, of a chunk its beginning; null as long as they have not come. What is received, not
-// folded, is then at its place already.
+// The next n bytes of a message, or the beginning of a chunk; null while they have not come. Data that is received, not
+// folded, is in its place then.
 COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
   if (i.by == way::ring) {
     for (std::size_t chunk; i.known != 0; i.known -= chunk) {
@@ -146,11 +147,12 @@ COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, st
 // Bytes, whole elements.
 COLLIGO_BODY std::size_t shared_steps::part_size() const { return std::max<std::size_t>(1, 4096 / size_) * size_; }
 
-// Of a chunk of n bytes for a group, what is used at once: with nothing to send, one part after the other as they come.
+// How much of a chunk of n bytes for a group is used at once: with nothing to send, one part after the other as they
+// come.
 COLLIGO_BODY std::size_t shared_steps::part_of(incoming const& first, std::size_t n) const {
   return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_size()) : n;
 }
-// At once from another rank's memory: whole chunks, for those that are to come may come through a ring.
+// The bytes read at once from another rank's memory: whole chunks, because the next ones may come through a ring.
 COLLIGO_BODY std::size_t shared_steps::read_size() const {
   std::size_t const chunk = chunk_size();
   return std::max<std::size_t>(1, longest_read / chunk) * chunk;
@@ -185,7 +187,7 @@ COLLIGO_BODY bool shared_steps::advance(incoming* first) {
   for (look_ahead next(first->members, rank_, ask); !next.is_over(); next.advance(ask)) {
     incoming* const i = first + next.member();
     if (!fetch(*i, n, part_of(*first, n))) {
-      // If it has just been refused, all go on in chunks: what is in slots is fetched again.
+      // If it has just been refused, all continue in chunks: data in slots is fetched again.
       for (incoming* j = first; i->by == way::ring && j != last; ++j)
         if (j->by == way::memory) j->fetched = j->done;
       return false;
@@ -207,14 +209,14 @@ COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
   std::size_t const part = part_of(*first, n);
   for (std::size_t at = 0; at < n; at += part) {
     std::size_t const now = std::min(part, n - at);
-    for (unsigned polls = 0; part != n && !first->from->chunk(at + now, message(*first));) wait(polls);   // on its way
+    for (unsigned polls = 0; part != n && !first->from->chunk(at + now, message(*first));) wait(polls);   // it comes
     if (first->what.folds()) combine(first, at, now);
     else if (first->by == way::ring)
       std::copy_n(first->from->chunk(at + now, message(*first)) + at, now, first->into + first->done + at);
   }
 }
 
-// Bytes at .. at + now - 1 of those that the members of a group are about to combine.
+// Fetches bytes at .. at + now - 1 of the messages that a group is about to combine.
 COLLIGO_BODY void shared_steps::combine(incoming* first, std::size_t at, std::size_t now) {
   std::size_t const begin = first->what.elements.first + (first->done + at) / size_;
   range const part{begin, begin + now / size_};

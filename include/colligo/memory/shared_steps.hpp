@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Executes steps between ranks that share memory. A send publishes, a fold combines straight from where its sender has
-/// published: from cache lines, from a ring, or, without any copy in between, from the sender's own memory (see
-/// shared_channel.hpp).
+/// Executes steps between ranks that share memory. A send publishes; a fold combines straight from cache lines, from a
+/// ring, or, without a copy, from the sender's own memory (see shared_channel.hpp).
 #pragma once
 
 #include <cstddef>
@@ -18,9 +17,9 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// What is in progress in a step: kept with the port or the request, so that a call allocates nothing.
+/// The messages of a step in progress, kept with the port or the request, so that a call allocates nothing.
 struct shared_traffic {
-  /// A message announced goes on through the ring or from memory, as its sender can have it.
+  /// The sender decides whether an announced message goes through the ring or is read in memory.
   enum class way : std::uint8_t { lines, ring, announced, memory };
 
   struct outgoing {
@@ -29,8 +28,8 @@ struct shared_traffic {
     std::byte const* from;
     std::size_t bytes, done;
     way by;
-    std::size_t after;   ///< the message that goes before it through the same channel
-    bool stays = true;   ///< nobody writes there during the step
+    std::size_t after;   ///< the message before it in the same channel
+    bool stays = true;   ///< the step does not write there
 
     bool is_complete() const { return done == bytes && by != way::memory; }
     std::byte const* rest() const { return from + done; }
@@ -39,15 +38,15 @@ struct shared_traffic {
     inlet* from;
     piece what;
     std::size_t bytes;
-    std::byte* into;                    ///< where it is to be, whether by overwriting or by combining
+    std::byte* into;                    ///< where it is received or combined
     way by;
-    std::size_t after;                  ///< the message that goes before it through the same channel
+    std::size_t after;                  ///< the message before it in the same channel
     std::size_t done = 0, fetched = 0;  ///< bytes combined or in place; brought into the slot
-    std::byte* slot = nullptr;          ///< for folds, what does not lie in a ring
+    std::byte* slot = nullptr;          ///< for folds of data that is not in a ring
     std::byte const* address = nullptr;
     std::size_t members = 1;            ///< of the group of folds into one range that begins here
     bool guarded = false;               ///< writes where the step sends from
-    std::size_t known = 0;              ///< bytes that come once more, and have been used already
+    std::size_t known = 0;              ///< bytes that come again and have been used already
 
     bool is_complete() const { return done == bytes; }
   };
@@ -68,21 +67,21 @@ struct shared_traffic {
 
 /// One step after the other for one rank. Elements are bytes.
 ///
-/// A rank whose functor has thrown goes on to the end of the algorithm and marks each message. A rank that can not go
-/// on abandons the call, and so do all who wait in it: what is left in the channels belongs to an earlier call by then,
-/// and is skipped.
+/// A rank whose functor has thrown continues to the end of the algorithm and marks each message. A rank that can not go
+/// on abandons the call, and so do all ranks that wait in it: data left in the channels then belongs to an earlier
+/// call, and is skipped.
 class shared_steps final : private listener {
  public:
   shared_steps(shared_host& host, shared_traffic& traffic, int rank) : host_(host), traffic_(traffic), rank_(rank) {}
 
-  /// What the next steps work on.
+  /// The vector of the next steps.
   void work_on(working_vector& data) {
     data_ = &data;
     size_ = data.of().size;
     longest_in_lines_ = host_.longest_in_lines(has_root(data.what()));
     if (traffic_.in.capacity() == 0) [[unlikely]] make_first_room();
   }
-  /// To which call they belong.
+  /// The call that they belong to.
   void enter(call const& its, erased_policy const& what, std::uint32_t number) {
     its_.number = number;   // member by member: see select/door.hpp
     its_.what = its.what;
@@ -96,7 +95,7 @@ class shared_steps final : private listener {
     host_.my_record().enter_type(number, its.of->name);
     host_.my_record().enter(its_, before_.hash);
   }
-  /// Between two polls of whoever waits otherwise. Throws if this call can not be completed any more: mismatch_error,
+  /// Called between two polls of another wait. Throws if this call can no longer complete: mismatch_error,
   /// failed_elsewhere, rank_lost.
   void wait(unsigned& polls) {
     if (host_.wait(polls)) [[unlikely]] look_around(nullptr);
@@ -105,10 +104,10 @@ class shared_steps final : private listener {
   /// A message out and one in; either may be empty. Waits.
   void exchange(range out, int to, own which, piece const& in);
 
-  /// A list of operands. Published: what a rank sends is one range and goes to all others. Waits.
+  /// A list of operands. Published: a rank sends one range to all others. Waits.
   void perform(std::span<operand const> list, list_kind kind);
 
-  /// So that no such step allocates. Peers of other hosts may be among them.
+  /// Reserves memory, so that no such step allocates. Peers of other hosts may be among them.
   void make_room(std::span<operand const> list, list_kind kind);
   /// The same without waiting: begin, then advance() until it is done.
   void begin(std::span<operand const> list, list_kind kind);
@@ -119,11 +118,11 @@ class shared_steps final : private listener {
   void add_in(piece const& what, bool published, std::byte* into = nullptr);
   void begin_added();
 
-  /// For a step that will not be completed.
+  /// For a step that will not complete.
   void abandon();
 
   enum class state : std::uint8_t { done, moved, stuck };
-  /// Does what can be done at once.
+  /// Does as much as possible without waiting.
   state advance();
 
  private:
@@ -193,14 +192,14 @@ class shared_steps final : private listener {
   shared_host::latest_call before_;
   unsigned stuck_ = 0;
   int hopeless_ = nobody;
-  bool suspicious_ = false;   // at the latest look round, and nothing has moved since
+  bool suspicious_ = false;   // at the latest check, and nothing has moved since
   bool looks_out_ = false;    // for ranks that are gone
   std::int64_t looked_ = 0;   // out for them
   shared_traffic& traffic_;
   working_vector* data_ = nullptr;
   std::size_t size_ = 1, longest_in_lines_ = 0;
   int rank_;
-  std::span<operand const> short_;   // a step begun whose messages are all short, and have left
+  std::span<operand const> short_;   // a step in progress whose messages are all short, and have been sent
   std::span<operand const> listed_;  // the step in progress, if its folds wait until all of them have come
   bool is_short_ = false, published_ = false;
 };

@@ -16,7 +16,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// Bytes at once from another rank's memory, about: what a second-level cache keeps.
+// About so many bytes are read at once from another rank's memory: what a second-level cache keeps.
 inline constexpr std::size_t longest_read = 256 * 1024;
 
 inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
@@ -32,7 +32,7 @@ bool has_turn(Messages const& all, std::size_t after) {
   return after == no_message() || all[after].is_complete();
 }
 
-// Short messages by themselves. Copies of a constant size are worth a switch.
+// A short message alone. Copies of a constant size are worth a switch.
 inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std::uint64_t tag) {
   switch (bytes) {
     case 4: return to.put_line<4>(from, tag);
@@ -62,7 +62,7 @@ COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece con
   run();
 }
 
-// A message and one that comes, of one range each.
+// A message out and one in, of one fragment each.
 inline bool is_exchange(std::span<operand const> list) {
   if (list.size() != 2 || !list[0].sends() || list[0].which == own::both || list[1].sends()) return false;
   return !is_any(list, [](operand const& o) { return o.vanishes() || !o.elements.tail.empty(); });
@@ -79,8 +79,8 @@ COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, list_kind
   run();
 }
 
-// Whether a short message has to wait for room, and so what has to be remembered of it, may differ from one call to the
-// next. Ranks of other hosts wait for this one's messages, so that it goes on without.
+// Whether a short message waits for room, and so needs memory, may differ from call to call. Ranks of other hosts wait
+// for this one's messages, so it goes on without memory.
 [[gnu::cold]] COLLIGO_BODY void shared_steps::make_first_room() try {
   std::size_t const ranks = host_.records().size();
   data_->memory().received.of_size(ranks * (lines_for(longest_in_lines) * cache_line));
@@ -117,7 +117,7 @@ COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, list_kind k
   begin_added();
 }
 
-// True if all messages are short and those sent have left.
+// True if all messages are short and those to be sent have been sent.
 COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool published) {
   std::byte* free = nullptr;
   bool all_short = true, sent = false;
@@ -168,14 +168,14 @@ COLLIGO_BODY void shared_steps::add_in(piece const& what, bool published, std::b
 COLLIGO_BODY void shared_steps::begin_added() {
   form_groups();
   for (incoming& i : traffic_.in) guard(i);
-  // A rank that has nothing to do but to send had better copy, for that goes on while its readers combine.
+  // A rank that only sends should copy, because its readers combine meanwhile.
   if (traffic_.in.empty())
     for (outgoing& o : traffic_.out) o.stays = false;
   give_slots();
 }
 
 COLLIGO_BODY shared_steps::state shared_steps::advance() {
-  if (is_short_) {   // what has a first line has all of them, or nearly
+  if (is_short_) {   // a message with a first line has all lines, or nearly
     for (operand const& o : short_) {
       if (o.vanishes() || o.sends()) continue;
       inlet& from = channel_from(o.peer, published_);
@@ -192,7 +192,7 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
     return state::done;
   }
   bool open = false, moved = false;
-  for (std::size_t k = 0; k < traffic_.out.size(); ++k)   // there may come to be more of them
+  for (std::size_t k = 0; k < traffic_.out.size(); ++k)   // more may be added
     if (outgoing& o = traffic_.out[k]; !o.is_complete())
       open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
   for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
@@ -241,7 +241,7 @@ COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {
   else std::memcpy(data_->write(p.elements), local.bytes, bytes);
 }
 
-// All that a step's messages are short: those sent have left, so one after the other will do.
+// All messages of the step are short, and those to be sent have been sent, so it receives one after the other.
 COLLIGO_BODY void shared_steps::take_all_short(std::span<operand const> list, bool published) {
   for (std::size_t i = 0, count; i < list.size(); i += count) {
     operand const& o = list[i];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// How the writer of a chunk stores it. The line that it writes was last read by another core. A store through the
-/// cache first takes that line back, which is quick between cores that share a cache. Between dies and sockets a store
-/// past the cache (streaming) is two to six times as fast, though the reader then finds the line in memory. Hosts of
-/// virtual machines move cores from one to the other, so each channel measures both ways.
+/// How the writer of a chunk stores it. Another core has read the line last. A store through the cache first takes that
+/// line back, which is fast between cores that share a cache. Between dies and sockets a store past the cache
+/// (streaming) is two to six times as fast, although the reader then finds the line in memory. Hosts of virtual
+/// machines move cores around, so each channel measures both ways.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Of the processor, or ticks of a clock: for ratios alone.
+/// Cycles of the processor, or ticks of a clock; only their ratios matter.
 inline std::uint64_t cycles() {
 #if defined(__x86_64__) || defined(__i386__)
   return __builtin_ia32_rdtsc();
@@ -31,11 +31,11 @@ inline std::uint64_t cycles() {
 /// Copies past the cache where the processor can. A release store afterwards publishes what was copied.
 void copy_streaming(std::byte* to, std::byte const* from, std::size_t bytes);
 
-/// What is shorter is always stored through the cache, and not measured, in bytes.
+/// Bytes; shorter chunks are always stored through the cache and not measured.
 inline constexpr std::size_t least_streamed = 1024;
 
-/// Cycles for 1 KiB, the least of the latest chunks: interruptions do not count, and what becomes slower is noticed
-/// after a few chunks. 0: not known.
+/// Cycles for 1 KiB, the least of the latest chunks: interruptions do not count, and a slowdown shows after a few
+/// chunks. 0: not known.
 constexpr std::uint32_t renewed(std::uint32_t known, std::size_t bytes, std::uint64_t cycles) {
   std::uint64_t const now = std::clamp<std::uint64_t>(cycles * 1024 / bytes, 1, 1 << 30);
   return static_cast<std::uint32_t>(known == 0 ? now : std::min<std::uint64_t>(now, known + known / 2 + 1));
@@ -43,16 +43,16 @@ constexpr std::uint32_t renewed(std::uint32_t known, std::size_t bytes, std::uin
 
 /// Of one chunk.
 struct chunk_store {
-  bool streams, timed;   ///< past the cache; its writer and its readers tell how long they take
+  bool streams, timed;   ///< past the cache; its writer and its readers report their times
 };
 
-/// Chooses for one channel between both ways. What counts is the time of the writer and of the slowest reader together;
-/// if the writer has nothing to read the longer of the two, for they work at the same time. It tries both in turn at
-/// first, then the other one now and then, ever less often while that changes nothing.
+/// Chooses one of the two ways for a channel, by the sum of the writer's and the slowest reader's time, or, if the
+/// writer has nothing to read, by the longer of the two, because they work at the same time. It first tries both in
+/// turn, then the other one now and then, ever less often while that changes nothing.
 class store_choice {
  public:
-  /// For the next chunk. reader(streams): the cost for the slowest reader, see renewed(). `is_new`: the ring has places
-  /// that were never written, and the first use of a page takes longer than the copy.
+  /// For the next chunk. reader(streams): the cost for the slowest reader, see renewed(). `is_new`: parts of the ring
+  /// were never written, and the first use of a page takes longer than the copy.
   template <class Reader>
   chunk_store next(stores_setting asked, bool is_new, bool one_way, Reader const& reader) {
     if (asked != stores_setting::measured) return {asked == stores_setting::streaming, false};

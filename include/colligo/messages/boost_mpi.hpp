@@ -13,7 +13,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Cartesian and graph communicators too; of an intercommunicator the ranks are in two groups.
+/// Accepts Cartesian and graph communicators too, but no intercommunicator, whose ranks are in two groups.
 template <std::derived_from<boost::mpi::communicator> Comm>
   requires(!std::derived_from<Comm, boost::mpi::intercommunicator>)
 struct port_of<Comm> : detail::over_mpi {

@@ -35,7 +35,7 @@ class mpi_communicator {
 
 namespace detail {
 
-/// Ports over MPI: what their calls have to know of elements and functors.
+/// Ports over MPI: the descriptions of elements and functors for their calls.
 struct over_mpi {
   template <class T>
   static constexpr bool carries = requires { sizeof(serialised<T>); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// From an MPI_Comm to what is kept with it.
+/// From an MPI_Comm to its port.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// How many ports have been freed: a handle may be used again by MPI once its communicator is gone.
+/// The number of freed ports: MPI may reuse a handle once its communicator has been freed.
 inline std::atomic<unsigned> mpi_ports_freed = 0;
 endpoint& look_up_mpi_port(MPI_Comm user);
 

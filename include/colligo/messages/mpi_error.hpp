@@ -13,7 +13,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Throws mpi_error with MPI's own words unless the call succeeded.
+/// Throws mpi_error with MPI's error string unless the call succeeded.
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_mpi(int code, char const* call) {
   std::string text(MPI_MAX_ERROR_STRING, '\0');
   int length = 0, rank = -1;
@@ -26,7 +26,7 @@ inline void check_mpi(int code, char const* call) {
   if (code != MPI_SUCCESS) throw_mpi(code, call);
 }
 
-/// Throws where MPI would end the program: before MPI_Init and after MPI_Finalize.
+/// Throws before MPI_Init and after MPI_Finalize, where MPI would end the program.
 inline void require_mpi() {
   int yes = 0;
   MPI_Initialized(&yes);

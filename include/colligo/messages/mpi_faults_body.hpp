@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of mpi_messages.hpp for when this rank or another one has failed, or has left the call.
+/// The bodies of mpi_messages.hpp for ranks that have failed or abandoned the call.
 #pragma once
 
 #include <sched.h>
@@ -18,7 +18,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (std::size_t at = 0; at < bytes; at += longest_segment)
     port_.wire().send_empty(to, number_, mpi_wire::remark::goes_on);
 }
-// Not into less room than it needs: Open MPI 4.1 writes what it reads from another process's memory past the end.
+// Receives with enough room: Open MPI 4.1 writes data read from another process's memory past the end.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::drop(std::size_t bytes, int from) {
   for (std::size_t at = 0; at < bytes; at += longest_segment) {
     MPI_Message message = MPI_MESSAGE_NULL;
@@ -37,16 +37,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
 }
 
-// The peer has left this call, or has refused it: there is nothing more to be had from it.
+// The peer has abandoned this call, or refused it: it sends nothing more.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::throw_left(int peer) {
   left_ = nobody;
   port_.wire().hears_aborts();
   data_->rethrow();
   throw failed_elsewhere(concat({"colligo: rank ", port_.rank(), " in call number ", number_,
-                                   " on this communicator: rank ", peer, " has given the call up"}));
+                                   " on this communicator: rank ", peer, " has abandoned the call"}));
 }
 
-// A message that is not as long as it has to be. False if its sender has left the call.
+// A message of the wrong length. False if its sender has abandoned the call.
 [[gnu::cold]] COLLIGO_BODY bool mpi_messages::note(int from, std::size_t bytes, std::size_t wanted) {
   if (bytes == 0 && port_.wire().receive_remark(from, number_) == mpi_wire::remark::abort_message) return false;
   if (data_->has_failed()) return true;
@@ -55,19 +55,19 @@ namespace colligo::inline COLLIGO_MODE::detail {
         concat({"colligo: rank ", port_.rank(), " in call number ", number_, " on this communicator: "});
     if (bytes == 0)
       throw failed_elsewhere(concat(
-          {said, "rank ", from, " has failed in this call, so that this rank's result is good for nothing"}));
+          {said, "rank ", from, " has failed in this call, so this rank's result is invalid"}));
     element const& of = data_->of();
     std::string const what = of.objects ? concat({wanted, " bytes"})
                                         : concat({wanted / of.size, " ", of.name(), " (", wanted, " bytes)"});
     throw mismatch_error(concat({said, "ranks make different calls: ", what, " are expected of rank ", from,
                                    ", it sends ", bytes > wanted ? concat_piece("more") : concat_piece(bytes)}));
-  } catch (...) {   // one of the two, or no memory for the words
+  } catch (...) {   // one of the two, or no memory for the text
     data_->fail(std::current_exception());
   }
   return true;
 }
 
-// That rank sends no more in this call: what was to come of it in this step is not waited for.
+// That rank sends no more in this call: cancels this step's receives from it.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::expect_nothing_of(int peer) {
   left_ = peer;
   for (std::size_t i = 0; i < memory_.messages.size(); ++i) {
@@ -92,7 +92,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
       sched_yield();
       continue;
     }
-    // Why it is empty is among what is dropped.
+    // Also drops the message that says why it is empty.
     if (is_left && code == MPI_SUCCESS && memory_.messages[i].from != nobody) {
       MPI_Get_count(&status, MPI_BYTE, &bytes);
       if (bytes == 0) expect_nothing_of(memory_.messages[i].from);
@@ -103,8 +103,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   finished_ = 0, left_ = nobody;
 }
 
-// A message whose length is known has to be received. A rank that has no room for it has failed, and needs nothing else
-// that it holds.
+// A message of known length has to be received. A rank that has no room for it has failed, so it may use any of its
+// memory.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::make_taken(std::size_t bytes) {
   try {
     memory_.taken.resize(bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of mpi_port.hpp for when the ranks of a communicator meet: what they exchange, and how they wait for
-/// those who do not come.
+/// The bodies of mpi_port.hpp for the first use of a communicator: the ranks' exchange, and how they wait for late
+/// ranks.
 #pragma once
 
 #include <mpi.h>
@@ -36,8 +36,8 @@ namespace mpi {
   return std::string(name.data(), static_cast<std::size_t>(length));
 }
 
-// A rank's patience with those that do not come to a communicator's first use. Their settings are not known yet, so
-// this rank's own environment holds, and it only warns: collectives of MPI's can not be left.
+// A rank's patience with ranks that do not come to a communicator's first use. Their settings are not known yet, so
+// this rank's own environment holds. It only warns, because it can not leave a collective of MPI's.
 class first_meeting {
  public:
   [[gnu::cold]] explicit first_meeting(MPI_Comm comm) : comm_(comm) {}
@@ -72,7 +72,7 @@ class first_meeting {
   throw failed_elsewhere("colligo: a rank has no memory for what is kept with a communicator");
 }
 
-// Not a blocking call of MPI's: a rank that has not come may wait for a request that needs this one.
+// Not by a blocking call of MPI's: a late rank may be waiting for a request that needs this rank.
 [[gnu::cold]] COLLIGO_BODY void complete(MPI_Comm comm, MPI_Request request, char const* by) {
   requests_of_rank& all = mpi_port::all_requests();
   first_meeting meeting(comm);
@@ -84,7 +84,7 @@ class first_meeting {
   }
 }
 
-// Every rank's value on every rank, in two messages a rank: as MPI_Iallgather it can be one from each rank to each.
+// Every rank's value on every rank, in two messages a rank: MPI_Iallgather may send one from each rank to each.
 template <class Value>
 void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
   auto const bytes = static_cast<int>(sizeof mine);
@@ -110,14 +110,14 @@ void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
 
 }  // namespace mpi
 
-/// What a rank tells the others, and hears of them, when a communicator is first used: kept until all have met.
+/// The exchange between ranks in the first use of a communicator, kept until it is complete.
 class mpi_meeting {
  public:
   /// Collective.
   static std::shared_ptr<port_base> make_port(MPI_Comm user);
 
  private:
-  /// What a rank does alone, with all the memory that it takes. The rest is collective.
+  /// A rank's own part, with all of its allocations. The rest is collective.
   explicit mpi_meeting(MPI_Comm user);
   MPI_Comm comm() const { return port_->wire_.comm(); }
   void learn();
@@ -141,8 +141,8 @@ class mpi_meeting {
   segments_.resize(ranks_.size());
 }
 
-// All that ranks have to know of each other, and whether each has a port: a rank that has no memory for one learns it
-// in a place of its own, for the others wait for it.
+// Exchanges rank info, and whether each rank has a port: a rank without memory for one takes part all the same, because
+// the others wait for it.
 [[gnu::cold]] COLLIGO_BODY std::shared_ptr<port_base> mpi_meeting::make_port(MPI_Comm user) {
   owner<mpi_meeting> its;
   std::exception_ptr trouble;
@@ -177,7 +177,7 @@ class mpi_meeting {
   return its->life_;
 }
 
-// Takes memory only for what the environment asks: as a rule there is nothing to agree on.
+// Allocates only for settings; usually there are none.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::learn() {
   if (port_->size_ == 1) return learn_what_is_asked(0, environment_value("COLLIGO_TRACE") != nullptr);
   std::size_t const settings = ranks_[0].settings;
@@ -190,7 +190,7 @@ class mpi_meeting {
   std::exception_ptr trouble;
   try {
     learn_what_is_asked(settings, (asks & mpi_rank_info::trace) != 0);
-  } catch (std::bad_alloc const&) {   // all else is the same on all ranks
+  } catch (std::bad_alloc const&) {   // everything else is the same on all ranks
     trouble = std::current_exception();
   }
   mpi::agree(comm(), trouble);
@@ -204,7 +204,7 @@ class mpi_meeting {
   else if (port_->rank_ == 0) warn_that_nothing_is_traced();
 }
 
-// An error is the user's communicator's, and may end the program.
+// An error goes to the error handler of the user's communicator, which may end the program.
 [[gnu::cold]] COLLIGO_BODY MPI_Comm make_communicator_like(MPI_Comm user) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group ranks = MPI_GROUP_NULL;
@@ -216,8 +216,8 @@ class mpi_meeting {
   return made;
 }
 
-// Launchers do not always pass the environment on, so that ranks could disagree: rank 0's holds. Each string goes
-// with its length before it.
+// Launchers do not always pass the environment on, so ranks could disagree: rank 0's holds. Each string follows its
+// length.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_settings(std::size_t bytes) {
   std::string texts;
   texts.reserve(bytes);
@@ -238,14 +238,14 @@ class mpi_meeting {
   }
 }
 
-// Before it is known whether a call will need it: a rank that refuses its call would not come then.
+// Before any call needs it: a rank that refuses its call would not come.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::open_memory() {
   mpi_segment mine{};
   auto& memory = port_->shared_;
   try {
     memory = make_owner<mpi_shared>(comm(), port_->rank_, ranks_);
     mine = memory->segment();
-  } catch (std::bad_alloc const&) {   // the others hear of it
+  } catch (std::bad_alloc const&) {   // the others are told
   }
   mpi::exchange_values(comm(), mine, std::span(segments_));
   if (is_any(segments_, [](mpi_segment const& s) { return s.at == 0; })) {

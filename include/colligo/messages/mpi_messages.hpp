@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The messages of one rank in a step, over an MPI_Comm: posted, waited for or looked at, and understood. An empty one
-/// says that its sender has failed, or has left the call.
+/// The messages of one rank in a step, over an MPI_Comm: posts them, waits for or tests them, and interprets them. An
+/// empty message says that its sender has failed or has abandoned the call.
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +20,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Kept with the port or the request, so that a call allocates nothing.
 struct mpi_messages_memory {
   struct posted {
-    int from;               ///< nobody: it is sent, or it does not matter any more what comes
+    int from;               ///< nobody: it is sent, or the received data no longer matters
     std::size_t bytes;
   };
   row<MPI_Request> requests;
@@ -43,7 +43,7 @@ class mpi_messages {
  public:
   mpi_messages(mpi_port& port, mpi_messages_memory& memory) : port_(port), memory_(memory) {}
 
-  /// What the next messages are of.
+  /// The vector and the call of the next messages.
   void work_on(working_vector& data, mpi_element const& wire) {
     data_ = &data;
     wire_ = &wire;
@@ -52,7 +52,7 @@ class mpi_messages {
     number_ = number;
     tag_ = port_.wire().tag_of(number);
   }
-  /// Elements are not bytes: only a message's sender knows how long it is.
+  /// Elements are not bytes: only the sender knows the length of a message.
   bool are_encoded() const { return wire_->encode != nullptr; }
 
   /// One MPI_Sendrecv. Messages of no bytes are left out.
@@ -61,27 +61,29 @@ class mpi_messages {
     if (got != in_bytes && !note(from, got, in_bytes)) [[unlikely]] throw_left(from);
   }
 
-  /// Room for all that a step posts, so that posting allocates nothing.
+  /// Reserves memory for a step's messages, so that posting allocates nothing.
   void make_room(std::span<operand const> operands);
-  /// The `number`th of the step's messages that are encoded, counted from 0. Where that fails the rank has failed.
+  /// Encodes the `number`th of the step's encoded messages, counted from 0. If that fails the rank has failed.
   void encode(std::size_t number, std::byte const* source, std::size_t elements);
   void send_encoded(std::size_t number, int to);
   void send(std::byte const* out, std::size_t bytes, int to);
   void recv(std::byte* in, std::size_t bytes, int from);
-  /// All that has been posted, one after the other. False if one is not through, which no one is that `waits`.
+  /// Completes all posted messages, one after the other. False if one is not complete, which can not happen with
+  /// `waits`.
   bool finish(bool waits);
   /// The same in order of arrival, arrived(i) for the i-th that was posted.
   template <class F>
   void finish_as_they_come(F arrived);
-  /// The messages of a step that are encoded, in the order listed; folds from `free` on. False if one has not come.
+  /// Receives the encoded messages of a step in the order listed; folds from `free` on. False if one has not come.
   bool take_encoded(std::span<operand const> operands, std::byte*& free, bool waits);
-  /// A new step begins: none of its encoded messages has come.
+  /// A new step begins: none of its encoded messages has come yet.
   void expect_encoded() { encoded_taken_ = 0; }
 
-  /// Of a rank that has failed: empty ones instead of what it would send, and what comes goes nowhere.
+  /// The step of a rank that has failed: sends empty messages, and drops received ones.
   void send_nothing(std::size_t bytes, int to);
   void drop(std::size_t bytes, int from);
-  /// The call is left in the middle of a step, and others have heard of it: what is in progress comes to its end.
+  /// Abandons the call in the middle of a step, after the other ranks have been told: completes the messages in
+  /// progress.
   void leave() noexcept;
 
  private:
@@ -98,8 +100,8 @@ class mpi_messages {
   mpi_element const* wire_ = nullptr;
   std::uint32_t number_ = 0;   // of the call
   int tag_ = 0;
-  std::size_t finished_ = 0, encoded_taken_ = 0;   // messages of the step that are through
-  int left_ = nobody;   // who has left the call, when messages of the others are still to come
+  std::size_t finished_ = 0, encoded_taken_ = 0;   // complete messages of the step
+  int left_ = nobody;   // the rank that has abandoned the call, while messages of others are still to come
 };
 
 }  // namespace colligo

@@ -56,8 +56,8 @@ COLLIGO_BODY void mpi_messages::recv(std::byte* in, std::size_t bytes, int from)
               "MPI_Irecv");
   }
 }
-// One after the other, as they were posted: of two that come from one rank the second does not come if the first says
-// that its sender has left. False if one is not through.
+// One after the other, in the order of posting: if the first of two messages from one rank says that its sender has
+// abandoned the call, the second never comes. False if one is not complete.
 COLLIGO_BODY bool mpi_messages::finish(bool waits) {
   for (; finished_ < memory_.messages.size(); ++finished_) {
     auto const [from, wanted] = memory_.messages[finished_];
@@ -88,7 +88,7 @@ void mpi_messages::finish_as_they_come(F arrived) {
     auto const [from, wanted] = memory_.messages[i];
     if (from == nobody) continue;
     std::size_t const got = mpi_wire::received(code, "MPI_Waitany", status, wanted);
-    if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);   // others are on their way
+    if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);   // others are coming
     if (left_ == nobody) arrived(i);
   }
   finished();
@@ -100,7 +100,7 @@ COLLIGO_BODY void mpi_messages::finished() {
   if (left_ != nobody) [[unlikely]] throw_left(left_);
 }
 
-// Messages whose length only the sender knows, in the order listed. False if one has not come.
+// Receives messages whose length only the sender knows, in the order listed. False if one has not come.
 COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, std::byte*& free, bool waits) {
   std::size_t number = 0;
   for (piece const p : fragments(operands)) {
@@ -128,7 +128,7 @@ COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, 
   return true;
 }
 
-// The first 8 bytes say how long a message is in all: what is longer than MPI counts comes in several.
+// The first 8 bytes say how long a message is in all: one longer than MPI can count comes in several.
 COLLIGO_BODY void mpi_messages::take_rest(int from, std::size_t first) {
   std::uint64_t bytes = 0;
   if (first >= sizeof bytes) std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);

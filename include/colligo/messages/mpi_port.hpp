@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the library keeps with an MPI communicator: one of its own with the same ranks, so that a user's wild-card
-/// receives never meet its messages, scratch, and memory that ranks share. Cached as an attribute, freed with the
-/// communicator.
+/// The port of an MPI communicator: a communicator of the library's own with the same ranks, so that a user's wild-card
+/// receives never match its messages, scratch, and shared memory. Cached as an attribute, freed with the communicator.
 #pragma once
 
 #include <mpi.h>
@@ -38,10 +37,9 @@ class mpi_port final : public port_base {
 
   mpi_wire& wire() { return wire_; }
 
-  /// The memory that the ranks of this host share, null where that can not be had, and for one rank alone: the same on
-  /// all ranks.
+  /// The shared memory of this host's ranks; null if there is none, and for a single rank. The same on all ranks.
   shared_host* shared() const { return host_ ? host_ : no_memory(); }
-  /// The same, null for elements that do not go through it.
+  /// The same, null for elements that can not travel through it.
   shared_host* shared_for(element const& of) const;
 
   shared_host* automatic_memory(element const& of) override { return size_ > 1 ? shared_for(of) : nullptr; }
@@ -55,9 +53,9 @@ class mpi_port final : public port_base {
   COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
   COLLIGO_BODY void abandon_call(std::uint32_t number, std::string_view why, bool begun) noexcept override;
-  /// A blocking call looks for its messages itself, since it has something else to do or to say meanwhile.
+  /// A blocking call polls for its messages, because it has other work or reports meanwhile.
   bool looks_itself() const { return wire_.has_left_calls() || watches_waits(); }
-  /// Between two looks. Throws stalled.
+  /// Called between two polls. Throws stalled.
   void linger() {
     sched_yield();
     if (wire_.has_left_calls()) drop_what_is_left();
@@ -65,7 +63,7 @@ class mpi_port final : public port_base {
   }
   void drop_what_is_left() noexcept { wire_.drop_what_is_left(calls); }
 
-  /// Requests of this process, whatever communicators they use.
+  /// Requests of this process on all communicators.
   static requests_of_rank& all_requests();
 
  private:
@@ -85,11 +83,10 @@ class mpi_port final : public port_base {
   mpi_wire wire_;   // last: the first to go
 };
 
-/// A communicator of the same ranks with nothing of the user's: duplicating would run the callbacks of attributes.
-/// Collective.
+/// A communicator of the same ranks without the user's attributes: duplicating would run their callbacks. Collective.
 MPI_Comm make_communicator_like(MPI_Comm user);
 
-/// Traces a communicator if that is asked for (extra/trace/mpi_trace.hpp): set by those who include it.
+/// Traces a communicator if COLLIGO_TRACE is set. Units that include extra/trace/mpi_trace.hpp set it.
 inline owner<observer> (*follow_mpi)(MPI_Comm comm, std::vector<int> const& hosts) = nullptr;
 
 }  // namespace colligo

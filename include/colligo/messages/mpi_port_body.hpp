@@ -29,7 +29,7 @@ struct mpi_port::steps_memory : mpi_steps_memory {
 
 namespace mpi {
 
-// Steps that bring along all that they need.
+// Steps with their own memory.
 struct request_steps final : private mpi_steps_memory, public mpi_steps {
   request_steps(mpi_port& port, working_vector& data, call const& its, shared_host* host)
       : mpi_steps(port, data.memory(), host, static_cast<mpi_steps_memory&>(*this)) {
@@ -57,7 +57,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_port::~mpi_port() {
-  spare_requests = {};   // they have steps over this port
+  spare_requests = {};   // their steps use this port
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_port& mpi_port::look_up(MPI_Comm user) {
@@ -81,12 +81,12 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 
 [[gnu::cold]] COLLIGO_BODY endpoint& look_up_mpi_port(MPI_Comm user) { return mpi_port::look_up(user); }
 
-// Weak references, so that no program needs -ldl, as it would with a glibc before 2.34. Without them there is no object
-// that could be closed.
+// Weak references, so that no program needs -ldl, as it would with a glibc before 2.34. A program without dlopen has no
+// object that could be closed.
 static decltype(::dlopen) dlopen_if_there __attribute__((weakref("dlopen")));
 static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
 
-// The object that this function is in stays loaded: MPI calls it in MPI_Finalize, when a plugin may have been closed.
+// Keeps the shared object of this function loaded: MPI calls it in MPI_Finalize, when a plugin may have been closed.
 [[gnu::cold]] COLLIGO_BODY void stay_in_memory(void const* function) {
   Dl_info its{};
   if (dlopen_if_there && dladdr_if_there && dladdr_if_there(function, &its) != 0 && its.dli_fname)
@@ -104,7 +104,7 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
   };
   stay_in_memory(reinterpret_cast<void const*>(+free));
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free, &key, nullptr), "MPI_Comm_create_keyval");
-  // MPI_Finalize deletes this one's attributes first: from then on no port is found without being looked for.
+  // MPI_Finalize deletes this communicator's attributes first: from then on the cached port is not used.
   auto const forget = [](MPI_Comm, int, void*, void*) -> int {
     all_requests().end();
     mpi_ports_freed.fetch_add(1, std::memory_order_release);
@@ -115,7 +115,7 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
   return key;
 }
 
-// Requests that go through memory never call MPI, but a peer may be in a send to this rank that needs it.
+// Requests over memory never call MPI, but a peer may be in a send to this rank that needs MPI's progress.
 COLLIGO_BODY void mpi_port::yield_core(unsigned& polls) const {
   constexpr unsigned spins = 256;
   if (++polls < spins) return relax();
@@ -172,8 +172,9 @@ COLLIGO_BODY owner<moving_step> mpi_port::steps_for_request(working_vector& data
   return make_owner<mpi::request_steps>(*this, data, its, host);
 }
 
-// Those who wait in memory look; those who wait for messages are sent one. If all ranks refuse alike nobody waits for
-// it: it is dropped later. What this rank has in progress of the call is finished last, for others do the same.
+// Ranks that wait in memory look there; ranks that wait for messages are sent one. If all ranks refuse the call no rank
+// receives it, and it is dropped later. This rank completes its own messages in progress last, because others do the
+// same.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::abandon_call(std::uint32_t number, std::string_view why,
                                                        bool begun) noexcept {
   shared_host* const host = shared_ ? shared_->host() : nullptr;

@@ -27,50 +27,50 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// What a rank says of itself to all others when a communicator is first used.
+/// The rank info that all ranks exchange when a communicator is first used.
 struct mpi_rank_info {
   std::uint64_t host;            ///< a hash: equal for those that can share memory
-  arena_address memory;          ///< no file: this rank can not or does not want to
-  std::uint32_t settings;        ///< bytes of what its environment sets
-  std::uint32_t asks;            ///< that its environment does, as bits: trace
+  arena_address memory;          ///< no file: this rank can not or may not share memory
+  std::uint32_t settings;        ///< bytes of its environment's settings
+  std::uint32_t asks;            ///< bits of features that its environment turns on: trace
   std::uint32_t setting;         ///< missing_memory::flag
-  std::int32_t trouble;          ///< why it has no file, as errno says
-  std::int32_t lowest;           ///< rank of its host: find_hosts() says it
-  std::uint32_t has_no_port;     ///< for lack of memory; nothing else is said then
+  std::int32_t trouble;          ///< the errno why it has no file
+  std::int32_t lowest;           ///< rank of its host, set by find_hosts()
+  std::uint32_t has_no_port;     ///< for lack of memory; the rest is not set then
   core_domains domains;          ///< of its cores
 
   static constexpr std::uint32_t trace = 1;
 };
 mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
 
-/// The host of each rank, as the lowest rank there; empty where all are on one. Takes no memory if the capacity of
+/// The host of each rank, as the lowest rank there; empty if all are on one. Allocates nothing if the capacity of
 /// `hosts` is enough.
 void find_hosts(std::span<mpi_rank_info> ranks, std::vector<int>& hosts);
 
-/// What a rank says of its share in the communicator's memory.
+/// A rank's report on its share of the communicator's memory.
 struct mpi_segment {
-  std::uint64_t at;     ///< in its file; 0: it has none, so nobody shall
+  std::uint64_t at;     ///< in its file; 0: it has none, so no rank shares memory
   std::uint64_t reads;  ///< whether it may read the memory of all ranks of its host
 };
 
-/// Why ranks of a host do not share memory, and what COLLIGO_SHARED_MEMORY makes of that: the same on all ranks.
+/// Why ranks of a host do not share memory, and the effect of COLLIGO_SHARED_MEMORY: the same on all ranks.
 class missing_memory {
  public:
   enum flag : std::uint32_t { off = 1, required = 2, unknown = 4, strict = 8 };
-  /// What this process's environment asks for. `strict`: something unknown, and that shall be an error.
+  /// The setting of this process's environment. `strict`: it is unknown, which is an error.
   static std::uint32_t setting();
 
   explicit missing_memory(int rank) : rank_(rank) {}
-  /// Collective if some rank's setting is unknown. Without memory for the message it is shorter.
+  /// Collective if some rank's setting is unknown. Without memory the message is shorter.
   void hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks, std::vector<int> const& hosts);
-  /// All had a file, but not all a segment.
+  /// All ranks had a file, but not all a segment.
   void hear_of(std::span<mpi_segment const> all);
 
   /// Null, or an exception.
   shared_host* none() const;
-  /// The same for elements that are too large for the memory there is. `whole`: it has all ranks.
+  /// The same for elements that are too large for the shared memory. `whole`: all ranks share it.
   shared_host* none_for(std::size_t element_size, bool whole) const;
-  /// In words. Precondition: there is none, or none that two ranks have in common.
+  /// The reason in words. Precondition: no two ranks share memory.
   std::string why() const;
   bool has_neighbours() const { return has_neighbours_; }
 
@@ -86,20 +86,19 @@ class missing_memory {
 /// The share of one rank in the memory of a communicator.
 class mpi_shared final : public host_memory {
  public:
-  /// Whether all ranks have a file.
+  /// Whether all ranks have files.
   static bool possible(std::span<mpi_rank_info const> ranks);
 
-  /// `comm` is for progress while a rank waits. Takes all the memory of its process that there is to take.
-  /// Precondition: possible(ranks).
+  /// `comm` is for progress while a rank waits. Makes all allocations. Precondition: possible(ranks).
   mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks);
   ~mpi_shared();
   mpi_shared(mpi_shared const&) = delete;
   mpi_shared& operator=(mpi_shared const&) = delete;
 
-  /// For all others. It may turn out that there is no memory.
+  /// The report for all other ranks, possibly that there is no memory.
   mpi_segment segment() const;
-  /// With the segments of all ranks. No messages are read where they lie if some can not.
-  /// Precondition: each rank has a segment.
+  /// Opens the segments of all ranks. Messages are read in place only if all ranks can. Precondition: each rank has a
+  /// segment.
   void open(std::span<mpi_segment const> all, memory_limits limits);
 
   /// Null until it is opened.
@@ -110,9 +109,9 @@ class mpi_shared final : public host_memory {
   COLLIGO_BODY std::byte* at(int place, std::uint64_t offset) const override;
 
  private:
-  /// Before a segment: what its rank says of itself to those of its host.
+  /// The head of a segment: its rank's info for the ranks of its host.
   struct alignas(cache_line) head {
-    std::atomic<std::uint32_t> left;   ///< ranks that will not look into this one's memory any more
+    std::atomic<std::uint32_t> left;   ///< ranks that no longer read this one's memory
     std::int32_t job_ranks;            ///< of the host, as far as this one knows
     std::int32_t most_cores;           ///< that its control group has
     std::int32_t bound;                ///< to cores, by the launcher

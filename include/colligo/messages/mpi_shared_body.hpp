@@ -34,7 +34,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace mpi {
 
-// Once in a program, so that calls allocate no message.
+// Only once in a program, so that calls do not allocate messages.
 inline std::atomic<bool> has_warned_of_missing_memory = false;
 [[gnu::cold]] COLLIGO_BODY void warn_that_memory_is_missing(std::initializer_list<concat_piece> why) {
   if (!has_warned_of_missing_memory.exchange(true))
@@ -47,8 +47,8 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return (seed ^ 0xffu) * 0x100000001b3u;
 }
 
-// Containers may have the host name or the boot in common, emulated hosts have the boot; a process can be found by its
-// number only from its own name space.
+// Containers may share the host name or the boot, emulated hosts share the boot; a process number is valid only in its
+// own name space.
 [[gnu::cold]] COLLIGO_BODY std::uint64_t hash_of_host() {
   std::string const boot = read_file("/proc/sys/kernel/random/boot_id", 64).text;
   std::array<char, 256> name{};
@@ -73,7 +73,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return 0;
 }
 
-// The numbers that a file begins with; the others stay as they are.
+// The numbers at the beginning of a file; missing ones do not change.
 [[gnu::cold]] COLLIGO_BODY void read_numbers(std::initializer_list<concat_piece> path,
                                               std::initializer_list<double*> numbers) {
   std::FILE* const file = std::fopen(concat(path).c_str(), "r");
@@ -83,7 +83,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   std::fclose(file);
 }
 
-// The least that a control group, or one that it is in, allows; cores.
+// The smallest number of cores that a control group, or one around it, allows.
 [[gnu::cold]] COLLIGO_BODY double cores_of_groups(char const* folder, std::string path, bool second_version) {
   double least = INT_MAX;
   for (;; path.resize(path.rfind('/'))) {
@@ -98,7 +98,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   }
 }
 
-// What this process's control groups allow: whole cores, at least one.
+// The cores that this process's control groups allow: whole ones, at least one.
 [[gnu::cold]] COLLIGO_BODY int cores_of_control_group() {
   double least = INT_MAX;
   std::string const groups = read_file("/proc/self/cgroup", std::size_t{1} << 20).text;
@@ -141,7 +141,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return unknown | (switch_of_environment("COLLIGO_STRICT") ? strict : 0u);
 }
 
-// The words are this rank's alone: without memory for them it goes on as the others do.
+// Only this rank has the text: without memory for it the rank goes on as the others do.
 [[gnu::cold]] COLLIGO_BODY void missing_memory::tell(std::initializer_list<concat_piece> why, bool to_user) {
   why_ = "no memory";   // as short as strings are without any
   try {
@@ -202,11 +202,11 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none_for(std::size_t element_size, bool whole) const {
   if (!has_neighbours_) return nullptr;
-  // Ranks of other hosts may have memory for them, and would wait for this one.
+  // Ranks of other hosts may have memory for such elements, and would wait for this one.
   if ((flags_ & required) && whole)
     throw argument_error(
         concat({"colligo: COLLIGO_SHARED_MEMORY=required, and ", too_large_for_memory(element_size)}));
-  if (rank_ == 0 && !mpi::has_warned_of_missing_memory)   // this is asked in every call, and words take memory
+  if (rank_ == 0 && !mpi::has_warned_of_missing_memory)   // every call comes here, and text needs memory
     mpi::warn_that_memory_is_missing({too_large_for_memory(element_size)});
   return nullptr;
 }
@@ -263,7 +263,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   describe(head_of(neighbours_[me_]));
 }
 
-// Others may still read there: what a rank has sent may be in progress when it frees the communicator.
+// Other ranks may still read there: a rank's messages may be in progress when it frees the communicator.
 [[gnu::cold]] COLLIGO_BODY mpi_shared::~mpi_shared() {
   for (neighbour const& n : neighbours_)
     if (n.handle >= 0) close(n.handle);
@@ -291,7 +291,7 @@ COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].
   };
   host_->open(segment_of, {this, has_cores(true), has_cores(false), &wait, read_all ? &read : nullptr, &gone});
   if (!host_->can_read() || !host_->spins()) limits.read_from = memory_limits::as_it_is;
-  // Ranks that share cores share caches, and what they measure is who had a core.
+  // Ranks that share cores share caches, and would measure which of them had a core.
   if (!host_->spins() && limits.stores == stores_setting::measured) limits.stores = stores_setting::cached;
   host_->limit(limits);
   is_open_ = true;
@@ -323,8 +323,8 @@ COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
   if (sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_ZERO(&mine.cores);
 }
 
-// Whether the cores that the communicator's ranks on this host may use are as many as they, or as the job's: others
-// than this communicator's need them too. The same on all ranks of the host.
+// Whether the communicator's ranks on this host may use as many cores as they are, or as the job has ranks there, which
+// need cores too. The same on all ranks of the host.
 [[gnu::cold]] COLLIGO_BODY bool mpi_shared::has_cores(bool for_job) const {
   int ranks = static_cast<int>(neighbours_.size()), quota = INT_MAX;
   cpu_set_t all;
@@ -340,7 +340,7 @@ COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
   static int const online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));   // reads a file
   int const known = CPU_COUNT(&all);
   if (known < static_cast<int>(neighbours_.size())) return false;
-  // Ranks that the launcher has bound leave the other ranks theirs.
+  // Ranks that the launcher has bound do not use other ranks' cores.
   int const cores = bound ? std::max(known, online) : known;
   return std::min(cores, quota) >= ranks;
 }
@@ -365,7 +365,7 @@ COLLIGO_BODY bool mpi_shared::read(void* self, int from, std::byte* into, std::b
   return poll(&ended, 1, 0) == 1;
 }
 
-// Gives way, and lets MPI make progress: a peer may be in a send to this rank that needs it.
+// Yields, and lets MPI make progress: a peer may be in a send to this rank that needs it.
 COLLIGO_BODY void mpi_shared::wait(void* self) {
   auto& me = *static_cast<mpi_shared*>(self);
   sched_yield();

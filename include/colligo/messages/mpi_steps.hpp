@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Executes steps over an MPI_Comm: what goes to ranks of the same host through memory where that is shared
-/// (memory/shared_steps.hpp), the rest as messages (mpi_messages.hpp). A pair send + recv or send + fold is one
+/// Executes steps over an MPI_Comm: operands for ranks of the same host go through shared memory, if there is any
+/// (memory/shared_steps.hpp), the others as messages (mpi_messages.hpp). A pair send + recv or send + fold is one
 /// MPI_Sendrecv, other steps are non-blocking.
 #pragma once
 
@@ -24,10 +24,10 @@ struct mpi_steps_memory {
 
 class mpi_steps : public any_step, public moving_step {
  public:
-  /// `host`: the memory through which messages within a host go; null: all go over MPI.
+  /// `host`: the shared memory for messages within a host; null: all go over MPI.
   mpi_steps(mpi_port& port, scratch& values, shared_host* host, mpi_steps_memory& memory);
 
-  /// What the next steps work on.
+  /// The vector of the next steps.
   void work_on(working_vector& data, mpi_element const& wire) {
     data_ = &data;
     messages_.work_on(data, wire);
@@ -51,13 +51,14 @@ class mpi_steps : public any_step, public moving_step {
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY bool advance() override;
   void abandon() override { leave(); }
-  /// The call is left in the middle of a step, and others have heard of it: what is in progress comes to its end.
+  /// Abandons the call in the middle of a step, after the other ranks have been told: completes the messages in
+  /// progress.
   void leave() noexcept {
     leave_memory();
     messages_.leave();
     received_.clear();
   }
-  /// What is in progress there does not belong to the next call.
+  /// Forgets messages in progress there, which do not belong to the next call.
   void leave_memory() {
     if (here_) here_->abandon();
   }
@@ -81,7 +82,7 @@ class mpi_steps : public any_step, public moving_step {
   shared_host* host_;
   std::optional<shared_steps> here_;
   bool whole_, is_plain_ = false;   // is_plain_: no more than MPI_Sendrecv is needed for a pair
-  bool left_host_ = false;          // in this call: what goes to ranks of this host does not any more
+  bool left_host_ = false;          // in this call: nothing is sent to ranks of this host any more
   std::uint32_t number_ = 0;        // of the call
 
   // The step that is in progress.

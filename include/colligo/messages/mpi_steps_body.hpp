@@ -53,7 +53,7 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   bool begun = false;
   try {
     if (host_ && !port_.wire().has_left_calls() && all_here(operands)) return here_->perform(operands, kind);
-    host_ ? make_room(operands, kind) : prepare(operands);   // before the first message leaves or comes
+    host_ ? make_room(operands, kind) : prepare(operands);   // before the first message
     if (!any_order) begin(operands, kind);
     begun = true;
     finish_in_memory();
@@ -68,7 +68,7 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   end_step();
 }
 
-// All that a step allocates, but for encoded elements.
+// All allocations of a step, except for encoded elements.
 COLLIGO_BODY void mpi_steps::prepare(std::span<operand const> operands) {
   scratch_sizes const sizes(operands);
   scratch& memory = data_->memory();
@@ -99,7 +99,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   received_.clear();
   received_.make(data_->memory().received, of, sizes.received);
   room combined(data_->memory().combined, of, sizes.combined);
-  // What is sent is made before anything is posted.
+  // Computes the data to be sent before anything is posted.
   auto& sources = data_->memory().sources;
   sources.clear();
   std::byte* free = combined.data();
@@ -153,7 +153,7 @@ COLLIGO_BODY void mpi_steps::finish_in_memory() {
     through_memory_ = now != shared_steps::state::done;
     if (now != shared_steps::state::stuck) polls = 0;
     else here_->wait(polls);
-    // A rank of this host may wait for one of another that waits until this one takes its message.
+    // A rank of this host may wait for a rank of another host that waits until this one receives its message.
     if (port_.wire().has_left_calls()) port_.drop_what_is_left();
   }
 }
@@ -163,7 +163,7 @@ COLLIGO_BODY void mpi_steps::end_step() {
   received_.clear();
 }
 
-// In order of arrival; but in the order listed where they come in several fragments.
+// In order of arrival, but in the order listed if they come in several fragments.
 COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands) {
   element const& of = data_->of();
   bool one_by_one = false;
@@ -190,12 +190,12 @@ COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
   return whole_ || !is_any(operands, [&](operand const& o) { return !o.vanishes() && !host_->has(o.peer); });
 }
 
-// Whether a rank goes on to the end of the algorithm after what has just been thrown: without memory that it needs, or
-// without the ranks of its host. Those of other hosts wait for its messages, or until it takes theirs.
+// Whether a rank goes on to the end of the algorithm after the current exception: without memory, or without the ranks
+// of its host. Ranks of other hosts wait for its messages, or until it receives theirs.
 [[gnu::cold]] COLLIGO_BODY bool mpi_steps::goes_on() {
   try {
     throw;
-  } catch (failed_elsewhere const&) {   // by a rank of this host
+  } catch (failed_elsewhere const&) {   // thrown for a rank of this host
     data_->fail(std::current_exception());
   } catch (error const&) {   // MPI's, or ranks make different calls
     return false;
@@ -219,7 +219,7 @@ COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
   through_memory_ = false;
 }
 
-// The step of a rank that has failed. Ranks of its host look at the calls that it has abandoned.
+// The step of a rank that has failed. Ranks of its host look at its abandoned calls.
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
   leave_host();
   for (bool const sends : {true, false})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What MPI has of its own for element types and functors, as a value that the engine can look up.
+/// MPI's own datatypes and operations for element types and functors, as a value for the engine.
 #pragma once
 
 #include <mpi.h>
@@ -22,8 +22,8 @@ struct call;
 class moving_step;
 class mpi_port;
 
-/// The vendor's collective, as a call and as a request, with a type and an operation of its own. Reached through what
-/// is known of elements alone, so that units that never call it do not compile it.
+/// The MPI library's collective, as a call and as a request, with its datatype and operation. Reached only through the
+/// description of elements, so units that never call it do not compile it.
 struct vendor_operations {
   MPI_Datatype (*type)();          ///< MPI's own, MPI_DATATYPE_NULL where it has none
   MPI_Op (*operation)();           ///< MPI's own, MPI_OP_NULL where it has none
@@ -33,18 +33,18 @@ struct vendor_operations {
 void run_vendor_call(mpi_port& port, call const& its, bool blocking);
 owner<moving_step> vendor_request(mpi_port& port, call const& its, bool persistent);
 
-/// What the transport over MPI knows of an element type and a functor.
+/// The MPI transport's description of an element type and a functor.
 struct mpi_element {
-  vendor_operations const* vendor;   ///< null: MPI's own collectives can not take them, or never do
+  vendor_operations const* vendor;   ///< null: MPI's own collectives can not be used, or never are
   void (*encode)(std::byte const* first, std::size_t n, std::vector<char>& into);   ///< null: bytes
   void (*decode)(std::vector<char>& from, std::byte* into, std::size_t n);
 };
 
-/// MPI allocates what it combines without asking for more alignment than this.
+/// The alignment with which MPI allocates its operands.
 template <class T>
 concept vendor_takes = travels_as_bytes<T> && alignof(T) <= alignof(std::max_align_t);
 
-/// MPI's name of an element type, MPI_DATATYPE_NULL where it has none. The pairs are those of MPI_MAXLOC.
+/// MPI's datatype of an element type, MPI_DATATYPE_NULL if it has none. The pairs are those of MPI_MAXLOC.
 template <class T>
 MPI_Datatype builtin_type() {
   if constexpr (std::is_same_v<T, bool>) return MPI_CXX_BOOL;
@@ -64,7 +64,7 @@ MPI_Datatype builtin_type() {
   else return MPI_DATATYPE_NULL;
 }
 
-/// MPI's name of a functor on T, MPI_OP_NULL where it has none. For NaN, MPI's maximum and minimum follow their own
+/// MPI's operation of a functor on T, MPI_OP_NULL if it has none. For NaN, MPI's maximum and minimum follow their own
 /// rule.
 template <class Op, class T>
 MPI_Op builtin_op() {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The `vendor` algorithm over MPI: the library's own collective with the built-in operation and datatype where there
-/// are any, otherwise with an operation made for the call. MPI gives such an operation no context; here the call
-/// travels as an attribute of the datatype, so stateful functors work, calls may run at the same time, and nothing is
-/// process-wide.
+/// The `vendor` algorithm over MPI: the MPI library's own collective with the built-in operation and datatype, if there
+/// are any, otherwise with an operation made for the call. MPI gives such an operation no context; here the call is an
+/// attribute of the datatype, so functors may have state, calls may run at the same time, and nothing is process-wide.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +35,7 @@ struct int_blocks {
   }
 };
 
-/// One of the vendor's collectives, blocking, started or persistent, with the datatype and operation that it needs.
+/// One of the MPI library's collectives, blocking, started or persistent, with its datatype and operation.
 class vendor_call : public moving_step {
  public:
   enum class manner { blocking, started, persistent };
@@ -54,7 +53,7 @@ class vendor_call : public moving_step {
   static int key();
   static void combine(void* in, void* in_out, int* n, MPI_Datatype* type);
   void make_operation();
-  /// The call itself in its three manners; arguments are the same in all.
+  /// The call in its three forms, with the same arguments.
   template <class Blocking, class Started, class Persistent, class... Arguments>
   void make(char const* name, Blocking blocking, Started started, Persistent persistent, Arguments... arguments);
   /// For segments that fit an int, as element-wise collectives allow.
@@ -72,7 +71,7 @@ class vendor_call : public moving_step {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Op op_ = MPI_OP_NULL;
   bool made_type_ = false, made_op_ = false;
-  int_blocks ints_, out_ints_;   ///< the latter of a collective that has two vectors
+  int_blocks ints_, out_ints_;   ///< the latter for a collective with two vectors
   row<MPI_Request> requests_;
   std::exception_ptr thrown_;
 };
@@ -150,7 +149,7 @@ void vendor_call::make(char const* name, Blocking blocking, Started started, Per
   check_mpi(started(arguments..., &request), name);
 }
 
-// Persistent collectives came with MPI 4; those of MPICH 4.0 fail, or gather wrong values (seen with 4.0.2). Without
+// MPI 4 introduced persistent collectives; those of MPICH 4.0 fail, or gather wrong values (seen with 4.0.2). Without
 // them a start makes a new non-blocking call.
 #if MPI_VERSION >= 4 && !(defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000)
 #define COLLIGO_MPI(name, i_name) "MPI_" #name, MPI_##name, MPI_I##i_name, MPI_##name##_init
@@ -200,7 +199,7 @@ void vendor_call::memberwise(Run run) const {
   std::byte* const out = its_.out.data;
   bool const scatters = its_.what == scatter || its_.what == scatterv;
   int const root = its_.root;
-  // Not for reductions, which go in segments that fit an int.
+  // Not for reductions, which use segments that fit an int.
   auto const mine = [&] { return count_of(scatters ? its_.out.covers.size() : its_.in.covers.size()); };
   int const *const counts = ints_.counts.data(), *const first = ints_.first.data();
   // In place: the rank's own block lies where all blocks do.

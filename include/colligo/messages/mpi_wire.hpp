@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Messages of bytes between the ranks of a communicator, which is the library's own; and what a rank that has left a
-/// call sends, and still receives.
+/// Messages of bytes between the ranks of a communicator, over the library's own; and the messages that a rank which
+/// has abandoned a call sends and still receives.
 #pragma once
 
 #include <mpi.h>
@@ -15,15 +15,15 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// MPI counts are int: longer messages go in segments of this many bytes, which both ends know from the range.
+/// MPI counts are int: longer messages are sent in segments of this many bytes, which both ends know from the range.
 inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
-/// Bytes up to which a receive follows its send. That is the quickest for what leaves at once (MPI_Sendrecv takes a
-/// third longer for 8 bytes); a longer message had better find the receive posted.
+/// Bytes up to which a receive follows its send. That is the fastest order for messages that leave at once
+/// (MPI_Sendrecv takes a third longer for 8 bytes); a longer message should find the receive posted.
 inline constexpr std::size_t longest_short = std::size_t{1} << 16;
 
 class mpi_wire {
  public:
-  /// For the moment over the user's.
+  /// At first over the user's communicator.
   explicit mpi_wire(MPI_Comm user);
   ~mpi_wire();
   mpi_wire(mpi_wire const&) = delete;
@@ -31,11 +31,11 @@ class mpi_wire {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// The library's own; for one rank alone, who sends nothing, the user's.
+  /// The library's own communicator; for a single rank, which sends nothing, the user's.
   MPI_Comm comm() const { return comm_; }
   bool owns_comm() const { return owns_comm_; }
   void own(MPI_Comm made) { comm_ = made, owns_comm_ = true; }
-  /// The user's communicator is freed.
+  /// Called when the user's communicator is freed.
   void outlive_user() {
     if (!owns_comm_) comm_ = MPI_COMM_SELF;
   }
@@ -66,22 +66,22 @@ class mpi_wire {
   }
   static void check_unless_cut_off(int code, char const* by);
 
-  /// The tag of the messages of a call: all that the MPI library has take their turns.
+  /// The tag of the messages of a call. The tags are used in turn.
   int tag_of(std::uint32_t number) const { return static_cast<int>(number & tags_); }
 
-  /// Why a message is empty; no other is, for what has no elements is not sent. The remark follows it with a tag of its
-  /// own, so that a receive which waits for the message need not look out for anything else.
+  /// The reason for an empty message; no other message is empty, because ranges without elements are not sent. The
+  /// reason follows it with a tag of its own, so a receive waits for one tag.
   enum class remark : unsigned char { goes_on, abort_message };
   void send_empty(int to, std::uint32_t number, remark why) const;
-  /// After an empty message of that rank.
+  /// Called after an empty message of that rank.
   remark receive_remark(int from, std::uint32_t number) const;
-  /// This rank has left calls of late: what others still send it of these is to be received, and dropped, for they may
-  /// wait for that.
+  /// Receives and drops messages of calls that this rank has abandoned recently, because their senders may wait for
+  /// that.
   bool has_left_calls() const { return has_left_calls_; }
-  /// Abort messages may be in progress. A communicator that is made later must not take them for its own, as it might
-  /// if the MPI library gave it the number of this one: this one is not freed.
+  /// Abort messages may be in progress. A later communicator must not receive them, which could happen if the MPI
+  /// library reused this one's number, so this one is not freed.
   void hears_aborts() { keeps_comm_ = true; }
-  /// This rank leaves this call, of so many. Those who wait in it are to be sent abort messages.
+  /// This rank abandons this call. Ranks that wait in it get abort messages.
   void leave_call(std::uint32_t number, std::uint32_t calls) noexcept;
   void drop_what_is_left(std::uint32_t calls) noexcept;
 
@@ -97,7 +97,7 @@ class mpi_wire {
   std::uint32_t tags_ = 0x3fff;
   struct left_call {
     std::uint32_t number = 0;   // 0: none
-    int others = 0;             // that have left it too: if all have, nothing else comes
+    int others = 0;             // that have abandoned it too: if all have, no message comes
   };
   std::array<left_call, 16> left_{};   // the latest
 };

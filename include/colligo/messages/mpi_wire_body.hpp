@@ -47,7 +47,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
 }
 
-// Both are short: nobody waits here.
+// Both are short, so this does not wait.
 [[gnu::cold]] COLLIGO_BODY void mpi_wire::send_empty(int to, std::uint32_t number, remark why) const {
   check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, to, tag_of(number), comm_), "MPI_Send");
   check_mpi(MPI_Send(&why, 1, MPI_BYTE, to, tag_of_remark(number), comm_), "MPI_Send");
@@ -66,7 +66,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_wire::drop_what_is_left(std::uint32_t calls) noexcept try {
-  constexpr std::uint32_t late = 200;   // calls; by then nobody waits any more
+  constexpr std::uint32_t late = 200;   // calls; by then no rank waits for them
   has_left_calls_ = false;
   for (auto& [number, others] : left_) {
     if (number == 0) continue;

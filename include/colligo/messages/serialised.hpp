@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Elements that are not bytes (std::string, std::vector<double>, std::map ...) travel as Boost.Serialization writes
-/// them, through the same algorithms. Only the sender knows how long a message is, so the receiver asks MPI first.
+/// Boost.Serialization writes elements that are not bytes (std::string, std::vector<double>, std::map ...) into
+/// messages of the same algorithms. Only the sender knows the length of a message, so the receiver asks MPI first.
 #pragma once
 
 #include <boost/archive/binary_iarchive.hpp>
@@ -22,7 +22,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace probe {
 
-// Ties with Boost's catch-all, and loses against a serialize made for the type: so a call is well-formed only for the
+// It is ambiguous with Boost's catch-all, and worse than a serialize for the type, so a call compiles only with the
 // latter.
 template <class Archive, class T>
 void serialize(Archive&, T&, unsigned int const);
@@ -36,13 +36,13 @@ concept free_serialize = requires(boost::archive::binary_oarchive& archive, T& v
 struct has_serialize { void serialize(); };
 template <class T>
 struct both : T, has_serialize {};
-// A second member of that name makes the look-up ambiguous, whatever its access.
+// A second member of that name makes the look-up ambiguous, regardless of access.
 template <class T>
 concept member_serialize = std::is_class_v<T> && !std::is_final_v<T> && !requires { &both<T>::serialize; };
 
 }  // namespace probe
 
-/// Boost.Serialization can write it: a primitive of its own, or a class with a serialize.
+/// Boost.Serialization can write the type: it is one of its primitives, or a class with a serialize.
 template <class T>
 concept serialisable = boost::serialization::implementation_level<T>::value == boost::serialization::primitive_type ||
                        probe::free_serialize<T> || probe::member_serialize<T>;
