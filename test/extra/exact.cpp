@@ -351,7 +351,7 @@ TEST_CASE("require{any_p} takes what is exact, and says what to write instead of
       colligo::all_reduce(comm, 0.1, std::plus<>{}, require{any_p});
     } catch (algorithm_error const& e) {
       std::string const what = e.what();
-      refused = what.find("makes of double depends on the number of ranks; take elements of colligo::exact_sum") !=
+      refused = what.find("on double depends on the number of ranks; take elements of colligo::exact_sum") !=
                 what.npos;
     }
     if (!right || !refused) throw std::runtime_error("require{any_p}");

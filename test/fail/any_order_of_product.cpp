@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: require{any_order} is for sums of float and double by std::plus<>{}, and for what is exact: for
+// expect: colligo: require{any_order} is for sums of float and double by std::plus<>{}, and for exact operations: for
 //         other functors write require{same_bits}, or colligo::accumulate(comm, range, op)
 #include <colligo/all_reduce.hpp>
 #include <colligo/require.hpp>

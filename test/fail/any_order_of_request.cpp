@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: require{any_order} is for blocking calls, for it makes two collectives of one: for requests take
+// expect: colligo: require{any_order} is for blocking calls, because it makes two collectives: for requests take
 //         elements of colligo::binned_sum<double>
 #include <colligo/all_reduce.hpp>
 #include <colligo/require.hpp>

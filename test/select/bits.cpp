@@ -299,7 +299,7 @@ TEST_CASE("require takes another algorithm than the one named where it is quicke
   };
   using Catch::Matchers::Contains;
   CHECK_THAT(text(8, 100000, std::plus<>{}, require{like(binary_tree{})}),
-             Contains("halving_doubling over messages, chosen among those that have the bits asked for"));
+             Contains("halving_doubling over messages, chosen among those that have the required property"));
   CHECK_THAT(text(8, 1, std::plus<>{}, require{like(halving_doubling{})}), Contains("recursive_doubling over"));
   CHECK_THAT(text(5, 1, std::plus<>{}, require{like(ring{})}), Contains("ring over messages"));
   CHECK_THAT(text(5, 1, std::plus<>{}, require{as_sequential}), Contains("grouped_doubling over messages"));
@@ -369,7 +369,7 @@ TEST_CASE("COLLIGO_SUM=exact: sums that are left to the library are exact and ro
     variable const exact("COLLIGO_SUM", "exact");
     run_threads(3, [](thread_communicator& comm) {
       auto const said = [&](auto x, auto op) { return explain<decltype(x)>(comm, collective::all_reduce, 1, op); };
-      constexpr auto words = "papers' rules, exact on the way as COLLIGO_SUM says\n";
+      constexpr auto words = "papers' rules, exact because of COLLIGO_SUM\n";
       bool const is_said = said(1.0, std::plus<>{}).find(words) != std::string::npos &&
                            said(1.0f, std::plus<float>{}).find(words) != std::string::npos;
       bool const is_silent = said(1, std::plus<>{}).find("COLLIGO_SUM") == std::string::npos &&

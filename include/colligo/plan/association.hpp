@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// association(schedule): in which grouping and order every element of the result is combined, in a canonical form.
-/// Forms that are equal prove equal bits, whatever the functor does: the same combinations of the same operands are
-/// made. Needs no MPI; works at compile time.
-///   association(record(ring{}, collective::all_reduce, 4, 8)).text(0, 0)      // "(((0 1) 2) 3)"
+/// association(schedule): the grouping and order in which every element of the result is combined, in a canonical form.
+///   Equal forms prove equal bits for any functor: they mean the same combinations of the same operands. Needs no MPI;
+///   works at compile time. association(record(ring{}, collective::all_reduce, 4, 8)).text(0, 0)      // "(((0 1) 2)
+///   3)"
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-// Performs a schedule on values that say how they were made, as working_vector does on bytes. The vector is cut into
-// intervals wherever a range of the schedule begins or ends.
+// Performs a schedule on expressions, as working_vector does on bytes. The vector is cut into intervals wherever a
+// range of the schedule begins or ends.
 template <class Lazy = void>
 class association_maker {
  public:
@@ -60,7 +60,7 @@ class association_maker {
     std::sort(cuts_.begin(), cuts_.end());
     cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
   }
-  // Where elements change their places, the intervals of both places are alike.
+  // If elements change their places, the intervals of both places are alike.
   constexpr void cut_alike() {
     std::vector<std::pair<range, range>> places;
     for (int r = 0; r < its_.size(); ++r)
@@ -95,7 +95,7 @@ class association_maker {
     bool has_sent = false;
   };
 
-  // What combines; of other collectives nothing does.
+  // The combining collectives; others combine nothing.
   constexpr range result_of(int r, blocks const& vector, int root) const {
     collective const what = its_.what();
     if (!combines(what) || (has_root(what) && r != root)) return {};
@@ -119,7 +119,7 @@ class association_maker {
     for_each_fragment_in(r, [&](std::size_t) { ++count; });
     return count;
   }
-  // What the rank does alone before its next step.
+  // The rank's copies and merges before its next step.
   constexpr void move_all(int r) {
     state& me = rank(r);
     for (auto const alone = its_.moves_of(r); me.moved < alone.size() && alone[me.moved].after == me.step; ++me.moved) {
@@ -139,7 +139,7 @@ class association_maker {
     for_each_fragment_in(r, [&](std::size_t i) { touched |= me.holds[i].written; });
     return touched;
   }
-  // The rank's own values as an operand means them.
+  // The rank's own values that an operand refers to.
   constexpr bracketing::value own_value(int r, std::size_t i, own which, bool touched) {
     bracketing::value const holds = rank(r).holds[i].made;
     if (which == own::result) return holds;
@@ -157,7 +157,7 @@ class association_maker {
     }
   }
 
-  // All that the step receives, in the order listed; nothing if some of it has not been sent.
+  // All values that the step receives, in the order listed; none if some have not been sent.
   constexpr bool receive_all(int r, std::vector<packet>& received) {
     auto& arrived = rank(r).arrived;
     std::vector<std::size_t> taken;
@@ -256,9 +256,9 @@ class association_maker {
 
 }  // namespace detail
 
-/// How the results of a recorded schedule are put together; of collectives that combine nothing it is empty.
-/// `root` as it was recorded. Throws broken_law where the schedule does not come to its end, argument_error where
-/// elements change their places on the way. Cost: as the schedule is long.
+/// The grouping and order of the results of a recorded schedule; empty for collectives that combine nothing. `root` as
+/// it was recorded. Throws broken_law if the schedule deadlocks, argument_error if elements change their places. Cost:
+/// proportional to the schedule.
 template <class Lazy = void>
 constexpr bracketing association(schedule const& its, operands order = operands::ordered, int root = 0) {
   blocks const vector{{0, its.elements()}, its.size()};

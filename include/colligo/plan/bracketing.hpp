@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// In which grouping and order the elements of a result are combined, in a canonical form: what association() finds.
+/// The grouping and order in which the elements of a result are combined, in a canonical form: the result of
+/// association().
 #pragma once
 
 #include <algorithm>
@@ -14,10 +15,10 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Whether op(a, b) and op(b, a) count as one: where they do, the operand that holds the lowest rank stands first.
+/// Whether op(a, b) and op(b, a) count as equal: if so, the operand with the lowest rank comes first.
 enum class operands : std::uint8_t { ordered, commute };
 
-/// How the results of a collective are put together. Two are equal if every rank's results are made of the same
+/// The grouping and order of a collective's results. Two are equal if every rank's results consist of the same
 /// combinations, element by element.
 class bracketing {
  public:
@@ -27,7 +28,7 @@ class bracketing {
     value left, right;
     friend constexpr bool operator==(combination const&, combination const&) = default;
   };
-  /// A stretch of a rank's result that is put together in one way.
+  /// A stretch of a rank's result with the same expression.
   struct stretch {
     int rank;
     range elements;
@@ -35,13 +36,13 @@ class bracketing {
     friend constexpr bool operator==(stretch const&, stretch const&) = default;
   };
 
-  /// Combinations come after what they combine; stretches by rank, then by place.
+  /// Combinations come after their operands; stretches are sorted by rank, then by place.
   constexpr bracketing(collective what, int p, std::vector<combination> combinations, std::vector<stretch> stretches)
       : what_(what), p_(p), combinations_(std::move(combinations)), stretches_(std::move(stretches)) {}
 
   constexpr std::vector<stretch> const& stretches() const { return stretches_; }
 
-  /// Every element that several ranks hold is put together in one way on all of them.
+  /// Every element that several ranks have has the same expression on all of them.
   constexpr bool same_on_all_ranks() const {
     if (what_ != collective::all_reduce || stretches_.empty()) return true;
     std::size_t const each = stretches_.size() / static_cast<std::size_t>(p_);
@@ -51,7 +52,7 @@ class bracketing {
         return false;
     return true;
   }
-  /// Every element is put together from the lowest rank to the highest: ((a0 op a1) op a2) ...
+  /// Every element is combined from the lowest rank to the highest: ((a0 op a1) op a2) ...
   constexpr bool sequential() const {
     for (stretch const& s : stretches_) {
       bool const is_scan = what_ == collective::scan || what_ == collective::exclusive_scan;
@@ -63,7 +64,7 @@ class bracketing {
     }
     return true;
   }
-  /// Every element of a rank is put together in one way.
+  /// All elements of a rank have the same expression.
   constexpr bool uniform() const {
     for (std::size_t i = 1; i < stretches_.size(); ++i)
       if (stretches_[i].rank == stretches_[i - 1].rank) return false;
@@ -116,7 +117,7 @@ class combinations {
     return p_ + slots_[slot];
   }
 
-  /// The numbers go up in the order in which a result first asks for them, so that they say nothing of schedules.
+  /// The numbers ascend in the order of first use in a result, so they do not depend on the schedule.
   constexpr value renumbered(value v, std::vector<value>& numbers, std::vector<bracketing::combination>& kept) const {
     if (v < p_) return v;
     numbers.resize(all_.size(), -1);
@@ -137,7 +138,7 @@ class combinations {
   };
   constexpr entry const& at(value v) const { return all_[static_cast<std::size_t>(v - p_)]; }
   constexpr int least(value v) const { return v < p_ ? v : at(v).least; }
-  // An order that says nothing of schedules.
+  // An order that does not depend on the schedule.
   constexpr bool before(value a, value b) const {
     if (a == b) return false;
     if (least(a) != least(b)) return least(a) < least(b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Schedules and trees as SVG pictures. With a map of the hosts, what goes between hosts is red, and counted.
+/// Schedules and trees as SVG pictures. With a map of the hosts, messages between hosts are red, and counted.
 #pragma once
 
 #include <algorithm>
@@ -127,7 +127,7 @@ struct folded_rounds {
   }
 };
 
-/// Three and more that are alike are one: two are as easily read.
+/// Three or more equal rounds are one column; two remain.
 inline std::vector<folded_rounds> fold_rounds(std::vector<message> const& all, int rounds) {
   std::vector<folded_rounds> each(static_cast<std::size_t>(rounds));
   for (int round = 1; auto& its : each) its.first = its.last = round++;

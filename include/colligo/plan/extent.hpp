@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The stretch of the vector for which a rank needs memory, found by running the algorithm without doing anything. An
-/// algorithm is written as if every rank had all of the vector; a leaf of a gather needs no memory, an inner node needs
+/// The stretch of the vector for which a rank needs memory, found by a dry run of the algorithm. An algorithm is
+/// written as if every rank had the whole vector; but a leaf of a gather needs no memory, and an inner node needs
 /// memory for its subtree.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// holds() covers all that the rank receives, combines or copies to, and what it sends or copies of that together with
-/// other elements.
+/// holds() covers everything that the rank receives, combines or copies to, and ranges that it sends or copies which
+/// overlap that.
 class extent final : public any_step {
  public:
   extent(int rank, int size, std::size_t element_size, detail::row<operand>& memory)

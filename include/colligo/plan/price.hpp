@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Model: counts and prices, both at compile time too. counter runs an algorithm for one rank and keeps nothing but
-/// totals; price puts seconds to a recorded schedule.
+/// Counts and prices, also at compile time. counter runs an algorithm for one rank and keeps only totals; price gives
+/// the seconds of a recorded schedule.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What one rank does. Elements, not bytes.
+/// The operations of one rank. Elements, not bytes.
 class counter {
  public:
   constexpr counter(int rank, int size) : rank_(rank), size_(size) {}
@@ -54,7 +54,8 @@ static_assert(steps<counter>);
 
 namespace detail {
 
-// One way out and one way in per rank: the messages of a step queue up for them, start-ups but the first may overlap.
+// One link out and one link in per rank: the messages of a step queue for them, and all start-ups but the first may
+// overlap.
 struct seconds_clock {
   static constexpr bool one_port = true;
   machine m;
@@ -69,11 +70,11 @@ struct seconds_clock {
 
 }  // namespace detail
 
-/// Seconds until the last rank is done on this machine, each rank's own work included where that costs something: its
-/// arithmetic before its first message, what it copies and merges where it says so. A message occupies its sender's way
-/// out and its receiver's way in; it begins when both have reached the step and both ways are free, and counts as
-/// bi-directional if either end's step also goes the other way, as a further one if the way that is free last has been
-/// in use in this step.
+/// Seconds until the last rank is done on this machine, with each rank's own work if that has a cost: its arithmetic
+/// before its first message, its copies and merges at their place. A message occupies its sender's link out and its
+/// receiver's link in. It begins when both have reached the step and both links are free. It counts as bi-directional
+/// if either end's step also goes the other way, and as a further one if the link that is free last has been used in
+/// this step.
 template <class Clock = detail::seconds_clock>
 constexpr double price(schedule const& s, machine const& m, double bytes_per_element = 1) {
   return s.play(Clock{m, bytes_per_element});

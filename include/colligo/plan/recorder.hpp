@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Model: record(algorithm, collective, p, n) runs the algorithm for every rank and keeps its steps, as a schedule.
-/// Needs no MPI; works at compile time.
+/// record(algorithm, collective, p, n) runs the algorithm for every rank and records its steps as a schedule. Needs no
+/// MPI; works at compile time.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The model itself: keeps what one rank says.
+/// The step that records one rank's operands.
 class recorder {
  public:
   constexpr recorder(int rank, int size) : rank_(rank), size_(size) {}
@@ -63,7 +63,7 @@ constexpr void require_ranks(int made_for, int p, collective what, std::string_v
                          std::to_string(made_for) + " ranks, not for " + std::to_string(p));
 }
 
-/// The schedule of p ranks, where rank r says say(r, vector_of(r)).
+/// The schedule of p ranks; rank r's steps are say(r, vector_of(r)).
 template <class VectorOf, class Say>
 constexpr schedule record_vectors(collective what, int p, VectorOf vector_of, Say say) {
   std::vector<rank_steps> ranks;
@@ -90,7 +90,7 @@ constexpr schedule record_matrix(int p, std::vector<std::size_t> const& counts, 
   }, say);
 }
 
-/// The schedule where all ranks have blocks of the same sizes; of all_to_all_v block i is for rank i.
+/// The schedule if all ranks have blocks of the same sizes; in all_to_all_v block i is for rank i.
 template <class Say>
 constexpr schedule record_blocks(collective what, blocks const& vector, Say say) {
   if (what != collective::all_to_all_v)
@@ -142,9 +142,9 @@ constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
 
 }  // namespace detail
 
-/// The schedule of all p ranks for a vector of n elements: for collectives on blocks all blocks together, which are as
-/// even as can be. Knobs in bytes count with T, by default one byte an element. Precondition: p >= 1, 0 <= root < p.
-/// Cost: as the schedule is long.
+/// The schedule of all p ranks for a vector of n elements: for collectives on blocks all blocks together, as even as
+/// possible. Knobs in bytes use the size of T, by default one byte an element. Precondition: p >= 1, 0 <= root < p.
+/// Cost: proportional to the schedule.
 template <class T = std::byte, algorithm Tag>
 constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
   return detail::record_blocks(what, blocks{{0, n}, p}, detail::steps_by<T>(tag, what, p, root));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The schedule as data: the value that record() (record.hpp) gives, which is counted, priced, verified against the
-/// laws and printed. Needs no MPI; works at compile time.
+/// The schedule as data: record() (record.hpp) returns it, to be counted, priced, verified against the laws and
+/// printed. Needs no MPI; works at compile time.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class schedule {
  public:
   using step = detail::recorded_step;   ///< the operands of one step
 
-  /// Of what each rank says.
+  /// From each rank's steps.
   constexpr schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said) : all_{what, n} {
     for (detail::rank_steps& one : said) {
       all_.scratch = std::max(all_.scratch, one.scratch);
@@ -63,9 +63,9 @@ class schedule {
   constexpr int size() const { return all_.size(); }          ///< p
   constexpr std::size_t elements() const { return all_.n; }   ///< n
   constexpr std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
-  /// Indices beyond the vector, which the algorithm has for its own.
+  /// Indices beyond the vector that the algorithm uses.
   constexpr std::size_t scratch() const { return all_.scratch; }
-  /// What any rank does for itself at most: moves and elements copied as recorded, steps as its policy says of itself.
+  /// The most own work of any rank: moves and copied elements as recorded, steps as the policy declares.
   constexpr own_work work() const {
     auto const count = [this](auto its) {
       std::size_t most = 0;
@@ -79,7 +79,7 @@ class schedule {
     return {count([](operand const&) { return std::size_t{1}; }),
             count([](operand const& o) { return o.merges() ? 0 : o.elements.head.size(); }), all_.arithmetic};
   }
-  /// What a rank copies and merges, and after how many of its steps.
+  /// A rank's copies and merges, and after how many of its steps.
   constexpr std::span<detail::recorded_move const> moves_of(int rank) const {
     return all_.moves_of(static_cast<std::size_t>(rank));
   }
@@ -117,15 +117,15 @@ class schedule {
     return all;
   }
 
-  /// When the last rank is done, by this clock (see plan/price.hpp for seconds). Throws as verify() does.
+  /// The time when the last rank is done, by this clock (see plan/price.hpp for seconds). Throws as verify() does.
   template <class Clock>
   constexpr double play(Clock const& clock, std::vector<message>* happened = nullptr) const {
     return all_.play(clock, happened);
   }
 
-  /// Throws broken_law, saying which and where: every send meets a receive of the same size in order; nobody waits for
-  /// ever even if sends do not buffer; what recv writes overlaps nothing else in its step; peers exist and ranges lie
-  /// in the vector.
+  /// Throws broken_law, with the law and the place, unless every send meets a receive of the same size in order, no
+  /// rank waits for ever even if sends do not buffer, the range of a recv overlaps nothing else in its step, peers
+  /// exist and ranges lie in the vector.
   template <class Clock = detail::rounds_clock>
   constexpr void verify() const {
     for (int r = 0; r < size(); ++r) {
@@ -135,15 +135,15 @@ class schedule {
     play(Clock{});
   }
 
-  /// Prints the algorithm's name, and who sends what to whom, round by round; `n..m` are elements n to m - 1, `+` means
-  /// that the receiver combines.
+  /// Prints the algorithm's name and the messages, round by round; `n..m` are elements n to m - 1, `+` means that the
+  /// receiver combines.
   template <class Traits>
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, schedule const& s) {
     auto all = s.messages_in_order();
     std::stable_sort(all.begin(), all.end(), [](message const& a, message const& b) {
       return std::pair(a.round, a.from) < std::pair(b.round, b.from);
     });
-    using detail::concat;   // numbers as no locale writes them
+    using detail::concat;   // independent of the locale
     out << concat({s.algorithm(), s.algorithm().empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
                      ", n = ", s.elements(), ": ", s.rounds(), " rounds, at most ", s.messages(), " messages, ",
                      s.elements_sent(), " elements sent and ", s.elements_folded(), " combined by any rank\n"});

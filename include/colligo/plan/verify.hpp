@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The steps of all ranks held to the laws of core/step.hpp, and played against a clock: what schedule (schedule.hpp)
-/// verifies and counts with. Works at compile time too.
+/// Checks the steps of all ranks against the laws of core/step.hpp, and plays them against a clock, for schedule
+/// (schedule.hpp). Works at compile time too.
 #pragma once
 
 #include <algorithm>
@@ -30,20 +30,20 @@ namespace detail {
 
 using recorded_step = std::vector<operand>;
 
-// What a rank does alone, copy or merge, when so many of its steps are behind it.
+// A copy or merge of a rank, after so many of its steps.
 struct recorded_move {
   std::size_t after;
   operand what;
 };
 
-// What one rank says, and how many elements beyond its vector it has for its own.
+// One rank's steps, and the number of elements beyond its vector that it uses.
 struct rank_steps {
   std::vector<recorded_step> steps{};
   std::vector<recorded_move> moves{};
   std::size_t scratch = 0;
   double arithmetic = 0;   // steps of it
-  std::string_view algorithm{};   // its name, which is there as long as the program
-  bool by_arrival = false;   // some of its folds are combined as they come
+  std::string_view algorithm{};   // its name, a literal
+  bool by_arrival = false;   // some of its folds are combined in order of arrival
 };
 
 // All steps of all ranks.
@@ -108,7 +108,7 @@ constexpr void recorded::verify_moves(int r) const {
 }
 
 // Law 5: between two ranks, the k-th send meets the k-th receive. The messages are in the order in which they are sent:
-// by rank, and of each as it says them.
+// by rank, and for each rank in its order.
 template <class Lazy>
 constexpr std::vector<message> recorded::matched() const {
   struct end { int from, to; std::size_t step, number; operand const* what; };   // numbers go up as steps and places do
@@ -148,8 +148,8 @@ constexpr std::vector<message> recorded::matched() const {
 }
 
 // A message happens when both ends have reached its step; a step ends when all its messages have happened and been
-// combined. Of those that can begin, the one that can first does, by a heap: it may hold too early a time for a message
-// whose ends have become busy since, but never too late a one.
+// combined. Of those that can begin, the earliest begins, by a heap: its time for a message may be too early, if an end
+// has become busy since, but never too late.
 template <class Clock>
 constexpr double recorded::play(Clock const& clock, std::vector<message>* happened) const {
   auto all = matched();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A rank's plan: the steps of an algorithm on one rank, kept as a list of operands, for those who perform it later,
-/// step by step.
+/// A rank's plan: the steps of an algorithm on one rank, as a list of operands, to be performed later step by step.
 #pragma once
 
 #include <array>
@@ -17,7 +16,7 @@ struct rank_plan {
   struct step {
     std::size_t first, count;   ///< operands
     list_kind kind;
-    bool pair = false;   ///< said as an exchange: two operands, of which one may vanish
+    bool pair = false;   ///< issued as an exchange: two operands, of which one may vanish
   };
   row<operand> operands;
   row<step> steps;

@@ -23,12 +23,12 @@ struct binary_block {
     return block;
   }
 
-  /// The next smaller block; its size is 0 where this one is the last.
+  /// The next smaller block; its size is 0 if this one is the last.
   constexpr binary_block smaller() const {
     int const next = first + size;
     return {next, next == p ? 0 : floor_power_of_two(p - next), p};
   }
-  /// The next larger block; its size is 0 where this one is the first.
+  /// The next larger block; its size is 0 if this one is the first.
   constexpr binary_block larger() const {
     int const next = first == 0 ? 0 : 1 << std::countr_zero(static_cast<unsigned>(first));
     return {first - next, next, p};

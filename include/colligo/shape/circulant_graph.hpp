@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The circulant graph on p ranks: its distances, and the schedule by which a pipeline of blocks goes through it, that
-/// of each rank computed on its own.
+/// The circulant graph on p ranks: its distances, and the schedule of a pipeline of blocks through it. Each rank
+/// computes its own schedule.
 #pragma once
 
 #include <array>
@@ -16,22 +16,22 @@ constexpr int circulant_skip(int p, int k) {
   return static_cast<int>((static_cast<std::int64_t>(p) + (std::int64_t{1} << k) - 1) >> k);
 }
 
-/// The graph, and how a pipeline of blocks from rank 0 goes through it. Precondition: p >= 1.
-/// J. L. Traff, Optimal Broadcast Schedules in Logarithmic Time, 2024, says that there are such schedules; the search
-/// is our own after its greedy one, and rests on tests of the paper's conditions.
+/// The graph, and the schedule of a pipeline of blocks from rank 0. Precondition: p >= 1. J. L. Traff, Optimal
+/// Broadcast Schedules in Logarithmic Time, 2024, proves that there are such schedules. The search is our own, after
+/// its greedy one; tests of the paper's conditions show that it is right.
 struct circulant_graph {
-  static constexpr int longest = 31;   // an int has no more ranks
+  static constexpr int longest = 31;   // enough for any int
 
   int p, q = ceil_lg(p);   ///< q distances
 
   constexpr int skip(int k) const { return circulant_skip(p, q - k); }
 
   /// Which blocks a rank receives: in round i of all, k = i mod q, it receives from the rank skip(k) below the k-th of
-  /// these + q floor(i / q); negative ones are not there. Precondition: 0 <= rank < p. Costs O(q) time, less where only
-  /// the first `until` of them are asked for.
+  /// these + q floor(i / q); negative ones do not exist. Precondition: 0 <= rank < p. Costs O(q) time, less if only the
+  /// first `until` of them are needed.
   constexpr std::array<int, longest> received_by(int rank) const { return received_by(rank, q); }
   constexpr std::array<int, longest> received_by(int rank, int until) const {
-    // The rank's own way, by the greatest skips that fit: the last of them is the round in which it gets a new block.
+    // The rank's own path, by the greatest skips that fit: the last of them is the round in which it gets a new block.
     int own = q;
     for (int k = q - 1, rest = rank; k >= 0; --k)
       if (rest >= skip(k)) rest -= skip(own = k);
@@ -46,13 +46,13 @@ struct circulant_graph {
   }
 
  private:
-  // Ways to the rank are sums of different skips. Round k takes the one with the greatest sum that arrives early
-  // enough, by skips that no earlier round has taken; the first of them is the block.
+  // Paths to the rank are sums of different skips. Round k takes the path with the greatest sum that arrives early
+  // enough, by skips that no earlier round has taken; its first skip is the block.
   struct search {
     circulant_graph const& graph;
     std::int64_t goal;      // rank + p
-    std::uint32_t free;     // skips that may be taken
-    int until;              // rounds that are asked for
+    std::uint32_t free;     // skips not yet taken
+    int until;              // rounds needed
     int k = 0;
     std::array<int, longest> taken{};
 
@@ -72,8 +72,8 @@ struct circulant_graph {
   };
 };
 
-/// What rank r sends and receives in a pipeline from rank 0: sent[k] is what the rank skip(k) above it receives. Costs
-/// O(q^2) time.
+/// The blocks that rank r sends and receives in a pipeline from rank 0: the rank skip(k) above it receives sent[k].
+/// Costs O(q^2) time.
 struct circulant_schedule : circulant_graph {
   std::array<int, longest> sent{}, received{};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The rounds of a reduce_scatter and of an all_gather on the circulant graph, in any radix, what they cost, and the
-/// gather that follows a reduce_scatter. The card is circulant's.
+/// The rounds of a reduce_scatter and of an all_gather on the circulant graph, in any radix, their costs, and the
+/// gather that follows a reduce_scatter. circulant.hpp has the card.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// One round: the blocks that are left of a window become a radix-th, rounded up. Message j goes that distance j times.
+/// One round: a window of blocks shrinks to a radix-th, rounded up. Message j travels that distance j times.
 struct circulant_round {
   int window, left;
 
@@ -68,7 +68,7 @@ constexpr void all_gather_on_circulant(Step& step, blocks const& block, int radi
   all_gather_on_circulant(step, block, radix, step.size());
 }
 
-/// What the rounds cost where the start-ups of one are not alpha, but that of the first of its messages.
+/// The costs of the rounds, of which only the first message has the full start-up.
 constexpr double startups_on_circulant(machine const& m, int p, int radix = 2) {
   double all = 0;
   for (int window = p; window > 1;) {
@@ -79,7 +79,8 @@ constexpr double startups_on_circulant(machine const& m, int p, int radix = 2) {
   return all;
 }
 
-// To one rank, over a binomial tree on the ring that begins there: what a rank has collected is one cyclic range.
+// A gather to one rank over a binomial tree on the ring that begins there: a rank's collected blocks are one cyclic
+// range.
 template <steps Step>
 constexpr void gather_on_ring(Step& step, blocks const& block, int root) {
   int const p = step.size(), me = step.rank(), place = (me - root + p) % p;
@@ -90,7 +91,7 @@ constexpr void gather_on_ring(Step& step, blocks const& block, int root) {
   }
 }
 
-/// A reduce_scatter or an all_gather of so many bytes, even blocks, each of which costs so much where it is moved.
+/// The time of a reduce_scatter or an all_gather of even blocks; `bytes` in all, at a cost for each byte moved.
 constexpr double cost_on_circulant(machine const& m, int p, std::size_t bytes, double per_byte, int radix = 2) {
   double const all = static_cast<double>(bytes);
   return bytes == 0 ? 0 : startups_on_circulant(m, p, radix) + (all - all / p) * per_byte;

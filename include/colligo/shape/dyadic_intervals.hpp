@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What a rank knows while all collect vectors and combine on the way: the combinations of dyadic intervals of places,
-/// x 2^l .. (x + 1) 2^l - 1, each in a slot of its own beyond the vector. The card is grouped_doubling's.
+/// A rank's state while all ranks collect vectors and combine them early: the combinations of dyadic intervals of
+/// places, x 2^l .. (x + 1) 2^l - 1, each in a slot of its own beyond the vector. grouped_doubling.hpp has the card.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct dyadic {
   int place, size;
 
   constexpr int end() const { return place + size; }
-  /// The two make one that is twice as large.
+  /// The two can merge to one that is twice as large.
   constexpr bool precedes(dyadic const& next) const {
     return size == next.size && end() == next.place && place % (2 * size) == 0;
   }
@@ -32,13 +32,13 @@ constexpr dyadic longest_dyadic(int place, int last) {
   return {place, place == 0 ? room : std::min(room, place & -place)};
 }
 
-/// 2^k places in a row, of any ring, are at most so many intervals.
+/// The most intervals that cover 2^k consecutive places of a ring.
 constexpr int most_segments(int k) { return std::max(k + 1, 2 * k - 1); }
 
-/// A rank of m has at most so many at a time, those included that have just come.
+/// The most intervals that a rank of m has at a time, with those just received.
 constexpr std::size_t most_slots(int m) { return 2 * static_cast<std::size_t>(most_segments(floor_lg(m))); }
 
-/// And receives, or combines, at most so many in all.
+/// The most that it receives, or combines, in all.
 constexpr int most_received(int m) {
   int all = 0;
   for (int k = 0; 2 << k <= m; ++k) all += most_segments(k);
@@ -46,7 +46,7 @@ constexpr int most_received(int m) {
   return left == 0 ? all : all + std::min(left, 2 * floor_lg(left) + 1);
 }
 
-/// The rank at place `me` of `step`, and what it knows: places me, me + 1 ... of the ring, in this order.
+/// The rank at place `me` of `step`, and the places that it has: me, me + 1 ... of the ring, in this order.
 template <steps Step>
 class dyadic_intervals {
  public:
@@ -54,7 +54,7 @@ class dyadic_intervals {
     step_(copy{all, slot(0)});
   }
 
-  /// c places are known, and then the c after them too, or what is left of the ring.
+  /// It has c places; this adds the c after them, or the rest of the ring.
   constexpr void exchange(int c) {
     int const p = step_.size(), me = step_.rank(), from = (me + c) % p, wanted = std::min(c, p - c);
     int sent = 0, received = count_;
@@ -68,14 +68,14 @@ class dyadic_intervals {
     combine_neighbours(received);
   }
 
-  /// All places are known: into the vector with them, in their order.
+  /// It has all places: combines them into the vector, in order.
   constexpr void finish() {
     int const wrap = static_cast<int>(
         std::find_if(known_.begin(), known_.begin() + count_, [](dyadic const& d) { return d.place == 0; }) -
         known_.begin());
     // In the order of places: wrap .. last, then first .. wrap - 1.
     int first = 0, last = count_ - 1;
-    while (first < wrap && known_[at(first)].place < known_[at(last)].end()) ++first;   // known twice
+    while (first < wrap && known_[at(first)].place < known_[at(last)].end()) ++first;   // it has them twice
     for (; first < wrap && known_[at(last)].precedes(known_[at(first)]); ++first) {
       absorb(last, first);
       for (; last > wrap && known_[at(last - 1)].precedes(known_[at(last)]); --last) absorb(last - 1, last);
@@ -96,7 +96,7 @@ class dyadic_intervals {
     step_(merge{slot(from), slot(into), merge::side::right});
     known_[at(into)].size *= 2;
   }
-  // Those before count_ are as few as can be.
+  // The intervals before count_ can not merge any further.
   constexpr void combine_neighbours(int total) {
     for (int i = count_; i < total; ++i) {
       if (known_[at(count_ - 1)].precedes(known_[at(i)])) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Steps in which every rank has to do with every other one.
+/// Steps in which every rank exchanges messages with every other one.
 #pragma once
 
 #include "../core/renumbered.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Chained halving of all ranks, and the ring on which what they hold is collected afterwards.
+/// Chained halving of all ranks, and the ring on which their segments are collected afterwards.
 #pragma once
 
 #include <algorithm>
@@ -36,17 +36,18 @@ struct chained_ring {
     int const group = rank / unit;
     return {true, 3 * halving_group{group * unit, unit}.standing_of(rank).number + group};
   }
-  /// Where a segment is one or two of p blocks: its first block, and the segment that a block belongs to.
+  /// If a segment is one or two of p blocks: its first block, and the segment of a block.
   constexpr int first_block(int segment) const { return scaled(segment, p, segments); }
   constexpr int segment_with(int block) const { return last_before(block, segments, p); }
-  /// Owners such that the first block of a segment is its holder's and the second one, if any, of a rank without one.
+  /// Owners of blocks: a segment's holder owns its first block, and a rank without a segment owns the second one, if
+  /// any.
   constexpr int owner(int block) const {
     int const segment = segment_with(block);
     return block == first_block(segment) ? holder(segment) : without_segment(block - segment - 1);
   }
 
-  /// What moves on the longest way, as parts of the vector; in reduce_scatter of one in so many parts, which segments
-  /// group.
+  /// The volume on the longest path, as part of the vector; in reduce_scatter of a vector in so many parts, which
+  /// segments group.
   constexpr double moved_by_reduce_scatter(int parts) const {
     if (!thirds) return moved_in({0, p}, parts);
     return moved_in({0, unit}, parts) + 2 * longest(1, p, parts);
@@ -96,7 +97,7 @@ constexpr void reduce_scatter_on(chained_ring const& ring, Step& step, blocks co
        fold{third(std::min(next, last)), kept}, fold{third(std::max(next, last)), kept});
 }
 
-// Places of the ring as ranks: for what needs no order.
+// Places of the ring as ranks, for collectives that need no order.
 template <steps Step>
 constexpr auto on_places(chained_ring const& ring, Step& step) {
   return renumbered(step, ring.place_of(step.rank()), ring.p, [ring](int place) { return ring.rank_at(place); });

@@ -13,7 +13,7 @@ namespace colligo::inline COLLIGO_MODE {
 struct halving_group {
   int first, size;
 
-  /// A rank's place: the number of its segment, or, where it has handed on all that it had, its number among those.
+  /// A rank's place: the number of its segment, or, if it has passed all of its data on, its number among such ranks.
   struct standing {
     bool holds;
     int number;
@@ -34,8 +34,8 @@ struct halving_group {
   }
   constexpr bool halves() const { return lower().segments() == upper().segments(); }
 
-  /// Where the merge puts a rank that stood there in its part. Halves: holders of segment i split it. Otherwise a
-  /// chain: of the lower part i hands its segment to the upper part if i is even.
+  /// The place after the merge of a rank at that place of its part. Halves: holders of segment i split it. Otherwise a
+  /// chain: rank i of the lower part passes its segment to the upper part if i is even.
   constexpr standing merged(bool in_upper, standing part) const {
     if (!part.holds) return {false, part.number + (in_upper ? lower().spare() : 0)};
     if (halves() || in_upper) return {true, 2 * part.number + (in_upper && halves())};
@@ -49,7 +49,7 @@ struct halving_group {
     return merged(in_upper, (in_upper ? upper() : lower()).standing_of(rank));
   }
 
-  // Downwards without a branch for each bit of the number: sorted_halving asks for all ranks.
+  // Downwards without a branch for each bit of the number, because sorted_halving calls it for all ranks.
   constexpr int rank_of(standing s) const {
     int base = first, left = size;
     while (left > 1) {
@@ -72,7 +72,7 @@ struct halving_group {
   }
 };
 
-// Afterwards who holds number i of the group has combined segment i of it; returns where this rank stands.
+// Afterwards the group's holder number i has combined segment i; returns this rank's place.
 template <steps Step>
 constexpr halving_group::standing reduce_scatter_in(Step& step, halving_group group, blocks const& block) {
   if (group.size == 1) return {true, 0};

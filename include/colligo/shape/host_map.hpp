@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Who shares a host with whom, and views of a step under the ranks of one host, or one rank of each.
+/// Which ranks share a host, and views of a step with the ranks of one host, or one rank of each.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What a host_map answers, worked out once: kept with a communicator, for a call asks some dozens of times.
+/// The tables of a host_map, kept with a communicator, because a call looks them up some dozens of times.
 struct host_tables {
   std::vector<int> host, place;      ///< of each rank: which host, and which of its ranks
   std::vector<int> members, first;   ///< ranks, host by host; where each host begins, and the end
@@ -26,7 +26,7 @@ struct host_tables {
 };
 
 /// The host of each of p ranks, any numbers; empty: all are on one host. Hosts count in the order of their lowest
-/// ranks. Without tables every answer takes a look over the ranks, at worst one per host.
+/// ranks. Without tables every look-up searches the ranks, at worst once per host.
 struct host_map {
   std::span<int const> hosts;
   int p;
@@ -64,14 +64,14 @@ struct host_map {
     return r;
   }
   constexpr int host_of(int r) const { return tables ? tables->host[index(r)] : lowest_before(member(r, 0)); }
-  /// Every host has ranks that follow each other.
+  /// Every host has consecutive ranks.
   constexpr bool consecutive() const {
     if (tables) return tables->consecutive;
     for (int r = 1; r < static_cast<int>(hosts.size()); ++r)
       if (!together(r - 1, r) && !is_lowest(r)) return false;
     return true;
   }
-  /// Ranks of the smallest host.
+  /// The number of ranks of the smallest host.
   constexpr int fewest() const {
     if (tables) return tables->fewest;
     int least = p;
@@ -80,7 +80,7 @@ struct host_map {
     return least;
   }
 
-  /// All hosts have as many ranks.
+  /// All hosts have equally many ranks.
   constexpr bool even() const { return fewest() * host_count() == p; }
 
   /// The algorithm sees the ranks of this one's host, in order.
@@ -94,7 +94,7 @@ struct host_map {
   constexpr auto across(Step& step, Speaker speaker) const {
     return renumbered(step, host_of(step.rank()), host_count(), speaker);
   }
-  /// Who speaks for host h: the root, otherwise the lowest rank.
+  /// The leader of host h: the root, otherwise the lowest rank.
   constexpr auto speakers(int root) const {
     return [*this, root](int h) {
       int const r = lowest(h);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Neighbouring groups of ranks that merge, two each, while every rank stands for half as much of the vector as before.
+/// Neighbouring groups of ranks that merge in pairs, while every rank's segment of the vector is halved.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// One rank's part where there are so many groups of `distance` ranks. The last of an odd number waits, and so does the
-/// second of two.
+/// One rank's part in the merge of groups of `distance` ranks. The last of an odd number waits, and so does the second
+/// of two.
 struct merging_groups {
   int groups, group, distance;
-  range whole;    ///< what the rank stands for: one of its group's ranks for each part of the vector
-  range held;     ///< where it keeps what its group comes to, of that
-  range kept{};   ///< of its half: what both groups come to; if it is of the upper one, what the lower one does
+  range whole;    ///< the rank's segment: each part of the vector belongs to one of its group's ranks
+  range held;     ///< where it keeps its group's combination of that segment
+  range kept{};   ///< for its half: the combination of both groups; in the upper group, that of the lower one
 
   constexpr bool upper() const { return group % 2 != 0; }
   constexpr bool prefixed() const { return group > 1; }   ///< there are ranks below both

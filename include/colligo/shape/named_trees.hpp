@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees to choose from: by shape, LAM-MPI's own, and from the hosts of the ranks.
+/// Trees by shape, those of LAM-MPI, and trees from the hosts of the ranks.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace colligo::inline COLLIGO_MODE::trees {
 /// Every rank has up to k children, whose subtrees are as even as can be; ranks stay in order.
 ///   p = 8, k = 2:  0 <- 1 5    1 <- 2 4    2 <- 3    5 <- 6 7
 constexpr tree kary(int p, int k);
-/// Everybody reports to rank 0.
+/// All ranks report to rank 0.
 constexpr tree flat(int p) { return kary(p, p); }
 /// Rank r reports to r - 1.
 constexpr tree chain(int p) { return kary(p, 1); }
@@ -124,7 +124,7 @@ constexpr tree lam_broadcast(int p) {
 
 namespace detail {
 
-// What the recursion over levels knows: which part of a level each rank is in, and the shape that joins the parts.
+// The state of the recursion over levels: the part of a level that each rank is in, and the shape that joins the parts.
 struct level {
   std::vector<int> part;
   shape join;

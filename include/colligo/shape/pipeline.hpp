@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// How a vector is cut for a pipeline.
+/// The blocks of a vector in a pipeline.
 #pragma once
 
 #include <algorithm>

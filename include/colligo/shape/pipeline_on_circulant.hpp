@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A pipeline from rank 0 through the circulant graph: what each rank sends and receives in each of its rounds.
+/// A pipeline from rank 0 through the circulant graph: the blocks that each rank sends and receives in each round.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class pipeline_on_circulant {
   }
 
  private:
-  // The last rounds ask for blocks after the last: that one is meant.
+  // In the last rounds numbers beyond the last block mean the last block.
   range block(int number) const { return part_[std::min(number - first_, part_.size() - 1)]; }
 
   pipeline part_;

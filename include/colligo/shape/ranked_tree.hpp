@@ -16,7 +16,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Something like binomial_tree: p ranks of which each knows its parent and its children.
+/// A shape such as binomial_tree: p ranks, each with its parent and its children.
 template <class Shape>
 concept tree_shape = requires(Shape const& s) {
   { s.p } -> std::convertible_to<int>;
@@ -27,7 +27,7 @@ concept tree_shape = requires(Shape const& s) {
 
 namespace detail {
 
-/// Why lists of children are no tree, if they are not, and the rank whose list is to blame.
+/// Why lists of children are no tree, and the rank whose list is wrong.
 struct tree_fault {
   enum class kind { none, out_of_range, own_child, twice, of_two, absent, two_roots, cycle };
 
@@ -42,8 +42,8 @@ constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children);
 
 }  // namespace detail
 
-/// A tree over ranks 0 .. size() - 1, any of which may be its root. A default one is over no
-/// ranks at all: there is none. What makes one is a template on nothing, for most units that see this make none.
+/// A tree over ranks 0 .. size() - 1, any of which may be its root. A default-constructed one has no ranks. The
+/// functions that make trees are templates, because most units make none.
 class tree {
  public:
   constexpr tree() = default;
@@ -52,8 +52,8 @@ class tree {
   template <tree_shape Shape>
   constexpr tree(Shape const& shape) : tree(children_in(shape)) {}
 
-  /// By the children of each rank, in the order in which they report. Throws argument_error where that is no tree over
-  /// all these ranks.
+  /// By the children of each rank, in the order in which they report. Throws argument_error if that is no tree over all
+  /// these ranks.
   template <class Lazy = void>
   static constexpr tree of_children(std::vector<std::vector<int>> const& children) {
     return tree(children);
@@ -92,7 +92,7 @@ class tree {
     return {list_.data() + first_[index(r)], index(child_count(r))};
   }
   constexpr int depth() const { return depth_; }   ///< messages from the farthest leaf to the root
-  /// Combining children as they report joins neighbouring intervals of ranks only: any associative functor will do.
+  /// Combining children as they report joins only neighbouring intervals of ranks, so any associative functor works.
   constexpr bool in_order() const { return in_order_; }
   /// All ranks, each after its parent.
   template <class Lazy = void>
@@ -157,8 +157,7 @@ constexpr std::vector<int> tree::from_the_root() const {
   return ranks;
 }
 
-/// The same tree hung up at another rank: the path between the two roots is turned round. For
-/// walking down; needs no memory.
+/// The same tree with another root: the path between the two roots is reversed. For walking down; needs no memory.
 struct rerooted {
   tree const& hung;
   int root;
@@ -166,7 +165,7 @@ struct rerooted {
   constexpr int parent(int r) const { return r == root ? nobody : on_path(r) ? next_to_root(r) : hung.parent(r); }
   constexpr int most_children() const { return hung.most_children() + 1; }
   constexpr int child_count(int r) const { return hung.child_count(r) + 1; }
-  /// The former parent, which has most behind it, is the last to report and the first to be served.
+  /// The former parent, with most ranks behind it, is the last to report and the first to be served.
   constexpr int child(int r, int i) const {
     if (i == hung.child_count(r)) return on_path(r) ? hung.parent(r) : nobody;
     int const c = hung.child(r, i);
@@ -216,7 +215,7 @@ constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children) {
   }
   if (static_cast<int>(reached.size()) == p) return {};
   int lost = static_cast<int>(std::find(seen.begin(), seen.end(), 0) - seen.begin());
-  for (int i = 0; i < p; ++i) lost = parents[at(lost)];   // upwards for ever, so by now it is on the cycle
+  for (int i = 0; i < p; ++i) lost = parents[at(lost)];   // upwards without end, so it is on the cycle by now
   return {cycle, lost};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The first step of Rabenseifner's algorithm for p not a power of two: of the first 2 r ranks, pairs exchange halves
-/// of the vector and reduce them; the even one (or the root) then has both, and plays on among p' = 2^floor(lg
-/// p) = p - r virtual ranks.
+/// of the vector and reduce them; the even one (or the root) then has both, and goes on as one of p' = 2^floor(lg p) =
+/// p - r virtual ranks.
 #pragma once
 
 #include "vector_halving.hpp"
@@ -20,7 +20,7 @@ struct spare_ranks {
   constexpr int virtually(int r) const { return paired(r) ? r / 2 : r - spare; }
   constexpr int really(int v) const { return v < spare ? survivor(v) : v + spare; }
 
-  /// The blocks of all real ranks for which virtual ranks v .. w - 1 stand: neighbours.
+  /// The blocks of all real ranks behind virtual ranks v .. w - 1, which are neighbours.
   constexpr range span(blocks const& block, int v, int w) const { return block.span(first_of(v), first_of(w)); }
 
   /// Costs alpha + alpha_uni + n/2 (beta + beta_uni) + n/2 gamma.

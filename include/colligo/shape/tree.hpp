@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees over the ranks, and the two ways of walking them. A tree says, for a rank r, its parent(r) and its children in
-/// the order in which they report: child(r, 0) .. child(r, most_children() - 1). `nobody`
-/// stands for one that is not there.
+/// Trees over the ranks, and the two walks over them. A tree has, for a rank r, parent(r) and the children in the order
+/// in which they report: child(r, 0) .. child(r, most_children() - 1), `nobody` for a missing one.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// Who speaks for the group of d ranks in which r is: the root, otherwise the lowest.
+/// The leader of the group of d ranks that r is in: the root, otherwise the lowest rank.
 constexpr int head_of_group(int r, int d, int root) { return r / d == root / d ? root : r / d * d; }
 
 }  // namespace detail
@@ -51,9 +50,9 @@ struct binomial_tree {
   constexpr int head(int r, int d) const { return detail::head_of_group(r, d, root); }
 };
 
-/// The same with up to `radix` groups merging at a time. Of all ways to do that in so few rounds it is an even one: 33
-/// ranks in three rounds are 3 x 3 x 4, not 4 x 4 x 3. Precondition: radix >= 2.
-///   p = 9, radix 3 or 4, root 0:  0 <- 1,2  3,6    3 <- 4,5    6 <- 7,8
+/// The same with up to `radix` groups merging at a time. The sizes are as even as so few rounds allow: 33 ranks in
+///   three rounds are 3 x 3 x 4, not 4 x 4 x 3. Precondition: radix >= 2. p = 9, radix 3 or 4, root 0:  0 <- 1,2  3,6
+///   3 <- 4,5    6 <- 7,8
 class knomial_groups {
  public:
   constexpr knomial_groups(int p, int radix, int root = 0) : p_(p), root_(root) {
@@ -82,7 +81,7 @@ class knomial_groups {
     return i;
   }
   constexpr int parent(int r) const { return r == root_ ? nobody : head(r, level(r) + 1); }
-  /// Groups that merge with r's in round i, at most; and who speaks for the k-th of them, in the order of ranks.
+  /// The most groups that merge with r's in round i; and the leader of the k-th of them, in the order of ranks.
   constexpr int others(int i) const { return (group(i + 1) - 1) / group(i); }
   constexpr int other(int r, int i, int k) const {
     int const d = group(i), mine = r / d, first = r / group(i + 1) * group(i + 1) / d;
@@ -102,9 +101,8 @@ class knomial_groups {
   std::array<int, 33> group_{};
 };
 
-/// The coursework's tree: the latter half of the ranks reports to the former, until one is left (any p: the former half
-/// is the larger).
-///   p = 8:  0 <- 4 2 1    1 <- 5 3    2 <- 6    3 <- 7
+/// The coursework's tree: the upper half of the ranks reports to the lower half, until one is left (any p: the lower
+///   half is the larger). p = 8:  0 <- 4 2 1    1 <- 5 3    2 <- 6    3 <- 7
 struct halving_shape {
   int p;
 
@@ -120,10 +118,10 @@ struct halving_shape {
   }
 
  private:
-  constexpr int left(int round) const { return (p + (1 << round) - 1) >> round; }   // ranks that still hold a value
+  constexpr int left(int round) const { return (p + (1 << round) - 1) >> round; }   // ranks that still have a value
 };
 
-/// As many children as r can have: a shape may know it of each rank.
+/// The most children that r can have; a shape may know it for each rank.
 template <class Tree>
 constexpr int child_count(Tree const& tree, int r) {
   if constexpr (requires { tree.child_count(r); }) return tree.child_count(r);

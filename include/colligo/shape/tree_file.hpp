@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees in files, for people. One line per rank that has children: the rank, a colon, its children in the order in
-/// which they report to it (a broadcast serves them from the last to the first). `#` begins a comment; blank lines do
-/// not count. The root is nobody's child.
+/// Tree files. One line per rank that has children: the rank, a colon, its children in the order in which they report
+/// to it (a broadcast serves them from the last to the first). `#` begins a comment; blank lines are ignored. The root
+/// is no rank's child.
 ///
 ///   # two hosts of four ranks each
 ///   0: 1 2 3 4
 ///   4: 5 6 7
 ///
-/// A tree over one rank is the line `0:`. Any inner rank may have such an empty list. What
-/// operator<< writes parse_tree reads.
+/// A tree over one rank is the line `0:`. Any rank may have such an empty list. parse_tree reads the output of
+/// operator<<.
 #pragma once
 
 #include <charconv>
@@ -26,7 +26,7 @@ namespace colligo::inline COLLIGO_MODE {
 inline std::ostream& operator<<(std::ostream& out, tree const& t) {
   for (int const r : t.from_the_root()) {
     if (t.child_count(r) == 0 && t.size() > 1) continue;
-    out << std::to_string(r) << ':';   // as no locale writes it
+    out << std::to_string(r) << ':';   // independent of the locale
     for (int const c : t.children(r)) out << ' ' << std::to_string(c);
     out << '\n';
   }
@@ -45,7 +45,7 @@ class tree_parser {
       : lines_{text}, p_(p), where_(where), children_(static_cast<std::size_t>(p)), line_of_(children_.size()) {}
 
   tree parse() {
-    // A tree has p - 1 children: with more, the fault is in what has been read.
+    // A tree has p - 1 children: with more, the fault is in the lines read so far.
     while (named_ < children_.size() && lines_.next()) read(lines_.line);
     bool const has_no_line = p_ == 1 && line_of_[0] == 0;
     auto const fault = has_no_line ? tree_fault{tree_fault::kind::absent, 0} : fault_of(children_);

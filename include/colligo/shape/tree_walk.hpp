@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Up one tree and down another, for configured (its card is there).
+/// Walks up one tree and down another, for configured.hpp, which has the card.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The way up a tree and the way down one, or the binomial tree if there is none.
+/// The trees up and down, or the binomial tree if there is none.
 struct tree_walk {
   tree const* reduce_tree = nullptr;
   tree const* broadcast_tree = nullptr;
   std::size_t arrival = 0;
 
-  /// Over shared memory arrivals are not seen.
+  /// Shared memory does not see arrivals.
   constexpr transport transport_needed() const { return arrival == 0 ? transport::best : transport::messages; }
   constexpr bool reduces_in_order() const {
     return arrival == 0 && (reduce_tree == nullptr || reduce_tree->in_order());
   }
 
-  /// Of the trees that are named, so that ranks can compare theirs; 0: none is.
+  /// A hash of the named trees, so that ranks can compare them; 0: none.
   constexpr std::size_t fingerprint() const {
     std::uint64_t hash = 0;
     auto const add = [&hash](std::uint64_t x) { hash = (hash ^ (x + 1)) * 0x100000001b3u ^ hash >> 29; };

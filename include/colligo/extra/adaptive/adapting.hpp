@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// adaptive: for calls that repeat. The first calls of a size class (powers of two, of bytes) take the candidates in
-/// turn, and are timed; when each has been tried often enough the ranks agree once on what was measured, and stay with
-/// the best.
+/// adaptive: for calls that repeat. The first calls of a size class (powers of two, of bytes) try the candidates in
+/// turn and are timed. When each has been tried often enough the ranks compare their times once, and keep the best.
 ///
 ///   for (...) colligo::all_reduce(world, in, out, std::plus<>{}, colligo::adaptive{});
 ///
-/// ../adaptive.hpp has COLLIGO_ADAPTIVE too, the same for `automatic`.
+/// ../adaptive.hpp adds COLLIGO_ADAPTIVE, which does the same for `automatic`.
 #pragma once
 
 #include <memory>
@@ -19,13 +18,13 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// What is measured and decided. A template, so that only units that ask for it compile it.
+/// Measures and decides. A template, so only units that use it compile it.
 template <class Lazy = void>
 struct adapting {
   static void run(endpoint& at, call const& its, policies_of_collective policies);
-  /// The same for calls that are left to the library, unless the environment names an algorithm.
+  /// The same for calls without an algorithm, unless the environment names one.
   static void run_for_automatic(endpoint& at, call const& its, policies_of_collective policies);
-  /// What was decided for such calls; as long as nothing is, what `automatic` takes.
+  /// The decision for such calls; until there is one, the choice of `automatic`.
   static choice decide(endpoint& at, call const& its, policies_of_collective policies);
 
  private:
@@ -37,15 +36,15 @@ struct adapting {
 
 }  // namespace detail
 
-/// Stands as the last argument of a collective. Which rank tries what, when, follows from the number of the call on its
-/// communicator, which all ranks share, never from a clock: some calls in a row take one candidate, then others
-/// another. Times are compared by an all_reduce of the rows' lower quartiles, the largest of any rank counts, and what
-/// `automatic` takes is left only for what is 3 % quicker. Candidates, seven at most, are what `automatic` takes, the
-/// MPI library's own, and those that are predicted to be quickest and give all ranks the same bits, one of those that
-/// are predicted to take the same; with COLLIGO_BITS=stable that class alone.
-/// Requests take what blocking calls have decided; in checked mode nothing is tried. Cost: about 600 calls of a class
-/// up to 64 KiB, 300 of a longer one, some by slow algorithms, and a dozen small all_reduces; then looking it up.
-/// Allocates nothing once it has decided.
+/// The last argument of a collective. The number of the call on its communicator, which is the same on all ranks,
+/// decides which candidate a call tries, never a clock: some calls in a row try one candidate, the next ones another.
+/// The ranks compare the lower quartiles of rows by an all_reduce; the largest of any rank counts, and the choice of
+/// `automatic` is replaced only by a candidate that is 3 % faster. There are at most seven candidates: the choice of
+/// `automatic`, the MPI library's own, and the fastest by prediction that give all ranks the same bits, one of those
+/// with equal predictions; with COLLIGO_BITS=stable only that class.
+/// Requests use the decision of blocking calls; checked mode tries nothing. Cost: about 600 calls of a class up to 64
+///          KiB, 300 of a longer one, some by slow algorithms, and a dozen small all_reduces; afterwards a look-up.
+///          Allocates nothing after the decision.
 struct adaptive {
   static constexpr std::string_view name = "adaptive";
   static constexpr bool decides_itself = true;

@@ -18,8 +18,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// What calls do follows from their numbers alone, so that a rank whose call was refused does as the others do in the
-// next one. Numbers are mixed, for calls of several classes may alternate.
+// Only the number of a call decides what it does, so a rank whose call was refused agrees with the others in the next
+// one. Numbers are hashed, because calls of several classes may alternate.
 inline std::uint32_t mixed(std::uint32_t number, std::uint32_t salt) {
   std::uint64_t const x = (std::uint64_t{number} + 1) * 0x9e3779b97f4a7c15u + std::uint64_t{salt} * 0xbf58476d1ce4e5b9u;
   return static_cast<std::uint32_t>((x ^ x >> 29) * 0x94d049bb133111ebu >> 33);
@@ -32,8 +32,8 @@ struct adapting<Lazy>::size_class {
   static constexpr std::uint32_t calls_to_meet = 16;   // the ranks compare times in one call of so many
   static constexpr std::size_t enough = 5;             // rows of each candidate, beside the first
 
-  /// Calls one after the other with one candidate. What a call takes depends on the one before, so that the first
-  /// does not count, unless it is alone: where calls of many classes alternate.
+  /// Consecutive calls with one candidate. A call's time depends on the one before, so the first does not count, unless
+  /// it is alone because calls of many classes alternate.
   struct row {
     std::uint32_t number = ~0u;
     std::size_t candidate = 0;
@@ -61,14 +61,14 @@ struct adapting<Lazy>::size_class {
   static int size_of(call const& its) {
     return static_cast<int>(std::bit_width(its.of->bytes(its.vector.whole.size())));
   }
-  /// A vector that stands for all of the class, so that candidates do not depend on who comes first.
+  /// A typical vector of the class, so that candidates do not depend on which call comes first.
   static blocks typical_vector(call const& its) {
     int const size = size_of(its);
     std::size_t const n = size == 0 ? 0 : std::max<std::size_t>(1, (std::size_t{1} << (size - 1)) / its.of->size);
     return {{0, n}, its.vector.parts};
   }
-  /// The lower quartile, for what disturbs only adds; infinity as long as there are too few. The first row, of memory
-  /// not used before, does not count.
+  /// The lower quartile, because disturbances only add; infinity while there are too few rows. The first row, with
+  /// memory not used before, does not count.
   static double seconds(std::vector<double> const& its) {
     if (its.size() <= enough) return std::numeric_limits<double>::infinity();
     std::vector<double> rows(its.begin() + 1, its.end());
@@ -117,11 +117,11 @@ auto adapting<Lazy>::new_class(port_base& port, call const& its, policy_table co
   if (stays && its.what == collective::all_reduce) add(recursive_doubling{}), add(halving_doubling{});
   if (!stays && port.size() > 1) {
     constexpr std::size_t most_predicted = 4;
-    double latest = -1;   // price: of those that are as dear, the same steps as a rule, one will do
+    double latest = -1;   // price: candidates with equal prices usually have the same steps, so one is enough
     for (candidate const& one : candidates_for<>(port, rule, policies, s.network)) {
       erased_policy const& what = *one.by.policy;
       bool const promises = its.what != collective::all_reduce || s.exact || what.same_bits;
-      if (!promises && !what.is_vendor) continue;   // automatic takes none whose ranks may differ in the bits
+      if (!promises && !what.is_vendor) continue;   // automatic takes none whose results may differ between ranks
       bool const is_direct = s.shared && one.by.as<direct>() != nullptr;
       bool const is_other = one.seconds < 1e9 && one.seconds > latest * (1 + 1e-9);
       if (what.is_vendor || is_direct || (is_other && made->candidates.size() <= most_predicted)) add(one.by);
@@ -148,7 +148,7 @@ bool adapting<Lazy>::agree(port_base& port, size_class& its) {
   auto const end = seconds.begin() + static_cast<std::ptrdiff_t>(count);
   if (*std::max_element(seconds.begin(), end) == std::numeric_limits<double>::infinity()) return false;
   auto const best = static_cast<std::size_t>(std::min_element(seconds.begin(), end) - seconds.begin());
-  constexpr double no_reason = 0.97;   // to leave what `automatic` takes: as much as two measurements may differ
+  constexpr double no_reason = 0.97;   // to replace the choice of `automatic`: two measurements may differ that much
   if (seconds[best] < no_reason * seconds[0]) std::swap(its.candidates[0], its.candidates[best]);
   return true;
 }
@@ -158,7 +158,7 @@ void adapting<Lazy>::run(endpoint& at, call const& its, policies_of_collective p
   port_base& port = port_at(at);
   size_class& all = class_of(port, its, policies);
   if (all.decided) [[likely]] return run_call(at, its, all.candidates[0]);
-  // A rank that refuses its call would meet an agreement of ours instead of that on the call.
+  // A rank that refuses its call would match this comparison instead of that of checked mode.
   if (its.checked()) return run_call(at, its, by_rules(at, its, policies));
   std::uint32_t const number = port.calls;
   if (mixed(number, 1) % size_class::calls_to_meet == 0 && agree(port, all)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// explain: which algorithm a call would take, over what, who decided that, and why not another one. ../explain.hpp
-/// has COLLIGO_EXPLAIN too.
+/// explain: the algorithm that a call would take, its transport, who decided that, and why not another one.
+/// ../explain.hpp adds COLLIGO_EXPLAIN.
 #pragma once
 
 #include <concepts>
@@ -20,26 +20,26 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// What is said of choices.
+/// Descriptions of choices.
 template <class Lazy = void>
 struct explaining {
-  /// What explain() says; why there is no choice, if `trouble` says so.
+  /// The text of explain(); or why there is no choice, if `trouble` has a reason.
   static std::string explained(endpoint& at, call const& its, choice const* by, std::string const& trouble,
                                policy_table const& policies);
   static std::string latest_choice(endpoint& at, collective what);
-  /// A line on stderr, if there was none for such a call.
+  /// Prints a line on stderr, unless there was one for such a call.
   static void explain_if_new(port_base& port, call const& its, choice const& by);
 };
 
 }  // namespace detail
 
-/// What a call of this collective with n elements of type T would do: the algorithm, its transport, who decided (the
-/// program, the environment, the table of measurements, the papers' rules), its predicted time and the others', and why
-/// the rest is excluded. Of collectives on blocks n is the length of one, the same for all ranks.
-///   std::cout << colligo::explain<double>(world, colligo::collective::all_reduce, 1000, std::plus<>{});
-/// Times are prices of recorded schedules on a `typical` machine of messages, in seconds (core/machine.hpp): they
-/// compare algorithms, and are left out above 32 ranks and where schedules are long. Throws what the call would throw
-/// for an unknown name; an algorithm that the call would refuse is explained. Cost: milliseconds. Collective over comm.
+/// Describes a call of this collective with n elements of type T: the algorithm, its transport, who decided (the
+///   program, the environment, the table of measurements, the papers' rules), its predicted time and those of the
+///   others, and why the rest is excluded. For collectives on blocks n is the length of one, the same for all ranks.
+///   std::cout << colligo::explain<double>(world, colligo::collective::all_reduce, 1000, std::plus<>{}); Times are
+///   prices of recorded schedules on a `typical` machine of messages, in seconds (core/machine.hpp): they compare
+///   algorithms, and are missing above 32 ranks and for long schedules. Throws for an unknown name, as the call would;
+///   describes an algorithm that the call would refuse. Cost: milliseconds. Collective over comm.
 template <class T, communicator Comm, class Op, algorithm Algorithm = automatic>
   requires(!algorithm<Op>)
 std::string explain(Comm const& comm, collective what, std::size_t n, Op const& op, Algorithm const& algorithm = {}) {
@@ -66,8 +66,8 @@ std::string explain(Comm const& comm, collective what, std::size_t n, Algorithm 
   return colligo::explain<T>(comm, what, n, detail::no_functor{}, algorithm);
 }
 
-/// What the latest call of this collective over comm has taken, as a name with its way, "direct@shared_memory"; empty
-/// if it was not left to the library. Not collective.
+/// The choice of the latest call of this collective over comm, as a name with its transport, "direct@shared_memory";
+/// empty if the library did not choose. Not collective.
 template <communicator Comm>
 std::string latest_choice(Comm const& comm, collective what) {
   return detail::explaining<>::latest_choice(port_of<Comm>::open(comm), what);

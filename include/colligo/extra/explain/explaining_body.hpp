@@ -18,7 +18,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// Seconds on a machine of messages, none where it would take long to say.
+// Seconds on a machine of messages; none if computing it would take long.
 template <class Lazy = void>
 [[gnu::cold]] std::optional<double> price_of(port_base const& port, call const& its, choice const& by) {
   constexpr int most_ranks = 32;
@@ -62,29 +62,29 @@ template <class Lazy = void>
       auto const& kept = kept_choices::of(port, its.what);
       return "chosen by table " + std::string(from) + ':' + std::to_string(kept.measured_line);
     }
-    case decided_by::required: return "chosen among those that have the bits asked for";
-    case decided_by::tried: return "tried, as others are in their turn, to be measured";
+    case decided_by::required: return "chosen among those that have the required property";
+    case decided_by::tried: return "one of the candidates that are being measured in turn";
     case decided_by::measured: return "chosen by measurement in earlier calls";
     case decided_by::rules: break;
   }
   return "chosen by the papers' rules";
 }
 
-// "COLLIGO_ALL_REDUCE=ring is not taken: ...", or nothing.
+// "COLLIGO_ALL_REDUCE=ring is not used: ...", or nothing.
 template <class Lazy = void>
 [[gnu::cold]] std::string unused_override_text(port_base& port, call const& its, choice const& by) {
   auto const& kept = kept_choices::of(port, its.what);
   bool const is_ours = by.who == decided_by::table || by.who == decided_by::many_cores ||
                        by.who == decided_by::rules || by.who == decided_by::measured_table;
   if (!is_ours || kept.override_text.empty()) return {};
-  return kept.override_text + " is not taken: " + kept.why_not_taken;
+  return kept.override_text + " is not used: " + kept.why_not_taken;
 }
 
-// What COLLIGO_SUM makes of it, or nothing.
+// The effect of COLLIGO_SUM, or nothing.
 template <class Lazy = void>
 [[gnu::cold]] std::string exactness_text(port_base& port, call const& its, choice const& by) {
   return (port.before() & exactness) != 0 && sum_exactly->holds_for(port, its, by)
-             ? ", exact on the way as COLLIGO_SUM says" : "";
+             ? ", exact because of COLLIGO_SUM" : "";
 }
 
 template <class Lazy>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// COLLIGO_PATIENCE=30s: a rank that has waited so long in a step of a call says once on stderr who waits for whom, and
-/// goes on waiting; COLLIGO_PATIENCE=30s,throw: it throws stalled, and the call is abandoned. Rank 0's value holds.
-/// Header-only programs hear it if they include this or <colligo/environment.hpp>; nothing in here is called.
+/// COLLIGO_PATIENCE=30s: a rank that has waited so long in a step of a call prints once on stderr which ranks wait for
+/// which, and goes on waiting; COLLIGO_PATIENCE=30s,throw: it throws stalled and abandons the call. Rank 0's value
+/// holds. Header-only programs have to include this or <colligo/environment.hpp>; there is nothing to call.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Looks on at the calls of a port, so that it knows what to say of a wait.
+/// Observes the calls of a port, to report a wait.
 class impatient_rank final : public patience {
  public:
   impatient_rank(port_base& port, patience_setting setting, shared_host* host, std::string communicator);
@@ -66,7 +66,7 @@ class impatient_rank final : public patience {
   std::uint32_t latest_abandoned_ = 0;
 };
 
-/// Whoever includes this loses patience where that is asked for.
+/// Units that include this turn COLLIGO_PATIENCE on.
 inline bool const waits_are_watched = (
     watch_waits = [](port_base& port, patience_setting const& setting, shared_host* host, std::string name)
         -> owner<patience> { return make_owner<impatient_rank>(port, setting, host, std::move(name)); },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of ../patience.hpp: what is noted of calls and waits, and the warning.
+/// The bodies of ../patience.hpp: the notes on calls and waits, and the report.
 #pragma once
 
 #include <unistd.h>
@@ -58,7 +58,7 @@ namespace words_of_patience {
 
 }  // namespace words_of_patience
 
-/// Those of all communicators.
+/// The ports of all communicators.
 struct impatient_ports {
   std::mutex mutex;
   std::vector<impatient_rank*> ports;
@@ -74,7 +74,7 @@ COLLIGO_BODY impatient_rank::impatient_rank(port_base& port, patience_setting se
     : port_(port), setting_(setting), host_(host), communicator_(std::move(communicator)),
       own_(host ? nullptr : make_owner<rank_notice>()), notice_(host ? &host->my_record().notice : own_.get()) {
   notice_->process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_release);
-  // Ranks of a host report there what they wait for, also where their messages go another way.
+  // Ranks of a host write there what they wait for, also for messages.
   if (host) host->tell_of_waits(this);
   auto& all = impatient_ports::of_process();
   std::lock_guard const lock(all.mutex);
@@ -86,7 +86,7 @@ COLLIGO_BODY impatient_rank::~impatient_rank() {
   std::erase(all.ports, this);
 }
 
-// Those who wait for this rank on other communicators see where it is.
+// Ranks that wait for this one on other communicators see where it is.
 [[gnu::cold]] COLLIGO_BODY void impatient_rank::tell_elsewhere(std::string_view what) {
   wait_.told_elsewhere = !what.empty();
   noted_call in_none;
@@ -98,7 +98,7 @@ COLLIGO_BODY impatient_rank::~impatient_rank() {
       other->notice_->put(in_none);
 }
 
-/// The steps of a call, which say what comes next.
+/// The steps of a call, which announce the next operands.
 class impatient_rank::step_told final : public any_step {
  public:
   step_told(any_step& step, impatient_rank& to)
@@ -180,7 +180,7 @@ COLLIGO_BODY void impatient_rank::next_step(std::span<operand const> operands, i
   if (wait_.now.step != 0) wait_.now.step = 0, note();
 }
 
-// Those that something has to come from; of a step that only sends, those that it goes to.
+// The ranks that a step receives from or, if it only sends, those that it sends to.
 COLLIGO_BODY void impatient_rank::note_awaited() {
   noted_call& now = wait_.now;
   now.awaited = 0;
@@ -210,7 +210,7 @@ COLLIGO_BODY void impatient_rank::waits() {
     tell_elsewhere(concat({words_of_patience::call(wait_.now), " of ", words_of_patience::name(communicator_)}));
   if (now - wait_.began < longest) return;
   if (!std::exchange(wait_.told, true)) tell();
-  if (!setting_.throws || wait_.now.is_vendor) return;   // MPI's own can not be left
+  if (!setting_.throws || wait_.now.is_vendor) return;   // a rank can not leave MPI's own collective
   latest_abandoned_ = wait_.now.its.number;
   throw stalled(concat({where(port_, wait_.now.its.what), "call #", latest_abandoned_, " has waited ",
                         patience_text(setting_), awaited_in_words(wait_.now)}));
@@ -248,7 +248,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
   return more == 0 ? text : concat({text, " and ", more, " more"});
 }
 
-// What a rank does, seen from the call that this one waits in.
+// What a rank is doing, seen from the call in which this one waits.
 [[gnu::cold]] COLLIGO_BODY std::string impatient_rank::rank_in_words(int rank) const {
   bool const is_own = rank == port_.rank();
   rank_notice const& its = is_own ? *notice_ : host_->record_of(rank).notice;
@@ -282,7 +282,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
 [[gnu::cold]] COLLIGO_BODY void impatient_rank::tell() const {
   noted_call const& mine = wait_.now;
   std::uint32_t const number = mine.its.number;
-  if (host_) {   // one of the host's ranks speaks for all
+  if (host_) {   // one of the host's ranks reports for all
     auto& told = host_->records()[0]->notice.told;
     auto& its = told[number % told.size()];
     std::uint32_t seen = its.load();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The algorithms that could make a call, and what each is expected to take: explain, predict, require and adaptive
-/// share this. For bodies alone.
+/// The algorithms that could make a call, and their predicted times: explain, predict, require and adaptive share this.
+/// Only bodies include it.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// f(by, why_not) for the algorithms of the catalogue that have a form for the call and go over any transport, with
-/// their default knobs; `why_not` is empty where they can make it.
+/// Calls f(by, why_not) for the algorithms of the catalogue that have a form for the call and run over any transport,
+/// with their default knobs; `why_not` is empty if they can make it.
 template <class F>
 void for_each_candidate(port_base& port, call const& its, policy_table const& policies, F f) {
   auto const look = [&](choice const& one) {
@@ -31,7 +31,7 @@ void for_each_candidate(port_base& port, call const& its, policy_table const& po
   [&]<class... Tags>(list_of_tags<Tags...>) { (look(Tags{}), ...); }(catalogue_of_tags{});
 }
 
-/// Seconds by its recorded schedule; none where that would be long.
+/// Seconds by its recorded schedule; none if that would be long.
 template <class Lazy = void>
 std::optional<double> seconds_by_schedule(port_base const& port, call const& its, choice const& by,
                                                        machine const& m) {
@@ -61,7 +61,7 @@ struct candidate {
   bool by_formula;
 };
 
-/// The quickest on this machine first.
+/// The fastest on this machine first.
 template <class Lazy = void>
 std::vector<candidate> candidates_for(port_base& port, call const& its, policy_table const& policies,
                                       machine const& m) {
@@ -78,7 +78,7 @@ std::vector<candidate> candidates_for(port_base& port, call const& its, policy_t
   return all;
 }
 
-/// What was decided for calls that repeat, the latest of which is looked at first.
+/// Decisions for calls that repeat; the latest is tried first.
 template <class Entry>
 struct kept_entries final : kept_with_port {
   std::vector<std::unique_ptr<Entry>> all;
@@ -96,7 +96,7 @@ struct kept_entries final : kept_with_port {
       if (all[latest]->is_for(asked...)) return all[latest].get();
     return nullptr;
   }
-  /// Where there are so many the oldest makes way.
+  /// If there are `most` already, replaces the oldest.
   Entry& add(std::unique_ptr<Entry> made, std::size_t most = static_cast<std::size_t>(-1)) {
     if (all.size() < most) latest = all.size(), all.push_back(std::move(made));
     else latest = std::exchange(oldest_, (oldest_ + 1) % most), all[latest] = std::move(made);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// predict: what each algorithm is expected to take for a call, on a machine that is given, or measured on the
+/// predict: the time that each algorithm is expected to take for a call, on a given machine, or one measured on the
 /// communicator.
 ///
 ///   auto const here = colligo::measured_machine<double>(world, std::plus<>{});       // alpha, beta, gamma
@@ -23,7 +23,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What an algorithm is expected to take.
+/// The predicted time of an algorithm.
 struct prediction {
   std::string_view name;
   double seconds;
@@ -32,7 +32,7 @@ struct prediction {
 
 namespace detail {
 
-/// What stands behind predict(). A template, so that only units that ask for it compile it.
+/// The implementation of predict(). A template, so only units that use it compile it.
 template <class Lazy = void>
 struct predicting {
   static std::vector<prediction> predict(endpoint& at, call const& its, policy_table const& policies, machine const& m);
@@ -43,7 +43,7 @@ struct predicting {
   struct kept;
 };
 
-/// Seconds for combining one byte, by the quickest of a few runs over a vector that stays in cache.
+/// Seconds for combining one byte, by the fastest of a few runs over a vector in cache.
 template <class T, class Op>
 double gamma_of(Op& op) {
   constexpr std::size_t n = sizeof(T) < 4096 ? 16384 / sizeof(T) : 4;
@@ -68,22 +68,22 @@ double largest_of_ranks(endpoint& at, double mine);
 /// The machine that the communicator runs on: alpha and beta of messages to and fro between two ranks (on one host, or
 /// on two where `between_hosts` and there are several), over the wire that calls take, gamma of this type and functor,
 /// the largest of any rank. Measured in some 30 ms the first time, and kept with the communicator; gamma, 2 ms, is
-/// measured each time. The same on all ranks. Elements are combined as they are made by T(). Collective over comm.
+/// measured each time. The same on all ranks. It combines elements made by T(). Collective over comm.
 template <class T, communicator Comm, class Op>
 machine measured_machine(Comm const& comm, Op op, bool between_hosts = false) {
   static_assert(std::is_default_constructible_v<T>,
-                "colligo: what a functor takes is measured on elements made by T()");
+                "colligo: the time of a functor is measured on elements made by T()");
   auto& at = port_of<Comm>::open(comm);
   machine its = detail::predicting<>::network(at, between_hosts);
   its.gamma = detail::largest_of_ranks(at, detail::gamma_of<T>(op));
   return its;
 }
 
-/// What the algorithms are expected to take for a call of this collective with n elements of type T (of collectives on
-/// blocks: each), the quickest first: by the formula of the card where it has one, otherwise by the recorded schedule
-/// (left out where that is long, and the MPI library's own). Algorithms that the call would refuse are not among them.
-/// Prices are those of messages: over shared memory, where a vector is published once and read by all, they compare
-/// what moves, not what is waited for. Cost: microseconds, milliseconds where schedules are recorded. Collective.
+/// The predicted times of the algorithms for a call of this collective with n elements of type T (for collectives on
+/// blocks: each), the fastest first: by the formula of the card if it has one, otherwise by the recorded schedule. Long
+/// schedules, the MPI library's own and algorithms that the call would refuse are missing. Prices are those of
+/// messages: over shared memory, where a vector is published once and read by all, they compare volumes, not waiting
+/// times. Cost: microseconds, milliseconds where schedules are recorded. Collective.
 template <class T, communicator Comm, class Op>
   requires(!std::is_same_v<Op, machine>)
 std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, Op const& op,

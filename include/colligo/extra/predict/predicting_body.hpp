@@ -16,7 +16,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Two ranks swap halves, the others look on.
+/// Two ranks swap halves, the others do nothing.
 struct pair_exchange {
   static constexpr std::string_view name = "pair_exchange";
 
@@ -44,13 +44,13 @@ struct pair_exchange {
   return mine;
 }
 
-/// What was measured on a communicator, within hosts and between them.
+/// The measurements on a communicator, within hosts and between them.
 template <class Lazy>
 struct predicting<Lazy>::kept final : kept_with_port {
   std::array<std::optional<machine>, 2> networks;
 };
 
-// Seconds for one exchange of so many bytes each way, the same on all ranks.
+// Seconds for one exchange of `bytes` bytes each way, the same on all ranks.
 inline double seconds_of_exchange(port_base& port, pair_exchange const& pair, std::size_t bytes, int batches,
                                   int calls) {
   std::vector<unsigned char> both(2 * bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// progress_thread: requests make progress while the program computes, without a test now and then.
+/// progress_thread: requests make progress while the program computes, without calls of test.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// While it lives, a thread looks after this process's requests over MPI every `period`. It takes a core's time while
-/// it looks, and sleeps in between; where there is work, functors run in it.
+/// While it lives, a thread makes progress for this process's requests over MPI every `period`. It sleeps in between.
+/// Functors may run in it.
 /// Throws error unless MPI was initialised with MPI_THREAD_MULTIPLE. Precondition: ends before MPI_Finalize.
 class progress_thread {
  public:

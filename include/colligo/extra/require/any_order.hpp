@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// require{any_order}: sums of long vectors of float or double whose bits do not depend on the order in which ranks'
-/// contributions are combined: not on the algorithm, the transport, nor on which rank contributed what.
+/// require{any_order}: sums of long vectors of float or double whose bits do not depend on the order in which the
+/// ranks' contributions are combined, so neither on the algorithm, nor on the transport, nor on which rank has which
+/// contribution.
 ///
 ///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::any_order});
 ///
 /// Two collectives: an all_reduce of the elements' largest exponents, 2 bytes each, and the call itself on fixed point
-/// numbers of 62 - ceil(lg p) bits below these, 8 bytes each. What a contribution loses is at most 2^(ceil(lg p) - 62)
-/// of the element's largest; where all are within 2^8 of it nothing is lost, up to 512 ranks. The sum is rounded once.
-/// NaN where one is contributed, or both infinities; zero is +0.
+/// numbers of 62 - ceil(lg p) bits below these, 8 bytes each. A contribution loses at most 2^(ceil(lg p) - 62) of the
+/// element's largest; if all are within 2^8 of it nothing is lost, up to 512 ranks. The sum is rounded once. It is NaN
+/// if a NaN or both infinities are contributed; zero is +0.
 #pragma once
 
 #include <functional>
@@ -35,7 +36,7 @@ struct summing_in_any_order {
 
 }  // namespace detail
 
-/// For require{any_order}, which holds for blocking calls: sums by std::plus<>, and what is exact in any order anyway.
+/// For require{any_order} in blocking calls: sums by std::plus<>, and operations that are exact in any order anyway.
 inline constexpr detail::order_of_contributions any_order{};
 
 /// require{any_order}. Errors: as the call's. Cost: 1.25 times the bytes of the plain sum of doubles, 2.5 times of
@@ -50,14 +51,14 @@ struct require<detail::order_of_contributions> {
   template <collective C, class T, class Op, class>
   static constexpr void check() {
     static_assert(!combines(C) || exact<Op, T> || detail::adds_numbers<Op, T>,
-                  "colligo: require{any_order} is for sums of float and double by std::plus<>{}, and for what is "
-                  "exact: for other functors write require{same_bits}, or colligo::accumulate(comm, range, op)");
+                  "colligo: require{any_order} is for sums of float and double by std::plus<>{}, and for exact "
+                  "operations: for other functors write require{same_bits}, or colligo::accumulate(comm, range, op)");
   }
   template <collective C, class T, class Op>
   detail::choice decide(detail::endpoint& port, detail::call const& its,
                         detail::policies_of_collective policies) const {
     static_assert(!combines(C) || exact<Op, T>,
-                  "colligo: require{any_order} is for blocking calls, for it makes two collectives of one: for "
+                  "colligo: require{any_order} is for blocking calls, because it makes two collectives: for "
                   "requests take elements of colligo::binned_sum<double>");
     return detail::by_rules(port, its, policies);
   }

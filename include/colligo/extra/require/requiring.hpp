@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// require: the best algorithm among those whose results have the bits that the program asks for.
+/// require: the best algorithm among those whose results have a required property.
 ///
 ///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::same_bits});
 ///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::as_sequential});
 ///   colligo::reduce(world, in, out, std::plus<>{}, 0, colligo::require{colligo::like(colligo::halving_doubling{})});
 ///
-/// That an algorithm has them is what its card promises, or is proven on its recorded schedule (plan/association.hpp)
-/// when the call is first made, and kept. What combines nothing, or in any order with the same bits (sums of integers),
-/// is left to `automatic`, which is decided when the call is compiled.
+/// The card of an algorithm promises the property, or the first such call proves it on the recorded schedule
+/// (plan/association.hpp) and keeps the result. Calls that combine nothing, or have the same bits in any order (sums of
+/// integers), use `automatic`, which the compiler decides.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What can be asked of a result's bits. Two of them: same_bits | as_sequential.
+/// Properties of a result's bits. They can be combined: same_bits | as_sequential.
 struct property {
   std::uint8_t which;
 
@@ -34,17 +34,17 @@ struct property {
   friend constexpr bool operator==(property const&, property const&) = default;
 };
 
-/// All ranks get the same bits. Of all_reduce; of other collectives no two ranks hold one element's result.
+/// All ranks get the same bits. For all_reduce; in other collectives no two ranks get the same element.
 inline constexpr property same_bits{1};
-/// The same program on as many ranks of the same hosts gives the same bits again: nothing is combined in order of
-/// arrival, by a clock or by a library that promises nothing.
+/// The same program on as many ranks of the same hosts gives the same bits again: nothing depends on the order of
+/// arrival, on a clock, or on a library without that promise.
 inline constexpr property run_to_run{2};
 /// Element by element as one process would combine them from the lowest rank on, ((a0 op a1) op a2) ...; by
 /// exclusive_scan that, and init in front of it.
 inline constexpr property as_sequential{4};
 
-/// The same on any number of ranks: what is exact has it (integers, exact_sum, maxloc, minloc, each() of those), by any
-/// algorithm; anything else is refused.
+/// The same on any number of ranks. Exact operations have it by any algorithm (integers, exact_sum, maxloc, minloc,
+/// each() of those); all others are refused.
 inline constexpr property any_p{8};
 
 /// The bits that this algorithm gives.
@@ -55,7 +55,7 @@ struct bits_of {
 template <algorithm Tag>
 constexpr bits_of<Tag> like(Tag const& tag) {
   static_assert(!std::is_same_v<Tag, vendor> && !std::is_same_v<Tag, automatic> && !std::is_same_v<Tag, named>,
-                "colligo: like() takes a tag of an algorithm that is made of steps, whose bits can be known");
+                "colligo: like() takes the tag of an algorithm that consists of steps, so that its bits are known");
   return {tag};
 }
 
@@ -75,10 +75,10 @@ struct requirement {
   bool keeps = true;   ///< its knobs say all of `like`, so that what is decided for it can be kept
 };
 
-/// What is decided for a call, and kept. A template, so that only units that ask for it compile it.
+/// Decides for a call and keeps the decision. A template, so only units that use it compile it.
 template <class Lazy = void>
 struct requiring {
-  /// Throws algorithm_error, on all ranks alike, where no algorithm is known to have what is asked for.
+  /// Throws algorithm_error on all ranks if no algorithm is known to have the property.
   static choice decide(endpoint& at, call const& its, policies_of_collective policies, requirement const& asks);
 
  private:
@@ -96,11 +96,11 @@ constexpr bool is_defined_by_knobs(Tag const& tag) {
 }  // namespace detail
 
 /// Stands as the last argument of a collective: require{same_bits}, require{like(ring{})}. Chooses as `automatic` does,
-/// among the algorithms that have the property; ignores the environment's overrides. Throws algorithm_error
-/// where no algorithm is known to have it; like() always finds that algorithm itself. Cost: for each (collective,
-/// length, root, type) of a communicator once some recorded schedules, microseconds to milliseconds (of more than half
-/// a million operands none is recorded: only what cards promise counts there); later calls look it up, but for like()
-/// of a tag of your own that holds more than knobs.
+/// among the algorithms that have the property; ignores the environment's overrides. Throws algorithm_error if no
+/// algorithm is known to have it; like() always finds that algorithm itself. Cost: once for each (collective, length,
+/// root, type) of a communicator some recorded schedules, microseconds to milliseconds (schedules of more than half a
+/// million operands are not recorded; only cards count there). Later calls look the decision up, except for like() of a
+/// tag of your own that contains more than knobs.
 template <class What>
 struct require {
   static constexpr std::string_view name = "require";

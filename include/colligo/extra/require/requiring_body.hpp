@@ -37,7 +37,7 @@ struct requiring<Lazy>::entry {
   std::vector<std::size_t> offsets;
   erased_policy const* like;
   knob_values knobs;
-  // What was decided; none: that tag itself.
+  // The decision; none: that tag itself.
   std::optional<choice> by;
 
   entry(call const& its, requirement const& its_asks, std::optional<choice> const& takes)
@@ -55,7 +55,7 @@ struct requiring<Lazy>::entry {
   }
 };
 
-/// Looks for the best algorithm that has what is asked for.
+/// Looks for the best algorithm that has the property.
 template <class Lazy>
 struct requiring<Lazy>::search {
   static constexpr std::size_t most_operands = std::size_t{1} << 19, most_kept = 64;
@@ -113,7 +113,7 @@ choice requiring<Lazy>::decide(endpoint& at, call const& its, policies_of_collec
   return announcing_refusal(port, its, [&]() -> choice {
     if (asks.what.has(any_p))
       refuse(port, its.what, "require{any_p}",
-             concat({": what ", its.of->functor_name(), " makes of ", its.of->name(),
+             concat({": the result of ", its.of->functor_name(), " on ", its.of->name(),
                      " depends on the number of ranks; take elements of colligo::exact_sum<double> and std::plus<>{}, "
                      "or colligo::sum(comm, range), or colligo::accumulate(comm, range, op)"}));
     auto& kept = kept_entries<entry>::of(kept_choices::of(port).required);
@@ -129,7 +129,7 @@ choice requiring<Lazy>::decide(endpoint& at, call const& its, policies_of_collec
     }
     auto const found = look.best(s);
     if (!found && !asks.like)
-      refuse(port, its.what, "require{" + look.property_text() + "}", ": no algorithm is known to have that");
+      refuse(port, its.what, "require{" + look.property_text() + "}", ": no algorithm is known to have this property");
     if (asks.keeps) kept.add(std::make_unique<entry>(its, asks, found), search::most_kept);
     return found ? *found : *asks.like;
   });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What was measured on the user's machine, as a file: COLLIGO_TABLE names such a file, benchmarks/tune writes one. A
-/// row says what to take for a collective of so many ranks and bytes; `#` begins a comment; blank lines do not count;
-/// there are 10 000 rows at most.
+/// Tables of measurements on the user's machine: COLLIGO_TABLE names such a file, benchmarks/tune writes one. A row
+/// gives the algorithm for a collective at a number of ranks and bytes; `#` begins a comment; blank lines are ignored;
+/// there are at most 10 000 rows.
 ///
 ///   # collective  type    functor   ranks  bytes    algorithm
 ///   all_reduce    double  commutes  2      8        recursive_doubling
@@ -49,13 +49,13 @@ struct measured_row {
   std::size_t line;
 };
 
-/// A table as the file has it.
+/// The contents of a file.
 struct measured_table {
   std::vector<measured_row> rows;   ///< by all that comes before `take`
 
   /// Throws argument_error, "where:line: what was expected", for anything else.
   static measured_table parse(std::string_view text, std::string const& where);
-  /// The same for all communicators of the process whose setting is the same.
+  /// Shared by all communicators of the process with the same setting.
   static std::shared_ptr<measured_table const> of(file_setting const& setting);
 };
 

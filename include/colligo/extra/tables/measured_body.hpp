@@ -47,7 +47,7 @@ class table_parser {
     for (auto word = next_token(rest); !word.empty(); word = next_token(rest), ++count)
       if (count < words.size()) words[count] = word;
     if (count == 0) return;
-    if (words[0] == "set") {   // taken by settings_of_environment
+    if (words[0] == "set") {   // settings_of_environment reads it
       if (count == 3 && is_for_tables(words[1])) return;
       refuse("a row that sets is \"set COLLIGO_LINES 2k\", or COLLIGO_CHUNKS, COLLIGO_STORES, COLLIGO_READ_MEMORY or "
              "COLLIGO_NETWORK, not " + in_quotes(line));
@@ -60,7 +60,7 @@ class table_parser {
     if (!bytes) refuse(in_quotes(words[4]) + " is no number of bytes: 8, 64k, 1M");
     made_.rows.push_back({collective_in(words[0]), words[1] == "any" ? std::string() : std::string(words[1]),
                           functor_in(words[2]), hosts, p, *bytes, algorithm_in(words[5]), lines_.number});
-    // To its place, which is the last one as a rule.
+    // Inserts it at its place, usually the last one.
     auto& rows = made_.rows;
     for (std::size_t at = rows.size() - 1; at > 0 && !(key_of(rows[at - 1]) < key_of(rows[at])); --at) {
       if (key_of(rows[at - 1]) == key_of(rows[at]))
@@ -180,7 +180,7 @@ template <class Allowed>
     }
 }
 
-// The rows of the table that may hold for these elements. Of a file that is no table it warns, once.
+// The rows of the table that may hold for these elements. Warns once of a file that is no table.
 [[gnu::cold]] COLLIGO_BODY owner<kept_with_port> read_measured(port_base& port, call const& its,
                                                                          policy_table const& policies) {
   try {
@@ -198,14 +198,14 @@ template <class Allowed>
     if (!its_rows->ladders.empty()) return its_rows;
   } catch (argument_error const& e) {
     if (port.strict()) throw argument_error(where(port, its.what) + e.what());
-    if (port.rank() == 0) warn_once(std::string(e.what()) + "; the table is not taken, the library chooses");
+    if (port.rank() == 0) warn_once(std::string(e.what()) + "; the table is not used, the library chooses");
   }
   return nullptr;
 }
 
 COLLIGO_BODY measured_row const* measured_choice::find(collective what, situation const& s) const {
   if (what == collective::barrier) return ladders.empty() ? nullptr : &ladders.front().front();   // has no size
-  if (what == collective::all_to_all_v) return nullptr;   // of whose lengths ranks know their own alone
+  if (what == collective::all_to_all_v) return nullptr;   // ranks know only their own lengths
   bool const blocks = has_blocks(what);
   if (blocks && s.vector.offsets && longest_block(s) * s.p() > 1.5 * static_cast<double>(s.bytes())) return nullptr;
   auto const bytes = static_cast<double>(s.bytes()) / (blocks ? s.p() : 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// COLLIGO_TRACE over MPI: one log per process, whatever communicators it uses. When MPI is finalised the logs meet at
-/// rank 0, which writes them.
+/// COLLIGO_TRACE over MPI: one log per process, whatever communicators it uses. When MPI is finalised rank 0 collects
+/// the logs and writes them.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Traces a communicator if rank 0's environment asks for it. Collective over comm. `hosts` as in port.hpp.
 owner<observer> trace_mpi(MPI_Comm comm, std::vector<int> const& hosts);
 
-/// Whoever includes this is traced.
+/// Units that include this turn COLLIGO_TRACE on.
 inline bool const mpi_is_followed = (follow_mpi = &trace_mpi, true);
 
 }  // namespace colligo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// One log per process, and how the logs meet.
+/// One log per process, and how rank 0 collects them.
 #pragma once
 
 #include <mpi.h>
@@ -19,8 +19,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Logs meet over the first communicator that is traced, and over one of all processes as soon as there is one. Where
-/// there never is, each group writes a file of its own, which is named by the first of its ranks: trace.4.json.
+/// Logs are collected over the first communicator that is traced, and over one of all processes as soon as there is
+/// one. If there never is, each group writes a file of its own, named after the first of its ranks: trace.4.json.
 class mpi_trace {
  public:
   static owner<observer> follow(MPI_Comm comm, std::vector<int> const& hosts) {
@@ -74,7 +74,7 @@ class mpi_trace {
     return rows;
   }
 
-  // All ranks of comm say the same, and meet over it if they have to.
+  // All ranks of comm agree whether to collect over it.
   bool joins(MPI_Comm comm, std::vector<int> const& rows, std::vector<int> const& hosts) {
     int world = 0, any[]{meeting_ != MPI_COMM_NULL, refused_};
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
@@ -101,8 +101,7 @@ class mpi_trace {
       if (hosts[static_cast<std::size_t>(r)] != hosts[0] && (rank_ == 0 || rank_ == r)) compare_clocks(r);
   }
 
-  // How far rank 0's clock is ahead of that of rank r, which keeps the answer: by the exchange that took the least
-  // time.
+  // Rank r learns how far rank 0's clock is ahead of its own, by the exchange that took the least time.
   void compare_clocks(int r) {
     std::int64_t theirs = 0, least = INT64_MAX, ahead = 0;
     int const peer = rank_ == 0 ? r : 0;
@@ -125,7 +124,7 @@ class mpi_trace {
     else check_mpi(MPI_Recv(&ahead_, 1, MPI_INT64_T, peer, 0, meeting_, MPI_STATUS_IGNORE), "MPI_Recv");
   }
 
-  // MPI calls this: nothing may leave it.
+  // MPI calls this, so no exception may leave it.
   void finish() noexcept try {
     if (refused_) return;
     if (meeting_ == MPI_COMM_NULL)
@@ -160,7 +159,7 @@ class mpi_trace {
   std::uint64_t communicators_ = 0;
   MPI_Comm meeting_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, refused_ = 0;
-  bool whole_ = false;         // everybody meets
+  bool whole_ = false;         // all processes take part
   std::int64_t ahead_ = 0;     // rank 0's clock is, in nanoseconds
   std::optional<trace_file> file_;
 };

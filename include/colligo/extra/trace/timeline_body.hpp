@@ -30,7 +30,7 @@ inline std::string_view fitting(double wide, std::initializer_list<std::string_v
   return {};
 }
 
-/// Where a time is drawn. Stretches in which no rank is in a call are folded where they are long beside what there is.
+/// Where a time is drawn. Long stretches in which no rank is in a call are folded.
 class time_axis {
  public:
   static constexpr double fold = 76;   ///< pixels of a stretch that is folded
@@ -86,7 +86,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   detail::trace_span const times(logs);
   auto const lanes = detail::lanes_of(logs);
   auto const messages = messages_of(logs);
-  std::size_t steps = 0;   // of the rank that has most: the picture is as wide as that needs, and can be scrolled
+  std::size_t steps = 0;   // of the rank with most, which sets the width of the picture
   std::size_t ends = 0;    // of messages
   for (trace_log const& log : logs) {
     auto const count = [&](auto is) { return static_cast<std::size_t>(std::ranges::count_if(log.events(), is)); };
@@ -100,7 +100,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   detail::time_axis const x(logs, times, left, width);
   auto const y = [&](int row, trace_event const& e) { return y_of[row] + lane_height * lanes.at(row)(e); };
 
-  // What is not in the picture, in words.
+  // A text about what the picture lacks.
   std::string title = detail::concat({logs.size(), " ranks, ", times.us(times.last), " us"});
   if (times.dropped) title += detail::concat({", ", times.dropped, " later events dropped"});
   if (auto const alone = ends - 2 * messages.size())
@@ -136,7 +136,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
                                              : wanted / power > 2 ? 5
                                              : wanted / power > 1 ? 2
                                                                   : 1));
-  // Each stretch has its own, for folds may be long; none where its label does not fit.
+  // Each stretch has its own, because folds may be long; none if its label does not fit.
   double labelled = 0;
   for (auto const& its : x.stretches) {
     if (its.folded) continue;
@@ -197,7 +197,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
         double const solid = wide * static_cast<double>(e.combining) / lasts;
         picture.box(begin + wide - solid, from, solid, step_height, "fill='#f28e2b'", tip);
       }
-      // As much of its name as fits.
+      // The part of its name that fits.
       std::string const first = name.substr(0, name.find(call ? ' ' : ',')) + (call ? "" : " ..");
       std::string_view const label = detail::fitting(wide, {name, first});
       if (!label.empty()) labels.push_back({begin + 4, from + 12, std::string(label)});

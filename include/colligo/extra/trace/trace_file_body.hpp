@@ -56,7 +56,7 @@ inline std::string title_of_step(std::vector<trace_event> const& events, std::si
   return title;
 }
 
-/// Where a log's calls stand: those that overlap, as requests do, below each other, and their steps with them.
+/// The lanes of a log's calls: calls that overlap, as requests do, are below each other, with their steps.
 class trace_lanes {
  public:
   explicit trace_lanes(std::vector<trace_event> const& events) {
@@ -73,7 +73,7 @@ class trace_lanes {
   int count() const { return count_; }
   int operator()(trace_event const& e) const {
     auto const found = of_call_.find({e.communicator, e.call});
-    return found == of_call_.end() ? 0 : found->second;   // a step whose call nobody has logged
+    return found == of_call_.end() ? 0 : found->second;   // a step whose call is not in the log
   }
 
  private:
@@ -118,13 +118,13 @@ inline std::string quoted(std::string_view text) {
 }  // namespace detail
 
 COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log const> logs) {
-  using detail::quoted, detail::concat;   // numbers as no locale writes them
+  using detail::quoted, detail::concat;   // independent of the locale
   detail::trace_span const times(logs);
   out << concat({R"({"displayTimeUnit":"ns","otherData":{"dropped_events":)", times.dropped,
                    "},\"traceEvents\":[\n", R"({"ph":"M","pid":0,"tid":0,"name":"process_name",)",
                    R"("args":{"name":"colligo"}})"});
   auto const lanes = detail::lanes_of(logs);
-  // A track of its own for each lane: boxes of one have to stand in each other.
+  // A track for each lane, because boxes of one track have to be nested.
   auto const track = [](int row, int lane) { return row + 1000000 * lane; };
   for (trace_log const& log : logs) {
     int const row = log.row();
@@ -165,7 +165,7 @@ COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log cons
     }
   }
   for (std::size_t id = 0; traced_message const& m : messages_of(logs)) {
-    // An arrow is tied to the box around its time, so it has to end before the box does.
+    // An arrow belongs to the box around its time, so it has to end before the box does.
     std::int64_t const end = std::max(m.received.begin, m.received.end - 1);
     for (bool const start : {true, false})
       out << concat({",\n{\"ph\":\"", start ? "s" : "f\",\"bp\":\"e",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// COLLIGO_TRACE=file.json or file.svg: every call of a program is traced. Here for ranks that are threads;
+/// COLLIGO_TRACE=file.json or file.svg traces every call of a program. This header is for ranks that are threads,
 /// mpi_trace.hpp for MPI.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// A file for each group of ranks, trace.json, trace.2.json ...
 owner<trace_of_threads> trace_threads(int p);
 
-/// Whoever includes this is traced.
+/// Units that include this turn COLLIGO_TRACE on.
 inline bool const threads_are_followed = (follow_threads = &trace_threads, true);
 
 }  // namespace colligo

@@ -24,7 +24,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A trace on its way into a file, which is opened at once, so that a bad name is an error before the program has run.
+/// A trace and its file, which is opened at once, so that a bad name is an error before the program has run.
 class trace_file {
  public:
   /// Events that each rank keeps. A browser draws far fewer boxes than Perfetto.
@@ -60,7 +60,7 @@ class trace_file {
     out_.close();
     if (!out_) complain(std::strerror(errno));
   }
-  /// For a file that is not wanted any more.
+  /// For a file that is no longer needed.
   void discard() {
     if (out_.is_open()) out_.close(), std::remove(path_.c_str());
   }

@@ -21,19 +21,19 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Something that a rank did. Plain bytes, so that logs travel.
+/// An event on a rank. Trivially copyable, so that logs can be sent.
 struct trace_event {
   enum class kind : std::uint8_t { call, step, send, recv, fold };   ///< the operands of a step come right behind it
 
   kind what{};
   collective call_of{};
-  bool shared_memory = false;          ///< an operand that goes through it
+  bool shared_memory = false;          ///< of an operand that uses it
   int peer = nobody;                   ///< of an operand, as a row of the trace
   std::uint32_t number = 0;            ///< of a call on this rank; of a step within its call
   std::uint32_t call = 0;              ///< of the call on its communicator, the same on all ranks
   std::uint64_t communicator = 0;      ///< messages match within a call of one
   std::uint64_t elements = 0, bytes = 0;
-  /// Nanoseconds of the steady clock; an operand has its step's, for nobody has measured more.
+  /// Nanoseconds of the steady clock; an operand has the times of its step.
   std::int64_t begin = 0, end = 0;
   std::int64_t combining = 0;          ///< of a call or a step: nanoseconds in which operands were combined
   std::array<char, 32> algorithm{};    ///< of a call; cut if it is longer
@@ -44,8 +44,8 @@ struct trace_event {
   }
 };
 
-/// What one rank did, in order. Bounded: when it is full, later events are counted and dropped, so that what there is
-/// has no gaps.
+/// The events of one rank, in order. Bounded: when it is full, later events are counted and dropped, so the log has no
+/// gaps.
 class trace_log {
  public:
   /// Precondition: the row is this rank's number among all that are traced together. Cost: 104 bytes an event, at once.
@@ -58,7 +58,7 @@ class trace_log {
   int row() const { return row_; }
   std::vector<trace_event> const& events() const { return events_; }
   std::uint64_t dropped() const { return dropped_; }
-  /// For clocks that do not agree: adds so many nanoseconds to all that is logged.
+  /// For clocks that differ: adds nanoseconds to all events.
   void shift(std::int64_t by) {
     for (trace_event& e : events_) e.begin += by, e.end += by;
   }
@@ -102,10 +102,10 @@ class trace_log {
   std::mutex mutex_;
 };
 
-/// Logs one communicator's calls: what a port keeps if it is traced.
+/// Logs one communicator's calls; a traced port keeps one.
 class tracer final : public detail::observer {
  public:
-  /// `communicator`: the same on all its ranks, no other's. `rows`: of its ranks; empty: each rank is its row.
+  /// `communicator`: a unique number, the same on all its ranks. `rows`: of its ranks; empty: each rank is its row.
   explicit tracer(trace_log& log, std::uint64_t communicator = 0, std::vector<int> rows = {})
       : log_(log), communicator_(communicator), rows_(std::move(rows)) {}
 

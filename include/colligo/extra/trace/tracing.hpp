@@ -16,8 +16,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// While it lives, this rank's calls over comm go to `log`, which is nobody else's: gather the logs and hand them to
-/// write_chrome_trace or write_timeline. Preconditions: comm and log outlive it; no call is in progress.
+/// While it lives, this rank's calls over comm are logged in `log`, which nothing else uses: gather the logs and pass
+/// them to write_chrome_trace or write_timeline. Preconditions: comm and log outlive it; no call is in progress.
 template <communicator Comm>
 class tracing {
  public:
