@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// batch: calls of all_reduce with different types, lengths and functors, put off and made as one.
+/// batch: calls of all_reduce with different types, lengths and functors, collected and made as one.
 ///
 ///   colligo::batch calls(world);
 ///   auto const sum = calls.all_reduce(x, std::plus<>{});   // a value
@@ -8,9 +8,9 @@
 ///   calls.run();
 ///   use(*sum, out);
 ///
-/// Their vectors go as one, beside each other, each with its functor, which may take the index of an element in its own
-/// vector. So k short calls cost little more than one. It is cut into segments, as other vectors are, where that leaves
-/// all elements whole and adds no more than a quarter of nothing in between; else it is one element to algorithms.
+/// Their vectors travel as one vector. Each has its functor, which may take the index of an element in its own vector.
+/// So k short calls cost little more than one. Algorithms may cut the vector between elements if alignment adds at most
+/// a quarter of gaps; otherwise the batch is one element.
 #pragma once
 
 #include <algorithm>
@@ -33,24 +33,24 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// One call of a batch, at bytes begin .. of what is sent.
+/// One call of a batch, at bytes begin .. of the vector.
 class part_of_batch {
  public:
   part_of_batch(element const& of, std::size_t count) : of_(of), count_(count) {}
   virtual ~part_of_batch() = default;
   virtual void* op() = 0;
-  virtual std::byte const* in() const = 0;   ///< of values too: the caller's, or a copy
+  virtual std::byte const* in() const = 0;   ///< the caller's, or a copy of a value
   virtual std::byte* out() = 0;
 
   element const& of() const { return of_; }
   std::size_t bytes() const { return of_.bytes(count_); }
   std::size_t begin() const { return begin_; }
-  /// At a multiple of this from `free` on. Returns what is free behind it.
+  /// Places it at a multiple of this from `free` on. Returns the end.
   std::size_t place(std::size_t free, std::size_t multiple) {
     begin_ = (free + multiple - 1) / multiple * multiple;
     return begin_ + bytes();
   }
-  /// Combines those of its elements that are within bytes first .. last, where left, right and out begin.
+  /// Combines its elements within bytes first .. last, where left, right and out begin.
   void combine(std::size_t first, std::size_t last, std::byte const* left, std::byte const* right, std::byte* out) {
     std::size_t const from = std::max(first, begin_), to = std::min(last, begin_ + bytes());
     if (from >= to) return;
@@ -92,7 +92,7 @@ class value_in_batch final : public part_of_batch {
   Op op_;
 };
 
-/// What is sent: all parts, in units that are elements to the engine.
+/// The vector of all parts, in units that are elements to the engine.
 class parts_in_batch {
  public:
   parts_in_batch() = default;
@@ -101,7 +101,7 @@ class parts_in_batch {
 
   std::vector<std::unique_ptr<part_of_batch>> all;
 
-  /// From now on parts stay where they are. Units are multiples of all elements, if that leaves few gaps.
+  /// Fixes the places of the parts. Units are multiples of all elements, if that leaves few gaps.
   template <class Lazy = void>
   void place() {
     std::size_t multiple = 1, alignment = 1, sum = 0;
@@ -130,7 +130,7 @@ class parts_in_batch {
       if (part->bytes() != 0) std::memcpy(part->out(), bytes_.get() + part->begin(), part->bytes());
   }
 
-  /// Kept, for what is decided for a call refers to it.
+  /// Kept, because decisions for a call refer to it.
   template <class Lazy = void>
   element const& unit() const {
     static std::mutex turn;
@@ -160,7 +160,7 @@ class parts_in_batch {
   bool commutes_ = true, exact_ = true;
 };
 
-/// What a request does for its batch.
+/// The part of a request that serves its batch.
 struct run_of_batch final : owned_by_request {
   run_of_batch(parts_in_batch& its, bool& done) : parts(its), is_done(done) {}
   void begin() override {
@@ -177,14 +177,14 @@ struct run_of_batch final : owned_by_request {
 
 }  // namespace detail
 
-/// The result of a call in a batch. Precondition: the batch is still there.
+/// The result of a call in a batch. Precondition: the batch is alive.
 template <class T>
 class batched {
  public:
   batched(T const& its, bool const& done) : its_(&its), done_(&done) {}
-  /// Throws error as long as the batch has not been run.
+  /// Throws error until the batch has been run.
   T const& operator*() const {
-    if (!*done_) throw error("colligo: a value of a batch is asked for before the batch has been run");
+    if (!*done_) throw error("colligo: a value of a batch is read before the batch has been run");
     return *its_;
   }
   T const* operator->() const { return &**this; }
@@ -194,8 +194,8 @@ class batched {
   bool const* done_;
 };
 
-/// Calls that are put off. Elements are those that travel as bytes. Every rank makes a batch of the same calls and runs
-/// it once: by run(), by a request, or by a persistent, which may be started again. Ranges have to live until then, the
+/// Collected calls on elements that travel as bytes. Every rank makes a batch of the same calls and runs it once: by
+/// run(), by a request, or by a persistent request, which may be started again. Ranges have to live until then, the
 /// batch until all of it is complete.
 template <communicator Comm>
 class batch {
@@ -203,13 +203,13 @@ class batch {
   explicit batch(Comm const& comm) : comm_(comm) {}
   batch(batch const&) = delete;
   batch& operator=(batch const&) = delete;
-  /// Says on stderr that there are calls which have never been made, if that is so and no exception is the reason.
+  /// Prints a warning on stderr if calls have never been made and no exception is the reason.
   ~batch() {
     if (!is_used_ && !parts_.all.empty() && std::uncaught_exceptions() == exceptions_)
-      std::fprintf(stderr, "colligo: a batch of %zu calls ends that has not been run\n", parts_.all.size());
+      std::fprintf(stderr, "colligo: a batch of %zu calls is destroyed before it has been run\n", parts_.all.size());
   }
 
-  /// One value per rank, which is taken now.
+  /// One value per rank, which is copied now.
   template <class T, class Op>
     requires(!detail::stands_in_place<T> && travels_as_bytes<T> && detail::functor_on_values<Op, T>)
   batched<T> all_reduce(T const& value, Op&& op) {
@@ -236,17 +236,17 @@ class batch {
     add_vector(detail::constant(both.elements), both.elements, std::forward<Op>(op));
   }
 
-  /// Makes them all. Throws error if the batch has been run before; otherwise as all_reduce. Collective.
+  /// Makes all calls. Throws error if the batch has been run before; otherwise as all_reduce. Collective.
   template <algorithm Algorithm = automatic>
   void run(Algorithm const& algorithm = {}) {
     make<detail::made::at_once>(algorithm);
   }
-  /// The same, started.
+  /// The same as a request.
   template <algorithm Algorithm = automatic>
   [[nodiscard]] request irun(Algorithm const& algorithm = {}) {
     return make<detail::made::started>(algorithm);
   }
-  /// The same, made ready to be started any number of times: ranges are read each time.
+  /// The same as a persistent request, which may be started any number of times and reads the ranges each time.
   template <algorithm Algorithm = automatic>
   [[nodiscard]] persistent run_init(Algorithm const& algorithm = {}) {
     return make<detail::made::ready>(algorithm);
@@ -278,7 +278,7 @@ class batch {
     accepted.its.of = &parts_.unit();
     accepted.its.wire = port_of<Comm>::template wire<std::byte, detail::no_functor, false>();   // bytes
     accepted.its.op = &parts_;
-    using nothing = detail::no_functor;   // what is refused for the functor is refused when it runs
+    using nothing = detail::no_functor;   // errors of the functor come when it runs
     if constexpr (How == detail::made::at_once) {
       parts_.take();
       if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(accepted.port, accepted.its, &detail::texts<c>);

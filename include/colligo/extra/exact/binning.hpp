@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// binned_sum<T, K>: a sum of floating point numbers whose bits depend on nothing but the set of summands, in an eighth
-/// of the bytes of an exact_sum: for long vectors of sums.
+/// binned_sum<T, K>: a sum of floating point numbers whose bits depend only on the summands, with an eighth of the
+/// bytes of an exact_sum, for long vectors of sums.
 ///
-/// There are bins of 40 bits at fixed places. A number is cut into digits, one for each bin, each the nearest multiple
-/// of the bin's unit to what is left of it, to even where two are. Digits of a bin are added up as integers. Kept are
-/// the K bins from the largest summand's on: which these are depends on the summands alone, and so does what is left
-/// out below them.
+/// There are bins of 40 bits at fixed places. A number is cut into digits, one for each bin: each is the multiple of
+/// the bin's unit nearest to the rest of the number, ties to even. Digits of a bin are added up as integers. The sum
+/// keeps K bins from the largest summand's on; which bins these are, and which digits are dropped below them, depends
+/// only on the summands.
 /// Source: J. Demmel, H. D. Nguyen, Parallel reproducible summation, IEEE Trans. Comput. 64(7), 2015; P. Ahrens,
 /// J. Demmel, H. D. Nguyen, Algorithms for efficient reproducible floating point summation, ACM TOMS 46(3), 2020. They
 /// add digits as floating point numbers, and break ties by a last bit that is set.
@@ -36,7 +36,7 @@ struct bins {
   static constexpr std::int64_t low_mask = (std::int64_t{1} << low_bits) - 1;
 
   std::int64_t* low;    ///< in 0 .. 2^62 - 1: a sum has one form
-  std::int32_t* high;   ///< and behind them the top bin and what has been seen that is no number
+  std::int32_t* high;   ///< and behind them the top bin, and flags for NaN and infinities
   int count;
 
   std::int32_t& last() const { return high[count]; }
@@ -79,7 +79,7 @@ class binned_sum {
   using value_type = T;
 
   constexpr binned_sum() = default;
-  /// Of one summand, or of a range of them.
+  /// The sum of one summand, or of a range of them.
   template <class X>
     requires(!std::same_as<X, binned_sum>) && requires(binned_sum s, X const& x) { s += x; }
   explicit binned_sum(X const& x) { *this += x; }
@@ -130,9 +130,9 @@ class binned_sum {
     return std::bit_cast<To>(
         static_cast<detail::bits_of_number<To>>(rounded_bits(inside(), detail::format_of<To>)));
   }
-  /// The same sums of digits. Sums of the same summands are equal; their bytes are the same too.
+  /// Compares the sums of digits. Sums of the same summands are equal and have the same bytes.
   friend bool operator==(binned_sum const&, binned_sum const&) = default;
-  /// As many digits as say which number it is rounded to.
+  /// Prints enough digits to identify the rounded number.
   friend std::ostream& operator<<(std::ostream& out, binned_sum const& its) {
     return detail::print_number(out, its.value());
   }

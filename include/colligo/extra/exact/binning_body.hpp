@@ -36,7 +36,7 @@ COLLIGO_BODY void add_to(bins its, integer_form const& x) {
   }
 }
 
-/// Sums up digits of numbers that are in bins up to `top`, of so many bins.
+/// Sums up digits of numbers in bins up to `top`.
 template <int Bins, class T>
 void add_digits_of(bins its, std::size_t n, T const* x) {
   // A number is added to a constant so large that the sum's last bit is the bin's unit: as integers they differ by the
@@ -66,7 +66,7 @@ void add_range_to(bins its, std::size_t n, T const* x) {
   bool const plain = arithmetic_is_plain();
   for (std::size_t now; n > 0; n -= now, x += now) {
     now = std::min(block_length, n);
-    double most = 0, sum_of_sizes = 0;   // the latter shows what is no number, which is larger than nothing
+    double most = 0, sum_of_sizes = 0;   // the latter shows NaN and infinities
     if (plain && now >= worth_blocks) {
       std::array<two_doubles, lanes> large{}, sums{};
       for_each_pair<lanes>(now, [&](std::size_t lane, two_doubles v) COLLIGO_INLINED {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Exact sums of blocks of numbers at the speed of ordinary ones. A number x is added to a constant so much larger that
-/// the sum's last bit is a multiple of a known power of two; what is lost is exactly x's part below that power, and is
-/// added to a second constant, and what is lost there to a third one. So the parts' sums are exact as long as nothing
-/// is left, which is checked; else mantissas are added as integers. A product is two numbers, what it is rounded to and
-/// what is left (T. J. Dekker, A floating-point technique for extending the available precision, Numer. Math. 18, 1971;
-/// a fused multiplication gives it where the processor has one).
+/// the sum is a multiple of a known power of two; the rounding error is exactly x's part below that power, and is added
+/// to a second constant, and the error there to a third one. So the parts' sums are exact if nothing remains, which is
+/// checked; else mantissas are added as integers. A product is two numbers, the rounded product and its error (T. J.
+/// Dekker, A floating-point technique for extending the available precision, Numer. Math. 18, 1971; a fused
+/// multiplication gives it where the processor has one).
 ///
 /// This needs IEEE arithmetic to nearest without flushing subnormal numbers to zero: without it (another rounding mode,
 /// FTZ, DAZ, -ffast-math, x87) all is done as integers.
@@ -28,14 +28,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
 inline constexpr std::size_t block_length = 2048;
 inline constexpr int most_levels = 3;   // the table takes less time than a fourth
 
-/// The sum of a block: multiples[i] 2^exponents[i] for i < count; count < 0: can not be made so.
+/// The sum of a block: multiples[i] 2^exponents[i] for i < count; count < 0: this way is impossible.
 struct block_sum {
   int count = -1;
   std::array<std::int64_t, 8> multiples;   ///< below 2^56
   std::array<int, 8> exponents;
 };
 
-/// Arithmetic is as block sums need it, on this thread now.
+/// Whether this thread's arithmetic is now as block sums need it.
 bool arithmetic_is_plain();
 /// Of up to block_length numbers, or products of two each, in two constants or three. Precondition:
 /// arithmetic_is_plain().
@@ -44,7 +44,7 @@ block_sum sum_of_block(std::size_t n, int levels, float const* x);
 block_sum sum_of_block(std::size_t n, int levels, double const* a, double const* b);
 block_sum sum_of_block(std::size_t n, int levels, float const* a, float const* b);
 
-/// Sums of the numbers that have the same sign and exponent, whatever numbers there are.
+/// Sums of numbers with the same sign and exponent, for any numbers.
 /// Source: R. M. Neal, Fast exact summation using small and large superaccumulators, arXiv 1505.05571, 2015.
 template <class T>
 struct sums_by_exponent {
@@ -57,7 +57,7 @@ struct sums_by_exponent {
   std::int64_t special = 0;
 
   void add(std::size_t n, T const* x);
-  /// Gives all, and is empty.
+  /// Passes all sums on and becomes empty.
   template <class F>
   void empty(F const& give) {
     for (std::size_t place = 0; place < of.size(); ++place) {
@@ -82,7 +82,7 @@ struct sums_by_exponent {
   void add_any(std::size_t n, T const* x);
 };
 
-/// Sums of the products that have the same exponent, whatever factors there are.
+/// Sums of products with the same exponent, for any factors.
 template <class T>
 struct products_by_exponent {
   static constexpr std::size_t most = std::size_t{1} << 20;
@@ -113,7 +113,7 @@ struct products_by_exponent {
 
 inline constexpr std::size_t worth_blocks = 64;   ///< fewer numbers are added one by one
 
-/// Adds blocks, each in the way that is fastest for it: gives f(multiple, exponent) multiples of powers of two.
+/// Adds blocks, each in its fastest way: calls f(multiple, exponent) for multiples of powers of two.
 template <class Table, class F>
 class adder {
  public:
@@ -122,11 +122,11 @@ class adder {
   /// All of x, or the products of both.
   template <class T, class... More>
   void add_all(std::size_t n, T const* x, More const*... y) {
-    int levels = 2;   // as many as the block before this one needs, which is much alike
+    int levels = 2;   // as many as the block before needed, which is similar
     for (std::size_t at = 0; at < n; at += block_length)
       add(std::min(block_length, n - at), levels, x + at, (y + at)...);
   }
-  /// What has been seen that is no number.
+  /// The flags for NaN and infinities.
   std::int64_t finish() {
     if (in_table_ != 0) table_->empty(give_);
     return table_ ? table_->special : 0;

@@ -71,7 +71,7 @@ template <std::size_t Lanes, class F, class... T>
   [&](auto const&... its) { some(its.data()...); }(rest(x)...);
 }
 
-/// All numbers are below 2^that.
+/// The exponent e such that all numbers are below 2^e.
 template <class T>
 int exponent_above(std::size_t n, T const* x) {
   std::array<two_doubles, lanes> most{};
@@ -84,7 +84,7 @@ int exponent_above(std::size_t n, T const* x) {
   return all == 0 ? 0 : static_cast<int>(std::bit_cast<std::uint64_t>(all) >> 52) - 1022;
 }
 
-/// Sums of numbers below 2^exponent, in so many levels. What is left of a number has to be nothing.
+/// Sums of numbers below 2^exponent, in so many levels. Nothing of a number may remain.
 template <std::size_t Levels, std::size_t Lanes>
 struct sums_in_levels {
   // A lane sums up block_length / (2 Lanes) numbers: with two bits to spare a level's sums stay in one binade, so that
@@ -123,7 +123,7 @@ struct sums_in_levels {
     });
   }
 };
-/// Nothing but zeros, of any sign.
+/// Only zeros, of any sign.
 inline bool all_zeros(two_words any) { return static_cast<std::uint64_t>(any[0] | any[1]) << 1 == 0; }
 
 template <std::size_t Levels, class T>
@@ -135,7 +135,7 @@ block_sum sum_in_levels(std::size_t n, T const* x) {
   auto const add = [&](std::size_t lane, two_doubles v) COLLIGO_INLINED { left[lane] |= its.left_of(v, lane); };
   for_each_pair<lanes>(n, add, x);
   block_sum sum;
-  if (!all_zeros(left[0] | left[1] | left[2] | left[3])) return sum;   // as there is of a NaN
+  if (!all_zeros(left[0] | left[1] | left[2] | left[3])) return sum;   // as for a NaN
   sum.count = 0;
   its.give(sum);
   return sum;
@@ -243,7 +243,7 @@ void products_by_exponent<T>::add_any(std::size_t n, T const* a, T const* b) {
     std::uint64_t const x = std::bit_cast<bits_of_number<T>>(a[i]), y = std::bit_cast<bits_of_number<T>>(b[i]),
                         of_x = (x >> format.fraction & last_exponent) - 1,
                         of_y = (y >> format.fraction & last_exponent) - 1;
-    // Foretold: to work out with every number whether it has a first bit takes longer.
+    // Marked unlikely: working out for every number whether it has a first bit takes longer.
     if (of_x >= last_exponent - 1 || of_y >= last_exponent - 1) [[unlikely]] {
       add_rare(integer_form_of(a[i]), integer_form_of(b[i]));
       continue;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Fixed point numbers wide enough for every number of a floating point type, and for sums of 2^64 of them: what
-/// exact_sum is made of. A number is a row of 64-bit words that hold digits of 56 bits each, so that words can be added
-/// without carries while they are sums of 127 or fewer canonical ones. The last word holds the topmost digit, how many
-/// canonical numbers it may be the sum of (the weight), and what has been seen that is no number.
+/// The numbers of exact_sum: fixed point numbers wide enough for every number of a floating point type, and for sums of
+/// 2^64 of them. A number is a row of 64-bit words with digits of 56 bits each, so words can be added without carries
+/// while they are sums of 127 or fewer canonical ones. The last word has the topmost digit, the number of canonical
+/// numbers that were added up (the weight), and flags for NaN and infinities.
 ///
-/// The same sum has several rows of words, of which one is canonical (every digit but the topmost in 0 .. 2^56 - 1):
-/// results are compared and rounded in that form, which does not depend on the order of additions.
+/// Several rows of words can have the same sum; one of them is canonical (every digit but the topmost in 0 .. 2^56 -
+/// 1). Results are compared and rounded in that form, which does not depend on the order of additions.
 /// Source: R. M. Neal, Fast exact summation using small and large superaccumulators, arXiv 1505.05571, 2015.
 #pragma once
 
@@ -38,10 +38,10 @@ struct last_word {
 
 /// Makes a row of n digits and a last word canonical.
 void make_canonical(std::int64_t* words, int n);
-/// Two rows hold the same number, and have seen the same.
+/// Two rows have the same number and the same flags.
 bool are_equal(std::int64_t const* a, std::int64_t const* b, int n);
-/// The bits of the number nearest to the row's in this format, to even where two are; 2^unit is what the first digit
-/// counts.
+/// The bits of the number in this format that is nearest to the row's, ties to even; 2^unit is the unit of the first
+/// digit.
 std::uint64_t rounded_bits(std::int64_t const* words, int n, int unit, number_format format);
 
 /// Multiples of 2^Unit below 2^Top, and 2^64 times as large.
@@ -77,7 +77,7 @@ class fixed_point {
       x.canonicalise(), y.canonicalise();
       return assign_sum(x, y);
     }
-    // Compilers vectorise where they know that memory is apart.
+    // Compilers vectorise if they know that memory does not overlap.
     if (&a == &b) for (std::size_t i = 0; i < digits; ++i) words_[i] = 2 * a.words_[i];
     else if (this == &a) add(words_.data(), b.words_.data());
     else if (this == &b) add(words_.data(), a.words_.data());

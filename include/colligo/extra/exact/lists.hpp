@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Elements whose size is known at the call: lists with a capacity. What top() and accumulate() are made of.
+/// Elements whose size is known in the call: lists with a capacity, for top() and accumulate().
 ///
-/// accumulate(): a rank knows the combinations of dyadic intervals of the sequence's places, x 2^l .. (x + 1) 2^l - 1,
-/// as few as cover its stretch: at most 2 lg n. The lists of two stretches that follow one another are joined by
-/// combining intervals that make a larger one. So every combination is one of a tree over places that does not depend
-/// on how the sequence is cut.
+/// accumulate(): a rank has the combinations of dyadic intervals of the sequence's places, x 2^l .. (x + 1) 2^l - 1,
+/// the fewest that cover its stretch: at most 2 lg n. Joining the lists of two consecutive stretches combines pairs of
+/// intervals that form a larger one. So every combination belongs to a tree over places that does not depend on the
+/// cuts of the sequence.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A list in memory: how many places its stretch has, how many entries follow, and these. Or else that there is none,
-/// since something was thrown where it was made, and on which rank.
+/// A list in memory: the number of places of its stretch, the number of entries, and these. Or that there is none,
+/// because making it threw, and on which rank.
 template <class Entry>
 class list_view {
  public:
@@ -91,7 +91,7 @@ element const& element_of_lists(std::size_t capacity) {
                                              }}).first->second;
 }
 
-/// A rank's list on its way. What is thrown where it is made comes out when the others know.
+/// A rank's list. An exception while it is made is rethrown when the other ranks have been told.
 template <class Question>
 class list_in_call {
   using view = list_view<typename Question::entry>;
@@ -112,7 +112,7 @@ class list_in_call {
     view const all(bytes.data());
     if (all.is_missing())
       throw failed_elsewhere("colligo: rank " + std::to_string(all.missing_from()) +
-                             " has failed in this call, where it worked on its range");
+                             " has failed in this call, while it worked on its range");
     return its.result(all.entries());
   }
 
@@ -123,7 +123,7 @@ class list_in_call {
   std::exception_ptr thrown_;
 };
 
-/// The lists of all ranks, joined in their order.
+/// Joins the lists of all ranks, in their order.
 template <class Comm, class Question>
 auto accept_list(Comm const& comm, std::span<std::byte> list, Question& joins) {
   door<collective::all_reduce, Comm> const its(comm);
@@ -135,7 +135,7 @@ auto accept_list(Comm const& comm, std::span<std::byte> list, Question& joins) {
   return accepted;
 }
 
-/// Questions that lists answer: `local()` makes a rank's, and what two of them are joined to is said by the call.
+/// Questions that lists answer: `local()` makes a rank's list, and the call joins two.
 template <class Comm, class Question>
   requires requires { typename Question::entry; }
 typename Question::answer answered(Comm const& comm, Question its) {
@@ -148,7 +148,7 @@ typename Question::answer answered(Comm const& comm, Question its) {
   return list->read(its);
 }
 
-/// What a request keeps.
+/// The data that a request keeps.
 template <class Question>
 struct owned_list final : owned_by_request {
   owned_list(Question from, typename Question::answer& to, int rank)
@@ -171,7 +171,7 @@ made_t<How> ask(Comm const& comm, Question its, typename Question::answer& out) 
   return made_t<How>(prepare_call(accepted.port, accepted.its, by, std::move(owned), How == made::ready));
 }
 
-/// Better ones first; NaNs behind all others; equals in the order of places.
+/// Better elements first; NaNs last; equal ones in the order of places.
 template <class T, class Compare, class Projection>
 class best_of_lists {
  public:
@@ -197,8 +197,8 @@ class best_of_lists {
     if (k_ == 0) return best_;
     std::size_t const room = k_ + std::max<std::size_t>(k_, 256);
     best_.reserve(std::min(room, all_.size()));
-    // Most elements do not come before the k-th of those before, and are compared once. The others wait until there are
-    // enough of them for the best k to be found again.
+    // Most elements are not among the best k so far and are compared once. The others are collected until there are
+    // enough of them to find the best k again.
     T const* limit = nullptr;
     for (auto at = all_.begin(); (at = limit ? first_better(at, all_.end(), *limit) : at) != all_.end(); ++at) {
       best_.push_back({*at, at - all_.begin()});
@@ -230,7 +230,7 @@ class best_of_lists {
       return static_cast<bool>(std::invoke(compare_, std::invoke(projection_, value), limit));
     });
   }
-  /// Leaves the best k, and says which is the last of them.
+  /// Keeps the best k, and notes the last of them.
   entry cut() {
     auto const last = best_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;
     std::nth_element(best_.begin(), last, best_.end(), [this](entry const& a, entry const& b) { return before(a, b); });

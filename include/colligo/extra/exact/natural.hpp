@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Natural numbers of any size, for what is worked out of exact sums before it is rounded: quotients and square roots.
+/// Natural numbers of any size, for quotients and square roots of exact sums before they are rounded.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ class natural {
   /// The value is below 2^bits().
   std::size_t bits() const;
   void shift_left(std::size_t bits);
-  /// Says whether something was lost.
+  /// Returns whether bits were lost.
   bool shift_right(std::size_t bits);
   natural& operator+=(natural const& other);
   /// Precondition: not larger.
   natural& operator-=(natural const& other);
   bool operator<(natural const& other) const;
   friend natural operator*(natural const& a, natural const& b);
-  /// Says whether there was a remainder. Precondition: not zero.
+  /// Returns whether there was a remainder. Precondition: not zero.
   bool divide(std::uint64_t by);
   std::uint64_t low() const;
 
@@ -37,7 +37,7 @@ class natural {
   std::vector<std::uint32_t> digits_;   // the lowest first, the last one not 0
 };
 
-/// What a row of words holds: its value is 2^unit times that.
+/// The integer of a row of words, in units of 2^unit.
 struct integer {
   natural size;
   bool negative = false;

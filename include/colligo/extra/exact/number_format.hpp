@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Floating point numbers as integers: sign, fraction and exponent of binary types. What is worked out here depends on
-/// no mode of the processor and no option of the compiler.
+/// Floating point numbers as integers: sign, fraction and exponent of binary types. Nothing here depends on modes of
+/// the processor or options of the compiler.
 #pragma once
 
 #include <bit>
@@ -56,10 +56,10 @@ concept no_wider_than = std::same_as<X, T> || std::integral<X> ||
                         (binary_number<X> && format_of<X>.fraction <= format_of<T>.fraction &&
                          format_of<X>.exponent <= format_of<T>.exponent);
 
-/// What a sum remembers of what is no number.
+/// A sum's flags for NaN and infinities.
 enum special : std::int64_t { nan_seen = 1, infinity_seen = 2, negative_infinity_seen = 4 };
 
-/// A number as an integer: its value is mantissa * 2^(shift + least()); or else what it is.
+/// A number as an integer: its value is mantissa * 2^(shift + least()); or its flag.
 struct integer_form {
   std::int64_t mantissa;
   int shift;
@@ -87,7 +87,7 @@ constexpr std::int64_t rounded_shift(std::int64_t its, int by) {
   return (its + (std::int64_t{1} << (by - 1)) - 1 + (its >> by & 1)) >> by;
 }
 
-/// What a product is of which one factor is no number, or both.
+/// The flag of a product with a factor that is NaN or infinite.
 constexpr std::int64_t special_of_product(integer_form const& a, integer_form const& b) {
   if (((a.special | b.special) & nan_seen) != 0 || a.is_zero() || b.is_zero()) return nan_seen;
   bool const negative = (a.mantissa < 0 || (a.special & negative_infinity_seen) != 0) !=

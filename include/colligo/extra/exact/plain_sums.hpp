@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Which calls add up floating point numbers, where only the element is known.
+/// Recognises calls that add up floating point numbers, from the element alone.
 #pragma once
 
 #include <functional>

@@ -14,7 +14,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// As many digits as say which number it is.
+/// Enough digits to identify the number.
 template <class T>
 std::ostream& print_number(std::ostream& out, T x) {
   using printed = std::conditional_t<sizeof(T) < sizeof(float), float, T>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What the calls of sequence.hpp ask of their arguments, for those that are made at once, started, or made ready.
+/// The questions of sequence.hpp, for blocking calls, requests and persistent requests.
 #pragma once
 
 #include <concepts>
@@ -19,7 +19,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 template <class R, class Comm>
 concept listed_over = elements_over<R, Comm> && travels_as_bytes<std::ranges::range_value_t<R>>;
 
-/// Where a range of that length begins in the sequence, and how long that is. Two collectives.
+/// The place where a range of that length begins in the sequence, and the length of the sequence. Two collectives.
 template <class Comm>
 std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t mine) {
   std::int64_t before = 0, all = mine;
@@ -32,8 +32,8 @@ std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t m
   return {its.rank() == 0 ? 0 : before, all};
 }
 
-// What the arguments of a call ask: an object with local(), what a rank makes of its range, and result(), of what all
-// ranks' come to. fits<false>() says what such a call takes.
+// From the arguments of a call to its question: an object whose local() summarises a rank's range and whose result() is
+// that of the combined summaries. fits<false>() lists the arguments of such a call.
 struct asked_sum {
   template <class Comm, summable R>
   auto operator()(Comm const& comm, R const& range) const { return summary_over(comm, range); }
@@ -135,7 +135,7 @@ struct asked_accumulate {
 template <class Asked, class Comm, class... Arguments>
 using question = std::invoke_result_t<Asked const&, Comm const&, Arguments...>;
 
-/// What a request may keep: a functor or a number, of which it has a copy, or what is still there when it is complete.
+/// Arguments that a request may keep: a functor or a number, which it copies, or an object that outlives it.
 template <class T>
 inline constexpr bool are_gone_factors = false;
 template <class A, class B>
@@ -152,13 +152,13 @@ constexpr bool can_be_asked(std::tuple<Arguments...>*, std::index_sequence<I...>
                           typename question<Asked, Comm, std::tuple_element_t<I, all>...>::answer&>;
   else return false;
 }
-/// The arguments of such a call, and behind them where the answer goes.
+/// The arguments of such a call, followed by the variable for the answer.
 template <class Asked, class Comm, class... Arguments>
 concept starts = sizeof...(Arguments) > 0 &&
                  can_be_asked<Asked, Comm>(static_cast<std::tuple<Arguments&&...>*>(nullptr),
                                            std::make_index_sequence<sizeof...(Arguments) - 1>{});
 
-/// Ranges as they are, anything else as a copy.
+/// Ranges by reference, everything else as a copy.
 template <class T>
 decltype(auto) to_be_kept(T& its) {
   if constexpr (std::ranges::range<T>) return (its);
@@ -188,7 +188,7 @@ struct no_request : mistake {
 
 }  // namespace colligo
 
-/// iNAME and NAME_init of a call whose blocking form stands above; and what no form takes.
+/// iNAME and NAME_init of a call whose blocking form is above, and the overload for arguments that no form accepts.
 #define COLLIGO_QUESTION(name)                                                                                       \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What ranks make of their ranges, how two of them are combined, and what comes out in the end: sums, products,
-/// moments and extremes of a sequence, which is the ranks' ranges one after the other. Each is one all_reduce of one
-/// element.
+/// Summaries of ranges, their combination, and the results: sums, products, moments and extremes of a sequence, which
+/// is the ranks' ranges one after the other. Each is one all_reduce of one element.
 #pragma once
 
 #include <array>
@@ -24,8 +23,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Of a sequence: how many numbers, their mean, and their variance, divided by count and by count - 1. Each is rounded
-/// once; NaN where it is of no numbers.
+/// The number of elements of a sequence, their mean, and their variance, divided by count and by count - 1. Each is
+/// rounded once, and NaN for no elements.
 struct moments {
   std::int64_t count;
   double mean, variance, sample_variance;
@@ -153,7 +152,7 @@ struct moments_of_range {
   }
 };
 
-/// Of two ranges that are as long.
+/// Sums of products of two ranges of equal length.
 template <class Comm, class A, class B>
 auto products_over(Comm const& comm, A const& a, B const& b) {
   sum_of_products<std::ranges::range_value_t<A>> const its{view_of(a), view_of(b)};
@@ -179,7 +178,7 @@ auto summary_over(Comm const& comm, Summands const& its) {
   else return sum_of_range<std::ranges::range_value_t<Summands>>{view_of(its)};
 }
 
-/// Several at once.
+/// Several summaries at once.
 template <class... Each>
 struct summaries {
   using state = std::tuple<typename Each::state...>;
@@ -246,7 +245,7 @@ struct extremes_of_range : summaries<best_of_range<T, minloc>, best_of_range<T, 
   }
 };
 
-/// One element on every rank, of which all get the combination.
+/// One element on every rank; all ranks get the combination.
 template <class Comm, class T>
 auto accept_element(Comm const& comm, T& value) {
   door<collective::all_reduce, Comm> const its(comm);
@@ -254,7 +253,7 @@ auto accept_element(Comm const& comm, T& value) {
   return its.accept(one, std::span<T const>(&value, 1), one.whole, std::span<T>(&value, 1), one.whole);
 }
 
-/// Questions that one element answers.
+/// Questions that one element can answer.
 template <class Comm, class Question>
   requires requires { typename Question::functor; }
 typename Question::answer answered(Comm const& comm, Question const& its) {
@@ -264,7 +263,7 @@ typename Question::answer answered(Comm const& comm, Question const& its) {
   return Question::result(state);
 }
 
-/// What a request keeps: each time it starts it reads the range again.
+/// The data that a request keeps: it reads the range each time it starts.
 template <class Question>
 struct owned_question final : owned_functor<typename Question::functor> {
   owned_question(Question const& from, typename Question::answer& to)

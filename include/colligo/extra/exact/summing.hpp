@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// exact_sum<T>: a sum of floating point numbers that is exact until it is rounded, once, to the nearest number. Its
-/// bits depend on nothing but the set of summands: not on their order, on the ranks that have them, on how many ranks
-/// there are, on the algorithm, the transport, the compiler or the processor.
+/// bits depend only on the summands: not on their order, on the number of ranks or which rank has which summand, nor on
+/// algorithm, transport, compiler or processor.
 ///
 ///   colligo::exact_sum<double> s;
 ///   s += mine;                                                       // a number, a range, an exact_product(a, b)
@@ -24,7 +24,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Two numbers' product, as it is before it would be rounded.
+/// The product of two numbers before rounding.
 template <class T>
 struct exact_product {
   T a, b;
@@ -34,7 +34,7 @@ exact_product(T, T) -> exact_product<T>;
 
 namespace detail {
 
-/// What a sum of such summands is rounded to, and the fixed point numbers that hold it.
+/// The result type of a sum of such summands, and its fixed point numbers.
 template <class Summand>
 struct sum_of_summands;
 template <binary_number T>
@@ -51,7 +51,7 @@ struct sum_of_summands<exact_product<T>> {
 struct inside_of_sum {
   template <class Sum>
   static auto const& state(Sum const& sum) { return sum.state_; }
-  /// What std::plus<> does, without copies of what it returns, which would take longer than the sums.
+  /// std::plus<> in place: copying its result would take longer than the sum.
   template <class Sum>
   static void combine(void*, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
     auto const *a = reinterpret_cast<Sum const*>(left), *b = reinterpret_cast<Sum const*>(right);
@@ -64,9 +64,9 @@ struct inside_of_sum {
 
 /// A sum of T, or of products of T if it is one of exact_product<T>.
 ///
-/// NaN and infinities are remembered apart: the result is NaN where one was added, or both infinities; else the
-/// infinity; else the sum of all numbers, rounded to nearest, to even where two are as near. Only that may overflow.
-/// Zero is +0. Precondition: fewer than 2^64 summands. Cost: about 3 ns for a number, 1 for one in a long range.
+/// NaN and infinities are flags: the result is NaN if one was added, or both infinities; else the infinity if there was
+/// one; else the sum of all numbers, rounded to nearest, ties to even. Only this rounding may overflow. Zero is +0.
+/// Precondition: fewer than 2^64 summands. Cost: about 3 ns for a number, 1 for one in a long range.
 template <class Summand>
   requires requires { typename detail::sum_of_summands<Summand>::state; }
 class exact_sum {
@@ -90,8 +90,8 @@ class exact_sum {
   exact_sum& operator-=(X x) {
     return *this += -static_cast<value_type>(x);
   }
-  /// Exactly in an exact_sum<exact_product<T>>. In an exact_sum<T> what is below T's least number is rounded, of each
-  /// product alone; and a product that is above all numbers of T is infinite.
+  /// Exact in an exact_sum<exact_product<T>>. In an exact_sum<T> each product is rounded below T's least number, and
+  /// infinite above T's largest.
   exact_sum& operator+=(exact_product<value_type> const& product);
   /// All numbers, or all exact products, of a range.
   template <std::ranges::input_range R>
@@ -119,7 +119,7 @@ class exact_sum {
     minus.state_.negate();
     return minus;
   }
-  /// Adds a[i] b[i] for all i. Precondition: as many.
+  /// Adds a[i] b[i] for all i. Precondition: equal lengths.
   void add_products(std::span<value_type const> a, std::span<value_type const> b);
 
   /// The sum, rounded once.
@@ -128,15 +128,15 @@ class exact_sum {
   explicit operator To() const {
     return std::bit_cast<To>(static_cast<detail::bits_of_number<To>>(state_.rounded_to(detail::format_of<To>)));
   }
-  /// Exactly the same sum, whatever it was made of. Bytes may differ: those of canonical() do not.
+  /// Compares the sums exactly. The bytes of equal sums may differ; those of canonical() do not.
   friend bool operator==(exact_sum const&, exact_sum const&) = default;
-  /// The same, in the one form that depends on the sum alone, byte by byte.
+  /// The same sum in its canonical form, whose bytes depend only on the sum.
   exact_sum canonical() const {
     exact_sum its = *this;
     its.state_.canonicalise();
     return its;
   }
-  /// As many digits as say which number it is rounded to.
+  /// Prints enough digits to identify the rounded number.
   friend std::ostream& operator<<(std::ostream& out, exact_sum const& its) {
     return detail::print_number(out, its.value());
   }
@@ -149,7 +149,7 @@ class exact_sum {
     else state_.add_multiple(x.mantissa, x.shift + detail::format_of<value_type>.least() - state::unit);
     return *this;
   }
-  /// multiple 2^exponent. A multiple of a smaller power than there is one for is one of that power too.
+  /// Adds multiple 2^exponent.
   void add_multiple(std::int64_t multiple, int exponent) {
     if (multiple == 0) return;
     int const shift = exponent - state::unit;
@@ -197,7 +197,7 @@ void exact_sum<Summand>::add_all(std::span<T const> all) {
   detail::adder<detail::sums_by_exponent<T>, decltype(give)> its(give);
   its.add_all(all.size(), all.data());
   state_.add_special(its.finish());
-  state_.canonicalise();   // as one summand: others will be added to it
+  state_.canonicalise();   // so that it counts as one summand
 }
 
 template <class Summand>

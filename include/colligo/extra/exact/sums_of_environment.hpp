@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// COLLIGO_SUM=exact: sums of float and double by std::plus travel as exact_sum and are rounded once, at the end, in
-/// calls whose algorithm the program leaves to the library. Then their bits do not depend on algorithms, transports,
-/// nor on where ranks are.
+/// calls whose algorithm the library chooses. Then their bits do not depend on algorithms, transports or the placement
+/// of ranks.
 #pragma once
 
 #include "../../engine/port.hpp"

@@ -13,7 +13,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Exact sums that a rank contributes, and those that it gets.
+/// A rank's exact sums, contributed and received.
 template <class T>
 struct sums_on_the_way {
   std::vector<exact_sum<T>> in, out;
@@ -26,14 +26,14 @@ struct sums_on_the_way {
   void give(std::byte* to, std::size_t n) const {
     for (std::size_t i = 0; i < n; ++i) reinterpret_cast<T*>(to)[i] = out[i].value();
   }
-  /// Makes it a call on these.
+  /// Turns the call into one on these.
   void stand_for(call& its) {
     its.in.data = reinterpret_cast<std::byte const*>(in.data());
     its.out.data = reinterpret_cast<std::byte*>(out.data());
   }
 };
 
-/// Sums are up to 39 times as long as numbers, so long vectors go in parts where they can.
+/// Sums are up to 39 times as long as numbers, so long vectors are sent in parts if possible.
 template <class T, class Run>
 void run_exactly(port_base& port, call const& its, choice const& by, Run run) {
   constexpr std::size_t most = 4096;
@@ -65,7 +65,7 @@ void run_exactly(port_base& port, call const& its, choice const& by, Run run) {
   } while (done < n);
 }
 
-/// What a request keeps.
+/// The data that a request keeps.
 template <class T>
 struct owned_sums final : owned_by_request {
   owned_sums(call& its, owner<owned_by_request> before)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What one rank does with sparse vectors (../../sparse.hpp): it checks lists, merges them, and makes blocks of them.
+/// A rank's operations on sparse vectors (../../sparse.hpp): checking and merging lists, making blocks.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Elements of a vector, the others of which are missing: their indices, in ascending order, and their values.
+/// A vector of which only some elements exist: their indices, in ascending order, and their values.
 template <class T, std::integral Index>
 struct sparse_vector {
   std::vector<Index> indices;
@@ -24,20 +24,20 @@ struct sparse_vector {
   friend bool operator==(sparse_vector const&, sparse_vector const&) = default;
 };
 
-/// The same, of memory that is someone else's: see sparse().
+/// A view of the same: see sparse().
 template <class T, std::integral Index>
 struct sparse_range {
   std::span<Index const> indices;
   std::span<T const> values;
-  std::int64_t length;   ///< of the vector; negative: it ends behind the last index of any rank
+  std::int64_t length;   ///< of the vector; negative: it ends after the last index of any rank
 };
 
 namespace detail {
 
 template <class T, class Index>
-inline constexpr bool holds_addresses<sparse_range<T, Index>> = true;   // it is no value to be sent
+inline constexpr bool holds_addresses<sparse_range<T, Index>> = true;   // it can not be sent as a value
 
-/// What may be wrong with a rank's list, and where.
+/// A mistake in a rank's list, and its place.
 struct mistake_of_list {
   enum kind : std::int64_t { none, unequal, negative, beyond, unsorted, twice };
   std::int64_t what = none, first = 0, second = 0;
@@ -59,7 +59,7 @@ mistake_of_list mistake_in(sparse_range<T, Index> const& its) {
   return {};
 }
 
-/// Where the first element is whose index is not below this one.
+/// The place of the first element whose index is not below this one.
 template <class Index>
 std::size_t first_not_below(std::span<Index const> indices, std::int64_t index) {
   return static_cast<std::size_t>(
@@ -67,13 +67,13 @@ std::size_t first_not_below(std::span<Index const> indices, std::int64_t index) 
       indices.begin());
 }
 
-/// Of two lists, the left one's value is the left operand. Writes from out on, and says where it ended.
+/// Merges two lists; the left one's value is the left operand. Writes from out on, and returns the end.
 template <class T, class Index, class Op>
 std::size_t merge_two(sparse_range<T, Index> const& left, sparse_range<T, Index> const& right,
                       sparse_vector<T, Index>& out, std::size_t at, Op& op) {
   std::size_t i = 0, j = 0;
   for (; i < left.indices.size() && j < right.indices.size(); ++at) {
-    // Without branches but for equals: which of two indices is the lower can not be foretold.
+    // Without branches except for equal indices: branches on the lower index could not be predicted.
     Index const a = left.indices[i], b = right.indices[j];
     bool const take_left = a <= b, take_right = b <= a;
     out.indices[at] = take_left ? a : b;
@@ -90,8 +90,8 @@ std::size_t merge_two(sparse_range<T, Index> const& left, sparse_range<T, Index>
   return at;
 }
 
-/// Lists that follow one another, the i-th from ends[i - 1] to ends[i]: neighbours are merged until there is one, so
-/// that operands stay in order.
+/// Merges consecutive lists, the i-th from ends[i - 1] to ends[i], in neighbouring pairs until there is one, so that
+/// operands stay in order.
 template <class T, class Index, class Op>
 void merge_all(sparse_vector<T, Index>& lists, std::vector<std::size_t> ends, Op& op) {
   sparse_vector<T, Index> merged{std::vector<Index>(lists.indices.size()), std::vector<T>(lists.values.size())};
@@ -114,7 +114,7 @@ void merge_all(sparse_vector<T, Index>& lists, std::vector<std::size_t> ends, Op
   lists.values.resize(ends.empty() ? 0 : ends[0]);
 }
 
-/// Indices within first .. last as they travel: a list of them or, where that is less, a bit for each that might be.
+/// Indices within first .. last in a message: a list or, if that is shorter, a bit for each possible index.
 template <class Index>
 struct coded_indices {
   std::int64_t first, last;
@@ -147,8 +147,8 @@ struct coded_indices {
   }
 };
 
-/// 64 neighbours of a vector, and which of them are there. Where the functor has an identity the others have it as
-/// value.
+/// 64 neighbouring elements of a vector, and a bit for each that exists. If the functor has an identity, it is the
+/// value of missing ones.
 template <class T>
 struct sparse_block {
   std::uint64_t there;
