@@ -180,7 +180,7 @@ class prices {
     bool const combined = C == collective::reduce_scatter;
     auto const cut = detail::cut_for_lists(vector_, 1, tag->block, typical.beta + (combined ? typical.gamma : 0));
     return detail::circulant_volume(vector_, 1).time(m.alpha, m.beta + (combined ? m.gamma : 0),
-                                                     static_cast<double>(cut.pieces)) + own_work_of(its, m);
+                                                     static_cast<double>(cut.segments)) + own_work_of(its, m);
   }
 
   int p_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Trees that fit the machine: one message per host and direction. Prints the tree as a file, which remaps any program
-// without recompiling it:
+// Trees that fit the machine: one message per host and direction. Prints the tree as a file, so any program can use it
+// without being recompiled:
 //
 //   mpirun -n 8 configured_tree            hosts as MPI finds them
 //   mpirun -n 8 configured_tree 4          as if every 4 ranks had a host
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
 
-  // On each host everybody reports to the lowest rank, and these report to rank 0.
+  // On each host all ranks report to the lowest rank, and these report to rank 0.
   colligo::trees::by_host_options const flat{.within = colligo::trees::flat, .between = colligo::trees::flat};
   std::vector<int> hosts;
   for (int r = 0; r < world.size() && ranks_per_host > 0; ++r) hosts.push_back(r / ranks_per_host);
@@ -35,8 +35,8 @@ int main(int argc, char** argv) {
 
   int const me = world.rank();
   int const along_the_tree = colligo::all_reduce(world, me, std::plus<>{}, colligo::configured{tree});
-  // Or compose two algorithms over the same hosts: here the lowest ranks of the hosts meet in the
-  // middle instead of at rank 0.
+  // Or compose two algorithms over the same hosts: here the lowest ranks of the hosts exchange instead of reporting to
+  // rank 0.
   int const over_hosts = colligo::all_reduce(world, me, std::plus<>{}, colligo::hierarchical<>{.hosts = hosts});
 
   if (me == 0) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Solves A x = b for a symmetric positive definite matrix in Matrix Market form by the conjugate gradient method with
 // the Jacobi preconditioner (Hestenes and Stiefel, 1952). b = A * ones, so that the error is known. The ranks get
-// neighbouring rows with about as many nonzeros each, so unequal numbers of rows, and an all_gatherv puts the vector
-// together in every iteration.
+// neighbouring rows with about equally many nonzeros, so unequal numbers of rows, and an all_gatherv assembles the
+// vector in every iteration.
 //
 //   mpirun -n 4 conjugate_gradient
 //   mpirun -n 4 conjugate_gradient examples/data/bcsstk13.mtx --tolerance 1e-12
 //   mpirun -n 4 conjugate_gradient --pipelined
 //
-// --pipelined: the form of Ghysels and Vanroose (2014), whose only reduction of an iteration is in progress while the
-// matrix is multiplied: it is made ready once, then started before the product and waited for behind it.
+// --pipelined: the form of Ghysels and Vanroose (2014), whose only reduction in an iteration is in progress while the
+// matrix is multiplied: a persistent request, started before the product and waited for after it.
 //
 // A small residual is not a small error: bcsstk13 (condition number 1e10) converges like 1138_bus, but its error stays
 // orders of magnitude above the tolerance.
@@ -158,7 +158,7 @@ class row_block {
 
 double dot(numbers const& a, numbers const& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-// What every rank knows of A x = b.
+// Each rank's part of A x = b.
 struct problem {
   mpi::communicator const& comm;
   row_block const& a;                     // this rank's rows
@@ -226,7 +226,7 @@ solution solve_pipelined(problem const& its, Algorithm const& algorithm) {
   its.precondition(r, u);
   numbers w = its.product(u);
 
-  // Made once, on memory that stays where it is.
+  // Made once, on memory that stays in place.
   std::array<double, 3> products{};
   colligo::persistent sums = colligo::all_reduce_init(its.comm, colligo::in_place(products), std::plus<>{}, algorithm);
   colligo::persistent gathers = colligo::all_gatherv_init(its.comm, m, whole_m, its.rows);
@@ -240,7 +240,7 @@ solution solve_pipelined(problem const& its, Algorithm const& algorithm) {
     numbers const n = its.a * whole_m;
     sums.wait();
 
-    // Only now is it known that there was nothing left to do: a product in vain, the price of not waiting.
+    // Only now the rank knows that it has converged: a wasted product is the price of not waiting.
     if (x.iterations == 0) goal = its.tolerance * std::sqrt(products[2]);   // r = b
     x.converged = std::sqrt(products[2]) <= goal;
     if (x.converged || x.iterations == its.most) return x;
@@ -253,8 +253,9 @@ solution solve_pipelined(problem const& its, Algorithm const& algorithm) {
       x.mine[i] += alpha * p[i], r[i] -= alpha * s[i], u[i] -= alpha * q[i], w[i] -= alpha * z[i];
     }
 
-    // Rounding: what is updated parts from what it stands for sooner than in the classic form, and the method stagnates
-    // above the default tolerance, with both matrices of examples/data. So all of it is computed anew now and then.
+    // Rounding: the updated vectors deviate from their definitions sooner than in the classic form, and the method
+    // stagnates above the default tolerance with both matrices of examples/data. So all of them are recomputed now and
+    // then.
     constexpr std::int64_t interval = 50;
     if ((x.iterations + 1) % interval == 0) {
       std::ranges::transform(its.b, its.product(x.mine), r.begin(), std::minus<>{});
@@ -342,8 +343,8 @@ int main(int argc, char** argv) {
     solution const x =
         algorithm.empty() ? solve_with(colligo::recursive_doubling{}) : solve_with(colligo::named(algorithm));
 
-    // The residual of x itself: rounding keeps the one that the method updates from following it, and where the two are
-    // far apart the tolerance is out of reach.
+    // The true residual of x: because of rounding the updated one deviates from it, and if they are far apart the
+    // tolerance is out of reach.
     numbers whole(a.n);
     colligo::all_gatherv(world, x.mine, whole, rows);
     numbers rest = mine * whole;

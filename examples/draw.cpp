@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Draws who sends what to whom, or a tree over the ranks, as SVG. Hosts are dealt the ranks out in turn or in blocks.
-// Needs neither MPI nor mpirun.
+// Draws a schedule, or a tree over the ranks, as SVG. Hosts get the ranks in turn or in blocks. Needs neither MPI nor
+// mpirun.
 //
 //   draw schedule halving_doubling 8 16 > schedule.svg
 //   draw schedule binary_tree 16 1000 --collective reduce --hosts 4 > reduce.svg

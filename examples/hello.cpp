@@ -15,8 +15,8 @@ int main() {
   boost::mpi::communicator const world;
   int const me = world.rank();
 
-  // Qualified, as every call of this library: Boost.MPI has an all_reduce of its own, which the
-  // compiler would consider too.
+  // Qualified, as every call of this library should be: Boost.MPI has an all_reduce of its own, which the compiler
+  // would consider too.
   int const sum = colligo::all_reduce(world, me, std::plus<>{});
 
   std::vector<double> const mine{1.0, 0.5 * me, 1.0 * me * me};

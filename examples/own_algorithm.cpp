@@ -14,13 +14,13 @@
 #include <string_view>
 
 // Two chains that meet in the middle: 0 -> 1 -> 2 <- 3 <- 4, and the same way back. Half the rounds of one chain, and
-// no rank ever talks to any but its neighbours.
+// ranks exchange messages only with their neighbours.
 struct meet_in_the_middle {
   static constexpr std::string_view name = "meet_in_the_middle";
 
   template <class T, class Op>
   struct all_reduce {
-    // Only neighbouring stretches of ranks are combined: any associative functor will do.
+    // Only neighbouring stretches of ranks are combined, so any associative functor works.
     static constexpr bool ordered = true;
     static constexpr bool same_bits = true;   // one rank computes the result, the others get a copy
 
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   boost::mpi::environment const mpi(argc, argv);
   boost::mpi::communicator const world;
 
-  // The recorder finds what would hang or overwrite before anything is run; it throws with the law that is broken.
+  // The recorder finds deadlocks and overwritten data before anything runs; it throws the law that is broken.
   if (world.rank() == 0) {
     for (int p = 1; p <= 64; ++p)
       colligo::record(meet_in_the_middle{}, colligo::collective::all_reduce, p, 10).verify();

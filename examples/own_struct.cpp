@@ -13,7 +13,7 @@
 #include <iostream>
 #include <vector>
 
-// Trivially copyable, so it travels as the bytes that it is.
+// Trivially copyable, so it travels as bytes.
 struct summary {
   std::int64_t count;
   double mean;
@@ -28,7 +28,7 @@ struct merge {
   }
 };
 
-// Left out, the library would keep to the algorithms that leave the operands in the order of their ranks.
+// Without this the library would use only algorithms that keep the operands in rank order.
 template <>
 inline constexpr bool colligo::commutative<merge, summary> = true;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Who chooses the algorithm: the library, the program (at compile time), or whoever starts the program (at run time).
+// Three ways to choose the algorithm: the library, the program (at compile time), or the user (at run time).
 //
 //   mpirun -n 4 pin_algorithm halving_doubling
 //   COLLIGO_ALL_REDUCE=ring mpirun -n 4 pin_algorithm
@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
   };
 
   try {
-    // The library chooses by the number of ranks and bytes. In this case alone the environment variable
-    // COLLIGO_ALL_REDUCE has a say.
+    // The library chooses by the number of ranks and bytes. Only in this case the environment variable
+    // COLLIGO_ALL_REDUCE counts.
     colligo::all_reduce(world, in, out, std::plus<>{});
     report("automatic");
 
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     colligo::all_reduce(world, in, out, std::plus<>{}, colligo::named(name));
     report("named " + name);
   } catch (colligo::algorithm_error const& e) {
-    // All ranks were given the same name, so all of them come here and one may speak for all.
+    // All ranks have the same name, so all of them come here and one prints for all.
     if (world.rank() == 0) std::cerr << e.what() << '\n';
     return 1;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Shows who sends what to whom, checks it against the laws, and says what it would cost. Needs neither MPI nor mpirun.
+// Prints a schedule, checks it against the laws, and prices it. Needs neither MPI nor mpirun.
 //
 //   print_schedule ring 4 8
 //   print_schedule binary_tree 6 1000 reduce 2

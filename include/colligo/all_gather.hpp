@@ -67,9 +67,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorit
 void all_gather(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gather>::make<detail::made::at_once>(comm, both, algorithm);
 }
-/// iall_gather starts the call and returns a request. all_gather_init returns a persistent request, which may be
-/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
-/// collective, and throw as all_gather does.
+/// iall_gather, all_gather_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(all_gather)
 
 /// n elements from a pointer on; `out` points to room for p n elements, or is a container, which is resized.

@@ -77,9 +77,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::size
 void all_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, both, counts, algorithm);
 }
-/// iall_gatherv starts the call and returns a request. all_gatherv_init returns a persistent request, which may be
-/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
-/// collective, and throw as all_gatherv does.
+/// iall_gatherv, all_gatherv_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(all_gatherv)
 
 /// counts[rank] elements from a pointer on, in a range, or one value; `out` points to room for all elements.

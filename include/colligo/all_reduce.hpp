@@ -42,9 +42,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail
 void all_reduce(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_reduce>::make<detail::made::at_once>(comm, both, op, algorithm);
 }
-/// iall_reduce starts the call and returns a request. all_reduce_init returns a persistent request, which may be
-/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
-/// collective, and throw as all_reduce does; `wait` or `test` throws what the functor has thrown.
+/// iall_reduce, all_reduce_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(all_reduce)
 
 /// One value per rank; returns the combination on every rank.

@@ -108,9 +108,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorit
 void all_to_all(Comm const& comm, Both both, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_to_all>::make<detail::made::at_once>(comm, both, algorithm);
 }
-/// iall_to_all starts the call and returns a request. all_to_all_init returns a persistent request, which may be
-/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
-/// collective, and throw as all_to_all does.
+/// iall_to_all, all_to_all_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(all_to_all)
 
 /// n elements for each rank from a pointer on; `out` points to room for as many, or is a container, which is resized.
@@ -160,9 +158,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::size
 void all_to_all_v(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_to_all_v>::make<detail::made::at_once>(comm, both, counts, algorithm);
 }
-/// iall_to_all_v starts the call and returns a request. all_to_all_v_init returns a persistent request, which may be
-/// started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
-/// collective, and throw as all_to_all_v does.
+/// iall_to_all_v, all_to_all_v_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(all_to_all_v)
 
 /// The same for ranks that do not know how many elements they get: an all_to_all exchanges the counts first. T must be

@@ -52,9 +52,7 @@ template <communicator Comm, algorithm Algorithm = automatic>
 void barrier(Comm const& comm, Algorithm const& algorithm = {}) {
   detail::calls<collective::barrier>::make<detail::made::at_once>(comm, algorithm);
 }
-/// ibarrier starts a barrier and returns a request, which is complete when every rank has started it. barrier_init
-/// returns a persistent request, which may be started any number of times. Both are collective and throw as barrier
-/// does.
+/// ibarrier, barrier_init: the same as requests (request.hpp), complete when every rank has started them.
 COLLIGO_REQUESTS(barrier)
 
 }  // namespace colligo

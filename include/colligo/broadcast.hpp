@@ -62,11 +62,11 @@ void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
   try {
     broadcast_elements(comm, both, root, algorithm);
   } catch (mismatch_error const& e) {
-    its.tell_that_root_has_more(e.what());
+    its.refuse_empty_container(e.what());
   } catch (mpi_error const& e) {   // the vendor's collectives say it so
-    its.tell_that_root_has_more(e.what());
+    its.refuse_empty_container(e.what());
   }
-  if (here.word != nothing_of<T>::said) its.tell_that_root_has_more("");
+  if (here.word != nothing_of<T>::said) its.refuse_empty_container("");
 }
 
 /// The number of the root's elements.
@@ -109,9 +109,7 @@ void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm 
     accepted.template make<detail::made::at_once>(detail::no_functor{}, algorithm);
   }
 }
-/// ibroadcast starts the call and returns a request. broadcast_init returns a persistent request, which may be started
-/// any number of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and
-/// throw as broadcast does.
+/// ibroadcast, broadcast_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(broadcast)
 
 /// One value.

@@ -130,9 +130,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::size
 void gatherv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, both, counts, root, algorithm);
 }
-/// igather starts the call and returns a request. gather_init returns a persistent request, which may be started any
-/// number of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and
-/// throw as gather does.
+/// igather, gather_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(gather)
 COLLIGO_REQUESTS(gatherv)
 

@@ -108,9 +108,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail
 void reduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::reduce>::make<detail::made::at_once>(comm, both, op, root, algorithm);
 }
-/// ireduce starts the call and returns a request. reduce_init returns a persistent request, which may be started any
-/// number of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and
-/// throw as reduce does; `wait` or `test` throws what the functor has thrown.
+/// ireduce, reduce_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(reduce)
 
 }  // namespace colligo

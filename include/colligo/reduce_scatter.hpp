@@ -68,9 +68,7 @@ void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& cou
                     Algorithm const& algorithm = {}) {
   detail::calls<collective::reduce_scatter>::make<detail::made::at_once>(comm, in, out, counts, op, algorithm);
 }
-/// ireduce_scatter starts the call and returns a request. reduce_scatter_init returns a persistent request, which may
-/// be started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
-/// collective, and throw as reduce_scatter does; `wait` or `test` throws what the functor has thrown.
+/// ireduce_scatter, reduce_scatter_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(reduce_scatter)
 
 /// The same for blocks of one length: in.size() == p * out.size().

@@ -131,9 +131,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, class Op = detail
 void scan(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
   detail::calls<collective::scan>::make<detail::made::at_once>(comm, both, op, algorithm);
 }
-/// iscan starts the call and returns a request. scan_init returns a persistent request, which may be started any number
-/// of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and throw as
-/// scan does; `wait` or `test` throws what the functor has thrown.
+/// iscan, scan_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(scan)
 
 /// Combines init and the vectors of ranks 0 .. r - 1, element by element and in this order, into rank r's `out`, as
@@ -159,9 +157,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, class T, class Op
 void exclusive_scan(Comm const& comm, Both both, T const& init, Op&& op, Algorithm const& algorithm = {}) {
   detail::calls<collective::exclusive_scan>::make<detail::made::at_once>(comm, both, init, op, algorithm);
 }
-/// iexclusive_scan starts the call and returns a request. exclusive_scan_init returns a persistent request, which may
-/// be started any number of times on the same memory. Both take the arguments of the range and in-place forms, are
-/// collective, and throw as exclusive_scan does; `wait` or `test` throws what the functor has thrown.
+/// iexclusive_scan, exclusive_scan_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(exclusive_scan)
 
 /// One value per rank.

@@ -137,9 +137,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::size
 void scatterv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::scatterv>::make<detail::made::at_once>(comm, both, counts, root, algorithm);
 }
-/// iscatter starts the call and returns a request. scatter_init returns a persistent request, which may be started any
-/// number of times on the same memory. Both take the arguments of the range and in-place forms, are collective, and
-/// throw as scatter does.
+/// iscatter, scatter_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(scatter)
 COLLIGO_REQUESTS(scatterv)
 

@@ -8,6 +8,6 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline bool const trees_can_be_wished = (make_tree = &tree_for_port<void>, true);
+inline bool const trees_of_environment = (make_tree = &tree_for_port<void>, true);
 
 }  // namespace colligo

@@ -218,7 +218,7 @@ TEST_CASE("pipelined circulant: lists in stretches are those that one would make
       std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
       for (blocks const vector : {blocks{{0, offsets.back()}, p, offsets.data()}, blocks{{0, offsets.back()}, p}})
         for (circulant_cut const cut : {circulant_cut{1, 1}, {3, 1}, {7, 300}, {40, 1000}}) {
-          INFO(name << ", p = " << p << ", " << cut.pieces << " pieces of " << cut.least);
+          INFO(name << ", p = " << p << ", " << cut.segments << " segments of " << cut.least);
           int const rank = p / 3;
           circulant_lists rounds(vector, cut, rank);
           circulant_lists::list sent, received;

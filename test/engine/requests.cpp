@@ -29,7 +29,7 @@ void expect(bool right, char const* what) {
 
 }  // namespace
 
-TEST_CASE("requests of all kinds, under way together, completed in any order") {
+TEST_CASE("requests of all kinds, in progress together, completed in any order") {
   for (int p = 1; p <= most; ++p)
     for (std::vector<std::string> const& ways :
          {std::vector<std::string>{""}, {"@shared_memory"}, {"", "@shared_memory"}}) {
@@ -202,7 +202,7 @@ TEST_CASE("in place, started or made ready to be, gives what the blocking call g
     });
 }
 
-TEST_CASE("to start what is under way, or has not been waited for, is an error, which changes nothing") {
+TEST_CASE("to start a request that is active is an error, which changes nothing") {
   for (int const p : {1, 2})
     for (bool const complete : {false, true})
       with_ranks(p, [&](auto& comm) {
@@ -292,7 +292,7 @@ TEST_CASE("a request that is dropped or overwritten is completed") {
 }
 
 // For the thread sanitizer: the call uses what the thread has left in the channels.
-TEST_CASE("who sees that nothing is under way sees what a thread that made progress has done") {
+TEST_CASE("a thread that sees no request in progress sees the writes of the thread that made progress") {
   for (char const* name : {"direct@shared_memory", "recursive_doubling"})
     with_ranks(3, [name](auto& comm) {
       auto& all = detail::port_at(port_of<thread_communicator>::open(comm)).requests();

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: BSL-1.0 expect: colligo: rotating_ring and census use a rank's own contribution to the end,
-// so they can not
-//         combine what others have begun
+// SPDX-License-Identifier: BSL-1.0
+// expect: colligo: rotating_ring and census use a rank's own contribution to the end, so they can not combine
+//         the results of an earlier stage
 #include <colligo/all_reduce.hpp>
 
 #ifdef COLLIGO_MUST_FAIL

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "told.hpp"
+#include "on_stderr.hpp"
 
 int main(int argc, char** argv) {
   boost::mpi::environment const env(argc, argv);
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   int const victim = world.size() / 2;
   int const after = argc > 1 ? std::atoi(argv[1]) : 500;   // calls; memory is shared from the first one on
   bool const by_messages = argc > 2;
-  told_on_stderr const told;
+  captured_stderr const captured;
   using clock = std::chrono::steady_clock;
   auto latest = clock::now();
   try {
@@ -41,9 +41,10 @@ int main(int argc, char** argv) {
   } catch (colligo::error const& e) {
     double const seconds = std::chrono::duration<double>(clock::now() - latest).count();
     auto const* const lost = dynamic_cast<colligo::rank_lost const*>(&e);
-    bool const names_it = by_messages ? told.count("  rank " + std::to_string(victim) + ": its process (pid ") == 1 &&
-                                            told.count(") is gone; its latest call was #" + std::to_string(after)) == 1
-                                      : lost && lost->rank() == victim;
+    bool const names_it =
+        by_messages ? captured.count("  rank " + std::to_string(victim) + ": its process (pid ") == 1 &&
+                          captured.count(") is gone; its latest call was #" + std::to_string(after)) == 1
+                    : lost && lost->rank() == victim;
     bool const right = names_it && seconds < 5;
     std::printf("rank %d of %d: %s after %.1f s: %s\n", world.rank(), world.size(), right ? "told" : "not told",
                 seconds, e.what());

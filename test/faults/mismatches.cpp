@@ -42,14 +42,14 @@ void follows(boost::mpi::communicator const& world, Tag tag, std::string const& 
   }
 }
 
-struct told {
+struct outcome {
   bool mismatch = false, elsewhere = false, argument = false;
   std::string text;
 };
 
 template <class F>
-told run(F f) {
-  told what;
+outcome run(F f) {
+  outcome what;
   try {
     f();
   } catch (mismatch_error const& e) {
@@ -69,16 +69,16 @@ void differ(std::string const& what, One one, Other other) {
   boost::mpi::communicator const world;
   if (world.size() == 1) return;
   follows(world, automatic{}, "nothing");
-  told const said = run([&] { world.rank() == 0 ? one(world) : other(world); });
+  outcome const said = run([&] { world.rank() == 0 ? one(world) : other(world); });
   // The next calls over the communicator see what a rank has left that got through.
-  told later;
+  outcome later;
   for (int i = 0; i < 4; ++i)
-    if (told const now = run([&] { colligo::all_reduce(world, 1L, std::plus<>{}); }); now.mismatch) later = now;
+    if (outcome const now = run([&] { colligo::all_reduce(world, 1L, std::plus<>{}); }); now.mismatch) later = now;
   int any = said.mismatch || later.mismatch, seen = 0;
   MPI_Allreduce(&any, &seen, 1, MPI_INT, MPI_MAX, world);
   BOOST_CHECK_MESSAGE(seen, what << ": nobody has seen it");
   if (said.mismatch) BOOST_TEST_MESSAGE(what << ": " << said.text);
-  for (told const& t : {said, later}) BOOST_CHECK_MESSAGE(t.text.find("elements of") == t.text.npos, t.text);
+  for (outcome const& t : {said, later}) BOOST_CHECK_MESSAGE(t.text.find("elements of") == t.text.npos, t.text);
   MPI_Barrier(world);
   follows(world, automatic{}, what);
 }
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(lengths_differ_over_messages) {
     std::size_t const n = world.rank() == 0 ? first : others;
     std::vector<long> const in(n, 1);
     std::vector<long> out(n);
-    told const said = run([&] { colligo::all_reduce(world, in, out, std::plus<>{}, tag); });
+    outcome const said = run([&] { colligo::all_reduce(world, in, out, std::plus<>{}, tag); });
     int any = said.mismatch, seen = 0;
     MPI_Allreduce(&any, &seen, 1, MPI_INT, MPI_MAX, world);
     BOOST_CHECK_MESSAGE(seen, decltype(tag)::name << ": nobody has seen it");
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank) {
       std::vector<long> const in(n, 1);
       std::vector<long> out(world.rank() == which ? n + 1 : n, -1);
       auto const began = std::chrono::steady_clock::now();
-      told const said = run([&] { colligo::all_reduce(world, in, out, std::plus<>{}); });
+      outcome const said = run([&] { colligo::all_reduce(world, in, out, std::plus<>{}); });
       BOOST_CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
       BOOST_CHECK_MESSAGE(world.rank() == which ? said.argument : said.elsewhere, said.text);
       if (world.rank() == which) BOOST_CHECK(out == std::vector<long>(n + 1, -1));
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_in_a_first_call) {
       boost::mpi::communicator const fresh(world, boost::mpi::comm_duplicate);
       std::vector<long> const in(3, 1);
       std::vector<long> out(world.rank() == which ? 4 : 3);
-      told const said = run([&] {
+      outcome const said = run([&] {
         if (as_request) colligo::iall_reduce(fresh, in, out, std::plus<>{}, tag).wait();
         else colligo::all_reduce(fresh, in, out, std::plus<>{}, tag);
       });
@@ -263,12 +263,12 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_over_messages) {
       for (std::size_t const n : {1u, 300u}) {
         std::vector<std::string> const in(n, "word");
         std::vector<std::string> out(world.rank() == which ? n + 1 : n);
-        told const said = run([&] { colligo::all_reduce(world, in, out, as_commutative(std::plus<>{}), tag); });
+        outcome const said = run([&] { colligo::all_reduce(world, in, out, as_commutative(std::plus<>{}), tag); });
         std::vector<char> const letters(n, 1);
         std::vector<char> sums(world.rank() == which ? n + 1 : n);
-        told const again = run([&] { colligo::all_reduce(world, letters, sums, std::plus<>{}, tag); });
-        told const third = run([&] { colligo::iall_reduce(world, letters, sums, std::plus<>{}, tag).wait(); });
-        for (told const& t : {said, again, third})
+        outcome const again = run([&] { colligo::all_reduce(world, letters, sums, std::plus<>{}, tag); });
+        outcome const third = run([&] { colligo::iall_reduce(world, letters, sums, std::plus<>{}, tag).wait(); });
+        for (outcome const& t : {said, again, third})
           BOOST_CHECK_MESSAGE(world.rank() == which ? t.argument : t.elsewhere, decltype(tag)::name << ": " << t.text);
         follows(world, tag, "a refusal over messages");
       }
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(refused_by_a_rank_that_sends_twice_in_a_step) {
   for (int which = 0; which < world.size() && world.size() > 1; ++which)
     for (bool const as_request : {false, true}) {
       std::vector<long> values(world.rank() == which ? 0u : 10u, world.rank());
-      told const said = run([&] {
+      outcome const said = run([&] {
         if (world.rank() == which) colligo::broadcast(world, values, -1);
         else if (as_request) colligo::ibroadcast(world, values, which, over_messages{in_halves{}}).wait();
         else colligo::broadcast(world, values, which, over_messages{in_halves{}});
@@ -328,10 +328,10 @@ BOOST_AUTO_TEST_CASE(refused_on_one_rank_of_the_vendors) {
           else colligo::all_reduce(over, in, out, std::plus<>{}, vendor{});
         });
       };
-      told const at_once = call(colligo::checked(comm));
+      outcome const at_once = call(colligo::checked(comm));
       BOOST_CHECK_MESSAGE(refuses ? at_once.argument : at_once.mismatch, at_once.text);
       follows(comm, vendor{}, "a refusal in checked mode");
-      told const said = call(comm);
+      outcome const said = call(comm);
       BOOST_CHECK_MESSAGE(said.argument == refuses && !said.elsewhere && !said.mismatch, said.text);
       if (refuses) out.resize(3), call(comm);
       BOOST_CHECK(out == expected);

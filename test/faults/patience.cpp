@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "told.hpp"
+#include "on_stderr.hpp"
 
 namespace {
 
@@ -24,30 +24,30 @@ using namespace colligo;
 /// The world under another name and with this patience, and what its ranks write.
 struct patient_world {
   boost::mpi::communicator const world, comm{world, boost::mpi::comm_duplicate};
-  told_on_stderr const told;
+  captured_stderr const captured;
 
-  explicit patient_world(char const* patience) : told(path_of_all()) {
+  explicit patient_world(char const* patience) : captured(path_of_all()) {
     MPI_Comm_set_name(comm, "grid");
     setenv("COLLIGO_PATIENCE", patience, 1);
   }
   ~patient_world() {
     unsetenv("COLLIGO_PATIENCE");
     if (std::uncaught_exceptions() == 0) MPI_Barrier(world);
-    if (world.rank() == 0) std::remove(told.path().c_str());
+    if (world.rank() == 0) std::remove(captured.path().c_str());
   }
   int last() const { return comm.size() - 1; }
   bool is_last() const { return comm.rank() == last(); }
   /// All have done what they do.
   std::string text() const {
     MPI_Barrier(world);
-    return told.text();
+    return captured.text();
   }
 
  private:
   std::string path_of_all() const {
     std::array<char, 32> path{};
     if (world.rank() == 0) {
-      std::snprintf(path.data(), path.size(), "told_XXXXXX");
+      std::snprintf(path.data(), path.size(), "captured_XXXXXX");
       close(mkstemp(path.data()));
     }
     MPI_Bcast(path.data(), path.size(), MPI_CHAR, 0, world);
@@ -91,7 +91,7 @@ void late(Call call, std::string const& way) {
   if (here.comm.size() == 1) return;
   std::string const which = std::to_string(here.last());
   BOOST_CHECK_EQUAL(sum(here.comm), here.comm.size());
-  if (here.is_last()) here.told.await("  rank " + which + ": ");
+  if (here.is_last()) here.captured.await("  rank " + which + ": ");
   BOOST_CHECK_EQUAL(call(here.comm), here.comm.size());
   std::string const text = here.text();
   for (std::string const& words :
@@ -100,8 +100,8 @@ void late(Call call, std::string const& way) {
         way + "):\n", way.starts_with("(vendor") ? ": in it\n" : "waiting for rank " + which + "\n",
         "  rank " + which + ": has not called since #1; its process (pid ",
         std::string(") is alive\n")})
-    BOOST_CHECK_MESSAGE(says(text, words), words << "is not told, but:\n" << text);
-  BOOST_CHECK_EQUAL(here.told.count("colligo: after 200 ms in all_reduce #2"), 1);   // one speaks for all
+    BOOST_CHECK_MESSAGE(says(text, words), words << "is not on stderr, but:\n" << text);
+  BOOST_CHECK_EQUAL(here.captured.count("colligo: after 200 ms in all_reduce #2"), 1);   // one speaks for all
   BOOST_CHECK_EQUAL(sum(here.comm), here.comm.size());
 }
 
@@ -111,7 +111,7 @@ void late_for_good(Call call) {
   patient_world const here("200ms,throw");
   if (here.comm.size() == 1) return;
   comes_right(here, call);
-  if (here.is_last()) here.told.await("it has thrown", here.last());
+  if (here.is_last()) here.captured.await("it has thrown", here.last());
   int mine = 0, any = 0;
   try {
     call(here.comm);
@@ -158,9 +158,9 @@ BOOST_AUTO_TEST_CASE(patience_in_different_calls) {
   auto const by = [&](auto tag, std::string const& way) {
     std::string const first = detail::concat({"reduce #", number++, " of 1 int, root 2"}),
                       second = detail::concat({"all_reduce #", number++, " of 1 double"});
-    if (here.comm.rank() == 1) here.told.await("colligo: after 200 ms in " + second);
+    if (here.comm.rank() == 1) here.captured.await("colligo: after 200 ms in " + second);
     colligo::reduce(here.comm, 1, std::plus<>{}, 2, tag);
-    if (here.comm.rank() == 0) here.told.await("colligo: after 200 ms in " + first);
+    if (here.comm.rank() == 0) here.captured.await("colligo: after 200 ms in " + first);
     BOOST_CHECK_EQUAL(sum(here.comm, tag), 3);
     std::string const text = here.text();
     for (std::string const& words :
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(patience_in_different_calls) {
               "):\n  rank 0: in it, step 1, waiting for rank 1, 2\n  rank 1: has not called since #" +
               std::to_string(number - 3) + "; its process (pid ",
           "  rank 2: in " + first + " (direct, over " + way + "), step 1, waiting for rank 1\n"})
-      BOOST_CHECK_MESSAGE(says(text, words), words << " is not told, but:\n" << text);
+      BOOST_CHECK_MESSAGE(says(text, words), words << " is not on stderr, but:\n" << text);
   };
   by(over_shared_memory{direct{}}, "shared memory");
   by(over_messages{direct{}}, "messages");
@@ -182,8 +182,8 @@ BOOST_AUTO_TEST_CASE(patience_on_several_communicators) {
   boost::mpi::communicator const pair = here.world.split(rank < 2), row = here.world.split(rank > 0);
   MPI_Comm_set_name(pair, "pair"), MPI_Comm_set_name(row, "row");
   colligo::barrier(pair), colligo::barrier(row);
-  if (rank == 0) here.told.await("in barrier #2 over 2 ranks of communicator row");
-  if (rank == 2) here.told.await("; it waits in barrier #2 of communicator row; its process");
+  if (rank == 0) here.captured.await("in barrier #2 over 2 ranks of communicator row");
+  if (rank == 2) here.captured.await("; it waits in barrier #2 of communicator row; its process");
   if (rank > 0) colligo::barrier(row);
   if (rank < 2) colligo::barrier(pair);
   std::string const text = here.text();
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(patience_where_no_memory_is_shared) {
   setenv("COLLIGO_SHARED_MEMORY", "off", 1);
   patient_world const here("200ms");
   sum(here.comm);
-  if (here.is_last()) here.told.await("colligo: after 200 ms in all_reduce #2", here.last());   // each for itself
+  if (here.is_last()) here.captured.await("colligo: after 200 ms in all_reduce #2", here.last());   // each for itself
   sum(here.comm);
   unsetenv("COLLIGO_SHARED_MEMORY");
   std::string const text = here.text();
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(patience_where_no_memory_is_shared) {
 
 BOOST_AUTO_TEST_CASE(patience_with_a_first_use) {
   patient_world const here("200ms");
-  if (here.is_last()) here.told.await("has waited 200 ms in the first use of communicator grid", here.last());
+  if (here.is_last()) here.captured.await("has waited 200 ms in the first use of communicator grid", here.last());
   sum(here.comm);
 }
 

@@ -14,7 +14,7 @@
 #include <colligo/memory/shared_host.hpp>
 #include <colligo/threads/thread_port.hpp>
 
-#include "told.hpp"
+#include "on_stderr.hpp"
 
 namespace {
 
@@ -97,13 +97,13 @@ TEST_CASE("folds of one step into ranges that overlap are combined in the order 
 TEST_CASE("ranks that wait too long for one that is late say so, or throw") {
   auto const late_rank_of = [](bool throws, auto... tag) {
     setenv("COLLIGO_PATIENCE", throws ? "200ms,throw" : "200ms", 1);
-    told_on_stderr const told;
+    captured_stderr const captured;
     bool stalls = false;
     try {
       run_threads(3, [&](thread_communicator& comm) {
         std::vector<double> const in(2, 1.0);
         std::vector<double> out(2);
-        if (comm.rank() == 2) told.await("  rank 2: has made no call\n");
+        if (comm.rank() == 2) captured.await("  rank 2: has made no call\n");
         if (comm.rank() == 0) all_reduce(comm, in, out, std::plus<>{}, tag...);
         else iall_reduce(comm, in, out, std::plus<>{}, tag...).wait();
         if (out[1] != 3) throw std::runtime_error("a wrong sum");
@@ -113,8 +113,8 @@ TEST_CASE("ranks that wait too long for one that is late say so, or throw") {
     }
     unsetenv("COLLIGO_PATIENCE");
     CHECK(stalls == throws);
-    CHECK(told.count("colligo: after 200 ms in all_reduce #1 of 2 double over 3 ranks of communicator ") == 1);
-    CHECK(told.count("waiting for rank 2\n") >= 1);
+    CHECK(captured.count("colligo: after 200 ms in all_reduce #1 of 2 double over 3 ranks of communicator ") == 1);
+    CHECK(captured.count("waiting for rank 2\n") >= 1);
   };
   for (bool const throws : {false, true}) {
     late_rank_of(throws);

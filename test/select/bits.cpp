@@ -80,7 +80,7 @@ std::vector<T> result_of(thread_communicator& comm, collective c, std::vector<T>
 
 detail::erased_policy const* text_of(collective c, std::size_t which) {
   return detail::for_collective(c, [which]<collective C>() -> detail::erased_policy const* {
-    return detail::texts<C>()[which];
+    return detail::policy_table_of<C>()[which];
   });
 }
 

@@ -102,9 +102,9 @@ struct hierarchical {
     constexpr void operator()(Step& step, range all, int root) const {
       host_map const map = tag.map(step.size());
       auto host = map.within(step);
-      int const speaker = map.together(step.rank(), root) ? map.place(root) : 0;
-      up(host, all, speaker);
-      if (host.rank() != speaker) return;
+      int const leader = map.together(step.rank(), root) ? map.place(root) : 0;
+      up(host, all, leader);
+      if (host.rank() != leader) return;
       auto speakers = map.across(step, map.speakers(root));
       across(speakers, all, map.host_of(root));
     }
@@ -132,12 +132,12 @@ struct hierarchical {
     constexpr void operator()(Step& step, range all, int root) const {
       host_map const map = tag.map(step.size());
       auto host = map.within(step);
-      int const speaker = map.together(step.rank(), root) ? map.place(root) : 0;
-      if (host.rank() == speaker) {
+      int const leader = map.together(step.rank(), root) ? map.place(root) : 0;
+      if (host.rank() == leader) {
         auto speakers = map.across(step, map.speakers(root));
         across(speakers, all, map.host_of(root));
       }
-      down(host, all, speaker);
+      down(host, all, leader);
     }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const

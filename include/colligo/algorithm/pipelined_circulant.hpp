@@ -13,9 +13,9 @@
 ///          all_gatherv  (N - 1 + q) alpha + (n - n/p) beta where all have n/p, cut into N; equal likewise
 ///          in general about (N - 1 + q) alpha + (n - m + x/N) beta, where m is the least that a rank has, n - m + x
 ///          what goes the longest way in circulant: from one rank m = 0, x = (q - 1) n
-///          N = sqrt(x beta / alpha) pieces are best; reduce_scatter the same with beta + gamma
+///          N = sqrt(x beta / alpha) segments are best; reduce_scatter the same with beta + gamma
 /// Own work broadcast and reduce: q + 1 times O(q) steps a call for the schedule
-///          lists, of which c ranks' data are cut: O(q) steps a round; 20 for each piece and q more pieces of each of
+///          lists, of which c ranks' data are cut: O(q) steps a round; 20 for each segment and q more of each of
 ///          the c; 8 q for each of the c and each round of q, for all p at most; 3 p where blocks are uneven; and
 ///          what goes as one message is packed and unpacked, but where it is one stretch (from one rank): 2 copies of
 ///          n, and q/N n of data that are cut
@@ -118,7 +118,7 @@ struct pipelined_circulant {
     }
     formula exact_for(machine const& m, int p, std::size_t n) const {
       return exact_if(m.one_way_as_exchange() &&
-                      detail::pieces_are_even({{0, n}, p}, sizeof(T), knob.block, typical.beta));
+                      detail::segments_are_even({{0, n}, p}, sizeof(T), knob.block, typical.beta));
     }
   };
 
@@ -145,7 +145,7 @@ struct pipelined_circulant {
     }
     formula exact_for(machine const& m, int p, std::size_t n) const {
       return exact_if(m.one_way_as_exchange() &&
-                      detail::pieces_are_even({{0, n}, p}, sizeof(T), knob.block, combined_byte));
+                      detail::segments_are_even({{0, n}, p}, sizeof(T), knob.block, combined_byte));
     }
   };
 

@@ -85,26 +85,26 @@ struct pipelined_ring {
       for (int at = 0; at < p; ++at)
         if (auto const b = filled(rank_at(at)); b != 0) ++with_data, bridged = bridged && b > empty_before(at);
       bool const dense = bridged || with_data == 1;
-      auto const pieces = [&](int rank) { return dense ? filled(rank) : std::max<std::size_t>(1, filled(rank)); };
-      auto const piece = [&](int rank, std::size_t i) {
+      auto const block_count = [&](int rank) { return dense ? filled(rank) : std::max<std::size_t>(1, filled(rank)); };
+      auto const block_at = [&](int rank, std::size_t i) {
         range const data = of_rank[rank];
-        if (knob.even) return blocks{data, static_cast<int>(pieces(rank))}[static_cast<int>(i)];
+        if (knob.even) return blocks{data, static_cast<int>(block_count(rank))}[static_cast<int>(i)];
         return range{data.first + i * longest, std::min(data.first + (i + 1) * longest, data.last)};
       };
 
       // Back along the ring, segment by segment, from the last one of the rank at a place.
       struct cursor { int at; std::size_t left; };
       auto const next_of = [&](cursor& c) {
-        while (c.left == 0) c = {c.at - 1, pieces(rank_at(c.at - 1))};
-        return piece(rank_at(c.at), --c.left);
+        while (c.left == 0) c = {c.at - 1, block_count(rank_at(c.at - 1))};
+        return block_at(rank_at(c.at), --c.left);
       };
-      cursor sent{place, pieces(rank_at(place))}, received{place - 1, pieces(rank_at(place - 1))};
+      cursor sent{place, block_count(rank_at(place))}, received{place - 1, block_count(rank_at(place - 1))};
       std::size_t total = 0;
-      for (int r = 0; r < p; ++r) total += pieces(r);
+      for (int r = 0; r < p; ++r) total += block_count(r);
       int const next = rank_at(place + 1), previous = rank_at(place - 1);
-      std::size_t const sends = total - pieces(next), receives = total - pieces(step.rank());
+      std::size_t const sends = total - block_count(next), receives = total - block_count(step.rank());
       std::size_t const first_receive = dense ? empty_before(place) : 0;
-      std::size_t const first_send = pieces(step.rank()) == 0 ? first_receive + 1 : 0;
+      std::size_t const first_send = block_count(step.rank()) == 0 ? first_receive + 1 : 0;
       for (std::size_t i = 0; i < std::max(first_send + sends, first_receive + receives); ++i)
         step(send{next, first_send <= i && i < first_send + sends ? next_of(sent) : range{}},
              recv{previous, first_receive <= i && i < first_receive + receives ? next_of(received) : range{}});

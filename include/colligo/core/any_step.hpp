@@ -33,7 +33,7 @@ class any_step {
   std::size_t element_size() const { return element_size_; }   ///< bytes
 
   /// A step behind this interface accepts folds in any order; one that does not see arrivals keeps the order listed.
-  static constexpr bool tells_arrival = true;
+  static constexpr bool sees_arrivals = true;
 
   void operator()(send const& s) { pair(s, {}, nobody, {s.from, false, own::result}); }
   void operator()(recv const& r) { pair({nobody, {}}, r.what, r.from, {}); }

@@ -30,22 +30,11 @@ constexpr std::string_view name_of(collective c) {
   return names[static_cast<std::size_t>(c)];
 }
 
-inline constexpr std::array collectives{collective::all_reduce,
-                                        collective::reduce,
-                                        collective::broadcast,
-                                        collective::all_gather,
-                                        collective::all_gatherv,
-                                        collective::gather,
-                                        collective::gatherv,
-                                        collective::scatter,
-                                        collective::scatterv,
-                                        collective::reduce_scatter,
-                                        collective::reduce_scatter_block,
-                                        collective::scan,
-                                        collective::exclusive_scan,
-                                        collective::all_to_all,
-                                        collective::all_to_all_v,
-                                        collective::barrier};
+inline constexpr auto collectives = [] {
+  std::array<collective, 16> all{};
+  for (std::size_t c = 0; c < all.size(); ++c) all[c] = static_cast<collective>(c);
+  return all;
+}();
 
 /// The variable that overrides `automatic` for this collective: COLLIGO_ALL_REDUCE ...
 inline std::string environment_variable(collective c) {
@@ -136,53 +125,33 @@ namespace detail {
 // Tag::all_reduce<T, Op>, Tag::broadcast<T> ... A tag with the form for any counts also has the regular one.
 template <collective C, class Tag, class T, class Op>
 struct policy_of {};
-
-template <class Tag, class T, class Op>
-  requires requires { typename Tag::template all_reduce<T, Op>; }
-struct policy_of<collective::all_reduce, Tag, T, Op> { using type = typename Tag::template all_reduce<T, Op>; };
-template <class Tag, class T, class Op>
-  requires requires { typename Tag::template reduce<T, Op>; }
-struct policy_of<collective::reduce, Tag, T, Op> { using type = typename Tag::template reduce<T, Op>; };
-template <class Tag, class T, class Op>
-  requires requires { typename Tag::template broadcast<T>; }
-struct policy_of<collective::broadcast, Tag, T, Op> { using type = typename Tag::template broadcast<T>; };
-template <class Tag, class T, class Op>
-  requires requires { typename Tag::template all_gatherv<T>; }
-struct policy_of<collective::all_gatherv, Tag, T, Op> { using type = typename Tag::template all_gatherv<T>; };
 template <class Tag, class T, class Op>
 struct policy_of<collective::all_gather, Tag, T, Op> : policy_of<collective::all_gatherv, Tag, T, Op> {};
 template <class Tag, class T, class Op>
-  requires requires { typename Tag::template all_gather<T>; }
-struct policy_of<collective::all_gather, Tag, T, Op> { using type = typename Tag::template all_gather<T>; };
-template <class Tag, class T, class Op>
-  requires requires { typename Tag::template gatherv<T>; }
-struct policy_of<collective::gatherv, Tag, T, Op> { using type = typename Tag::template gatherv<T>; };
-template <class Tag, class T, class Op>
 struct policy_of<collective::gather, Tag, T, Op> : policy_of<collective::gatherv, Tag, T, Op> {};
-template <class Tag, class T, class Op>
-  requires requires { typename Tag::template scatterv<T>; }
-struct policy_of<collective::scatterv, Tag, T, Op> { using type = typename Tag::template scatterv<T>; };
 template <class Tag, class T, class Op>
 struct policy_of<collective::scatter, Tag, T, Op> : policy_of<collective::scatterv, Tag, T, Op> {};
 template <class Tag, class T, class Op>
-  requires requires { typename Tag::template reduce_scatter<T, Op>; }
-struct policy_of<collective::reduce_scatter, Tag, T, Op> { using type = typename Tag::template reduce_scatter<T, Op>; };
-template <class Tag, class T, class Op>
 struct policy_of<collective::reduce_scatter_block, Tag, T, Op> : policy_of<collective::reduce_scatter, Tag, T, Op> {};
 template <class Tag, class T, class Op>
-  requires requires { typename Tag::template scan<T, Op>; }
-struct policy_of<collective::scan, Tag, T, Op> { using type = typename Tag::template scan<T, Op>; };
-template <class Tag, class T, class Op>
-  requires requires { typename Tag::template exclusive_scan<T, Op>; }
-struct policy_of<collective::exclusive_scan, Tag, T, Op> { using type = typename Tag::template exclusive_scan<T, Op>; };
-template <class Tag, class T, class Op>
-  requires requires { typename Tag::template all_to_all_v<T>; }
-struct policy_of<collective::all_to_all_v, Tag, T, Op> { using type = typename Tag::template all_to_all_v<T>; };
-template <class Tag, class T, class Op>
 struct policy_of<collective::all_to_all, Tag, T, Op> : policy_of<collective::all_to_all_v, Tag, T, Op> {};
-template <class Tag, class T, class Op>
-  requires requires { typename Tag::template all_to_all<T>; }
-struct policy_of<collective::all_to_all, Tag, T, Op> { using type = typename Tag::template all_to_all<T>; };
+#define COLLIGO_POLICY(name, ...)                                                                          \
+  template <class Tag, class T, class Op>                                                                  \
+    requires requires { typename Tag::template name<__VA_ARGS__>; }                                        \
+  struct policy_of<collective::name, Tag, T, Op> { using type = typename Tag::template name<__VA_ARGS__>; };
+COLLIGO_POLICY(all_reduce, T, Op)
+COLLIGO_POLICY(reduce, T, Op)
+COLLIGO_POLICY(broadcast, T)
+COLLIGO_POLICY(all_gather, T)
+COLLIGO_POLICY(all_gatherv, T)
+COLLIGO_POLICY(gatherv, T)
+COLLIGO_POLICY(scatterv, T)
+COLLIGO_POLICY(reduce_scatter, T, Op)
+COLLIGO_POLICY(scan, T, Op)
+COLLIGO_POLICY(exclusive_scan, T, Op)
+COLLIGO_POLICY(all_to_all, T)
+COLLIGO_POLICY(all_to_all_v, T)
+#undef COLLIGO_POLICY
 template <class Tag, class T, class Op>
   requires requires { typename Tag::barrier; }
 struct policy_of<collective::barrier, Tag, T, Op> { using type = typename Tag::barrier; };

@@ -23,7 +23,7 @@ constexpr bool divides(int parts, std::size_t n) { return n % static_cast<std::s
 template <steps Step, class Real>
 class renumbered {
  public:
-  static constexpr bool tells_arrival = in_order_of_arrival<Step>;
+  static constexpr bool sees_arrivals = in_order_of_arrival<Step>;
 
   constexpr renumbered(Step& step, int rank, int size, Real real)
       : step_(step), rank_(rank), size_(size), real_(real) {}

@@ -129,7 +129,7 @@ template <class List>
 concept published_list = requires { List::is_published; };
 
 /// Folds that a step may combine in the order of arrival: only for functors that commute, and two runs may differ in
-/// the bits. Only steps that see arrivals do so, those with `static constexpr bool tells_arrival = true`.
+/// the bits. Only steps that see arrivals do so, those with `static constexpr bool sees_arrivals = true`.
 template <operand_list List>
 struct as_they_come {
   List list;
@@ -137,7 +137,7 @@ struct as_they_come {
   constexpr explicit as_they_come(List const& folds) : list(folds) {}
 };
 template <class Step>
-concept in_order_of_arrival = requires { requires Step::tells_arrival; };
+concept in_order_of_arrival = requires { requires Step::sees_arrivals; };
 
 /// Bytes of an element: the step's if it knows them, else T's. Algorithms that call this instead of sizeof(T) can be
 /// compiled for any element.

@@ -99,12 +99,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void warn_once(std::string const& text) {
   static std::mutex mutex;
-  static auto& told = *new std::string(1, '\0');   // zeros between them; ports may outlive static objects
+  static auto& printed = *new std::string(1, '\0');   // zeros between them; ports may outlive static objects
   std::lock_guard const lock(mutex);
   std::string its(1, '\0');
   its.append(text).push_back('\0');
-  if (told.find(its) != told.npos) return;
-  told.append(its, 1);
+  if (printed.find(its) != printed.npos) return;
+  printed.append(its, 1);
   std::fprintf(stderr, "colligo: %s\n", text.c_str());
 }
 

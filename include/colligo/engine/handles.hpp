@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Requests: iall_reduce, ibroadcast ... return a request, all_reduce_init, broadcast_init ... a persistent one.
+/// Requests: iall_reduce, ibroadcast ... start a call and return a request; all_reduce_init, broadcast_init ... return
+/// a persistent one, which may be started any number of times on the same memory. They take the arguments of the
+/// blocking call's range and in-place forms, are collective, and throw as it does; test and wait throw what the functor
+/// has thrown. Input and output have to live until a request is complete; the functor is copied.
 ///
 /// Several may be in progress on one communicator at once, beside blocking calls and a program's own messages, and may
 /// complete in any order. All ranks have to start them in the same order, as in MPI. test, wait and any other call of
-/// the library on the rank make progress; so does a progress_thread (progress.hpp) while it lives. Input and output
-/// have to live until a request is complete; the functor is copied.
+/// the library on the rank make progress; so does a progress_thread (progress.hpp) while it lives.
 #pragma once
 
 #include <cstddef>

@@ -106,7 +106,7 @@ class rank_notice {
   std::atomic<std::uint32_t> process;    ///< 0: it says nothing
   std::atomic<std::uint32_t> latest;     ///< number of its latest call
   std::atomic<std::uint32_t> requests;   ///< in progress
-  std::array<std::atomic<std::uint32_t>, 4> told;   ///< numbers of calls that the ranks of this host have reported
+  std::array<std::atomic<std::uint32_t>, 4> reported;   ///< numbers of calls that the ranks of this host have reported
 
   void put(noted_call const& its);
   noted_call get() const;

@@ -305,7 +305,7 @@ class fragments {
   fragments begin() const { return *this; }
   end_of_list end() const { return {}; }
   bool operator!=(end_of_list) const { return at_ != end_; }
-  piece operator*() const {
+  fragment operator*() const {
     return {at_->what, at_->peer, is_in_tail_ ? at_->elements.tail : at_->elements.head, at_->which};
   }
   void operator++() {
@@ -374,7 +374,7 @@ struct scratch_sizes {
   std::size_t received = 0, combined = 0;
 
   explicit scratch_sizes(std::span<operand const> list) {
-    for (piece const p : fragments(list)) {
+    for (fragment const p : fragments(list)) {
       if (p.folds()) received += p.elements.size();
       if (p.combines_first()) combined += p.elements.size();
     }

@@ -174,7 +174,7 @@ class shared_host {
   }
   bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
   bool ranks_may_leave() const { return around_.ranks_may_leave; }
-  void tell_of_waits(patience* its) { on_wait_ = its; }
+  void report_waits(patience* its) { on_wait_ = its; }
 
  private:
   std::size_t place(int rank) const {

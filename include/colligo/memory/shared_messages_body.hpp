@@ -15,7 +15,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 COLLIGO_BODY void shared_steps::form_groups() {
   auto& in = traffic_.in;
   for (std::size_t first = 0, k = 1; k < in.size(); ++k) {
-    piece const &a = in[first].what, &b = in[k].what;
+    fragment const &a = in[first].what, &b = in[k].what;
     bool const joins =
         a.folds() && b.folds() && a.elements == b.elements && a.which == own::result && b.which == own::result;
     if (joins) ++in[first].members;

@@ -36,7 +36,7 @@ struct shared_traffic {
   };
   struct incoming {
     inlet* from;
-    piece what;
+    fragment what;
     std::size_t bytes;
     std::byte* into;                    ///< where it is received or combined
     way by;
@@ -102,7 +102,7 @@ class shared_steps final : private listener {
   }
 
   /// A message out and one in; either may be empty. Waits.
-  void exchange(range out, int to, own which, piece const& in);
+  void exchange(range out, int to, own which, fragment const& in);
 
   /// A list of operands. Published: a rank sends one range to all others. Waits.
   void perform(std::span<operand const> list, list_kind kind);
@@ -115,7 +115,7 @@ class shared_steps final : private listener {
   /// For single messages of a step: add them, begin_added(), then advance().
   void add_out(int to, bool published, std::byte const* from, std::size_t bytes);
   /// `into`: receives there instead of into the vector.
-  void add_in(piece const& what, bool published, std::byte* into = nullptr);
+  void add_in(fragment const& what, bool published, std::byte* into = nullptr);
   void begin_added();
 
   /// For a step that will not complete.
@@ -166,7 +166,7 @@ class shared_steps final : private listener {
   [[noreturn]] void throw_lost(int rank) const;
   [[noreturn]] void throw_mismatch(int peer, std::uint32_t number) const;
 
-  void take_short(inlet& from, piece const& p);
+  void take_short(inlet& from, fragment const& p);
   void take_all_short(std::span<operand const> list, bool published);
   void take_group(std::span<operand const> group, bool published);
   void form_groups();

@@ -46,7 +46,7 @@ inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std:
   }
 }
 
-COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, piece const& in) {
+COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, fragment const& in) {
   std::size_t const bytes_out = out.size() * size_, bytes_in = in.elements.size() * size_;
   std::byte const* const source = data_->read(out, which, nullptr);
   if (in_lines(std::max(bytes_out, bytes_in))) {
@@ -96,7 +96,7 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
   traffic_.out.reserve(2 * list.size());
   traffic_.in.reserve(2 * list.size());
   std::size_t slots = 0;
-  for (piece const p : fragments(list)) {
+  for (fragment const p : fragments(list)) {
     if (!host_.has(p.peer)) continue;
     std::size_t const bytes = p.elements.size() * size_;
     if (!p.sends()) channel_from(p.peer, published);
@@ -121,7 +121,7 @@ COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, list_kind k
 COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool published) {
   std::byte* free = nullptr;
   bool all_short = true, sent = false;
-  for (piece const p : fragments(list)) {
+  for (fragment const p : fragments(list)) {
     std::size_t const bytes = p.elements.size() * size_;
     all_short &= in_lines(bytes);
     if (!p.sends() || (published && std::exchange(sent, true))) continue;
@@ -142,7 +142,7 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool 
     listed_ = list;
     free = data_->memory().received.of_size(scratch_sizes(list).received * size_);
   }
-  for (piece const p : fragments(list)) {
+  for (fragment const p : fragments(list)) {
     if (p.sends()) continue;
     if (!free || !p.folds()) add_in(p, published);
     else add_in({operand::kind::recv, p.peer, p.elements, own::result}, published,
@@ -157,7 +157,7 @@ COLLIGO_BODY void shared_steps::add_out(int peer, bool published, std::byte cons
       {&to, published ? nobody : peer, from, bytes, 0, transport_of_choice(bytes), latest_message(traffic_.out, same)});
 }
 
-COLLIGO_BODY void shared_steps::add_in(piece const& what, bool published, std::byte* into) {
+COLLIGO_BODY void shared_steps::add_in(fragment const& what, bool published, std::byte* into) {
   inlet& from = channel_from(what.peer, published);
   if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
@@ -227,7 +227,7 @@ COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t byt
   return in_lines(bytes) ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
 }
 
-COLLIGO_BODY void shared_steps::take_short(inlet& from, piece const& p) {
+COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
   std::size_t const bytes = p.elements.size() * size_;
   unsigned polls = 0;
   awaited const m = message(p.peer, bytes);

@@ -14,7 +14,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 COLLIGO_BODY void mpi_messages::make_room(std::span<operand const> operands) {
   std::size_t messages = 0;
-  for (piece const p : fragments(operands)) messages += data_->of().bytes(p.elements.size()) / longest_segment + 1;
+  for (fragment const p : fragments(operands)) messages += data_->of().bytes(p.elements.size()) / longest_segment + 1;
   memory_.make_room(messages);
 }
 
@@ -103,7 +103,7 @@ COLLIGO_BODY void mpi_messages::finished() {
 // Receives messages whose length only the sender knows, in the order listed. False if one has not come.
 COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, std::byte*& free, bool waits) {
   std::size_t number = 0;
-  for (piece const p : fragments(operands)) {
+  for (fragment const p : fragments(operands)) {
     if (p.sends() || number++ < encoded_taken_) continue;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;

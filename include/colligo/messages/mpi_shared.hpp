@@ -75,7 +75,7 @@ class missing_memory {
   bool has_neighbours() const { return has_neighbours_; }
 
  private:
-  void tell(std::initializer_list<concat_piece> why, bool to_user);
+  void note(std::initializer_list<concat_piece> why, bool to_user);
 
   int rank_;
   std::uint32_t flags_ = 0;       // of any rank

@@ -142,7 +142,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 // Only this rank has the text: without memory for it the rank goes on as the others do.
-[[gnu::cold]] COLLIGO_BODY void missing_memory::tell(std::initializer_list<concat_piece> why, bool to_user) {
+[[gnu::cold]] COLLIGO_BODY void missing_memory::note(std::initializer_list<concat_piece> why, bool to_user) {
   why_ = "no memory";   // as short as strings are without any
   try {
     why_ = concat(why);
@@ -166,7 +166,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     if (rank_ == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
     check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, who, comm),
               "MPI_Bcast");
-    tell({"COLLIGO_SHARED_MEMORY=", value.data(), " on rank ", who, ": known values are on, off, required"}, false);
+    note({"COLLIGO_SHARED_MEMORY=", value.data(), " on rank ", who, ": known values are on, off, required"}, false);
     if (which == strict) {
       flags_ = strict;
       return;
@@ -179,18 +179,18 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   }
   if (flags_ & off) {
     auto const who = first([](mpi_rank_info const& r) { return (r.setting & off) != 0; });
-    tell({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
+    note({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
   } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
     auto const who = first([](mpi_rank_info const& r) { return r.memory.file < 0; });
     int const trouble = ranks[static_cast<std::size_t>(who)].trouble;
-    tell({"a file in memory on rank ", who, ": ", std::strerror(trouble)}, true);
+    note({"a file in memory on rank ", who, ": ", std::strerror(trouble)}, true);
   }
 }
 
 [[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(std::span<mpi_segment const> all) {
   std::size_t const who = place_of(all, [](mpi_segment const& s) { return s.at == 0; });
   if (!has_neighbours_) return;
-  tell({"rank ", who, " has no room in its file, or can not map those of others"}, true);
+  note({"rank ", who, " has no room in its file, or can not map those of others"}, true);
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {

@@ -78,7 +78,7 @@ COLLIGO_BODY void mpi_steps::prepare(std::span<operand const> operands) {
     memory.combined.of_size(of.bytes(sizes.combined));
   }
   memory.sources.reserve(2 * operands.size());
-  memory.pieces.reserve(2 * operands.size());
+  memory.arriving.reserve(2 * operands.size());
   messages_.make_room(operands);
 }
 
@@ -104,7 +104,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   sources.clear();
   std::byte* free = combined.data();
   std::size_t encoded = 0;
-  for (piece const p : fragments(operands)) {
+  for (fragment const p : fragments(operands)) {
     if (!p.sends()) continue;
     std::byte const* const source = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += of.bytes(p.elements.size());
@@ -115,7 +115,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   free_ = received_.data();
   messages_.expect_encoded();
   if (!messages_.are_encoded())
-    for (piece const p : fragments(operands)) {
+    for (fragment const p : fragments(operands)) {
       if (p.sends()) continue;
       std::size_t const bytes = of.bytes(p.elements.size());
       std::byte* const into = p.folds() ? std::exchange(free_, free_ + bytes) : data_->write(p.elements);
@@ -124,7 +124,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
       else messages_.recv(into, bytes, p.peer);
     }
   std::size_t next = 0;
-  for (piece const p : fragments(operands)) {
+  for (fragment const p : fragments(operands)) {
     if (!p.sends()) continue;
     std::size_t const i = next++, bytes = of.bytes(p.elements.size());
     if (messages_.are_encoded()) messages_.send_encoded(i, p.peer);
@@ -167,15 +167,15 @@ COLLIGO_BODY void mpi_steps::end_step() {
 COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands) {
   element const& of = data_->of();
   bool one_by_one = false;
-  for (piece const p : fragments(operands)) one_by_one |= of.bytes(p.elements.size()) > longest_segment;
+  for (fragment const p : fragments(operands)) one_by_one |= of.bytes(p.elements.size()) > longest_segment;
   if (one_by_one) return list(operands, list_kind::plain);
   room received(data_->memory().received, of, scratch_sizes(operands).received);
   std::byte* free = received.data();
   auto& sources = data_->memory().sources;
   sources.clear();
-  row<piece>& arriving = data_->memory().pieces;
+  row<fragment>& arriving = data_->memory().arriving;
   arriving.clear();
-  for (piece const p : fragments(operands)) {
+  for (fragment const p : fragments(operands)) {
     arriving.push_back(p);
     sources.push_back(free);
     messages_.recv(free, of.bytes(p.elements.size()), p.peer);
@@ -223,7 +223,7 @@ COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
   leave_host();
   for (bool const sends : {true, false})
-    for (piece const p : fragments(operands)) {
+    for (fragment const p : fragments(operands)) {
       if (p.sends() != sends || shares_memory_with(p.peer)) continue;
       std::size_t const bytes = messages_.are_encoded() ? 1 : data_->of().bytes(p.elements.size());
       sends ? messages_.send_nothing(bytes, p.peer) : messages_.drop(bytes, p.peer);

@@ -164,9 +164,9 @@ void vendor_call::memberwise(Run run) const {
   std::size_t const n = its_.vector.whole.size();
   std::size_t at = 0;
   do {
-    std::size_t const piece = std::min(n - at, longest_segment / its_.of->size + 1);
-    run(its_.of->bytes(at), static_cast<int>(piece));
-    at += piece;
+    std::size_t const segment = std::min(n - at, longest_segment / its_.of->size + 1);
+    run(its_.of->bytes(at), static_cast<int>(segment));
+    at += segment;
   } while (at < n);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// association(schedule): the grouping and order in which every element of the result is combined, in a canonical form.
-///   Equal forms prove equal bits for any functor: they mean the same combinations of the same operands. Needs no MPI;
-///   works at compile time. association(record(ring{}, collective::all_reduce, 4, 8)).text(0, 0)      // "(((0 1) 2)
-///   3)"
+/// Equal forms prove equal bits for any functor: they mean the same combinations of the same operands. Needs no MPI;
+/// works at compile time.
+///   association(record(ring{}, collective::all_reduce, 4, 8)).text(0, 0)      // "(((0 1) 2) 3)"
 #pragma once
 
 #include <algorithm>

@@ -38,8 +38,8 @@ class extent final : public any_step {
   range holds() const { return holds_; }
 
  private:
-  void sees(range piece, bool sent) {
-    if (!piece.empty() && (!sent || overlap(piece, holds_))) holds_ = joined(holds_, piece);
+  void sees(range fragment, bool sent) {
+    if (!fragment.empty() && (!sent || overlap(fragment, holds_))) holds_ = joined(holds_, fragment);
   }
 
   range holds_{};

@@ -86,8 +86,8 @@ constexpr void recorded::verify_step(int r, recorded_step const& operands) const
     operand const& a = operands[i];
     if (a.peer < 0 || a.peer >= size()) fail(r, "names rank " + std::to_string(a.peer) + ", which does not exist");
     if (a.peer == r) fail(r, "sends to itself");
-    for (range const piece : {a.elements.head, a.elements.tail})
-      if (piece.first > piece.last || piece.last > n + scratch) fail(r, "names elements outside of the vector");
+    for (range const its : {a.elements.head, a.elements.tail})
+      if (its.first > its.last || its.last > n + scratch) fail(r, "names elements outside of the vector");
     bool const grouped = i > 0 && a.folds() && operands[i - 1].folds() && a.elements == operands[i - 1].elements;
     if (grouped && a.peer < operands[i - 1].peer)
       fail(r, "folds into one range from ranks that are not listed in ascending order (law 2)");

@@ -18,6 +18,6 @@ void agree_on(port_base& port, call const& its, choice const& by, call_form form
 /// Reports to the other ranks, which may wait for this one, that this rank's call is refused for this reason. In
 /// checked mode, where it is collective over the port, the rank takes part in their comparison, so that they throw
 /// mismatch_error. Returns.
-void tell_of_refusal(port_base& port, bool checked, std::string_view why);
+void report_refusal(port_base& port, bool checked, std::string_view why);
 
 }  // namespace colligo

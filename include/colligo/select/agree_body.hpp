@@ -191,13 +191,13 @@ constexpr bool has_counts(collective c) {
     ++frequent[call];
   }
   std::string words = "colligo: ranks make different calls: ";
-  for (std::size_t told = 0; told < calls.size(); ++told) {
-    if (told == most) return concat({words, "; and ", calls.size() - most, " more"});
+  for (std::size_t shown = 0; shown < calls.size(); ++shown) {
+    if (shown == most) return concat({words, "; and ", calls.size() - most, " more"});
     auto const next = std::min_element(frequent.begin(), frequent.end());
     description const& its = all[calls[static_cast<std::size_t>(next - frequent.begin())]];
     *next = all.size() + 1;   // listed
     row<int> const ranks = ranks_that_call(its);
-    words += concat({told == 0 ? "" : "; ", ranks_text(ranks), its.is_refusal ? " refuse" : " call",
+    words += concat({shown == 0 ? "" : "; ", ranks_text(ranks), its.is_refusal ? " refuse" : " call",
                        ranks.size() == 1 ? "s" : "", its.is_refusal ? ": " : " ", its.text()});
     bool const is_clear = std::ranges::none_of(all, [&](description const& other) {
       return other.text() == its.text() && !is_same(other, its);
@@ -225,7 +225,7 @@ constexpr bool has_counts(collective c) {
   compare_with_others(port, described(its, by, form));
 }
 
-[[gnu::cold]] COLLIGO_BODY void tell_of_refusal(port_base& port, bool checked, std::string_view why) {
+[[gnu::cold]] COLLIGO_BODY void report_refusal(port_base& port, bool checked, std::string_view why) {
   if (!checked) return port.refuse(why);
   description words;
   words.add(why);

@@ -54,18 +54,18 @@ struct file_setting;
 
 #if COLLIGO_HAS_BODIES
 template <collective C>
-policy_table const& texts() { return policies_for<C>; }
+policy_table const& policy_table_of() { return policies_for<C>; }
 #else
 policy_table const& compiled_policies(collective what);
 template <collective C>
-policy_table const& texts() { return compiled_policies(C); }
+policy_table const& policy_table_of() { return compiled_policies(C); }
 #endif
 /// Called only if the latest choice does not fit.
 using policies_of_collective = policy_table const& (*)();
 /// For a collective that is known at run time. A template, so that only units that need all policies compile them.
 template <class Lazy = void>
 policies_of_collective policies_of(collective what) {
-  return for_collective(what, []<collective C>() -> policies_of_collective { return &texts<C>; });
+  return for_collective(what, []<collective C>() -> policies_of_collective { return &policy_table_of<C>; });
 }
 
 /// Makes a call of which the library chooses the algorithm, by measuring, for COLLIGO_ADAPTIVE. Units that include
@@ -112,7 +112,7 @@ template <class Lazy = void>
 owned_running prepare_call(endpoint& port, call const& its, choice const& by, owner<owned_by_request> owned,
                            bool persistent);
 
-/// A tag that decides in the call, `decide<C, T, Op>(port, its, texts)`, and checks at compile time,
+/// A tag that decides in the call, `decide<C, T, Op>(port, its, policies)`, and checks at compile time,
 /// `check<C, T, Op, Comm>()`.
 template <class Tag>
 concept decides_itself = requires { requires Tag::decides_itself; };
@@ -153,10 +153,11 @@ choice pinned(Tag const& tag) {
 /// The choice of an algorithm for a call. accepted::decide() in door.hpp has checked it.
 template <collective C, class T, class Op, class Algorithm>
 decltype(auto) decide(endpoint& port, call const& its, Algorithm const& algorithm) {
-  if constexpr (std::is_same_v<Algorithm, automatic>) return by_rules(port, its, &texts<C>);
-  else if constexpr (std::is_same_v<Algorithm, named>) return by_name(port, its, algorithm.text(), &texts<C>);
-  else if constexpr (std::is_same_v<Algorithm, choice>) return as_chosen(port, its, algorithm, &texts<C>);
-  else if constexpr (decides_itself<Algorithm>) return algorithm.template decide<C, T, Op>(port, its, &texts<C>);
+  if constexpr (std::is_same_v<Algorithm, automatic>) return by_rules(port, its, &policy_table_of<C>);
+  else if constexpr (std::is_same_v<Algorithm, named>) return by_name(port, its, algorithm.text(), &policy_table_of<C>);
+  else if constexpr (std::is_same_v<Algorithm, choice>) return as_chosen(port, its, algorithm, &policy_table_of<C>);
+  else if constexpr (decides_itself<Algorithm>)
+    return algorithm.template decide<C, T, Op>(port, its, &policy_table_of<C>);
   else return pinned<C, Algorithm, T, Op>(algorithm);
 }
 

@@ -63,11 +63,16 @@ struct kept_choice {
 
 /// Everything that select/ keeps with a port.
 struct kept_choices final : kept_with_port {
-  struct told { collective what; element const* of; int size_class; bool operator==(told const&) const = default; };
+  struct explained_call {
+    collective what;
+    element const* of;
+    int size_class;
+    bool operator==(explained_call const&) const = default;
+  };
 
   std::array<owner<kept_choice>, collectives.size()> of_collective;   // of those that have been called
   tree reduce_tree, broadcast_tree;
-  std::vector<told> explained;   ///< on stderr
+  std::vector<explained_call> explained;   ///< on stderr
   host_tables tables;
   std::optional<nest> levels;
   owner<kept_with_port> required, adapted, measured;   ///< kept by require, adaptive and predict
@@ -120,13 +125,13 @@ decltype(auto) announcing_refusal(port_base& port, call const& its, F const& f) 
   try {
     return f();
   } catch (argument_error const& e) {
-    tell_of_refusal(port, its.checked(), e.what());
+    report_refusal(port, its.checked(), e.what());
     throw;
   } catch (algorithm_error const& e) {
-    tell_of_refusal(port, its.checked(), e.what());
+    report_refusal(port, its.checked(), e.what());
     throw;
   } catch (std::bad_alloc const& e) {
-    tell_of_refusal(port, its.checked(), e.what());
+    report_refusal(port, its.checked(), e.what());
     throw;
   }
 }

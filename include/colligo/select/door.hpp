@@ -156,7 +156,7 @@ struct refused {
 [[noreturn]] void refuse_overlap(refused const& its);
 [[noreturn]] void refuse_count(refused const& its, std::string const& count);
 // Also throws: the call has ended with this error.
-[[noreturn]] void tell_that_root_has_more(endpoint const& port, char const* said);
+[[noreturn]] void refuse_empty_container(endpoint const& port, char const* said);
 /// Reports a request that can not be made because of the exception that is being handled: ranks that start theirs wait
 /// for it.
 void refuse_request(refused const& its);
@@ -212,10 +212,10 @@ class accepted {
       run(pointer, algorithm);
     } else {
       set_functor<Algorithm>(op);
-      if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(port, its, &texts<C>);
-      else if constexpr (requires { algorithm.run(port, its, &texts<C>); }) {
+      if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(port, its, &policy_table_of<C>);
+      else if constexpr (requires { algorithm.run(port, its, &policy_table_of<C>); }) {
         Algorithm::template check<C, T, std::remove_cv_t<Op>, Comm>();
-        algorithm.run(port, its, &texts<C>);
+        algorithm.run(port, its, &policy_table_of<C>);
       } else run_call(port, its, decide<Op>(algorithm));
     }
   }
@@ -294,8 +294,8 @@ class door {
   }
 
   /// Throws on a rank with an empty container that has received a broadcast of elements.
-  [[noreturn]] void tell_that_root_has_more(char const* said) const {
-    detail::tell_that_root_has_more(port_, said);
+  [[noreturn]] void refuse_empty_container(char const* said) const {
+    detail::refuse_empty_container(port_, said);
   }
   /// Calls f() and reports its exception to the other ranks, which wait for this one.
   template <class F>

@@ -12,7 +12,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string_view why) {
   std::string const text = concat({where(its.port, its.what), why});
-  tell_of_refusal(port_at(its.port), its.checked, text);
+  report_refusal(port_at(its.port), its.checked, text);
   throw argument_error(text);
 }
 
@@ -29,7 +29,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
   refuse_because(its, concat({"a count is negative: ", count}));
 }
-[[gnu::cold]] COLLIGO_BODY void tell_that_root_has_more(endpoint const& port, char const* said) {
+[[gnu::cold]] COLLIGO_BODY void refuse_empty_container(endpoint const& port, char const* said) {
   throw mismatch_error(concat({where(port, collective::broadcast), "the container is empty, the root's is not: "
                                  "broadcast(comm, colligo::resized(container), root) takes the root's size",
                                  *said ? " (" : "", said, *said ? ")" : ""}));
@@ -39,9 +39,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
   try {
     throw;
   } catch (std::exception const& e) {
-    tell_of_refusal(port_at(its.port), its.checked, e.what());
+    report_refusal(port_at(its.port), its.checked, e.what());
   } catch (...) {
-    tell_of_refusal(port_at(its.port), its.checked, "an exception that is no std::exception");
+    report_refusal(port_at(its.port), its.checked, "an exception that is no std::exception");
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Pipelines from all ranks at once through the circulant graph: what a rank has for its peer in a round is a list, of
-/// at most one piece of each rank's data.
+/// Pipelines from all ranks at once through the circulant graph: a rank's message to its peer in a round is a list, of
+/// at most one segment of each rank's data.
 #pragma once
 
 #include <algorithm>
@@ -15,23 +15,23 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// How everybody's data is cut: the longest into `pieces`, others into as many, but not into pieces shorter than
+/// How all ranks' data is cut: the longest into `segments`, others into as many, but not into segments shorter than
 /// `least` elements.
 struct circulant_cut {
-  std::size_t pieces, least;
+  std::size_t segments, least;
 
-  /// The pieces of some rank's data. Precondition: there is some.
+  /// The segments of a rank's data. Precondition: it has data.
   constexpr blocks of(range data) const {
-    return {data, static_cast<int>(std::min(pieces, (data.size() + least - 1) / least))};
+    return {data, static_cast<int>(std::min(segments, (data.size() + least - 1) / least))};
   }
 };
 
-/// Some have more pieces than one.
+/// Some ranks' data has more than one segment.
 constexpr bool cuts_some(blocks const& of_rank, circulant_cut const& cut) {
-  return cut.pieces > 1 && of_rank.longest() > cut.least;
+  return cut.segments > 1 && of_rank.longest() > cut.least;
 }
 
-/// Only one rank has data, or none.
+/// At most one rank has data.
 constexpr bool from_one_rank(blocks const& of_rank) {
   int first = 0;   // the first rank of those behind which there are data
   for (int behind = of_rank.parts; first < behind;) {
@@ -42,8 +42,8 @@ constexpr bool from_one_rank(blocks const& of_rank) {
   return first == of_rank.parts || of_rank[first] == of_rank.whole;
 }
 
-/// Elements of the longest message that has to be packed: at most a piece of everybody's data. None where only one rank
-/// has any, for its pieces go as they are.
+/// Elements of the longest message that has to be packed: at most a segment of each rank's data. 0 if only one rank has
+/// data, because its segments need no packing.
 constexpr std::size_t longest_list(blocks const& of_rank, circulant_cut const& cut) {
   if (from_one_rank(of_rank)) return 0;
   std::size_t all = of_rank.whole.size();
@@ -53,34 +53,34 @@ constexpr std::size_t longest_list(blocks const& of_rank, circulant_cut const& c
   return all;
 }
 
-/// The rounds of one rank. Shorter pipelines begin later, so that all end together: data that is one piece comes in one
-/// of the last lg p rounds, which one depends on how far away it begins, so that in each of these rounds it comes from
-/// ranks in a row. Only data of several pieces is looked at one by one.
-/// Precondition: fewer than 2^31 - 32 pieces. With c ranks' data cut: a round costs O(lg p) time and more for each of
-/// them that has begun, all of them together O(c lg^2 p), at most O(p lg p), for which pieces go where; memory for
+/// The rounds of one rank. Shorter pipelines begin later, so that all end together: data of one segment comes in one of
+/// the last lg p rounds, depending on its distance, so in each of these rounds it comes from consecutive ranks. Only
+/// data of several segments is looked at one by one.
+/// Precondition: fewer than 2^31 - 32 segments. With c ranks' data cut: a round costs O(lg p) time and more for each of
+/// them that has begun, all of them together O(c lg^2 p), at most O(p lg p), for which segments go where; memory for
 /// c lg p small integers.
 class circulant_lists {
  public:
-  /// Stretches of the vector that go as one message, none of them empty, neighbours joined.
+  /// Stretches of the vector that form one message, none of them empty, neighbours joined.
   using list = std::vector<range>;
 
   circulant_lists(blocks const& of_rank, circulant_cut const& cut, int rank)
-      : graph_{of_rank.parts}, of_rank_(of_rank), rank_(rank), pieces_(of_rank.whole.empty() ? 0 : 1) {
+      : graph_{of_rank.parts}, of_rank_(of_rank), rank_(rank), segments_(of_rank.whole.empty() ? 0 : 1) {
     if (cuts_some(of_rank, cut))
       for (int r = 0; r < graph_.p; ++r) {
         if (of_rank[r].size() <= cut.least) continue;
         cut_.emplace_back(r, cut.of(of_rank[r]));
-        pieces_ = std::max(pieces_, cut_.back().pieces);
+        segments_ = std::max(segments_, cut_.back().segments);
       }
-    if (graph_.q > 0) first_ = (graph_.q - (pieces_ + graph_.q - 1) % graph_.q) % graph_.q;
+    if (graph_.q > 0) first_ = (graph_.q - (segments_ + graph_.q - 1) % graph_.q) % graph_.q;
     auto const ranks = static_cast<std::size_t>(graph_.p), q = static_cast<std::size_t>(graph_.q);
     begun_.reserve(cut_.size());   // before the first message
     all_distances_ = cut_.size() * q >= ranks;
     received_.assign((all_distances_ ? ranks : 2 * cut_.size()) * q, unknown);
   }
 
-  /// N - 1 + lg p, rounded up, for the N pieces of the longest data; none where there is none.
-  int size() const { return graph_.q == 0 || pieces_ == 0 ? 0 : pieces_ - 1 + graph_.q; }
+  /// N - 1 + lg p, rounded up, for the N segments of the longest data; 0 if there is none.
+  int size() const { return graph_.q == 0 || segments_ == 0 ? 0 : segments_ - 1 + graph_.q; }
   /// Stretches that a list has at most.
   std::size_t most_stretches() const { return std::min(static_cast<std::size_t>(graph_.p), 2 * cut_.size() + 2); }
   int to(int round) const { return (rank_ + skip(round)) % graph_.p; }
@@ -89,14 +89,14 @@ class circulant_lists {
   void received(int round, list& into) { received_by(rank_, round, into); }
 
  private:
-  // What a rank has, in pieces, of which the first `longer` have an element more. Divided once.
+  // A rank's data in segments, of which the first `longer` have one more element. Divided once.
   struct data {
-    int rank, pieces;
+    int rank, segments;
     std::size_t first, each, longer;
 
-    data(int of, blocks const& its) : rank(of), pieces(its.parts), first(its.whole.first) {
-      each = its.whole.size() / static_cast<std::size_t>(pieces);
-      longer = its.whole.size() % static_cast<std::size_t>(pieces);
+    data(int of, blocks const& its) : rank(of), segments(its.parts), first(its.whole.first) {
+      each = its.whole.size() / static_cast<std::size_t>(segments);
+      longer = its.whole.size() % static_cast<std::size_t>(segments);
     }
     range operator[](int number) const {
       auto const i = static_cast<std::size_t>(number);
@@ -107,8 +107,8 @@ class circulant_lists {
 
   int skip(int round) const { return graph_.skip((first_ + round) % graph_.q); }
 
-  // Which piece a rank receives from the one so far below it. What is asked again is kept: for this rank, and for all
-  // distances where many ask; another rank is asked in one round in q alone.
+  // The segment that a rank receives from the rank so far below it. Repeated look-ups are kept: for this rank, and for
+  // all distances if many need them; another rank is needed in only one round of q.
   int received_at(std::size_t asking, int distance, int k) {
     auto const at = all_distances_ ? distance : static_cast<std::ptrdiff_t>(asking);
     auto const row = received_.begin() + at * graph_.q;
@@ -124,9 +124,9 @@ class circulant_lists {
   void received_by(int rank, int round, list& into) {
     into.clear();
     int const at = first_ + round, k = at % graph_.q, turns = at - k - first_, p = graph_.p;
-    // In the last rounds: what is one piece, from ranks at distances from skip(k) on, below skip(k + 1).
+    // In the last rounds: data of one segment, from ranks at distances from skip(k) on, below skip(k + 1).
     int begin = p, count = 0;
-    if (turns == pieces_ - 1) {
+    if (turns == segments_ - 1) {
       begin = (rank - graph_.skip(k + 1) + 1 + p) % p;
       count = graph_.skip(k + 1) - graph_.skip(k);
     }
@@ -144,19 +144,19 @@ class circulant_lists {
       if (its.rank == rank) continue;
       int const distance = rank - its.rank + (rank < its.rank ? p : 0);
       int const asked = turns + received_at(2 * i + (rank != rank_), distance, k);
-      // The last rounds ask for pieces after the last: that one is meant.
-      int const number = std::min(asked, pieces_ - 1) - (pieces_ - its.pieces);
+      // In the last rounds numbers beyond the last segment mean the last segment.
+      int const number = std::min(asked, segments_ - 1) - (segments_ - its.segments);
       if (number >= 0) add(its[number], into);
     }
     whole_data(next, p);
   }
 
-  // Data of few pieces begin in one of the last turns, when all have begun.
+  // Data of few segments begin in one of the last turns, when all have begun.
   void find_begun(int turns) {
     turns_of_begun_ = turns;
     begun_.clear();
     for (std::size_t i = 0; i < cut_.size(); ++i)
-      if (turns + graph_.q > pieces_ - cut_[i].pieces) begun_.push_back(i);
+      if (turns + graph_.q > segments_ - cut_[i].segments) begun_.push_back(i);
   }
 
   void add(int first, int last, list& into) const {
@@ -172,7 +172,7 @@ class circulant_lists {
 
   circulant_graph graph_;
   blocks of_rank_;
-  int rank_, pieces_, first_ = 0;   // the number of the first round, such that the last one has k = q - 1
+  int rank_, segments_, first_ = 0;   // the number of the first round, such that the last one has k = q - 1
   std::vector<data> cut_;
   std::vector<std::size_t> begun_;   // of these, in the turn of the latest question
   int turns_of_begun_ = std::numeric_limits<int>::min();

@@ -89,10 +89,10 @@ struct host_map {
     int const me = step.rank();
     return renumbered(step, place(me), ranks_with(me), [*this, me](int i) { return member(me, i); });
   }
-  /// The algorithm sees one rank of each host, speaker(h) of host h.
-  template <steps Step, class Speaker>
-  constexpr auto across(Step& step, Speaker speaker) const {
-    return renumbered(step, host_of(step.rank()), host_count(), speaker);
+  /// The algorithm sees one rank of each host, leader(h) of host h.
+  template <steps Step, class Leader>
+  constexpr auto across(Step& step, Leader leader) const {
+    return renumbered(step, host_of(step.rank()), host_count(), leader);
   }
   /// The leader of host h: the root, otherwise the lowest rank.
   constexpr auto speakers(int root) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The all_gatherv and the reduce_scatter of pipelined_circulant (its card is there): lists as messages, and into how
-/// many pieces to cut.
+/// The all_gatherv and the reduce_scatter of pipelined_circulant.hpp, which has the card: lists as messages, and the
+/// number of segments.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// What goes the longest way: `least` bytes, which some rank has to receive at any rate, and an N-th of `excess` where
-/// data is cut into N pieces. The excess is what circulant, which moves whole blocks, takes beyond the least, since its
-/// rounds wait for the longest message. Of stretches of 16 blocks and more some are looked at: the longest one is not
-/// underestimated by more than an eighth of its blocks. Short stretches among many ranks are taken to be as long as can
-/// be. Looks at 1024 places at most beside the blocks' lengths.
+/// The volume on the longest path: `least` bytes, which some rank has to receive in any case, and an N-th of `excess`
+/// if data is cut into N segments. The excess is circulant's additional volume: it moves whole blocks, and its rounds
+/// wait for the longest message. Only some stretches of 16 blocks and more are looked at, so the longest one may be
+/// underestimated by up to an eighth of its blocks. Short stretches among many ranks count as the longest possible.
+/// Looks at 1024 places at most beside the blocks' lengths.
 struct circulant_volume {
   int rounds;
   double least, excess;
@@ -37,23 +37,23 @@ struct circulant_volume {
     excess = static_cast<double>(all * element_size) - least;
   }
 
-  /// Where a byte costs so much: beta, or what combining it takes too.
+  /// `per_byte`: beta, or beta and gamma.
   double best_segment_count(double alpha, double per_byte) const {
     return std::max(1.0, std::round(std::sqrt(excess * per_byte / alpha)));
   }
-  double time(double alpha, double per_byte, double pieces) const {
-    return (rounds - 1 + pieces) * alpha + (least + excess / pieces) * per_byte;
+  double time(double alpha, double per_byte, double segments) const {
+    return (rounds - 1 + segments) * alpha + (least + excess / segments) * per_byte;
   }
 };
 
-/// Data so short that no distribution of them is worth cutting; which one it is need not be looked at.
+/// Data so short that no distribution is worth cutting, so the distribution need not be looked at.
 inline bool are_not_cut(blocks const& of_rank, std::size_t element_size, double alpha, double per_byte) {
   double const most = static_cast<double>(of_rank.whole.size() * element_size) * ceil_lg(of_rank.parts);   // excess
   return most * per_byte < 2.25 * alpha;   // the root is rounded to 1
 }
 
-/// Pieces of at most `block` bytes, or as many as are best; but none is cut shorter than what gains as much as it costs
-/// to find and copy.
+/// Segments of at most `block` bytes, or the best number; but none so short that finding and copying it costs more than
+/// it gains.
 inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block,
                                    double per_byte) {
   constexpr std::size_t least_segment = 4096;   // bytes
@@ -62,58 +62,58 @@ inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_si
   double const wanted =
       block != 0 ? std::ceil(static_cast<double>(longest * element_size) / static_cast<double>(block))
                  : circulant_volume(of_rank, element_size).best_segment_count(typical.alpha, per_byte);
-  auto const pieces = static_cast<std::size_t>(std::min({wanted, static_cast<double>(longest), 1e9}));
-  std::size_t const each = (longest + pieces - 1) / pieces;
-  return {pieces, std::clamp<std::size_t>(least_segment / element_size, 1, each)};
+  auto const segments = static_cast<std::size_t>(std::min({wanted, static_cast<double>(longest), 1e9}));
+  std::size_t const each = (longest + segments - 1) / segments;
+  return {segments, std::clamp<std::size_t>(least_segment / element_size, 1, each)};
 }
 
-/// Elements beyond the vector: what is sent and received packed.
+/// Elements beyond the vector: messages sent and received packed.
 inline std::size_t room_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block, double per_byte) {
   return 2 * longest_list(of_rank, cut_for_lists(of_rank, element_size, block, per_byte));
 }
 
-/// What a rank does for itself, at most: it looks at all blocks for how to cut them, at data that are cut in every
-/// round, and packs; `copies` of all, where combining is none.
+/// A rank's own work, at most: it looks at all blocks to cut them, at data that are cut in every round, and packs;
+/// `copies` of all, not counting combinations.
 inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, std::size_t block, double per_byte,
                               int copies) {
   circulant_cut const cut = cut_for_lists(of_rank, element_size, block, per_byte);
   double const p = of_rank.parts, q = ceil_lg(of_rank.parts);
   if (of_rank.whole.empty() || q == 0) return {};
-  double cut_ranks = 0, pieces = 1;
+  double cut_ranks = 0, segments = 1;
   if (cuts_some(of_rank, cut)) {
     cut_ranks = static_cast<double>(of_rank.count_longer(cut.least));
-    pieces = cut.of({0, of_rank.longest()}).parts;
+    segments = cut.of({0, of_rank.longest()}).parts;
   }
   own_work its;
-  // Blocks are looked at for how to cut them; then each piece in the round in which it comes and in that in which it
+  // Blocks are looked at for how to cut them; then each segment in the round in which it comes and in that in which it
   // goes, and for each of q distances where its rank is.
-  if (!of_rank.is_even() && cut.pieces > 1) its.steps += 3 * p;
+  if (!of_rank.is_even() && cut.segments > 1) its.steps += 3 * p;
   double const whole_ones = static_cast<double>(of_rank.whole.size() / cut.least);
-  double const all_pieces = std::min(cut_ranks * pieces, whole_ones + cut_ranks);
-  its.steps += 20 * (all_pieces + q * cut_ranks) + 8 * q * std::min(p, cut_ranks * (q + 1));
+  double const all_segments = std::min(cut_ranks * segments, whole_ones + cut_ranks);
+  its.steps += 20 * (all_segments + q * cut_ranks) + 8 * q * std::min(p, cut_ranks * (q + 1));
   if (from_one_rank(of_rank)) return its;
-  its.moves = 2 * (all_pieces + q * std::min(p, cut_ranks + 2));
+  its.moves = 2 * (all_segments + q * std::min(p, cut_ranks + 2));
   // Pieces of the last rounds are sent more than once.
-  double const sent = cut_ranks == 0 || copies == 1 ? 0 : (q - 1) / pieces;
+  double const sent = cut_ranks == 0 || copies == 1 ? 0 : (q - 1) / segments;
   its.copied = (copies + sent) * static_cast<double>(of_rank.whole.size());
   return its;
 }
 
-/// Of even blocks, cut as if a byte cost so much as it typically does.
+/// For even blocks, cut as if a byte had its typical cost.
 inline double cost_of_lists(machine const& m, blocks const& even, std::size_t element_size, std::size_t block,
                             double typically, double per_byte) {
   if (even.whole.empty() || even.parts == 1) return 0;
-  auto const pieces = static_cast<double>(cut_for_lists(even, element_size, block, typically).pieces);
-  return circulant_volume(even, element_size).time(m.alpha, per_byte, pieces);
+  auto const segments = static_cast<double>(cut_for_lists(even, element_size, block, typically).segments);
+  return circulant_volume(even, element_size).time(m.alpha, per_byte, segments);
 }
 
-/// All blocks have the same length, and so have all pieces.
-inline bool pieces_are_even(blocks const& even, std::size_t element_size, std::size_t block, double typically) {
-  std::size_t const n = even.whole.size(), pieces = cut_for_lists(even, element_size, block, typically).pieces;
-  return n % (static_cast<std::size_t>(even.parts) * pieces) == 0;
+/// All blocks have the same length, and so have all segments.
+inline bool segments_are_even(blocks const& even, std::size_t element_size, std::size_t block, double typically) {
+  std::size_t const n = even.whole.size(), segments = cut_for_lists(even, element_size, block, typically).segments;
+  return n % (static_cast<std::size_t>(even.parts) * segments) == 0;
 }
 
-/// What goes to one peer goes as one message: lists of several stretches are packed behind the vector.
+/// All data for a peer is one message: lists of several stretches are packed behind the vector.
 template <steps Step>
 class packing {
  public:
@@ -121,31 +121,31 @@ class packing {
 
   void exchange(int to, circulant_lists::list const& sent, int from, circulant_lists::list const& received) {
     step_(packed(to, sent), recv{from, message(received, in_)});
-    for_each_packed(received, in_, [&](range piece, range packed) { step_(copy{packed, piece}); });
+    for_each_packed(received, in_, [&](range stretch, range packed) { step_(copy{packed, stretch}); });
   }
   void exchange_and_fold(int to, circulant_lists::list const& sent, int from, circulant_lists::list const& received) {
     if (received.size() == 1) return step_(packed(to, sent), fold{from, received.front()});
     step_(packed(to, sent), recv{from, message(received, in_)});
-    for_each_packed(received, in_, [&](range piece, range packed) { step_(merge{packed, piece}); });
+    for_each_packed(received, in_, [&](range stretch, range packed) { step_(merge{packed, stretch}); });
   }
 
  private:
   send packed(int to, circulant_lists::list const& list) {
-    for_each_packed(list, out_, [&](range piece, range packed) { step_(copy{piece, packed}); });
+    for_each_packed(list, out_, [&](range stretch, range packed) { step_(copy{stretch, packed}); });
     return {to, message(list, out_)};
   }
   static range message(circulant_lists::list const& list, std::size_t at) {
     if (list.size() == 1) return list.front();
     std::size_t end = at;
-    for (range const piece : list) end += piece.size();
+    for (range const stretch : list) end += stretch.size();
     return {at, end};
   }
   template <class F>
   static void for_each_packed(circulant_lists::list const& list, std::size_t at, F f) {
     if (list.size() == 1) return;
-    for (range const piece : list) {
-      f(piece, range{at, at + piece.size()});
-      at += piece.size();
+    for (range const stretch : list) {
+      f(stretch, range{at, at + stretch.size()});
+      at += stretch.size();
     }
   }
 
@@ -153,7 +153,7 @@ class packing {
   std::size_t out_, in_;   // where packed messages begin
 };
 
-/// f(pack, to, what is sent there, from, what is received from there) for all rounds, backwards from the last one on.
+/// Calls f(pack, to, list sent, from, list received) for all rounds, or backwards from the last one.
 template <steps Step, class F>
 void for_each_round_of_lists(Step& step, blocks const& of_rank, circulant_cut const& cut, bool backwards, F f) {
   circulant_lists rounds(of_rank, cut, step.rank());
@@ -176,7 +176,7 @@ void all_gather_in_lists(Step& step, blocks const& of_rank, circulant_cut const&
   });
 }
 
-/// The same backwards: what was received goes back, and is folded into what was sent.
+/// The same backwards: received data is sent back and folded into the data that was sent.
 template <steps Step>
 void reduce_scatter_in_lists(Step& step, blocks const& of_rank, circulant_cut const& cut) {
   for_each_round_of_lists(step, of_rank, cut, true, [](auto& pack, int to, auto& sent, int from, auto& received) {

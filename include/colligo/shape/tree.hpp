@@ -51,8 +51,8 @@ struct binomial_tree {
 };
 
 /// The same with up to `radix` groups merging at a time. The sizes are as even as so few rounds allow: 33 ranks in
-///   three rounds are 3 x 3 x 4, not 4 x 4 x 3. Precondition: radix >= 2. p = 9, radix 3 or 4, root 0:  0 <- 1,2  3,6
-///   3 <- 4,5    6 <- 7,8
+/// three rounds are 3 x 3 x 4, not 4 x 4 x 3. Precondition: radix >= 2.
+///   p = 9, radix 3 or 4, root 0:  0 <- 1,2  3,6    3 <- 4,5    6 <- 7,8
 class knomial_groups {
  public:
   constexpr knomial_groups(int p, int radix, int root = 0) : p_(p), root_(root) {
@@ -102,7 +102,8 @@ class knomial_groups {
 };
 
 /// The coursework's tree: the upper half of the ranks reports to the lower half, until one is left (any p: the lower
-///   half is the larger). p = 8:  0 <- 4 2 1    1 <- 5 3    2 <- 6    3 <- 7
+/// half is the larger).
+///   p = 8:  0 <- 4 2 1    1 <- 5 3    2 <- 6    3 <- 7
 struct halving_shape {
   int p;
 

@@ -150,7 +150,7 @@ struct group_of_threads {
         d.changed.notify_all();
       }
     }
-    void tell_of_waits(int rank, patience* its) { at(rank).on_wait = its; }
+    void report_waits(int rank, patience* its) { at(rank).on_wait = its; }
     static bool is_gone(void* self, int rank) { return static_cast<group*>(self)->at(rank).gone; }
 
     std::exception_ptr first_error() const { return first_; }

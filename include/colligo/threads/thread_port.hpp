@@ -54,7 +54,7 @@ struct over_threads {
       take(environment);
       if (!watches_waits() || size == 1) return;
       lose_patience(shared(), "run_threads");
-      ranks.tell_of_waits(rank, on_wait.get());
+      ranks.report_waits(rank, on_wait.get());
     }
     ~port() override { spare_requests = {}; }   // their steps use this port
 
@@ -151,7 +151,7 @@ struct over_threads {
       std::byte* free = combined_->data();
       auto& outgoing = memory_.outgoing;
       outgoing.clear();
-      for (piece const p : fragments(operands)) {
+      for (fragment const p : fragments(operands)) {
         if (!p.sends()) continue;
         outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_,
                             data_.has_failed()});
@@ -178,7 +178,7 @@ struct over_threads {
       try {
         std::size_t number = 0;
         bool all = true;
-        for (piece const p : fragments(operands_)) {
+        for (fragment const p : fragments(operands_)) {
           if (p.sends() || number++ < taken_) continue;
           std::byte* const into = p.folds() ? free_ : data_.write(p.elements);
           if (!take(p, into, waits)) return false;
@@ -196,7 +196,7 @@ struct over_threads {
       return true;
     }
 
-    bool take(piece const& wanted, std::byte* into, bool waits) {
+    bool take(fragment const& wanted, std::byte* into, bool waits) {
       parcel* const p = port_.ranks.accept(wanted.peer, rank(), number_, waits);
       if (!p) return false;
       std::size_t const n = p->n;

@@ -8,7 +8,6 @@
 /// ../adaptive.hpp adds COLLIGO_ADAPTIVE, which does the same for `automatic`.
 #pragma once
 
-#include <memory>
 #include <string_view>
 
 #include "../../select/door.hpp"
@@ -30,7 +29,7 @@ struct adapting {
  private:
   struct size_class;
   static size_class& class_of(port_base& port, call const& its, policies_of_collective policies);
-  static std::unique_ptr<size_class> new_class(port_base& port, call const& its, policy_table const& policies);
+  static owner<size_class> new_class(port_base& port, call const& its, policy_table const& policies);
   static bool agree(port_base& port, size_class& its);
 };
 

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -100,9 +99,9 @@ auto adapting<Lazy>::class_of(port_base& port, call const& its, policies_of_coll
 
 template <class Lazy>
 auto adapting<Lazy>::new_class(port_base& port, call const& its, policy_table const& policies)
-    -> std::unique_ptr<size_class> {
+    -> owner<size_class> {
   int const size = size_class::size_of(its);
-  auto made = std::make_unique<size_class>(size_class{its.what, its.of, size, size <= 17 ? 8u : size <= 22 ? 4u : 3u});
+  auto made = make_owner<size_class>(size_class{its.what, its.of, size, size <= 17 ? 8u : size <= 22 ? 4u : 3u});
   call rule = its;
   rule.vector = size_class::typical_vector(its);
   situation const s = situation_of(port, rule);

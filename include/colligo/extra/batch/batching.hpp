@@ -19,13 +19,13 @@
 #include <cstring>
 #include <exception>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../../engine/scratch.hpp"
 #include "../../select/communicators.hpp"
 #include "../../select/forms.hpp"
 
@@ -99,7 +99,7 @@ class parts_in_batch {
   parts_in_batch(parts_in_batch const&) = delete;
   parts_in_batch& operator=(parts_in_batch const&) = delete;
 
-  std::vector<std::unique_ptr<part_of_batch>> all;
+  std::vector<owner<part_of_batch>> all;
 
   /// Fixes the places of the parts. Units are multiples of all elements, if that leaves few gaps.
   template <class Lazy = void>
@@ -118,16 +118,17 @@ class parts_in_batch {
     unit_ = cut ? multiple : std::max<std::size_t>(1, (free + alignment - 1) / alignment * alignment);
     units_ = (free + unit_ - 1) / unit_;
     alignment_ = alignment;
-    bytes_.reset(new (std::align_val_t(cache_line)) std::byte[units_ * unit_ + 1]());   // gaps are sent too
+    bytes_ = memory_.of_size(units_ * unit_ + 1);
+    std::fill_n(bytes_, units_ * unit_, std::byte{});   // gaps are sent too
   }
-  std::span<std::byte> sent() { return {bytes_.get(), units_}; }   // as the engine counts them
+  std::span<std::byte> sent() { return {bytes_, units_}; }   // as the engine counts them
   void take() {
     for (auto const& part : all)
-      if (part->bytes() != 0) std::memcpy(bytes_.get() + part->begin(), part->in(), part->bytes());
+      if (part->bytes() != 0) std::memcpy(bytes_ + part->begin(), part->in(), part->bytes());
   }
   void give() {
     for (auto const& part : all)
-      if (part->bytes() != 0) std::memcpy(part->out(), bytes_.get() + part->begin(), part->bytes());
+      if (part->bytes() != 0) std::memcpy(part->out(), bytes_ + part->begin(), part->bytes());
   }
 
   /// Kept, because decisions for a call refer to it.
@@ -151,11 +152,9 @@ class parts_in_batch {
   }
   template <class Lazy>
   static constexpr indexed_combination by_index{&combine<Lazy>, &places_for_indices<Lazy>::all};
-  struct end_bytes {
-    void operator()(std::byte* its) const { ::operator delete[](its, std::align_val_t(cache_line)); }
-  };
 
-  std::unique_ptr<std::byte[], end_bytes> bytes_;
+  buffer memory_;
+  std::byte* bytes_ = nullptr;
   std::size_t unit_ = 1, units_ = 0, alignment_ = 1;
   bool commutes_ = true, exact_ = true;
 };
@@ -214,7 +213,7 @@ class batch {
     requires(!detail::stands_in_place<T> && travels_as_bytes<T> && detail::functor_on_values<Op, T>)
   batched<T> all_reduce(T const& value, Op&& op) {
     using part = detail::value_in_batch<T, std::decay_t<Op>>;
-    auto made = std::make_unique<part>(value, std::forward<Op>(op));
+    auto made = detail::make_owner<part>(value, std::forward<Op>(op));
     part const& its = *made;
     add(std::move(made));
     return {its.value(), is_done_};
@@ -255,9 +254,9 @@ class batch {
  private:
   template <class T, class Op>
   void add_vector(std::span<T const> in, std::span<T> out, Op&& op) {
-    add(std::make_unique<detail::vector_in_batch<T, std::decay_t<Op>>>(in, out, std::forward<Op>(op)));
+    add(detail::make_owner<detail::vector_in_batch<T, std::decay_t<Op>>>(in, out, std::forward<Op>(op)));
   }
-  void add(std::unique_ptr<detail::part_of_batch> part) {
+  void add(detail::owner<detail::part_of_batch> part) {
     if (is_used_) throw error("colligo: a call is added to a batch that has been run: make another batch");
     parts_.all.push_back(std::move(part));
   }
@@ -281,7 +280,8 @@ class batch {
     using nothing = detail::no_functor;   // errors of the functor come when it runs
     if constexpr (How == detail::made::at_once) {
       parts_.take();
-      if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(accepted.port, accepted.its, &detail::texts<c>);
+      if constexpr (std::is_same_v<Algorithm, automatic>)
+        run_by_rules(accepted.port, accepted.its, &detail::policy_table_of<c>);
       else run_call(accepted.port, accepted.its, decide<c, nothing>(accepted, algorithm));
       parts_.give();
       is_done_ = true;

@@ -144,7 +144,7 @@ typename Question::answer answered(Comm const& comm, Question its) {
   at.attempt([&] { list.emplace(its.capacity(), at.rank()); });
   list->write(its);
   auto accepted = accept_list(comm, list->bytes, its);
-  run_by_rules(accepted.port, accepted.its, &texts<collective::all_reduce>);
+  run_by_rules(accepted.port, accepted.its, &policy_table_of<collective::all_reduce>);
   return list->read(its);
 }
 
@@ -167,7 +167,7 @@ made_t<How> ask(Comm const& comm, Question its, typename Question::answer& out) 
   owner<owned_list<Question>> owned;
   at.attempt([&] { owned = make_owner<owned_list<Question>>(std::move(its), out, at.rank()); });
   auto accepted = accept_list(comm, owned->list.bytes, owned->its);
-  auto const& by = by_rules(accepted.port, accepted.its, &texts<collective::all_reduce>);
+  auto const& by = by_rules(accepted.port, accepted.its, &policy_table_of<collective::all_reduce>);
   return made_t<How>(prepare_call(accepted.port, accepted.its, by, std::move(owned), How == made::ready));
 }
 

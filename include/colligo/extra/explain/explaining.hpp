@@ -34,12 +34,12 @@ struct explaining {
 }  // namespace detail
 
 /// Describes a call of this collective with n elements of type T: the algorithm, its transport, who decided (the
-///   program, the environment, the table of measurements, the papers' rules), its predicted time and those of the
-///   others, and why the rest is excluded. For collectives on blocks n is the length of one, the same for all ranks.
-///   std::cout << colligo::explain<double>(world, colligo::collective::all_reduce, 1000, std::plus<>{}); Times are
-///   prices of recorded schedules on a `typical` machine of messages, in seconds (core/machine.hpp): they compare
-///   algorithms, and are missing above 32 ranks and for long schedules. Throws for an unknown name, as the call would;
-///   describes an algorithm that the call would refuse. Cost: milliseconds. Collective over comm.
+/// program, the environment, the table of measurements, the papers' rules), its predicted time and those of the others,
+/// and why the rest is excluded. For collectives on blocks n is the length of one, the same for all ranks.
+///   std::cout << colligo::explain<double>(world, colligo::collective::all_reduce, 1000, std::plus<>{});
+/// Times are prices of recorded schedules on a `typical` machine of messages, in seconds (core/machine.hpp): they
+/// compare algorithms, and are missing above 32 ranks and for long schedules. Throws for an unknown name, as the call
+/// would; describes an algorithm that the call would refuse. Cost: milliseconds. Collective over comm.
 template <class T, communicator Comm, class Op, algorithm Algorithm = automatic>
   requires(!algorithm<Op>)
 std::string explain(Comm const& comm, collective what, std::size_t n, Op const& op, Algorithm const& algorithm = {}) {

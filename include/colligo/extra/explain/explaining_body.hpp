@@ -102,11 +102,11 @@ template <class Lazy>
 
 template <class Lazy>
 [[gnu::cold]] void explaining<Lazy>::explain_if_new(port_base& port, call const& its, choice const& by) {
-  auto& told = kept_choices::of(port).explained;
+  auto& printed = kept_choices::of(port).explained;
   std::size_t const bytes = its.of->bytes(its.vector.whole.size());
-  std::remove_reference_t<decltype(told[0])> const now{its.what, its.of, static_cast<int>(std::bit_width(bytes))};
-  if (std::find(told.begin(), told.end(), now) != told.end()) return;
-  told.push_back(now);
+  std::remove_reference_t<decltype(printed[0])> const now{its.what, its.of, static_cast<int>(std::bit_width(bytes))};
+  if (std::find(printed.begin(), printed.end(), now) != printed.end()) return;
+  printed.push_back(now);
   std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
                      transport_text(port, its, by) + ", " + decider_text(port, its, by) + exactness_text(port, its, by);
   if (std::string const unused = unused_override_text(port, its, by); !unused.empty()) line += "; " + unused;

@@ -34,14 +34,14 @@ class impatient_rank final : public patience {
   COLLIGO_BODY void leave() override;
 
  private:
-  class step_told;
+  class announced_step;
   /// The wait in progress.
   struct wait {
     noted_call now;
     std::span<operand const> operands;   // of the step, or
     int peer = nobody;                   // of a step of one message
     std::uint32_t step = 0;
-    bool is_new = true, of_request = false, told = false, told_elsewhere = false;
+    bool is_new = true, of_request = false, reported = false, reported_elsewhere = false;
     std::int64_t began = 0;   // ns
   };
   struct ending;
@@ -50,8 +50,8 @@ class impatient_rank final : public patience {
   void next_step(std::span<operand const> operands, int peer);
   void note_awaited();
   void note() { notice_->put(wait_.now); }
-  void tell() const;
-  void tell_elsewhere(std::string_view what);
+  void report() const;
+  void report_elsewhere(std::string_view what);
   std::string rank_in_words(int rank) const;
   std::string awaited_in_words(noted_call const& its) const;
   bool has_come(int rank, std::uint32_t number) const;

@@ -75,7 +75,7 @@ COLLIGO_BODY impatient_rank::impatient_rank(port_base& port, patience_setting se
       own_(host ? nullptr : make_owner<rank_notice>()), notice_(host ? &host->my_record().notice : own_.get()) {
   notice_->process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_release);
   // Ranks of a host write there what they wait for, also for messages.
-  if (host) host->tell_of_waits(this);
+  if (host) host->report_waits(this);
   auto& all = impatient_ports::of_process();
   std::lock_guard const lock(all.mutex);
   all.ports.push_back(this);
@@ -87,8 +87,8 @@ COLLIGO_BODY impatient_rank::~impatient_rank() {
 }
 
 // Ranks that wait for this one on other communicators see where it is.
-[[gnu::cold]] COLLIGO_BODY void impatient_rank::tell_elsewhere(std::string_view what) {
-  wait_.told_elsewhere = !what.empty();
+[[gnu::cold]] COLLIGO_BODY void impatient_rank::report_elsewhere(std::string_view what) {
+  wait_.reported_elsewhere = !what.empty();
   noted_call in_none;
   std::copy_n(what.data(), std::min(what.size(), in_none.elsewhere.size() - 1), in_none.elsewhere.data());
   auto& all = impatient_ports::of_process();
@@ -99,9 +99,9 @@ COLLIGO_BODY impatient_rank::~impatient_rank() {
 }
 
 /// The steps of a call, which announce the next operands.
-class impatient_rank::step_told final : public any_step {
+class impatient_rank::announced_step final : public any_step {
  public:
-  step_told(any_step& step, impatient_rank& to)
+  announced_step(any_step& step, impatient_rank& to)
       : any_step(step.rank(), step.size(), step.element_size(), operands_), step_(step), to_(to) {}
 
   void exchange(range out, range in, pair_of peers, pair_kind kind) override {
@@ -138,7 +138,7 @@ COLLIGO_BODY void impatient_rank::watch(policy_run const& run, any_step& step, w
   ending const end{*this};
   enter(run.its, *run.by.policy, run.number);
   wait_.now.in_memory = step.shares_memory_with(step.rank());
-  step_told each(step, *this);
+  announced_step each(step, *this);
   trace ? trace->watch(run, each, data) : run(each);
 }
 
@@ -158,7 +158,7 @@ COLLIGO_BODY void impatient_rank::enter(call const& its, erased_policy const& wh
   notice_->latest.store(number, std::memory_order_release);
 }
 COLLIGO_BODY void impatient_rank::leave() {
-  if (wait_.told_elsewhere) tell_elsewhere({});
+  if (wait_.reported_elsewhere) report_elsewhere({});
   wait_ = {};
   note();
 }
@@ -176,7 +176,7 @@ COLLIGO_BODY void impatient_rank::next_step(std::span<operand const> operands, i
   wait_.operands = operands;
   wait_.peer = peer;
   wait_.is_new = true;
-  if (wait_.told_elsewhere) tell_elsewhere({});
+  if (wait_.reported_elsewhere) report_elsewhere({});
   if (wait_.now.step != 0) wait_.now.step = 0, note();
 }
 
@@ -206,10 +206,10 @@ COLLIGO_BODY void impatient_rank::waits() {
     wait_.began = now;
     note_awaited();
   }
-  if (!wait_.told_elsewhere && now - wait_.began >= longest / 2)
-    tell_elsewhere(concat({words_of_patience::call(wait_.now), " of ", words_of_patience::name(communicator_)}));
+  if (!wait_.reported_elsewhere && now - wait_.began >= longest / 2)
+    report_elsewhere(concat({words_of_patience::call(wait_.now), " of ", words_of_patience::name(communicator_)}));
   if (now - wait_.began < longest) return;
-  if (!std::exchange(wait_.told, true)) tell();
+  if (!std::exchange(wait_.reported, true)) report();
   if (!setting_.throws || wait_.now.is_vendor) return;   // a rank can not leave MPI's own collective
   latest_abandoned_ = wait_.now.its.number;
   throw stalled(concat({where(port_, wait_.now.its.what), "call #", latest_abandoned_, " has waited ",
@@ -274,17 +274,17 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
   if (has_come(rank, mine.its.number)) text = "has been in it";
   if (requests != 0)
     text += concat({", with ", requests, " request", requests == 1 ? "" : "s",
-                      " under way, which go on when it tests or waits for one"});
+                      " in progress, which continue when it tests or waits for one"});
   if (now.elsewhere[0] != '\0') text += concat({"; it waits in ", now.elsewhere.data()});
   return host_->ranks_may_leave() ? text : concat({text, "; ", process, " is alive"});
 }
 
-[[gnu::cold]] COLLIGO_BODY void impatient_rank::tell() const {
+[[gnu::cold]] COLLIGO_BODY void impatient_rank::report() const {
   noted_call const& mine = wait_.now;
   std::uint32_t const number = mine.its.number;
   if (host_) {   // one of the host's ranks reports for all
-    auto& told = host_->records()[0]->notice.told;
-    auto& its = told[number % told.size()];
+    auto& reported = host_->records()[0]->notice.reported;
+    auto& its = reported[number % reported.size()];
     std::uint32_t seen = its.load();
     do {
       if (seen == number) return;

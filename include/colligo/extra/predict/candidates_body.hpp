@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -81,7 +80,7 @@ std::vector<candidate> candidates_for(port_base& port, call const& its, policy_t
 /// Decisions for calls that repeat; the latest is tried first.
 template <class Entry>
 struct kept_entries final : kept_with_port {
-  std::vector<std::unique_ptr<Entry>> all;
+  std::vector<owner<Entry>> all;
   std::size_t latest = 0;
 
   static kept_entries& of(owner<kept_with_port>& its) {
@@ -97,7 +96,7 @@ struct kept_entries final : kept_with_port {
     return nullptr;
   }
   /// If there are `most` already, replaces the oldest.
-  Entry& add(std::unique_ptr<Entry> made, std::size_t most = static_cast<std::size_t>(-1)) {
+  Entry& add(owner<Entry> made, std::size_t most = static_cast<std::size_t>(-1)) {
     if (all.size() < most) latest = all.size(), all.push_back(std::move(made));
     else latest = std::exchange(oldest_, (oldest_ + 1) % most), all[latest] = std::move(made);
     return *all[latest];

@@ -4,9 +4,8 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
 
-#include "../../core/mode.hpp"
+#include "../../core/owner.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -22,7 +21,7 @@ class progress_thread {
 
  private:
   struct state;
-  std::unique_ptr<state> state_;
+  detail::owner<state> state_;
 };
 
 }  // namespace colligo

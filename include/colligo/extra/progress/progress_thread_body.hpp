@@ -20,7 +20,7 @@ struct progress_thread::state {
   std::thread looks;
 };
 
-COLLIGO_BODY progress_thread::progress_thread(std::chrono::microseconds period) : state_(std::make_unique<state>()) {
+COLLIGO_BODY progress_thread::progress_thread(std::chrono::microseconds period) : state_(detail::make_owner<state>()) {
   int threads = MPI_THREAD_SINGLE, initialised = 0;
   MPI_Initialized(&initialised);
   if (initialised) detail::check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");

@@ -101,7 +101,7 @@ void sum_in_any_order(port_base& port, call const& its, policies_of_collective p
     largest.what = collective::all_reduce, largest.root = 0;
     largest.vector = {{0, now}, port.size()};
     largest.in.covers = largest.out.covers = {0, now};
-    run_phase<std::uint16_t, maximum>(port, largest, exponents, exponents, &texts<collective::all_reduce>);
+    run_phase<std::uint16_t, maximum>(port, largest, exponents, exponents, &policy_table_of<collective::all_reduce>);
     for (std::size_t i = 0; i < now; ++i) contributed[i] = grid.contribution(in[done + i], exponents[i]);
     call added = its;
     if (part != n) {

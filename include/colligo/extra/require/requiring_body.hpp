@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -130,7 +129,7 @@ choice requiring<Lazy>::decide(endpoint& at, call const& its, policies_of_collec
     auto const found = look.best(s);
     if (!found && !asks.like)
       refuse(port, its.what, "require{" + look.property_text() + "}", ": no algorithm is known to have this property");
-    if (asks.keeps) kept.add(std::make_unique<entry>(its, asks, found), search::most_kept);
+    if (asks.keeps) kept.add(make_owner<entry>(its, asks, found), search::most_kept);
     return found ? *found : *asks.like;
   });
 }

@@ -15,21 +15,21 @@
 #include <thread>
 
 /// While it lives, stderr goes there.
-class told_on_stderr {
+class captured_stderr {
  public:
   /// A file that there is, or one of this process alone.
-  explicit told_on_stderr(std::string path = "") : path_(std::move(path)), before_(dup(2)) {
-    int const file = path_.empty() ? memfd_create("told", 0) : open(path_.c_str(), O_WRONLY | O_APPEND);
+  explicit captured_stderr(std::string path = "") : path_(std::move(path)), before_(dup(2)) {
+    int const file = path_.empty() ? memfd_create("captured", 0) : open(path_.c_str(), O_WRONLY | O_APPEND);
     if (before_ < 0 || file < 0 || dup2(file, 2) != 2) throw std::runtime_error("stderr can not be redirected");
     close(file);
     if (path_.empty()) path_ = "/proc/self/fd/2";
   }
-  ~told_on_stderr() {
+  ~captured_stderr() {
     dup2(before_, 2);
     close(before_);
   }
-  told_on_stderr(told_on_stderr const&) = delete;
-  told_on_stderr& operator=(told_on_stderr const&) = delete;
+  captured_stderr(captured_stderr const&) = delete;
+  captured_stderr& operator=(captured_stderr const&) = delete;
 
   std::string const& path() const { return path_; }
   std::string text() const {
@@ -47,7 +47,7 @@ class told_on_stderr {
   void await(std::string const& words, int times = 1) const {
     auto const late = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (count(words) < times) {
-      if (std::chrono::steady_clock::now() > late) throw std::runtime_error("not told: " + words + "\n" + text());
+      if (std::chrono::steady_clock::now() > late) throw std::runtime_error("not on stderr: " + words + "\n" + text());
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
