@@ -173,7 +173,6 @@ class port_base : public endpoint {
   std::vector<int> const& levels_asked() const { return levels_asked_; }
   bool levels_off() const { return levels_off_; }
   /// How long a rank waits before it reports. With patience a call waits here, not in the MPI library.
-  patience_setting const& patience_asked() const { return patience_; }
   bool watches_waits() const { return patience_.after != 0; }
 
   /// Runs a policy on this rank. Rethrows what the functor has thrown after the last message.
