@@ -39,7 +39,7 @@ struct calls<collective::broadcast> {
 };
 template <class Comm, class R, class Algorithm>
 void broadcast_elements(Comm const& comm, R& both, int root, Algorithm const& algorithm) {
-  accept_broadcast(comm, both, root).template make<made::at_once>(no_functor{}, algorithm);
+  accept_broadcast(comm, both, root).make(no_functor{}, algorithm);
 }
 
 /// The message that a rank with an empty container sends or expects. Checked mode needs none: ranks agree on the number
@@ -106,7 +106,7 @@ void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm 
     auto accepted = detail::accept_broadcast(comm, both, root);
     if (std::ranges::size(both) == 0 && !accepted.its.checked()) [[unlikely]]
       return detail::broadcast_nothing<T>(comm, root, algorithm);
-    accepted.template make<detail::made::at_once>(detail::no_functor{}, algorithm);
+    accepted.make(detail::no_functor{}, algorithm);
   }
 }
 /// ibroadcast, broadcast_init: the range and in-place forms as requests (request.hpp).

@@ -71,7 +71,7 @@ struct calls<collective::exclusive_scan> {
   static made_t<How> make_with_init(Accepted its, std::span<T> to, T const& init, Op&& op, Algorithm const& algorithm) {
     bool const first = its.port.rank() == 0;
     if constexpr (How == made::at_once) {
-      its.run(op, algorithm);
+      its.make(op, algorithm);
       combine_with_init(first, init, to, op);
     } else {
       using functor = std::decay_t<Op>;
@@ -177,7 +177,7 @@ T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& alg
   auto const out = detail::one(result);
   detail::door<collective::exclusive_scan, Comm> const door(comm);
   auto its = detail::accept_elementwise(door, detail::one(value), out);
-  its.run(op, algorithm);
+  its.make(op, algorithm);
   return its.port.rank() == 0 ? T{} : result;
 }
 

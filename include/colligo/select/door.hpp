@@ -204,28 +204,23 @@ class accepted {
   endpoint& port;
   call its;
 
-  /// Makes the call; returns when it is complete on this rank.
-  template <class Op, class Algorithm>
-  void run(Op& op, Algorithm const& algorithm) {
-    if constexpr (std::is_function_v<Op>) {
-      auto* pointer = &op;
-      run(pointer, algorithm);
+  /// Makes the call, and returns when it is complete on this rank; or makes a request that keeps the functor.
+  template <made How = made::at_once, class Op, class Algorithm>
+  made_t<How> make(Op&& op, Algorithm const& algorithm) {
+    using functor = std::remove_reference_t<Op>;
+    if constexpr (How != made::at_once) {
+      using kept = std::decay_t<Op>;
+      return make_owning<How, kept>(own<How, owned_functor<kept>>(std::forward<Op>(op)), algorithm);
+    } else if constexpr (std::is_function_v<functor>) {
+      make(&op, algorithm);
     } else {
       set_functor<Algorithm>(op);
       if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(port, its, &policy_table_of<C>);
       else if constexpr (requires { algorithm.run(port, its, &policy_table_of<C>); }) {
-        Algorithm::template check<C, T, std::remove_cv_t<Op>, Comm>();
+        Algorithm::template check<C, T, std::remove_cv_t<functor>, Comm>();
         algorithm.run(port, its, &policy_table_of<C>);
-      } else run_call(port, its, decide<Op>(algorithm));
+      } else run_call(port, its, decide<functor>(algorithm));
     }
-  }
-
-  /// The same, or a request that keeps the functor.
-  template <made How, class Op, class Algorithm>
-  made_t<How> make(Op&& op, Algorithm const& algorithm) {
-    using functor = std::decay_t<Op>;
-    if constexpr (How == made::at_once) run(op, algorithm);
-    else return make_owning<How, functor>(own<How, owned_functor<functor>>(std::forward<Op>(op)), algorithm);
   }
 
   /// Makes an object that a request owns. If that fails for a request that is started at once, the other ranks are

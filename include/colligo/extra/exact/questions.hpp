@@ -27,8 +27,8 @@ std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t m
   door<collective::exclusive_scan, Comm> const its(comm);
   blocks const one = its.vector_of(1);
   its.accept(one, std::span<std::int64_t const>(&mine, 1), one.whole, std::span(&before, 1), one.whole)
-      .run(op, automatic{});
-  accept_element(comm, all).run(op, automatic{});
+      .make(op, automatic{});
+  accept_element(comm, all).make(op, automatic{});
   return {its.rank() == 0 ? 0 : before, all};
 }
 

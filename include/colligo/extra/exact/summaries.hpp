@@ -259,7 +259,7 @@ template <class Comm, class Question>
 typename Question::answer answered(Comm const& comm, Question const& its) {
   auto state = its.local();
   typename Question::functor op;
-  accept_element(comm, state).run(op, automatic{});
+  accept_element(comm, state).make(op, automatic{});
   return Question::result(state);
 }
 
