@@ -135,12 +135,12 @@ TEST_CASE("pipelined circulant: any counts in N - 1 + ceil(lg p) rounds, every e
     for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 16)
       for (std::size_t const block : {100u, 333u, 5000u}) {
         auto const counts = distribution(p, 1000);
-        std::size_t const longest = *std::ranges::max_element(counts), pieces = ceil_div(longest, block);
+        std::size_t const longest = *std::ranges::max_element(counts), segments = ceil_div(longest, block);
         auto const s = record(pipelined_circulant{.block = block}, collective::all_gatherv, p, counts);
         INFO(name << ", p = " << p << ", B = " << block);
         CHECK_NOTHROW(s.verify());
-        CHECK(s.rounds() <= static_cast<int>(pieces) - 1 + ceil_lg(p));
-        CHECK(static_cast<int>(s.messages()) <= static_cast<int>(pieces) - 1 + ceil_lg(p));
+        CHECK(s.rounds() <= static_cast<int>(segments) - 1 + ceil_lg(p));
+        CHECK(static_cast<int>(s.messages()) <= static_cast<int>(segments) - 1 + ceil_lg(p));
         std::size_t sent = 0;
         for (message const& m : s.messages_in_order()) sent += m.sent.elements.size();
         CHECK(sent == static_cast<std::size_t>(p - 1) * std::reduce(counts.begin(), counts.end()));
@@ -176,13 +176,13 @@ TEST_CASE("pipelined circulant: what it says of its price is right of one rank's
         std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
         blocks const vector{{0, offsets.back()}, p, offsets.data()};
         detail::circulant_volume const of_all(vector, 1);
-        double const pieces = of_all.best_segment_count(m.alpha, m.beta);
-        std::size_t const block = ceil_div(vector.longest(), static_cast<std::size_t>(pieces));
+        double const segments = of_all.best_segment_count(m.alpha, m.beta);
+        std::size_t const block = ceil_div(vector.longest(), static_cast<std::size_t>(segments));
         double const recorded =
             price(record(pipelined_circulant{.block = block}, collective::all_gatherv, p, counts), m);
-        INFO(name << ", p = " << p << ", N = " << pieces);
+        INFO(name << ", p = " << p << ", N = " << segments);
         bool const one_rank = distribution == &distributions::broadcast;
-        CHECK(recorded == Approx(of_all.time(m.alpha, m.beta, pieces)).epsilon(one_rank ? 1e-3 : 0.1));
+        CHECK(recorded == Approx(of_all.time(m.alpha, m.beta, segments)).epsilon(one_rank ? 1e-3 : 0.1));
       }
 }
 
@@ -191,16 +191,16 @@ namespace {
 // What a rank receives in a round, piece by piece, as the circulant graph has it.
 circulant_lists::list one_by_one(blocks const& of_rank, circulant_cut const& cut, int rank, int round) {
   circulant_graph const graph{of_rank.parts};
-  int pieces = 0;
+  int segments = 0;
   for (int r = 0; r < graph.p; ++r)
-    if (!of_rank[r].empty()) pieces = std::max(pieces, cut.of(of_rank[r]).parts);
-  int const first = (graph.q - (pieces + graph.q - 1) % graph.q) % graph.q, at = first + round, k = at % graph.q;
+    if (!of_rank[r].empty()) segments = std::max(segments, cut.of(of_rank[r]).parts);
+  int const first = (graph.q - (segments + graph.q - 1) % graph.q) % graph.q, at = first + round, k = at % graph.q;
   circulant_lists::list all;
   for (int r = 0; r < graph.p; ++r) {
     if (r == rank || of_rank[r].empty()) continue;
     blocks const its = cut.of(of_rank[r]);
     int const asked = at - k - first + graph.received_by((rank - r + graph.p) % graph.p)[static_cast<std::size_t>(k)];
-    int const number = std::min(asked, pieces - 1) - (pieces - its.parts);
+    int const number = std::min(asked, segments - 1) - (segments - its.parts);
     if (number < 0) continue;
     if (!all.empty() && all.back().last == its[number].first) all.back().last = its[number].last;
     else all.push_back(its[number]);

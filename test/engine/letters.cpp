@@ -42,7 +42,7 @@ class steps final : public detail::moving_step {
     free_ = received_.data();
     taken_ = 0;
     std::lock_guard const lock(all_.mutex);
-    for (detail::piece const p : detail::fragments(operands)) {
+    for (detail::fragment const p : detail::fragments(operands)) {
       if (!p.sends()) continue;
       std::byte const* const first = data_.read(p.elements, p.which, combined.data());
       all_.of[{rank_, p.peer, number_}].emplace_back(first, first + data_.of().bytes(p.elements.size()));
@@ -52,7 +52,7 @@ class steps final : public detail::moving_step {
     if (all_.abandoned) throw colligo::failed_elsewhere("another rank has abandoned a call");
     std::lock_guard const lock(all_.mutex);
     std::size_t number = 0;
-    for (detail::piece const p : detail::fragments(operands_)) {
+    for (detail::fragment const p : detail::fragments(operands_)) {
       if (p.sends() || number++ < taken_) continue;
       auto& box = all_.of[{p.peer, rank_, number_}];
       if (box.empty()) return false;
