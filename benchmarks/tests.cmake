@@ -141,6 +141,9 @@ add_benchmark_test(cluster_trees_wan 8
   $<TARGET_FILE:cluster_trees> --pretend 2 --calls 1 --rounds 1 --clusters 2 --elements 10)
 set_tests_properties(benchmark_cluster_trees_wan PROPERTIES
   PASS_REGULAR_EXPRESSION "7 ranks: 7 ranks on 4 hosts\n[^\n]*\n  lam [^\n]* 8     4 +8     4\n")
+add_benchmark_test(cluster_family 4 $<TARGET_FILE:cluster_family> --bytes 8 --calls 1 --rounds 1)
+set_tests_properties(benchmark_cluster_family PROPERTIES PASS_REGULAR_EXPRESSION
+  "collective,placement[^\n]+\nall_gather,in-order,4,8,([^\n]+\n)+scan,shuffled,4,8,")
 add_benchmark_test(round_trips 4 $<TARGET_FILE:round_trips> --bytes 4 --calls 1 --rounds 1)
 set_tests_properties(benchmark_round_trips PROPERTIES PASS_REGULAR_EXPRESSION
   "pairs,bytes,min_us,median_us,max_us\n1,4,[^\n]+\n2,4,[^\n]+\n$")

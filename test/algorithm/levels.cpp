@@ -89,13 +89,21 @@ void check_laws(nest const& its, std::size_t n) {
     CHECK_NOTHROW(record(direct_by_level{.levels = &its}, collective::barrier, its.size(), 0).verify());
     for (int const root : {0, its.size() / 3, its.size() - 1})
       for (collective const c : {collective::reduce, collective::broadcast}) {
-        auto const one = record(direct_by_level{.levels = &its}, c, its.size(), n, root);
+        auto const one = record(leaders_by_level{.levels = &its}, c, its.size(), n, root);
         CHECK_NOTHROW(one.verify());
         CHECK(one.total_messages() == static_cast<std::size_t>(its.size() - 1));
         CHECK(one.rounds() <= its.levels());
       }
   });
+  for (collective const c : {collective::scan, collective::exclusive_scan}) {
+    if (its.size() > 32) break;
+    scan_by_level const tag{.levels = &its};
+    auto const one = record(tag, c, its.size(), n);
+    CHECK_NOTHROW(one.verify());
+    if (its.consecutive()) CHECK(one.rounds() < 2 * its.levels());
+  }
   if (its.size() > 24 || n == 1) return;
+  CHECK_NOTHROW(record(bundles_by_level{.levels = &its}, collective::all_to_all, its.size(), n).verify());
   // Blocks of several lengths.
   std::vector<std::size_t> counts(static_cast<std::size_t>(its.size()));
   for (std::size_t r = 0; r < counts.size(); ++r) counts[r] = (7 * r + 3) % 5 * n / 2;
@@ -103,9 +111,9 @@ void check_laws(nest const& its, std::size_t n) {
     slices_by_level const tag{.levels = &its};
     CHECK_NOTHROW(record(tag, c, its.size(), counts).verify());
   }
-  CHECK_NOTHROW(record(direct_by_level{.levels = &its}, collective::all_gatherv, its.size(), counts).verify());
+  CHECK_NOTHROW(record(leaders_by_level{.levels = &its}, collective::all_gatherv, its.size(), counts).verify());
   for (collective const c : {collective::gatherv, collective::scatterv}) {
-    auto const one = record(direct_by_level{.levels = &its}, c, its.size(), counts, its.size() / 3);
+    auto const one = record(leaders_by_level{.levels = &its}, c, its.size(), counts, its.size() / 3);
     CHECK_NOTHROW(one.verify());
     CHECK(one.total_messages() <= static_cast<std::size_t>(its.size() - 1));
   }
@@ -351,13 +359,22 @@ TEST_CASE(
           CHECK(recorded == Approx(formula).epsilon(1e-12));
           ++exact;
         });
+      if (p > 32 || !its.even()) continue;
+      scan_by_level const tag{.levels = &its};
+      for (machine const& m : priced::machines) {
+        auto const scanned = priced::both<collective::scan>(tag, m, p, 3);
+        auto const excluded = priced::both<collective::exclusive_scan>(tag, m, p, 3);
+        CHECK(scanned.recorded == Approx(scanned.formula).epsilon(1e-12));
+        CHECK(excluded.recorded == Approx(excluded.formula).epsilon(1e-12));
+      }
     }
   CHECK(exact > (COLLIGO_TEST_MOST_RECORDED_RANKS > 32 ? 500 : 100));
 }
 
 TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formulas are the schedules'") {
   std::mt19937 random(7);
-  for (auto const& [p, sizes] : {std::pair{32, ints{4}}, {24, {2, 3}}, {21, {4}}, {9, {2, 2}}, {64, {8}}})
+  int exact = 0;   // of all_to_all
+  for (auto const& [p, sizes] : {std::pair{32, ints{4}}, {24, {2, 3}}, {21, {4}}, {9, {2, 2}}, {16, {2}}, {64, {8}}})
     for (bool const shuffled : {false, true}) {
       if (p > COLLIGO_TEST_MOST_RECORDED_RANKS) continue;
       int const on_host = sizes.back() * (sizes.size() > 1 ? sizes[0] : 1);
@@ -402,13 +419,42 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
       }
       {
         auto const [into, out, messages] =
-            crossing(record(direct_by_level{.levels = &its}, collective::all_gather, p, n));
+            crossing(record(leaders_by_level{.levels = &its}, collective::all_gather, p, n));
         CHECK(messages == static_cast<std::size_t>(host_count * (host_count - 1)));
         for (int h = 0; h < host_count; ++h) CHECK(into.at(h) == (ranks - ranks_of(h)) * length);
       }
+      {
+        bundles_by_level const bundles{.levels = &its};
+        auto const [into, out, messages] = crossing(record(bundles, collective::all_to_all, p, n));
+        if (sizes.size() == 1) CHECK(messages == static_cast<std::size_t>(host_count * (host_count - 1)));
+        for (int h = 0; h < host_count; ++h) {
+          CHECK(into.at(h) == ranks_of(h) * (ranks - ranks_of(h)) * length);
+          CHECK(out.at(h) == into.at(h));
+        }
+        auto const its_policy = make_policy<collective::all_to_all, bundles_by_level, double, priced::any>(bundles);
+        auto const said = record(bundles, collective::all_to_all, p, n);
+        own_work const work = its_policy.work(blocks{{0, n}, p}, 8);
+        for (int r = 0; r < p; ++r) {
+          auto const moves = said.moves_of(r);
+          double copied = 0;
+          for (auto const& move : moves) copied += static_cast<double>(move.what.elements.tail.size());
+          CHECK((static_cast<double>(moves.size()) <= work.moves && copied <= work.copied));
+        }
+        for (machine const& m : priced::machines) {
+          if (its_policy.exact_for(m, p, n) != formula::exact) continue;
+          auto const [recorded, formula] = priced::both<collective::all_to_all>(bundles, m, p, n);
+          CHECK(recorded == Approx(formula).epsilon(1e-12));
+          ++exact;
+        }
+      }
+      if (!shuffled && host_count <= 9 && sizes.size() == 1) {   // the last rank of each host tells all higher ones
+        auto const [into, out, messages] = crossing(record(scan_by_level{.levels = &its}, collective::scan, p, length));
+        CHECK(messages == static_cast<std::size_t>(host_count * (host_count - 1) / 2));
+        CHECK(into.at(host_count - 1) == static_cast<std::size_t>(host_count - 1) * length);
+      }
       for (int const root : {0, p / 2}) {
         int const its_host = hosts[static_cast<std::size_t>(root)];
-        direct_by_level const tag{.levels = &its};
+        leaders_by_level const tag{.levels = &its};
         auto const [into, out, messages] = crossing(record(tag, collective::gather, p, n, root));
         auto const [into_others, from_root, scattered] = crossing(record(tag, collective::scatter, p, n, root));
         CHECK(messages == static_cast<std::size_t>(host_count - 1));
@@ -430,6 +476,7 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
         CHECK(scattered.recorded == Approx(scattered.formula).epsilon(1e-12));
       }
     }
+  CHECK(exact == (COLLIGO_TEST_MOST_RECORDED_RANKS > 31 ? 28 : 0));
 }
 
 TEST_CASE("levels in random nests obey the laws") {
@@ -451,8 +498,8 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
             colligo::all_reduce(comm, laws::words_of(comm.rank(), n), out, as_commutative(laws::concatenation{}), tag);
             laws::expect_words(out, p, its.consecutive(), std::string(Tag::name));
           });
-        direct_by_level const tag{.levels = &its};
-        colligo::barrier(comm, tag);
+        colligo::barrier(comm, direct_by_level{.levels = &its});
+        leaders_by_level const tag{.levels = &its};
         for (int root = 0; root < p; ++root) {
           auto const mine = laws::words_of(comm.rank(), 3);
           std::vector<std::string> out(comm.rank() == root ? 3 : 0), sent(3);
@@ -462,6 +509,24 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
           colligo::broadcast(comm, sent, root, tag);
           laws::expect(sent == laws::words_of(root, 3), "broadcast by levels", p, 3);
         }
+        auto const before = [&](int ranks) {
+          std::string all;
+          for (int r = 0; r < ranks; ++r) all += laws::words_of(r, 1)[0];
+          return all;
+        };
+        std::string const word = laws::words_of(comm.rank(), 1)[0];
+        scan_by_level const scans{.levels = &its};
+        laws::expect(colligo::scan(comm, word, laws::concatenation{}, scans) == before(comm.rank() + 1),
+                     "scan by levels", p, 1);
+        laws::expect(colligo::exclusive_scan(comm, word, std::string{}, laws::concatenation{}, scans) ==
+                         before(comm.rank()), "exclusive_scan by levels", p, 1);
+        std::vector<std::string> for_each, from_each(static_cast<std::size_t>(2 * p));
+        for (int r = 0; r < 2 * p; ++r) for_each.push_back(std::to_string(comm.rank()) + " to " + std::to_string(r));
+        colligo::all_to_all(comm, for_each, from_each, bundles_by_level{.levels = &its});
+        for (int r = 0; r < 2 * p; ++r)
+          laws::expect(from_each[static_cast<std::size_t>(r)] ==
+                           std::to_string(r / 2) + " to " + std::to_string(2 * comm.rank() + r % 2),
+                       "all_to_all by levels", p, 2);
         auto const here = static_cast<std::size_t>(comm.rank());
         for (auto const& counts : laws::distributions(p, 5)) {
           auto const all = laws::words_of_all(counts);

@@ -287,15 +287,22 @@ TEST_CASE(
   CHECK(over(collective::all_reduce, 32, 4, 8, false) == "hierarchical_direct");
   CHECK(over(collective::all_reduce, 32, 4, 8, false, true) == "recursive_doubling");
   CHECK(over(collective::all_reduce, 32, 1, 8) == "recursive_doubling");
-  CHECK(over(collective::all_gather, 32, 4, 8) == "direct_by_level");
+  CHECK(over(collective::all_gather, 32, 4, 8) == "leaders_by_level");
   CHECK(over(collective::all_gather, 32, 4, 1 << 16, false, true) == "slices_by_level");
   CHECK(over(collective::all_gatherv, 128, 4, 128) == "slices_by_level");
   CHECK(over(collective::all_gather, 32, 1, 8) == "recursive_doubling");
   CHECK(over(collective::reduce_scatter, 32, 4, 1024, true, true) == "slices_by_level");
   CHECK(over(collective::reduce_scatter, 32, 4, 1024, false, false) == "slices_by_level");
   CHECK(over(collective::reduce_scatter, 32, 4, 1024, false, true) != "slices_by_level");
-  CHECK(over(collective::gather, 32, 4, 1024, false, true) == "direct_by_level");
-  CHECK(over(collective::scatterv, 32, 4, 1024, false, true) == "direct_by_level");
+  CHECK(over(collective::gather, 32, 4, 1024, false, true) == "leaders_by_level");
+  CHECK(over(collective::scatterv, 32, 4, 1024, false, true) == "leaders_by_level");
+  CHECK(over(collective::all_to_all, 32, 4, 32 * 8, false, true) == "bundles_by_level");
+  CHECK(over(collective::all_to_all, 32, 4, 32 * 4096) == "pairwise");
+  CHECK(over(collective::all_to_all, 32, 1, 32 * 8) == "bruck");
+  CHECK(over(collective::scan, 32, 4, 8, false) == "scan_by_level");
+  CHECK(over(collective::exclusive_scan, 32, 4, 8, false) == "scan_by_level");
+  CHECK(over(collective::scan, 32, 4, 8, false, true) == "recursive_doubling");
+  CHECK(over(collective::scan, 32, 4, 1 << 20, false) != "scan_by_level");
 
   // Whole vectors or slices between hosts: of 8 on a network where start-ups overlap, and where nobody has measured; of
   // two, where slices move as much in two rounds, and save combining alone.

@@ -12,6 +12,7 @@
 #include "binary_blocks.hpp"
 #include "binary_tree.hpp"
 #include "bruck.hpp"
+#include "bundles_by_level.hpp"
 #include "census.hpp"
 #include "chained_halving.hpp"
 #include "circulant.hpp"
@@ -38,9 +39,11 @@
 #include "recursive_halving.hpp"
 #include "ring.hpp"
 #include "rotating_ring.hpp"
+#include "scan_by_level.hpp"
 #include "scatter_all_gather.hpp"
 #include "slices_by_level.hpp"
 #include "sorted_halving.hpp"
+#include "leaders_by_level.hpp"
 #include "vendor.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -83,6 +86,9 @@ using catalogue_of_tags = list_of_tags<   //
     multi_leader<>,                   //
     direct_by_level,                  //
     slices_by_level,                  //
+    leaders_by_level,                //
+    bundles_by_level,                 //
+    scan_by_level,                    //
     direct,                           //
     shared_memory,                    //
     vendor>;

@@ -21,91 +21,40 @@
 #include <string_view>
 
 #include "../core/policy.hpp"
-#include "../shape/blocks_by_level.hpp"
-#include "../shape/everybody.hpp"
+#include "../shape/slices_of_level.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// One rank's part: the slices of a level, then what is left of its own on the levels above, then back. `Blocks`: of
-/// blocks, which stand in columns.
-template <bool Blocks, steps Step>
-class slices_by_level_of {
- public:
-  slices_by_level_of(nest const& its, Step& step) : its_(its), step_(step), me_(its.place_of(step.rank())) {}
+/// `left` of the vector, from a level on.
+template <steps Step>
+void all_reduce_in_slices(nest const& its, Step& step, range left, int level) {
+  if (level == its.levels()) return;
+  slices_of_level const here{its, step, level};
+  auto const slice = [cut = blocks{left, here.slices}](int part) { return cut[part]; };
+  here.combine(slice);
+  if (here.leads()) all_reduce_in_slices(its, step, slice(here.mine), its.long_round_after(level));
+  here.collect(slice);
+}
 
-  void all_reduce(range all) { run(collective::all_reduce, all, its_.long_round_after(-1)); }
+template <steps Step>
+void all_gather_in_slices(blocks_by_level const& columns, Step& step, int level) {
+  if (level == columns.its.levels()) return;
+  slices_of_level const here{columns.its, step, level};
+  here.lend(columns, false);
+  if (here.leads()) all_gather_in_slices(columns, step, columns.its.long_round_after(level));
+  here.collect(here.shares_of(columns));
+}
 
-  void all_gather(blocks const& block) {
-    blocks_by_level const columns{its_, block, true};
-    columns_ = &columns;
-    step_(copy{block[step_.rank()], columns(its_.column_within(-1, me_))});
-    run(collective::all_gather, {}, its_.long_round_after(-1));
-    columns.copy_all(step_, true);
-  }
-
-  void reduce_scatter(blocks const& block) {
-    blocks_by_level const columns{its_, block, true};
-    columns_ = &columns;
-    columns.copy_all(step_, false);
-    run(collective::reduce_scatter, {}, its_.long_round_after(-1));
-    step_(copy{columns(its_.column_within(-1, me_)), block[step_.rank()]});
-  }
-
- private:
-  // `left`: of the vector on this level; columns say that for themselves.
-  void run(collective what, range left, int level) {
-    if (level == its_.levels()) return;
-    int const below = its_.long_round_before(level), slices = its_.fewest(level);
-    nest::group const all = its_.group_at(level, me_), own = its_.group_at(below, me_);
-    int const parts = its_.parts(below, all), mine = its_.part_of(below, all, me_);
-    bool const leads = mine < slices;
-    auto const place = [=, this](int part) { return same_slice(its_.part(below, all, part), own, below); };
-    auto const peer = [=, this](int part) { return its_.rank_at(place(part)); };
-    auto const others = [=](int i) { return peer(other(i, mine)); };
-    auto const slice = [&](int part) {
-      if constexpr (Blocks) return (*columns_)(its_.share(level, place(part)));
-      else return blocks{left, slices}[part];
-    };
-    // Blocks of those who lead none go through a part that does.
-    auto const through_leader = [&](auto const& kept, auto const& led) {
-      if (!leads) return step_(kept(peer(mine % slices), (*columns_)(its_.column_within(below, me_))));
-      for (int part = mine + slices; part < parts; part += slices)
-        step_(led(peer(part), (*columns_)(its_.column_within(below, place(part)))));
-    };
-    auto const give = [](int to, range some) { return send{to, some}; };
-    auto const take = [](int from, range some) { return recv{from, some}; };
-    int const theirs = slices - leads, of_mine = leads ? parts - 1 : 0;   // messages
-    if (Blocks && what == collective::all_gather) {
-      if constexpr (Blocks) through_leader(give, take);
-    } else
-      step_(listed{theirs + of_mine, [=, this](int i) -> operand {
-                     if (int const part = other(i, mine); i < theirs) return send{peer(part), slice(part)};
-                     return fold{peer(other(in_order_of_ranks(its_, i - theirs, of_mine, others), mine)), slice(mine)};
-                   }});
-    if (leads) run(what, Blocks ? left : slice(mine), its_.long_round_after(level));
-    if constexpr (Blocks)
-      if (what == collective::reduce_scatter) return through_leader(take, give);
-    step_(listed{theirs + of_mine, [=](int i) -> operand {
-                   int const part = other(i < of_mine ? i : i - of_mine, mine);
-                   if (i < of_mine) return send{peer(part), slice(mine)};
-                   return recv{peer(part), slice(part)};
-                 }});
-  }
-
-  // The place in a group of level `level` that leads the slices which this one leads in `own`.
-  int same_slice(nest::group of, nest::group own, int level) const {
-    if (level < 0) return of.first;
-    int const below = its_.long_round_before(level), mine = its_.part_of(below, own, me_);
-    return same_slice(its_.part(below, of, mine), its_.part(below, own, mine), below);
-  }
-
-  nest const& its_;
-  Step& step_;
-  int me_;
-  blocks_by_level const* columns_ = nullptr;
-};
+template <steps Step>
+void reduce_scatter_in_slices(blocks_by_level const& columns, Step& step, int level) {
+  if (level == columns.its.levels()) return;
+  slices_of_level const here{columns.its, step, level};
+  here.combine(here.shares_of(columns));
+  if (here.leads()) reduce_scatter_in_slices(columns, step, columns.its.long_round_after(level));
+  here.lend(columns, true);
+}
 
 }   // namespace detail
 
@@ -160,7 +109,7 @@ struct slices_by_level {
     template <steps Step>
     void operator()(Step& step, range all) const {
       this->with(step.size(),
-                 [&](nest const& its) { detail::slices_by_level_of<false, Step>(its, step).all_reduce(all); });
+                 [&](nest const& its) { detail::all_reduce_in_slices(its, step, all, its.long_round_after(-1)); });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
@@ -177,8 +126,12 @@ struct slices_by_level {
 
     template <steps Step>
     void operator()(Step& step, blocks const& block) const {
-      this->with(step.size(),
-                 [&](nest const& its) { detail::slices_by_level_of<true, Step>(its, step).reduce_scatter(block); });
+      this->with(step.size(), [&](nest const& its) {
+        detail::blocks_by_level const columns{its, block, true};
+        columns.copy_all(step, false);
+        detail::reduce_scatter_in_slices(columns, step, its.long_round_after(-1));
+        step(copy{columns.of_own(step.rank()), block[step.rank()]});
+      });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
@@ -192,8 +145,12 @@ struct slices_by_level {
   struct all_gatherv : blocks_in_columns {
     template <steps Step>
     void operator()(Step& step, blocks const& block) const {
-      this->with(step.size(),
-                 [&](nest const& its) { detail::slices_by_level_of<true, Step>(its, step).all_gather(block); });
+      this->with(step.size(), [&](nest const& its) {
+        detail::blocks_by_level const columns{its, block, true};
+        step(copy{block[step.rank()], columns.of_own(step.rank())});
+        detail::all_gather_in_slices(columns, step, its.long_round_after(-1));
+        columns.copy_all(step, true);
+      });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {

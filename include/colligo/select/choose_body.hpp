@@ -291,7 +291,7 @@ inline direct in_one_round(machine const& m, int hosts) {
 template <collective C>
 std::optional<any_algorithm> choose_on_hosts(situation const& s) {
   using enum collective;
-  if (s.hosts.empty() || C == scan || C == exclusive_scan || C == barrier || has_two_vectors(C)) return std::nullopt;
+  if (s.hosts.empty() || C == barrier || C == all_to_all_v) return std::nullopt;
   host_map const map{s.hosts, s.p(), s.tables};
   int const hosts = map.host_count();
   constexpr int few = 16;
@@ -300,11 +300,19 @@ std::optional<any_algorithm> choose_on_hosts(situation const& s) {
     if (s.bytes() >= (hosts <= few ? 1u << 20 : 1u << 15)) return multi_leader{};
     if (hosts <= few) return hierarchical<binary_tree, direct>{.between = in_one_round(costs(s).m, hosts)};
   }
-  if constexpr (has_blocks(C)) {
+  if constexpr (C == all_to_all) {
+    // Longer blocks would pay for going through memory twice: simulated with 8 hosts of 8 ranks, 16 KiB take 1.004.
+    if (s.bytes() > 1024 * static_cast<std::size_t>(s.p())) return std::nullopt;
+    return bundles_by_level{};
+  } else if constexpr (C == scan || C == exclusive_scan) {
+    constexpr std::size_t short_enough = 8192;
+    if (!map.consecutive() || s.bytes() > short_enough) return std::nullopt;
+    return scan_by_level{};
+  } else if constexpr (has_blocks(C)) {
     // Measured there: all_gather of 8 bytes a rank takes 21 to 30 ms by one leader of each host, 29 to 31 in slices; of
     // 8 KiB with shuffled ranks 299 and 242.
     bool const bundled = hosts <= few && s.bytes() < 1u << 16 && (C == all_gather || C == all_gatherv);
-    return has_root(C) || bundled ? any_algorithm{direct_by_level{}} : slices_by_level{};
+    return has_root(C) || bundled ? any_algorithm{leaders_by_level{}} : slices_by_level{};
   } else {
     return hierarchical{};
   }
@@ -347,9 +355,8 @@ template <collective C>
 std::optional<any_algorithm> choose_by_level(situation const& s) {
   using enum collective;
   constexpr std::size_t short_enough = 448;
-  constexpr bool is_whole = C == all_reduce || C == reduce || C == broadcast || C == barrier;
-  bool const everybody = C == all_reduce || C == barrier;
-  if (is_whole && s.bytes() <= short_enough && (!everybody || s.levels->pairs_off())) return direct_by_level{};
+  if ((C == reduce || C == broadcast) && s.bytes() <= short_enough) return leaders_by_level{};
+  if ((C == all_reduce || C == barrier) && s.bytes() <= short_enough && s.levels->pairs_off()) return direct_by_level{};
   if (C == all_reduce) return slices_by_level{};
   return std::nullopt;
 }

@@ -27,8 +27,11 @@ struct blocks_by_level {
     for (int i = 0; i < some; ++i) before += of_rank(i).size();
     return first + before;
   }
-  range of(int i) const { return (*this)({i, i + 1}); }
   range operator()(nest::group some) const { return {begin_of(some.first), begin_of(some.last)}; }
+  range of_own(int rank) const {
+    int const place = its.place_of(rank);
+    return (*this)(in_columns ? its.column_within(-1, place) : nest::group{place, place + 1});
+  }
 
   /// All of them, from where the ranks' blocks are, or back.
   template <steps Step>

@@ -57,7 +57,18 @@ class nest {
     while (level < levels() && is_short_round(level));
     return level;
   }
-  /// Parts of the smallest group of a level that is no such round: groups of the one before.
+  /// The level before or after one that is no round at all, but was named.
+  int named_before(int level) const {
+    do --level;
+    while (level >= 0 && levels_[index(level)].is_round);
+    return level;
+  }
+  int named_after(int level) const {
+    do ++level;
+    while (level < levels() && levels_[index(level)].is_round);
+    return level;
+  }
+  /// Parts of the smallest group of a level that is no short round: groups of the one before.
   int fewest(int level) const { return levels_[index(level)].fewest; }
   /// That a place is in; below the innermost level it is there alone.
   group group_at(int level, int place) const {
@@ -109,7 +120,7 @@ class nest {
  private:
   struct one_level {
     std::vector<int> group, first;   // of each place; of each group, and the end
-    bool is_short_round = false;
+    bool is_round = false, is_short_round = false;
     int fewest = 1, columns_above = 1;   // slices that those of the level are cut into further out
   };
 

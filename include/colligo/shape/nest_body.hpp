@@ -100,7 +100,7 @@ COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
 }
 
 COLLIGO_BODY nest::one_level nest::level_of(std::vector<int> numbers) {
-  one_level its{std::move(numbers), {0}, false, 1, 1};
+  one_level its{std::move(numbers), {0}};
   for (std::size_t place = 1; place <= its.group.size(); ++place)
     if (place == its.group.size() || its.group[place] != its.group[place - 1])
       its.first.push_back(static_cast<int>(place));
@@ -133,6 +133,7 @@ COLLIGO_BODY bool nest::all_pair_off() const {
     next += made;
   }
   levels_.insert(levels_.begin() + level, level_of(std::move(numbers)));
+  levels_[index(level)].is_round = true;
   levels_[index(level)].is_short_round = most <= most_in_slices;
   if (pairs_off_ && !all_pair_off()) levels_.erase(levels_.begin() + level);
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Leaders by level: a tree in which one rank leads each group: the root, or whose place is that of the leader around
+/// it. Leaders of the groups that a level joins exchange whole vectors, or bundles of all blocks of their groups.
+/// Picture  levels 2 x 2, root 0   1->0 3->2   2->0: of gather the blocks 2 and 3 as one message
+/// Cost     as many messages in a step as the level joins groups, p - 1 in all; each block of gather and scatter enters
+///          or leaves a group once. all_gather: a gather within the outermost groups, whose leaders exchange bundles,
+///          and a broadcast
+/// Own work where groups do not hold consecutive ranks: blocks copied side by side
+/// Needs    any p, any levels, any root; room for another vector, but of reduce and broadcast
+/// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute
+/// Prefer   blocks on several hosts, short vectors on many cores.   Avoid: long vectors (see slices_by_level)
+/// Source   trees of n levels, as in collectives over shared memory
+#pragma once
+
+#include <string_view>
+
+#include "../core/step.hpp"
+#include "../shape/blocks_by_level.hpp"
+#include "../shape/leaders.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// What all have to the root.
+template <steps Step>
+void gather_by_level(nest const& its, Step& step, blocks_by_level const& places, int root, along which) {
+  along_leaders(its, step.rank(), root, false, which, [&](auto own, int others, auto const& peer, auto const& part) {
+    if (others == 0) return step(send{peer(0), places(own)});
+    step(listed{others, [&](int k) { return recv{peer(k), places(part(k))}; }});
+  });
+}
+
+template <steps Step>
+void broadcast_by_level(nest const& its, Step& step, range all, int root, along which) {
+  along_leaders(its, step.rank(), root, true, which, [&](auto, int others, auto const& peer, auto const&) {
+    if (others == 0) return step(recv{peer(0), all});
+    step(listed{others, [&](int k) { return send{peer(k), all}; }});
+  });
+}
+
+}  // namespace detail
+
+struct leaders_by_level {
+  static constexpr std::string_view name = "leaders_by_level";
+
+  nest const* levels = nullptr;   ///< null: as the communicator knows
+
+ private:
+  struct in_bundles : detail::over_levels<leaders_by_level> {
+    static std::size_t scratch(blocks const& vector, std::size_t) { return vector.whole.size(); }
+    own_work work(blocks const& vector, std::size_t) const {
+      if (in_order(vector.parts)) return {};
+      return {vector.parts + 1.0, static_cast<double>(vector.whole.size() + vector.longest())};
+    }
+  };
+
+ public:
+  template <class T, class Op>
+  struct reduce : detail::over_levels<leaders_by_level> {
+    static constexpr bool ordered = true;
+
+    template <steps Step>
+    void operator()(Step& step, range all, int root) const {
+      this->with(step.size(), [&](nest const& its) {
+        detail::along_leaders(its, step.rank(), root, false, detail::along::all_levels,
+                               [&](auto, int others, auto const& peer, auto const&) {
+          if (others == 0) return step(send{peer(0), all});
+          step(listed{others, [&](int k) { return fold{peer(detail::in_order_of_ranks(its, k, others, peer)), all}; }});
+        });
+      });
+    }
+  };
+
+  template <class T>
+  struct broadcast : detail::over_levels<leaders_by_level> {
+    template <steps Step>
+    void operator()(Step& step, range all, int root) const {
+      this->with(step.size(), [&](nest const& its) {
+        detail::broadcast_by_level(its, step, all, root, detail::along::all_levels);
+      });
+    }
+  };
+
+  template <class T>
+  struct gatherv : in_bundles {
+    template <steps Step>
+    void operator()(Step& step, blocks const& block, int root) const {
+      this->with(step.size(), [&](nest const& its) {
+        detail::blocks_by_level const places{its, block, false, its.consecutive()};
+        if (!places.in_place) step(copy{block[step.rank()], places.of_own(step.rank())});
+        detail::gather_by_level(its, step, places, root, detail::along::long_rounds);
+        if (step.rank() == root) places.copy_all(step, true);
+      });
+    }
+  };
+
+  template <class T>
+  struct all_gatherv : in_bundles {
+    template <steps Step>
+    void operator()(Step& step, blocks const& block) const {
+      using detail::along;
+      this->with(step.size(), [&](nest const& its) {
+        detail::blocks_by_level const places{its, block, false, its.consecutive()};
+        int const root = its.rank_at(0);
+        if (!places.in_place) step(copy{block[step.rank()], places.of_own(step.rank())});
+        detail::gather_by_level(its, step, places, root, along::below_outermost);
+        detail::along_leaders(its, step.rank(), root, false, along::outermost,
+                               [&](auto own, int others, auto const& peer, auto const& part) {
+          step(listed{2 * others, [&](int i) {
+                        return i < others ? operand(send{peer(i), places(own)})
+                                          : operand(recv{peer(i - others), places(part(i - others))});
+                      }});
+        });
+        detail::broadcast_by_level(its, step, places({0, step.size()}), root, along::below_outermost);
+        places.copy_all(step, true);
+      });
+    }
+  };
+
+  template <class T>
+  struct scatterv : in_bundles {
+    template <steps Step>
+    void operator()(Step& step, blocks const& block, int root) const {
+      this->with(step.size(), [&](nest const& its) {
+        detail::blocks_by_level const places{its, block, false, its.consecutive()};
+        if (step.rank() == root) places.copy_all(step, false);
+        detail::along_leaders(its, step.rank(), root, true, detail::along::long_rounds,
+                               [&](auto own, int others, auto const& peer, auto const& part) {
+          if (others == 0) return step(recv{peer(0), places(own)});
+          step(listed{others, [&](int k) { return send{peer(k), places(part(k))}; }});
+        });
+        if (!places.in_place) step(copy{places.of_own(step.rank()), block[step.rank()]});
+      });
+    }
+  };
+};
+
+}  // namespace colligo

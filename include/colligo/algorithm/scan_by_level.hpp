@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Scan by level: within each cache, or host, a rank gets the values of all lower ones; the last one has the total of
+/// its group, and the last ones do the same on the next level. Then each of them hands down what is before its group.
+/// Picture  levels 4 x 2   up: 0->1 0->2 0->3 1->2 1->3 2->3, likewise 4-7   3->7   down: 7->4 7->5 7->6
+/// Cost     with f parts joined by a level, the sum over levels of f - 1 messages in turn, the last one-way, and as
+///          many combinations, and over all but the last level of f - 1 one-way messages and at most two
+///          combinations: equal to the recorded schedule where groups of a level have as many parts
+/// Own work about 4 copies and merges a level
+/// Needs    any p; levels whose groups hold consecutive ranks, otherwise it goes without; memory for as many vectors as
+///          there are levels and parts of one
+/// Order    kept
+/// Prefer   short vectors on several hosts or many cores: each host's link is crossed in one direction at a time, by
+///          the total.   Avoid: long vectors (see pipelined_chain)
+/// Source   Sanders, Traff, Parallel Prefix (Scan) Algorithms for MPI, 2006, which has hosts of several ranks too
+#pragma once
+
+#include <string_view>
+
+#include "../core/policy.hpp"
+#include "../shape/nest.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// Behind the vector: for each level what is before the part that the rank is last in, then what has come from others.
+template <bool Inclusive, steps Step>
+void scan_along(nest const& its, Step& step, range all) {
+  int const me = step.rank();
+  auto const behind = [all](int i) {
+    std::size_t const first = all.last + static_cast<std::size_t>(i) * all.size();
+    return range{first, first + all.size()};
+  };
+  auto const is_last = [&](int level) { return its.group_at(level, me).last == me + 1; };
+  auto const last_of = [&](nest::group of, int level, int part) { return its.part(level, of, part).last - 1; };
+  for (int level = 0; level < its.levels() && is_last(level - 1); ++level) {
+    nest::group const own = its.group_at(level, me);
+    int const parts = its.parts(level - 1, own), mine = its.part_of(level - 1, own, me);
+    auto const came = [&](int part) { return behind(part == 0 ? level : its.levels() + part - 1); };
+    // By distance, so that all are busy in each turn.
+    step(listed{2 * (parts - 1), [&](int i) -> operand {
+                  int const up = mine + i / 2 + 1, down = mine - i / 2 - 1;
+                  if (i % 2 == 0) return send{up < parts ? last_of(own, level - 1, up) : nobody, all};
+                  return recv{down >= 0 ? last_of(own, level - 1, down) : nobody, came(std::max(down, 0))};
+                }});
+    for (int part = 1; part < mine; ++part) step(merge{came(part), came(0), merge::side::right});
+    if (mine > 0) step(merge{came(0), all});
+  }
+  for (int level = its.levels() - 1; level > 0; --level) {
+    nest::group const part = its.group_at(level - 1, me);
+    if (part.first == 0 || !is_last(level - 2)) continue;   // nothing is before it, or another one hears of it
+    bool const tells = me + 1 == part.last;
+    int const others = its.parts(level - 2, part) - 1, mine = its.part_of(level - 2, part, me);
+    range const before = behind(tells ? level : its.levels());
+    if (tells) {
+      step(listed{others, [&](int i) { return send{last_of(part, level - 2, i), before}; }});
+    } else {
+      step(recv{part.last - 1, before});
+      step(merge{before, all});
+    }
+    if (Inclusive && level == 1) continue;
+    if (mine > 0) step(merge{before, behind(level - 1)});
+    else step(copy{before, behind(level - 1)});
+  }
+  if (!Inclusive && me > 0) step(copy{behind(0), all});
+}
+
+}  // namespace detail
+
+struct scan_by_level {
+  static constexpr std::string_view name = "scan_by_level";
+
+  nest const* levels = nullptr;   ///< null: as the communicator knows
+
+ private:
+  template <class T, bool Inclusive>
+  struct form {
+    scan_by_level const& tag;
+
+    static constexpr bool ordered = true;
+
+    int made_for(int p) const { return tag.levels ? tag.levels->size() : p; }
+    template <class F>
+    auto with(int p, F const& f) const {
+      return detail::with_nest(tag.levels && tag.levels->consecutive() ? tag.levels : nullptr, p, f);
+    }
+    std::size_t scratch(blocks const& vector, std::size_t) const {
+      return with(vector.parts, [&](nest const& its) {
+        return static_cast<std::size_t>(its.levels() + most_parts(its)) * vector.whole.size();
+      });
+    }
+    own_work work(blocks const& vector, std::size_t) const {
+      return with(vector.parts, [&](nest const& its) {
+        double const most = its.levels() * (most_parts(its) + 3.0);
+        return own_work{most, its.levels() * static_cast<double>(vector.whole.size())};
+      });
+    }
+
+    template <steps Step>
+    void operator()(Step& step, range all) const {
+      with(step.size(), [&](nest const& its) { detail::scan_along<Inclusive>(its, step, all); });
+    }
+
+    double cost(machine const& m, int p, std::size_t n) const {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return with(p, [&](nest const& its) {
+        double all = 0;
+        for (int level = 0; level < its.levels() && n != 0; ++level) {
+          int const others = its.fewest_and_most(level, level - 1).second - 1;
+          for (int i = 1; i < others; ++i) all += m.exchange(bytes, i > 1);
+          if (others > 0) all += m.one_way(bytes, others > 1) + others * m.combine(bytes);
+          if (level + 1 == its.levels()) break;
+          for (int i = 0; i < others; ++i) all += m.one_way(bytes, i > 0);
+          all += (others > 1 && (level > 0 || !Inclusive) ? 2 : 1) * m.combine(bytes);
+        }
+        return all;
+      });
+    }
+    formula exact_for(machine const&, int p, std::size_t) const {
+      return exact_if(with(p, [](nest const& its) { return its.even(); }));
+    }
+
+   private:
+    static int most_parts(nest const& its) {
+      int most = 0;
+      for (int level = 0; level < its.levels(); ++level)
+        most = std::max(most, its.fewest_and_most(level, level - 1).second);
+      return most;
+    }
+  };
+
+ public:
+  template <class T, class Op>
+  struct scan : form<T, true> {};
+  template <class T, class Op>
+  struct exclusive_scan : form<T, false> {};
+};
+
+}  // namespace colligo

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Trees along levels: one rank leads each group.
+#pragma once
+
+#include "everybody.hpp"
+#include "nest.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Level by level from the root out, or back to it: the leader of each group exchanges messages with the leaders of its
+/// parts. Calls f(own, others, peer, part): the leader's own part; the number of other parts, their leaders peer(0),
+/// peer(1) ..., and these parts; 0 on the leader of a part, which peer(0) leads.
+enum class along { all_levels, long_rounds, below_outermost, outermost };
+template <class F>
+void along_leaders(nest const& its, int rank, int root, bool outwards, along which, F const& f) {
+  bool const every_round = which == along::all_levels;
+  int const me = its.place_of(rank), start = its.place_of(root), outermost = its.levels() - 1;
+  auto const below = [&its, every_round](int level) { return every_round ? level - 1 : its.long_round_before(level); };
+  // Of a place's group of a level, from the outermost on: the root, or who stands where the leader around it does.
+  auto const leader = [&](int level, int place) {
+    int its_leader = start;
+    for (int above = its.levels() - 1; above > level; above = below(above)) {
+      nest::group const part = its.group_at(below(above), place), own = its.group_at(below(above), its_leader);
+      if (part.first != own.first) its_leader = nest::partner(part, own, its_leader);
+    }
+    return its_leader;
+  };
+  auto const exchange = [&](int level) {
+    if (which == (level == outermost ? along::below_outermost : along::outermost)) return;
+    if (leader(below(level), me) != me) return;   // another rank leads its part
+    nest::group const all = its.group_at(level, me), own = its.group_at(below(level), me);
+    int const first = which == along::outermost ? me : leader(level, me), mine = its.part_of(below(level), all, me);
+    int const others = first == me ? its.parts(below(level), all) - 1 : 0;
+    if (first == me && others == 0) return;
+    auto const part = [=, &its](int k) { return its.part(below(level), all, other(k, mine)); };
+    f(own, others,
+      [=, &its](int k) { return its.rank_at(first != me ? first : nest::partner(part(k), own, me)); }, part);
+  };
+  if (outwards)
+    for (int level = its.levels() - 1; level >= 0; level = below(level)) exchange(level);
+  else
+    for (int level = every_round ? 0 : its.long_round_after(-1); level < its.levels();
+         level = every_round ? level + 1 : its.long_round_after(level))
+      exchange(level);
+}
+
+}  // namespace colligo::detail
