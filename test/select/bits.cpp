@@ -395,6 +395,15 @@ TEST_CASE("COLLIGO_BITS=stable holds for automatic; other values are told, or re
     for (collective const c : {collective::all_reduce, collective::reduce, collective::reduce_scatter})
       CHECK(of_short == first(p, 100000, c));
   }
+  {
+    variable const stable("COLLIGO_BITS", "stable");
+    run_threads(3, [](thread_communicator& comm) {
+      auto const said = [&](auto x) { return explain<decltype(x)>(comm, collective::all_reduce, 1, std::plus<>{}); };
+      if (said(1.0).find("chosen for COLLIGO_BITS=stable") == std::string::npos ||
+          said(1).find("COLLIGO_BITS") != std::string::npos)
+        throw std::runtime_error(said(1.0) + said(1));
+    });
+  }
   variable const unknown("COLLIGO_BITS", "steady"), strict("COLLIGO_STRICT", "1");
   CHECK_THROWS_AS(first(3, 40, collective::all_reduce), argument_error);
 }

@@ -60,8 +60,8 @@ template <class Lazy = void>
   if (!port.strict()) return false;
   refuse(port, its.what, kept.override_text,
          port.rank() == 0 ? " can not be used: " + kept.why_not_taken +
-                                "; or unset the variable, or COLLIGO_STRICT, which "
-                                "makes an error of this"
+                                "; unset the variable, or COLLIGO_STRICT, which makes "
+                                "this an error"
                           : " can not be used, rank 0 has the reason");
 }
 

@@ -45,13 +45,18 @@ template <class Lazy = void>
 
 template <class Lazy = void>
 [[gnu::cold]] std::string decider_text(port_base& port, call const& its, choice const& by) {
+  auto const& kept = kept_choices::of(port, its.what);
+  bool const stable = kept.known.stable && !kept.known.exact && combines(its.what);
   switch (by.who) {
     case decided_by::pinned: return "pinned by the program";
     case decided_by::named: return "named by the program";
     case decided_by::environment: case decided_by::tree_file:
-      return "set by " + kept_choices::of(port, its.what).override_text;
-    case decided_by::table: return "chosen by the table of measurements";
+      return "set by " + kept.override_text;
+    case decided_by::table:
+      if (stable) break;
+      return "chosen by the table of measurements";
     case decided_by::many_cores:
+      if (stable) break;
       return "chosen by the rules for ranks with a core each, levels " +
              kept_choices::levels_of(port).text() +
              (port.levels_asked().empty() ? "" : ", as COLLIGO_LEVELS says");
@@ -59,7 +64,6 @@ template <class Lazy = void>
       constexpr std::string_view variable = "COLLIGO_TABLE=";
       std::string_view from = port.table_setting().where;
       if (from.starts_with(variable)) from.remove_prefix(variable.size());
-      auto const& kept = kept_choices::of(port, its.what);
       return "chosen by table " + std::string(from) + ':' + std::to_string(kept.measured_line);
     }
     case decided_by::required: return "chosen among those that have the required property";
@@ -67,7 +71,7 @@ template <class Lazy = void>
     case decided_by::measured: return "chosen by measurement in earlier calls";
     case decided_by::rules: break;
   }
-  return "chosen by the papers' rules";
+  return stable ? "chosen for COLLIGO_BITS=stable" : "chosen by the papers' rules";
 }
 
 // "COLLIGO_ALL_REDUCE=ring is not used: ...", or nothing.
