@@ -73,6 +73,24 @@ TEST_CASE("what uneven blocks touch, no other rank needs memory for") {
   CHECK(holds(linear{}, 4) == 0);
 }
 
+TEST_CASE("an algorithm that says so writes to the output alone") {
+  STATIC_REQUIRE(writes_output_alone<policy_t<collective::all_to_all, direct, int, int>>());
+  for_each_text([]<class Tag>(Tag tag) {
+    if constexpr (offers<Tag, collective::all_to_all, int, int>) {
+      auto const policy = make_policy<collective::all_to_all, Tag, int, int>(tag);
+      if (!writes_output_alone<std::remove_const_t<decltype(policy)>>()) return;
+      for (int p = 2; p < 10; ++p)
+        for (int rank = 0; rank < p; ++rank) {
+          detail::row<operand> memory;
+          extent needed(rank, p, sizeof(int), memory);
+          auto const n = 4 * static_cast<std::size_t>(p);
+          apply<collective::all_to_all>(policy, needed, blocks{{0, n}, p}, 0);
+          CHECK(contains(range{n, 2 * n}, needed.holds()));
+        }
+    }
+  });
+}
+
 TEST_CASE("rounds, messages and elements are those of the papers") {
   auto const all = [](auto tag, int p, std::size_t n) { return record(tag, collective::all_reduce, p, n); };
   CHECK(all(recursive_doubling{}, 8, 5).rounds() == 3);

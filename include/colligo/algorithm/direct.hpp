@@ -147,6 +147,8 @@ struct direct {
 
   template <class T>
   struct all_to_all_v {
+    static constexpr bool writes_output_alone = true;
+
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
       detail::exchange_pairs(step, in, out, step.size());

@@ -61,6 +61,7 @@ struct pairwise {
   template <class T>
   struct all_to_all_v {
     pairwise const& knob;
+    static constexpr bool writes_output_alone = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {

@@ -59,7 +59,7 @@ struct erased_policy {
   std::string_view name;
   packed_name short_name;
   transport over;   ///< best, unless that is what the algorithm is
-  bool ordered = true, keeps_input = false, is_vendor = false;
+  bool ordered = true, keeps_input = false, writes_output_alone = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
   bool runs_beside = false;   ///< it packs, or has own work that is kept where blocks are uneven
   void (*run)(void const* tag, topology const& known, any_step& step, blocks const& vector, int root) = nullptr;
@@ -166,6 +166,7 @@ constexpr erased_policy erase_policy() {
   made.ordered = keeps_order<policy>();
   made.same_bits = gives_same_bits<policy>();
   made.sequential = is_sequential<policy>();
+  made.writes_output_alone = writes_output_alone<policy>();
   // Whether the input must not be read from the output's memory: an exclusive scan's own input, data for other ranks.
   made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan || has_two_vectors(C);
   if constexpr (is_made_of_steps<policy>())

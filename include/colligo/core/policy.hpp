@@ -275,4 +275,11 @@ constexpr bool keeps_input() {
   else return false;
 }
 
+/// The algorithm writes to the rank's output alone, so no run has to find out where else it needs memory.
+template <class Policy>
+constexpr bool writes_output_alone() {
+  if constexpr (requires { Policy::writes_output_alone; }) return Policy::writes_output_alone;
+  else return false;
+}
+
 }  // namespace colligo

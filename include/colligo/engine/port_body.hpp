@@ -173,7 +173,7 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(policy_run const& run) {
   kept_plan const* const kept = irregular ? keep_plan(*this, run) : nullptr;
   if (kept) {
     holds = kept->holds;
-  } else if (holds != its.vector.whole) {
+  } else if (holds != its.vector.whole && !what.writes_output_alone) {
     extent needed(rank(), size(), of.size, memory.operands);
     run(needed);
     holds = needed.holds();
