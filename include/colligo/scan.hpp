@@ -24,10 +24,10 @@ struct calls<collective::scan> : elementwise_calls<collective::scan> {
 /// The last step of an exclusive scan: combines init with every rank's result.
 template <class T, class Op>
 void combine_with_init(bool first, T const& init, std::span<T> to, Op& op) {
-  if constexpr (takes_index<Op, T>)
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = first ? init : static_cast<T>(op(i, init, to[i]));
-  else
-    for (T& element : to) element = first ? init : static_cast<T>(op(init, element));
+  if (first) combine_each(to.data(), to.size(), [&](T const&) -> T const& { return init; });
+  else if constexpr (takes_index<Op, T>)
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(op(i, init, to[i]));
+  else combine_each(to.data(), to.size(), [&](T const& element) { return op(init, element); });
 }
 template <class T, class Op>
 struct owned_scan final : owned_functor<Op> {
