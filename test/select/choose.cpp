@@ -291,9 +291,10 @@ TEST_CASE(
   CHECK(over(collective::all_gather, 32, 4, 1 << 16, false, true) == "slices_by_level");
   CHECK(over(collective::all_gatherv, 128, 4, 128) == "slices_by_level");
   CHECK(over(collective::all_gather, 32, 1, 8) == "recursive_doubling");
-  CHECK(over(collective::reduce_scatter, 32, 4, 1024, true, true) == "slices_by_level");
-  CHECK(over(collective::reduce_scatter, 32, 4, 1024, false, false) == "slices_by_level");
-  CHECK(over(collective::reduce_scatter, 32, 4, 1024, false, true) != "slices_by_level");
+  CHECK(over(collective::reduce_scatter, 32, 4, 1024, true, true) == "recursive_halving");
+  CHECK(over(collective::reduce_scatter, 32, 4, 1 << 15, true, true) == "slices_by_level");
+  CHECK(over(collective::reduce_scatter, 32, 4, 1 << 15, false, false) == "slices_by_level");
+  CHECK(over(collective::reduce_scatter, 32, 4, 1 << 15, false, true) != "slices_by_level");
   CHECK(over(collective::gather, 32, 4, 1024, false, true) == "leaders_by_level");
   CHECK(over(collective::scatterv, 32, 4, 1024, false, true) == "leaders_by_level");
   CHECK(over(collective::all_to_all, 32, 4, 32 * 8, false, true) == "bundles_by_level");

@@ -311,6 +311,9 @@ std::optional<any_algorithm> choose_on_hosts(situation const& s) {
   } else if constexpr (has_blocks(C)) {
     // Measured there: all_gather of 8 bytes a rank takes 21 to 30 ms by one leader of each host, 29 to 31 in slices; of
     // 8 KiB with shuffled ranks 299 and 242.
+    // reduce_scatter of 8 bytes a rank takes 48 to 53 ms in slices, MPI's own, recursive halving, 15 to 25; of 1 KiB 36
+    // and 36 to 60.
+    if (combines(C) && s.bytes() < 1u << 14) return std::nullopt;
     bool const bundled = hosts <= few && s.bytes() < 1u << 16 && (C == all_gather || C == all_gatherv);
     return has_root(C) || bundled ? any_algorithm{leaders_by_level{}} : slices_by_level{};
   } else {
