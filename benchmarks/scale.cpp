@@ -3,10 +3,15 @@
 // over messages, the worst of 8 ranks. Needs no MPI: the text runs on a step that counts and sends nothing.
 //
 //   scale [--ranks MOST] [--check]
+//   scale --memory
 //
 // CSV: times in microseconds, minima of a few runs; the price is the card's formula for even blocks, own work included.
 // 8 bytes a rank for what has blocks, else in all. --check prints nothing of times and fails where a rank has more than
 // 4 lg p messages, or says more than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks.
+// --memory: MiB of a communicator on one host, of all ranks together: shared, and their own with scratch; unused, after
+// all collectives of 8 B to 1 MiB by what `automatic` takes but all_to_all, and after all_to_all too.
+#include <malloc.h>
+
 #include <colligo/record.hpp>
 #include <colligo/select/choose.hpp>
 
@@ -19,6 +24,7 @@
 #include <vector>
 
 #include "../test/distributions.hpp"
+#include "../test/memory/counted_host.hpp"
 #include "counting_step.hpp"
 
 namespace {
@@ -93,6 +99,32 @@ struct question {
   }
 };
 
+void print_memory() {
+  auto const heap = [] {
+    auto const its = mallinfo2();
+    return its.uordblks + its.hblkhd;
+  };
+  struct host_size { int p; std::vector<int> levels; };
+  std::cout << "p,levels,used_by,shared_MiB,own_MiB\n";
+  for (auto const& [p, sizes] : {host_size{2, {}}, {8, {}}, {16, {4}}, {32, {4}}, {64, {4, 16}}, {128, {4, 16}},
+                                 {72, {}}, {288, {72}}}) {
+    nest const levels = nest::of_sizes(p, sizes);
+    std::size_t const before = heap();
+    counted::host host(static_cast<std::size_t>(p));
+    auto const print = [&, p = p](char const* by) {
+      double const mebibyte = 1 << 20, shared = static_cast<double>(host.shared_bytes()) / mebibyte;
+      std::cout << p << ',' << levels.text() << ',' << by << ',' << shared << ','
+                << static_cast<double>(heap() - before) / mebibyte - shared << '\n';
+    };
+    print("nobody");
+    counted::prepare_all(host, p, levels);
+    print("automatic");
+    for (std::size_t const block : {1u, 1024u})
+      host.prepare(collective::all_to_all, direct{}, {}, block * static_cast<std::size_t>(p));
+    print("all_to_all");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,8 +133,9 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     std::string const word = argv[i];
     if (word == "--check") its.check = true;
+    else if (word == "--memory") return print_memory(), 0;
     else if (word == "--ranks" && i + 1 < argc) most = std::atoi(argv[++i]);
-    else return std::cerr << "scale [--ranks MOST] [--check]\n", 2;
+    else return std::cerr << "scale [--ranks MOST] [--check] [--memory]\n", 2;
   }
   if (!its.check) std::cout << "p,collective,counts,algorithm,deciding_us,text_us,operands,messages,price_us\n";
   using enum collective;

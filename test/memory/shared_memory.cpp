@@ -9,11 +9,11 @@
 #include <variant>
 
 #include <colligo/memory/look_ahead.hpp>
-#include <colligo/memory/shared_host.hpp>
 #include <colligo/memory/stores.hpp>
 #include <colligo/threads/thread_port.hpp>
 
 #include "../laws.hpp"
+#include "counted_host.hpp"
 
 #ifdef COLLIGO_TEST_MOST_RANKS   // sanitizers: what they look at does not depend on the algorithm
 #define COLLIGO_TEST_ALGORITHMS direct, recursive_doubling, circulant
@@ -333,49 +333,20 @@ TEST_CASE("128 ranks of one host") {
   }));
 }
 
-namespace {
-/// Counts what the channels of a rank ask for.
-class counted_memory final : public detail::host_memory {
- public:
-  std::uint64_t allocate(std::size_t n) override {
-    bytes += n;
-    parts_.emplace_back().of_size(n);
-    return reinterpret_cast<std::uintptr_t>(parts_.back().of_size(n));
-  }
-  void take_back() override { parts_.pop_back(); }
-  std::byte* at(int, std::uint64_t offset) const override {
-    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(offset));
-  }
-  std::size_t bytes = 0;
-
- private:
-  std::vector<detail::buffer> parts_;
-};
-}  // namespace
-
 TEST_CASE("64 ranks that all send long messages to each other need less than 32 MiB, and ends find each other") {
   constexpr std::size_t p = 64;
   detail::call_identity const sum{.number = 1, .what = collective::all_reduce, .n = 1};
   std::uint64_t const tag = detail::message_tag(sum.number, sum.hash()).of(1);
-  std::size_t const segment = detail::segment_layout(p).bytes();
-  std::vector<detail::buffer> segments(p);
-  std::vector<std::byte*> begins;
-  for (auto& s : segments) begins.push_back(static_cast<std::byte*>(std::memset(s.of_size(segment), 0, segment)));
-  std::vector<counted_memory> memory(p);
-  std::vector<std::unique_ptr<detail::shared_host>> hosts;
-  for (std::size_t r = 0; r < p; ++r) {
-    hosts.push_back(
-        std::make_unique<detail::shared_host>(static_cast<int>(r), p, memory[r], std::vector<int>{}));
-    hosts[r]->open([&](std::size_t its) { return begins[its]; }, {});
-  }
-  std::size_t bytes = p * segment;
-  for (auto& host : hosts) host->make_ready(host->to_all());
-  std::size_t const chunk_size = hosts[0]->chunk_of(1);
+  counted::host hosts(p);
+  std::vector<operand> everybody(2 * p - 2);
+  for (std::size_t r = 0; r < p; ++r)
+    hosts[r].make_ready(hosts[r].to(*hosts[r].audience_of(everybody, list_kind::published)));
+  std::size_t const chunk_size = hosts[0].chunk_of(1);
   for (std::size_t other = 1; other < p; ++other) {
     for (std::size_t r = 0; r < p; ++r) {
       int const peer = static_cast<int>(r ^ other);
-      if (r % 2) hosts[r]->from(peer);   // either end may be the first
-      detail::outlet& out = hosts[r]->to(peer);
+      if (r % 2) hosts[r].from(peer);   // either end may be the first
+      detail::outlet& out = hosts[r].to(peer);
       auto const value = static_cast<std::byte>(r);
       out.put_lines(&value, 1, tag);
       *out.room_for(chunk_size, tag) = value;
@@ -384,7 +355,7 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
     for (std::size_t r = 0; r < p; ++r) {
       auto const expected = static_cast<std::byte>(r ^ other);
       int const peer = static_cast<int>(r ^ other);
-      detail::inlet& in = hosts[r]->from(peer);
+      detail::inlet& in = hosts[r].from(peer);
       detail::awaited const message{nullptr, peer, tag};
       REQUIRE(in.has_line(message));
       std::byte got{};
@@ -396,8 +367,90 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
       in.release(chunk_size);
     }
   }
-  for (auto const& m : memory) bytes += m.bytes;
-  CHECK(bytes < std::size_t{32} << 20);
+  CHECK(hosts.shared_bytes() < std::size_t{32} << 20);
+}
+
+TEST_CASE("what automatic takes on 64, 128 and 288 ranks with a core each stays in O(p lg p)") {
+  struct host_size { int p; std::array<int, 2> levels; int mebibytes; };
+  for (auto const& [p, sizes, mebibytes] : {host_size{64, {4, 16}, 12}, {128, {4, 16}, 24}, {288, {72, 4}, 64}}) {
+    counted::host its(static_cast<std::size_t>(p));
+    counted::prepare_all(its, p, nest::of_sizes(p, sizes));
+    INFO(p << " ranks");
+    CHECK(static_cast<double>(its.shared_bytes()) / (1 << 20) < mebibytes);
+  }
+}
+
+TEST_CASE("short vectors by level: a rank writes one line per level, for whoever reads it there") {
+  struct target { int p; std::vector<int> sizes; int lines, peers; };
+  for (auto const& [p, sizes, lines, peers] :
+       {target{16, {4}, 2, 6}, {64, {4}, 3, 9}, {128, {4, 16, 2}, 4, 10}, {72, {}, 2, 15}, {288, {72}, 3, 18}}) {
+    nest const its = nest::of_sizes(p, sizes);
+    detail::row<operand> list;
+    for (int const me : {0, p / 3, p - 1}) {
+      detail::rank_plan plan;
+      detail::planner plans(me, p, sizeof(double), plan, list);
+      direct_by_level const tag{.levels = &its};
+      make_policy<collective::all_reduce, direct_by_level, double, std::plus<>>(tag)(plans, range{0, 1});
+      int written = 0, read = 0;
+      for (auto const& s : plan.steps) {
+        int sends = 0;
+        for (operand const& o : plan.operands_of(s)) o.sends() ? ++sends : ++read;
+        written += s.kind == list_kind::published_among ? 1 : sends;
+      }
+      INFO(p << " ranks, rank " << me);
+      CHECK(written == lines);
+      CHECK(read == peers);
+    }
+  }
+}
+
+TEST_CASE("ranks of an audience find each other, whoever comes first, and others are none of them") {
+  constexpr std::size_t p = 12;
+  counted::host hosts(p);
+  detail::call_identity const sum{.number = 1, .what = collective::all_reduce, .n = 1};
+  std::uint64_t const tag = detail::message_tag(sum.number, sum.hash()).of(1);
+  auto const to = [](int me, std::vector<int> const& members) {
+    std::vector<operand> list;
+    for (bool const sends : {true, false})
+      for (int const r : members)
+        if (r != me) list.push_back(sends ? operand(send{r, range{0, 1}}) : operand(fold{r, range{0, 1}}));
+    return list;
+  };
+  auto const audience_of = [&](int me, std::vector<int> const& members) {
+    return hosts[static_cast<std::size_t>(me)].audience_of(to(me, members), list_kind::published_among);
+  };
+  CHECK(audience_of(0, {0, 5}) == nullptr);   // a message like any
+  int made = 0;
+  for (std::vector<int> const& members : {std::vector{0, 1, 2, 3}, {0, 4, 8}, {0, 4, 9}, {5, 7, 11}}) {
+    for (int const me : members) {
+      detail::audience* const its = audience_of(me, members);
+      REQUIRE(its != nullptr);
+      CHECK(its->readers() == members.size() - 1);
+      CHECK(audience_of(me, {members.rbegin(), members.rend()}) == its);   // in any order
+      auto const value = static_cast<std::byte>(10 * made + me);
+      hosts[static_cast<std::size_t>(me)].to(*its).put_lines(&value, 1, tag);
+    }
+    for (int const me : members)
+      for (int const from : members) {
+        if (from == me) continue;
+        detail::inlet& in = hosts[static_cast<std::size_t>(me)].from(*audience_of(me, members), from);
+        REQUIRE(in.has_line({nullptr, from, tag}));
+        std::byte got{};
+        in.take_line(&got, 1);
+        CHECK(got == static_cast<std::byte>(10 * made + from));
+      }
+    ++made;
+  }
+  // Who finds no place in the segment of the lowest does without, on all ranks alike.
+  int found = 0;
+  for (int a = 1; a < static_cast<int>(p); ++a)
+    for (int b = a + 1; b < static_cast<int>(p); ++b) {
+      bool const is_there = audience_of(a, {0, a, b}) != nullptr;
+      CHECK((audience_of(0, {0, a, b}) != nullptr) == is_there);
+      CHECK((audience_of(b, {b, a, 0}) != nullptr) == is_there);
+      found += is_there;
+    }
+  CHECK(found == static_cast<int>(detail::segment_layout::audiences) - 1);   // {0, 1, 2, 3} has one
 }
 
 TEST_CASE("a copy past the cache writes what it is to write, and nothing beside it") {

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <colligo/colligo.hpp>
 #include <colligo/messages/mpi_port.hpp>
@@ -112,6 +113,39 @@ BOOST_AUTO_TEST_CASE(tags_go_through_memory_where_there_is_some_and_the_bits_are
   BOOST_TEST(said(automatic{}).find(" over shared memory, chosen by the table") != std::string::npos);
   configured const by_arrival{trees::flat(over.size()), {}, true};   // which memory does not see
   BOOST_TEST(said(by_arrival).find("configured over messages") != std::string::npos);
+}
+
+// As on a host of several caches. Some ranks are late, and functors throw on one of them.
+BOOST_AUTO_TEST_CASE(by_levels) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size < 8) return;
+  own_comm const comm;
+  setenv("COLLIGO_LEVELS", "4x4x2", 1);
+  BOOST_REQUIRE((memory_of(comm) != nullptr));
+  unsetenv("COLLIGO_LEVELS");
+  std::mt19937 random(static_cast<unsigned>(rank));
+  for (int call = 0; call < 40; ++call) {
+    if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::size_t const n = std::array{1, 60, 3000, 40000}[static_cast<std::size_t>(call) % 4];
+    for (char const* algorithm : {"automatic", "direct_by_level@shared_memory", "slices_by_level@shared_memory"})
+      expect_sum(comm.over(), n, algorithm, call);
+    if (call % 10 != 7) continue;
+    std::vector<int> in(n, 1), out(n);
+    bool const angry = rank == call % size;
+    bool thrown = true;
+    auto const add = [angry](int a, int b) { return angry ? throw std::domain_error("no") : a + b; };
+    try {
+      all_reduce(comm.over(), in, out, as_commutative(add), named("direct_by_level@shared_memory"));
+      thrown = false;
+    } catch (std::domain_error const&) {
+      BOOST_TEST(angry);
+    } catch (failed_elsewhere const&) {
+      BOOST_TEST(!angry);
+    }
+    if (!thrown) BOOST_TEST((!angry && out == std::vector(n, size)));   // all that counts had come before
+  }
 }
 
 BOOST_AUTO_TEST_CASE(many_communicators_freed_in_any_order_and_after_a_split) {

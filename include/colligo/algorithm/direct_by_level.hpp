@@ -40,13 +40,14 @@ void exchange_by_level(nest const& its, Step& step, range out, range in) {
       return place < of.size() ? (of.size() - 1 - place) / own.size() + 1 : 0;
     };
     int sends = 0;
-    for (int i = 0; i < parts - 1; ++i) sends += readers(part(i));
-    step(listed{sends + parts - 1, [=, &its](int i) -> operand {
+    bool alike = true;   // then those who read this rank are those whom it reads
+    for (int i = 0; i < parts - 1; ++i) sends += readers(part(i)), alike &= part(i).size() == own.size();
+    step(published_among(alike, listed{sends + parts - 1, [=, &its](int i) -> operand {
                   if (i >= sends) return fold{its.rank_at(nest::partner(part(i - sends), own, me)), in};
                   int k = 0;
                   for (; i >= readers(part(k)); ++k) i -= readers(part(k));
                   return send{its.rank_at(part(k).first + place + i * own.size()), out};
-                }});
+                }}));
   }
 }
 

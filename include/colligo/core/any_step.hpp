@@ -13,9 +13,6 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What a list of operands means beside its operands: see published, as_they_come, copy and merge.
-enum class list_kind : std::uint8_t { plain, published, as_they_come, moves };
-
 /// A pair of contiguous messages, one out and one in; nobody or an empty range where there is none.
 struct pair_of {
   int to, from;
@@ -48,7 +45,8 @@ class any_step {
 
   template <operand_list List>
   void operator()(List const& some) {
-    constexpr auto kind = published_list<List> ? list_kind::published : list_kind::plain;
+    list_kind kind = list_kind::plain;
+    if constexpr (requires { some.kind; }) kind = some.kind;
     if constexpr (std::is_convertible_v<List const&, std::span<operand const>>) list(some, kind);
     else list(said(some), kind);
   }

@@ -63,6 +63,8 @@ concept travels_as_bytes = detail::is_bytes<T>;
 namespace detail {
 
 inline constexpr std::size_t cache_line = 64;
+/// What different cores write stands so far apart, in bytes: many fetch two lines at a time.
+inline constexpr std::size_t lines_apart = 2 * cache_line;
 
 /// The functor of collectives that combine nothing.
 struct no_functor {};

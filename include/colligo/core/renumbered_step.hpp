@@ -28,8 +28,10 @@ class renumbered_step final : public any_step {
       std::copy(operands.begin(), operands.end(), renamed.begin());
     }
     for (std::size_t i = 0; i < operands.size(); ++i) renamed[i].peer = real_(its_, renamed[i].peer);
-    // Not all real ranks read what all ranks of the view read.
-    inner_.list({renamed.data(), operands.size()}, kind == list_kind::published ? list_kind::plain : kind);
+    // All ranks of the view are some of those behind it. Where one has nothing to send its list lacks an operand.
+    bool const among = operands.size() == 2 * static_cast<std::size_t>(size() - 1);
+    if (kind == list_kind::published) kind = among ? list_kind::published_among : list_kind::plain;
+    inner_.list({renamed.data(), operands.size()}, kind);
   }
   void move(operand const& alone) override { inner_.move(alone); }
   bool shares_memory_with(int peer) const override { return inner_.shares_memory_with(real_(its_, peer)); }

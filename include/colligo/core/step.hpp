@@ -117,16 +117,27 @@ struct listed {
 template <class At>
 listed(int, At) -> listed<At>;
 
+/// What a list of operands means beside its operands: see below, copy and merge.
+enum class list_kind : std::uint8_t { plain, published, published_among, as_they_come, moves };
+
 /// A list in which what a rank sends is one range, and goes to every other rank: memory that all can read holds it
 /// once. Every rank's list of the step is a published one; to a model that sends messages it is a list like any other.
 template <operand_list List>
 struct published : List {
-  static constexpr bool is_published = true;
+  static constexpr list_kind kind = list_kind::published;
 };
 template <class List>
 published(List) -> published<List>;
-template <class List>
-concept published_list = requires { List::is_published; };
+
+/// The same among some ranks: each of them sends to all others of them and to nobody else, and no range is empty.
+template <operand_list List>
+struct published_among : List {
+  list_kind kind;
+
+  /// `holds`: it is so. Otherwise the list is one like any other.
+  constexpr published_among(bool holds, List const& its)
+      : List(its), kind(holds ? list_kind::published_among : list_kind::plain) {}
+};
 
 /// Folds that a step may combine in the order of arrival: only for functors that commute, and two runs may differ in
 /// the bits. Only steps that see arrivals do so, those with `static constexpr bool sees_arrivals = true`.

@@ -14,7 +14,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Uninitialised bytes, aligned to a cache line. Grows, never shrinks; growing loses the contents. The first allocation
+/// Uninitialised bytes, aligned to lines_apart. Grows, never shrinks; growing loses the contents. The first allocation
 /// is exact, because there may be thousands of communicators that make one call each.
 class buffer {
  public:
@@ -34,10 +34,10 @@ class buffer {
     std::size_t const wanted = empty() ? bytes : bytes + bytes / 2;
     release();
     memory_ = nullptr, size_ = 0;   // as long as there is none
-    memory_ = static_cast<std::byte*>(::operator new(wanted, std::align_val_t(cache_line)));
+    memory_ = static_cast<std::byte*>(::operator new(wanted, std::align_val_t(lines_apart)));
     size_ = wanted;
   }
-  void release() { ::operator delete(memory_, std::align_val_t(cache_line)); }
+  void release() { ::operator delete(memory_, std::align_val_t(lines_apart)); }
 
   std::byte* memory_ = nullptr;
   std::size_t size_ = 0;

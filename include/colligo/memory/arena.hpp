@@ -29,7 +29,7 @@ struct arena_address {
 class arena {
  public:
   struct part {
-    std::uint64_t at;    ///< bytes from the begin of the file, a multiple of a cache line; never 0
+    std::uint64_t at;    ///< bytes from the begin of the file, a multiple of lines_apart; never 0
     std::size_t bytes;
   };
   /// Another process's file.

@@ -71,8 +71,8 @@ inline int trouble = 0;   // the latest; written once
 }
 
 [[gnu::cold]] COLLIGO_BODY arena::arena(int file, std::byte* begin, std::size_t size, std::uint64_t cookie)
-    : file_(file), begin_(begin), cookie_(cookie), used_(cache_line), reserved_bytes_(granule) {
-  free_.push_back({cache_line, size - cache_line});
+    : file_(file), begin_(begin), cookie_(cookie), used_(lines_apart), reserved_bytes_(granule) {
+  free_.push_back({lines_apart, size - lines_apart});
   reserved_.push_back(1);
   *reinterpret_cast<std::uint64_t*>(begin) = cookie;
 }
@@ -83,7 +83,7 @@ inline int trouble = 0;   // the latest; written once
 
 namespace arenas {
 
-inline std::size_t whole_lines(std::size_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
+inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart - 1) / lines_apart * lines_apart; }
 
 }  // namespace arenas
 

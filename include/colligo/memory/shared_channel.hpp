@@ -8,16 +8,16 @@
 ///
 /// A channel allocates its memory on first use, so a host of q ranks needs, in bytes,
 ///
-///     q * (1.8 Ki + 128 q + 16 (q + 1) + 192)         the segments, which is all that an unused communicator has,
-///     + 8.1 KiB for each channel that is used         (a pair's has one each way; one to all for each rank);
-///       2.1 KiB where q > 32,
+///     q * (3.3 Ki + 16 (q + 1))       the segments, which is all that an unused communicator has,
+///     + 8.3 KiB for each channel that is used       (a pair's has one each way; one to all for each rank), and 128 for
+///       2.3 KiB where q > 32,                       each reader but the first
 ///     + a ring for each channel with messages that are longer than go in lines (2 KiB; 1.4 KiB in calls without a
 ///       root; 448 bytes where q > 32):
 ///       256 KiB for the one to all (64 KiB where q > 16), otherwise max(4 KiB, 256 KiB / (q - 1) rounded down to a
-///       power of two).
+///       power of two); a quarter of the one to all for one to some ranks.
 ///
-/// 64 ranks that each talk to six others: 0.7 + 0.8 + 1.5 MiB; to all: 0.7 + 0.1 + 4 MiB; all pairs of 64 ranks, with
-/// long messages: 0.7 + 8.1 + 15.8 MiB.
+/// 128 ranks that each talk to 18 others: 0.7 + 5.1 + 9 MiB; to all: 0.7 + 2.2 + 8 MiB; all pairs of 128 ranks, with
+/// long messages: 0.7 + 36 + 64 MiB. A rank's own memory is 24 bytes for each other rank, and 250 for each channel.
 #pragma once
 
 #include <algorithm>
@@ -38,14 +38,14 @@ class shared_host;
 /// The writing end.
 class outlet {
  public:
-  outlet(shared_host& host, line_numbers lines, std::size_t capacity, std::span<channel_back const*> readers)
-      : host_(&host), last_(lines.all - 1), capacity_(capacity), backs_(readers) {}
+  outlet(shared_host& host, line_numbers lines, std::size_t capacity)
+      : host_(&host), last_(lines.all - 1), capacity_(capacity) {}
 
   bool has_room_for(std::uint32_t lines) {
     if (put_ + lines - taken_ <= last_ + 1) return true;
     std::uint32_t behind = 0;
-    for (channel_back const* back : backs_)
-      behind = std::max(behind, put_ - back->lines.load(std::memory_order_acquire));
+    for (channel_back const& back : backs_)
+      behind = std::max(behind, put_ - back.lines.load(std::memory_order_acquire));
     taken_ = put_ - std::min(behind, put_ - taken_);   // stamps may have reported more
     return put_ + lines - taken_ <= last_ + 1;
   }
@@ -108,9 +108,8 @@ class outlet {
   void offer() { ++offered_; }
   bool all_read() const { return least([](channel_back const& back) -> auto& { return back.read; }) >= offered_; }
   /// Whether a reader has refused the latest. Precondition: all_read().
-  std::size_t readers() const { return backs_.size(); }
   bool is_refused_by(std::size_t reader) const {
-    return offered_ != 0 && backs_[reader]->refused.load(std::memory_order_relaxed) == offered_;
+    return offered_ != 0 && backs_[reader].refused.load(std::memory_order_relaxed) == offered_;
   }
 
  private:
@@ -126,9 +125,9 @@ class outlet {
   static chunk_header& header(std::byte* at) { return *reinterpret_cast<chunk_header*>(at); }
   template <class Counter>
   std::uint64_t least(Counter counter) const {
-    std::uint64_t smallest = counter(*backs_[0]).load(std::memory_order_acquire);
-    for (channel_back const* back : std::span(backs_).subspan(1))
-      smallest = std::min(smallest, counter(*back).load(std::memory_order_acquire));
+    std::uint64_t smallest = counter(backs_[0]).load(std::memory_order_acquire);
+    for (channel_back const& back : backs_.subspan(1))
+      smallest = std::min(smallest, counter(back).load(std::memory_order_acquire));
     return smallest;
   }
 
@@ -136,6 +135,7 @@ class outlet {
   chunk_store next_store(bool one_way);
 
   shared_host* host_;
+  channel_places* places_ = nullptr;
   channel_front* front_ = nullptr;   // host_ sets it before the channel is used
   std::byte* ring_ = nullptr;
   std::uint32_t last_;   // line; their number is a power of two
@@ -146,7 +146,7 @@ class outlet {
   std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
   store_choice stores_;
   chunk_store store_{};   // of the latest chunk
-  std::span<channel_back const*> backs_;   // of all readers; host_ sets them
+  std::span<channel_back const> backs_;   // of all readers; host_ sets them
   friend class inlet;
 };
 
@@ -286,6 +286,7 @@ class inlet {
   std::byte const* ring();
 
   shared_host* host_;
+  channel_places* places_ = nullptr;
   channel_front const* front_ = nullptr;   // host_ sets it before the channel is used
   std::byte const* ring_ = nullptr;
   std::uint32_t last_;   // line

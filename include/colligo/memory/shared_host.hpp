@@ -19,7 +19,7 @@
 #include "../core/transport.hpp"
 #include "../core/strings.hpp"
 #include "../engine/waits.hpp"
-#include "shared_channel.hpp"
+#include "audience.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -50,41 +50,16 @@ class shared_host {
  public:
   /// Allocates all of its memory. `places`: for each rank of the communicator its place on this host or nobody; empty
   /// if the host has all of them.
-  [[gnu::cold]] shared_host(int me, std::size_t ranks, host_memory& memory, std::vector<int> places)
-      : me_(static_cast<std::size_t>(me)), segments_(ranks), memory_(memory), places_(std::move(places)),
-        lines_(lines_of_host(ranks)), records_(ranks), backs_(ranks + std::max<std::size_t>(1, ranks - 1)) {
-    segment_layout const layout(static_cast<int>(ranks));
-    out_.reserve(ranks + 1), in_.reserve(ranks), in_all_.reserve(ranks);   // pointers into them are kept
-    for (std::size_t r = 0; r < ranks; ++r) {
-      out_.push_back({*this, lines_, layout.capacity(r), std::span(backs_).subspan(r, 1)});
-      in_.push_back({*this, lines_, layout.capacity(me_)});
-      in_all_.push_back({*this, lines_, layout.capacity(ranks)});
-      out_[r].reverse_taken_ = &in_[r].taken_;
-      in_[r].reverse_ = &out_[r];
-    }
-    out_.push_back({*this, lines_, layout.capacity(ranks), std::span(backs_).subspan(ranks)});
-    largest_chunk_ = std::min<std::size_t>(32 * 1024, layout.capacity(0) / 4);
-  }
+  shared_host(int me, std::size_t ranks, host_memory& memory, std::vector<int> places);
+  ~shared_host();
   /// Called first. `segment_of(place)`: the segment of each rank, of segment_layout(ranks).bytes() zero bytes.
   /// Allocates nothing.
   template <class SegmentOf>
   [[gnu::cold]] void open(SegmentOf segment_of, surroundings around) {
     around_ = around;
     patience_ = around.spin ? many_polls : around.polls_first ? brief_polls : 1;
-    std::size_t const q = segments_.size();
-    segment_layout const layout(static_cast<int>(q));
-    for (std::size_t r = 0; r < q; ++r) segments_[r] = segment_of(r);
-    auto const back = [&](std::size_t rank, std::size_t from, bool of_all) {
-      return reinterpret_cast<channel_back*>(segments_[rank] + layout.back(static_cast<int>(from), of_all));
-    };
-    std::size_t readers = 0;
-    for (std::size_t r = 0; r < q; ++r) {
-      out_[r].backs_[0] = back(r, me_, false);
-      in_[r].back_ = back(me_, r, false);
-      in_all_[r].back_ = back(me_, r, true);
-      if (r != me_ || q == 1) out_[q].backs_[readers++] = back(r, me_, true);
-      records_[r] = reinterpret_cast<rank_record*>(segments_[r] + layout.record());
-    }
+    for (std::size_t r = 0; r < records_.size(); ++r)
+      records_[r] = reinterpret_cast<rank_record*>(segment_of(r) + segment_layout::record());
   }
   shared_host(shared_host const&) = delete;
   shared_host& operator=(shared_host const&) = delete;
@@ -92,10 +67,29 @@ class shared_host {
   bool whole() const { return places_.empty(); }
   bool has(int rank) const { return places_.empty() || places_[static_cast<std::size_t>(rank)] >= 0; }
   /// Ends of channels, ready for use. The first use may throw std::bad_alloc.
-  outlet& to(int rank) { return ready(out_[place(rank)]); }
-  outlet& to_all() { return ready(out_.back()); }
-  inlet& from(int rank) { return ready(in_[place(rank)]); }
-  inlet& from_all(int rank) { return ready(in_all_[place(rank)]); }
+  outlet& to(int rank) {
+    outlet& end = pairs_[place(rank)]->out;
+    return end.front_ ? end : open_to(place(rank));
+  }
+  inlet& from(int rank) {
+    inlet& end = pairs_[place(rank)]->in;
+    return end.front_ ? end : open_from(place(rank));
+  }
+  outlet& to(audience& all) { return all.out_.front_ ? all.out_ : open_to(all); }
+  inlet& from(audience& all, int rank) {
+    std::size_t const member = all.its_ ? all.member(static_cast<int>(place(rank))) : place(rank);
+    inlet& end = *all.in_[member];
+    return end.front_ ? end : open_from(all, member);
+  }
+  /// The audience to which a step's list is published; null if each peer gets its own message. The first use may throw
+  /// std::bad_alloc.
+  audience* audience_of(std::span<operand const> list, list_kind kind) {
+    if (kind == list_kind::published && publishes()) return all_ ? all_ : all();
+    if (kind != list_kind::published_among || list.size() <= 2) return nullptr;
+    for (audience* const a : audiences_)
+      if (is_of(*a, list)) return a->is_there_ ? a : nullptr;
+    return form(list);
+  }
 
   /// Afterwards messages too long for lines allocate nothing.
   void make_ready(outlet& to) { to.ring(); }
@@ -164,8 +158,6 @@ class shared_host {
   /// The latest call that this rank abandoned; 0: none.
   std::uint32_t latest_abandoned() const { return latest_abandoned_; }
   std::span<rank_record* const> records() const { return records_; }
-  /// Whether data for all others is sent once: with one other rank it is an ordinary message.
-  bool publishes() const { return records_.size() > 2 && whole(); }
   rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
   /// The rank of the communicator at a place.
   int rank_at(std::size_t its_place) const {
@@ -200,69 +192,56 @@ class shared_host {
     if (on_wait_) on_wait_->waits();
   }
 
-  template <class End>
-  End& ready(End& end) {
-    if (end.front_ == nullptr) [[unlikely]] open(end);
-    return end;
+  // Between two ranks an ordinary message is quicker.
+  bool publishes() const { return records_.size() > 2 && whole(); }
+  channel_pair& pair_with(std::size_t peer);
+  outlet& open_to(std::size_t peer);
+  inlet& open_from(std::size_t peer);
+  outlet& open_to(audience& all);
+  inlet& open_from(audience& all, std::size_t member);
+  void open(outlet& end, std::size_t readers);
+  void open(inlet& end, std::size_t readers, std::size_t me);
+
+  bool is_of(audience const& its, std::span<operand const> list) const;
+  audience* form(std::span<operand const> list);
+  audience* all();
+  audience* add(row<int>&& places, audience_record* its, std::size_t capacity);
+  audience_record* record_of(row<int> const& places);
+
+  segment_layout layout() const { return segment_layout(static_cast<int>(records_.size())); }
+  template <class T>
+  T& in_segment(std::size_t rank, std::size_t offset) const {
+    return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(records_[rank]) + offset);
   }
-  // The end that comes first allocates, so that none waits for the other; if both do, one of them frees its own.
-  [[gnu::cold]] void open(outlet& end) {
-    auto const to = static_cast<std::size_t>(&end - out_.data());
-    end.front_ = front(places_of(me_, to));
+  channel_places& channel(std::size_t writer, std::size_t to) const {
+    return in_segment<channel_places>(writer, segment_layout::channel(to));
   }
-  [[gnu::cold]] void open(inlet& end) {
-    auto const [writer, to] = channel_of(end);
-    end.front_ = front(places_of(writer, to));
-  }
-  std::pair<std::size_t, std::size_t> channel_of(inlet const& end) const {
-    bool const of_all = !(&end >= in_.data() && &end < in_.data() + in_.size());
-    return {static_cast<std::size_t>(&end - (of_all ? in_all_ : in_).data()), of_all ? segments_.size() : me_};
-  }
-  channel_places& places_of(std::size_t writer, std::size_t to) const {
-    segment_layout const layout(static_cast<int>(segments_.size()));
-    return *reinterpret_cast<channel_places*>(segments_[writer] + layout.places(to));
+  channel_places& channel(audience const& all, std::size_t member) const {
+    return all.its_ ? all.its_->channel(member) : channel(member, records_.size());
   }
   std::uint64_t mine(std::uint64_t offset) const { return std::uint64_t{me_ + 1} << 48 | offset; }
   std::byte* at(std::uint64_t place) const {
     return memory_.at(static_cast<int>(place >> 48) - 1, place & ((std::uint64_t{1} << 48) - 1));
   }
-  channel_front* front(channel_places& its) {
-    std::uint64_t known = its.front.load(std::memory_order_acquire);
-    if (known == 0) {
-      std::uint64_t const fresh = mine(memory_.allocate(channel_front::bytes(lines_)));
-      std::memset(at(fresh), 0, channel_front::bytes(lines_));
-      if (its.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
-      else memory_.take_back();
-    }
-    return reinterpret_cast<channel_front*>(at(known));
-  }
-  // A reader needs it only when the first chunk has come: then it is there.
-  [[gnu::cold]] std::byte* ring_of(outlet const& end) {
-    channel_places& its = places_of(me_, static_cast<std::size_t>(&end - out_.data()));
-    std::uint64_t const fresh = mine(memory_.allocate(end.capacity_));
-    its.ring.store(fresh, std::memory_order_release);
-    return at(fresh);
-  }
-  [[gnu::cold]] std::byte const* ring_of(inlet const& end) const {
-    auto const [writer, to] = channel_of(end);
-    return at(places_of(writer, to).ring.load(std::memory_order_acquire));
-  }
+  channel_front& front(channel_places& its, std::size_t readers);
+  std::byte* ring_of(outlet const& end);
+  std::byte const* ring_of(inlet const& end) const;
 
   friend class outlet;
   friend class inlet;
 
   surroundings around_;
   std::size_t me_;
-  row<std::byte*> segments_;
   host_memory& memory_;
   std::vector<int> places_;
   line_numbers lines_;
   std::uint32_t latest_abandoned_ = 0;
   latest_call latest_;
   row<rank_record*> records_;
-  row<channel_back const*> backs_;   // of outlets; readers report their progress there
-  row<outlet> out_;
-  row<inlet> in_, in_all_;
+  channel_pair closed_;         // stands for all that nobody has used
+  row<channel_pair*> pairs_;    // with each rank; owned once used
+  row<audience*> audiences_;    // owned
+  audience* all_ = nullptr;     // one of them
   std::size_t largest_chunk_ = 0;
   memory_limits limits_;
   unsigned mutable patience_ = 1, fruitless_ = 0, quiet_ = 0;
@@ -276,7 +255,7 @@ inline std::byte* outlet::ring() {
 inline chunk_store outlet::next_store(bool one_way) {
   return stores_.next(host_->limits_.stores, head_ < capacity_, one_way, [this](bool streams) {
     std::uint32_t most = 0;
-    for (channel_back const* back : backs_) most = std::max(most, back->cost[streams].load(std::memory_order_relaxed));
+    for (channel_back const& back : backs_) most = std::max(most, back.cost[streams].load(std::memory_order_relaxed));
     return most;
   });
 }
@@ -286,3 +265,7 @@ inline std::byte const* inlet::ring() {
 }
 
 }  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "shared_host_body.hpp"
+#endif

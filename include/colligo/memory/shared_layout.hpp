@@ -42,23 +42,25 @@ struct alignas(cache_line) stamped_line {
   std::byte payload[line_payload];
 };
 
-/// Written by the writer of a channel.
-struct alignas(cache_line) channel_front {
-  std::atomic<std::uint64_t> put;   ///< bytes of the ring that are filled
-
-  /// The lines of the channel follow.
-  stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
-  stamped_line const& line(std::uint32_t i) const { return reinterpret_cast<stamped_line const*>(this + 1)[i]; }
-  static std::size_t bytes(line_numbers lines) { return sizeof(channel_front) + lines.all * sizeof(stamped_line); }
-};
-
-/// Written by the reader of a channel, in the reader's own segment.
-struct alignas(cache_line) channel_back {
+/// Written by one reader of a channel.
+struct alignas(lines_apart) channel_back {
   std::atomic<std::uint32_t> lines;   ///< taken, updated every lines_reported lines
   std::atomic<std::uint64_t> taken;   ///< bytes of the ring
   std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory, or refused
   std::atomic<std::uint64_t> refused; ///< the number of the latest message that it could not read
   std::atomic<std::uint32_t> cost[2]; ///< of using chunks, of stored ones and of streamed ones: see stores.hpp
+};
+
+/// Written by the writer of a channel. The lines of the channel follow, then one back for each reader.
+struct alignas(lines_apart) channel_front {
+  std::atomic<std::uint64_t> put;   ///< bytes of the ring that are filled
+
+  stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
+  stamped_line const& line(std::uint32_t i) const { return reinterpret_cast<stamped_line const*>(this + 1)[i]; }
+  channel_back* backs(line_numbers lines) { return reinterpret_cast<channel_back*>(&line(lines.all)); }
+  static std::size_t bytes(line_numbers lines, std::size_t readers) {
+    return sizeof(channel_front) + lines.all * sizeof(stamped_line) + readers * sizeof(channel_back);
+  }
 };
 
 /// The header of a chunk, in a line of its own.
@@ -95,7 +97,18 @@ struct channel_places {
   std::atomic<std::uint64_t> front, ring;
 };
 
-/// The memory of a rank's channels, and that of other ranks.
+/// The members of an audience (audience.hpp): their number, the channel of each, then their places on the host.
+struct audience_record {
+  std::uint64_t members;
+
+  channel_places& channel(std::size_t member) { return reinterpret_cast<channel_places*>(this + 1)[member]; }
+  std::int32_t* places() { return reinterpret_cast<std::int32_t*>(&channel(members)); }
+  static std::size_t bytes(std::size_t members) {
+    return sizeof(audience_record) + members * (sizeof(channel_places) + sizeof(std::int32_t));
+  }
+};
+
+/// The memory of a rank's channels, and that of other ranks. Allocations are aligned to lines_apart.
 class host_memory {
  public:
   /// Allocates memory of this rank with undefined contents. Throws std::bad_alloc.
@@ -108,20 +121,20 @@ class host_memory {
   ~host_memory() = default;
 };
 
-/// The parts of one rank's segment: its record, the backs of its inlets, then the places of its outlets' fronts and
-/// rings. Outlet number `ranks` is the one to all.
+/// The parts of one rank's segment: its record, the places of audiences of which it is the lowest member, then the
+/// places of its channels. Channel number `ranks` is the one to all.
 class segment_layout {
  public:
+  static constexpr std::size_t audiences = 32;   ///< in one segment; further ones do without
+
   explicit constexpr segment_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
 
-  constexpr std::size_t bytes() const { return places(ranks_ + 1); }
+  constexpr std::size_t bytes() const {
+    return (channel(ranks_ + 1) + lines_apart - 1) / lines_apart * lines_apart;
+  }
   static constexpr std::size_t record() { return 0; }
-  constexpr std::size_t back(int from, bool of_all) const {
-    return sizeof(rank_record) + (2 * static_cast<std::size_t>(from) + (of_all ? 1 : 0)) * sizeof(channel_back);
-  }
-  constexpr std::size_t places(std::size_t to) const {
-    return back(static_cast<int>(ranks_), false) + to * sizeof(channel_places);
-  }
+  static constexpr std::size_t audience(std::size_t k) { return sizeof(rank_record) + k * sizeof(std::uint64_t); }
+  static constexpr std::size_t channel(std::size_t to) { return audience(audiences) + to * sizeof(channel_places); }
 
   /// Bytes. All rings to single ranks together are larger than a first-level cache: with smaller rings readers would
   /// wait for lines in the writer's cache, which halves the speed of long messages.
@@ -130,6 +143,8 @@ class segment_layout {
     if (to == ranks_) return ranks_ <= 16 ? together : together / 4;
     return std::max(least, floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)));
   }
+  /// Bytes of a ring to an audience.
+  constexpr std::size_t capacity_among() const { return std::max(capacity(0), capacity(ranks_) / 4); }
 
  private:
   static constexpr std::size_t floor_to_power_of_two(std::size_t n) {

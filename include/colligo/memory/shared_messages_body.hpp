@@ -101,12 +101,13 @@ COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
     if (o.to->is_refused_by(0)) o.done = 0;
     return true;
   }
-  outlet const& all = *o.to;
+  outlet const& to = *o.to;
+  audience const& all = *o.all;
   std::byte const* const from = o.from;
   std::size_t const bytes = o.bytes;
   for (std::size_t k = 0; k < all.readers(); ++k)
-    if (int const peer = static_cast<int>(k) + (static_cast<int>(k) >= rank_ ? 1 : 0); all.is_refused_by(k)) {
-      add_out(peer, false, from, bytes);
+    if (to.is_refused_by(k)) {
+      add_out(host_.rank_at(static_cast<std::size_t>(all.reader(k))), nullptr, from, bytes);
       traffic_.out.back().by = way::ring;
     }
   return true;

@@ -24,7 +24,8 @@ struct shared_traffic {
 
   struct outgoing {
     outlet* to;
-    int peer;              ///< nobody: all
+    int peer;              ///< nobody: all of an audience
+    audience const* all;   ///< null: none
     std::byte const* from;
     std::size_t bytes, done;
     way by;
@@ -79,7 +80,7 @@ class shared_steps final : private listener {
     data_ = &data;
     size_ = data.of().size;
     longest_in_lines_ = host_.longest_in_lines(has_root(data.what()));
-    if (traffic_.in.capacity() == 0) [[unlikely]] make_first_room();
+    make_room(2);
   }
   /// The call that they belong to.
   void enter(call const& its, erased_policy const& what, std::uint32_t number) {
@@ -104,7 +105,7 @@ class shared_steps final : private listener {
   /// A message out and one in; either may be empty. Waits.
   void exchange(range out, int to, own which, fragment const& in);
 
-  /// A list of operands. Published: a rank sends one range to all others. Waits.
+  /// A list of operands. Waits.
   void perform(std::span<operand const> list, list_kind kind);
 
   /// Reserves memory, so that no such step allocates. Peers of other hosts may be among them.
@@ -113,9 +114,9 @@ class shared_steps final : private listener {
   void begin(std::span<operand const> list, list_kind kind);
 
   /// For single messages of a step: add them, begin_added(), then advance().
-  void add_out(int to, bool published, std::byte const* from, std::size_t bytes);
+  void add_out(int to, audience* all, std::byte const* from, std::size_t bytes);
   /// `into`: receives there instead of into the vector.
-  void add_in(fragment const& what, bool published, std::byte* into = nullptr);
+  void add_in(fragment const& what, audience* all, std::byte* into = nullptr);
   void begin_added();
 
   /// For a step that will not complete.
@@ -126,16 +127,20 @@ class shared_steps final : private listener {
   state advance();
 
  private:
-  void make_first_room();
+  // Whether a short message waits for room, and so needs memory, may differ from call to call: a list's memory is
+  // allocated before.
+  void make_room(std::size_t operands) {
+    if (traffic_.in.capacity() < 2 * operands) [[unlikely]] make_more_room(operands);
+  }
+  void make_more_room(std::size_t operands);
   using way = shared_traffic::way;
   using outgoing = shared_traffic::outgoing;
   using incoming = shared_traffic::incoming;
 
-  bool publishes(list_kind kind) const { return kind == list_kind::published && host_.publishes(); }
-  outlet& channel_to(int peer, bool published) { return published ? host_.to_all() : host_.to(peer); }
-  inlet& channel_from(int peer, bool published) { return published ? host_.from_all(peer) : host_.from(peer); }
-  bool send_all(std::span<operand const> list, bool published);
-  void receive_all(std::span<operand const> list, bool published);
+  outlet& channel_to(int peer, audience* all) { return all ? host_.to(*all) : host_.to(peer); }
+  inlet& channel_from(int peer, audience* all) { return all ? host_.from(*all, peer) : host_.from(peer); }
+  bool send_all(std::span<operand const> list, audience* all);
+  void receive_all(std::span<operand const> list, audience* all);
   void run();
 
   bool in_lines(std::size_t bytes) const { return bytes <= longest_in_lines_; }
@@ -167,8 +172,8 @@ class shared_steps final : private listener {
   [[noreturn]] void throw_mismatch(int peer, std::uint32_t number) const;
 
   void take_short(inlet& from, fragment const& p);
-  void take_all_short(std::span<operand const> list, bool published);
-  void take_group(std::span<operand const> group, bool published);
+  void take_all_short(std::span<operand const> list, audience* all);
+  void take_group(std::span<operand const> group, audience* all);
   void form_groups();
   void guard(incoming& i);
   bool blocked(incoming const& i, std::size_t n) const;
@@ -201,7 +206,8 @@ class shared_steps final : private listener {
   int rank_;
   std::span<operand const> short_;   // a step in progress whose messages are all short, and have been sent
   std::span<operand const> listed_;  // the step in progress, if its folds wait until all of them have come
-  bool is_short_ = false, published_ = false;
+  audience* short_to_ = nullptr;
+  bool is_short_ = false;
 };
 
 }  // namespace colligo

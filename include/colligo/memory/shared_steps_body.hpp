@@ -57,8 +57,8 @@ COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, fragment 
       return;
     }
   }
-  if (bytes_out != 0) add_out(to, false, source, bytes_out);
-  if (bytes_in != 0) add_in(in, false);
+  if (bytes_out != 0) add_out(to, nullptr, source, bytes_out);
+  if (bytes_in != 0) add_in(in, nullptr);
   run();
 }
 
@@ -69,38 +69,35 @@ inline bool is_exchange(std::span<operand const> list) {
 }
 
 COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, list_kind kind) {
-  bool const published = publishes(kind);
-  if (!published && is_exchange(list)) {
+  audience* const all = host_.audience_of(list, kind);
+  if (!all && is_exchange(list)) {
     operand const &out = list[0], &in = list[1];
     return exchange(out.elements.head, out.peer, out.which, {in.what, in.peer, in.elements.head, in.which});
   }
-  if (send_all(list, published)) return take_all_short(list, published);
-  receive_all(list, published);
+  if (send_all(list, all)) return take_all_short(list, all);
+  receive_all(list, all);
   run();
 }
 
-// Whether a short message waits for room, and so needs memory, may differ from call to call. Ranks of other hosts wait
-// for this one's messages, so it goes on without memory.
-[[gnu::cold]] COLLIGO_BODY void shared_steps::make_first_room() try {
-  std::size_t const ranks = host_.records().size();
-  data_->memory().received.of_size(ranks * (lines_for(longest_in_lines) * cache_line));
-  traffic_.out.reserve(2 * ranks);
-  traffic_.in.reserve(2 * ranks);
-} catch (std::bad_alloc const&) {
+[[gnu::cold]] COLLIGO_BODY void shared_steps::make_more_room(std::size_t operands) try {
+  std::size_t const folds = std::min(operands, host_.records().size()), lines = lines_for(host_.longest_in_lines(true));
+  data_->memory().received.of_size(folds * lines * cache_line);
+  traffic_.out.reserve(2 * operands);
+  traffic_.in.reserve(2 * operands);
+} catch (std::bad_alloc const&) {   // ranks of other hosts wait for this one's messages, so it goes on without
   if (host_.whole()) throw;
   data_->fail(std::current_exception());
 }
 
 COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_kind kind) {
-  bool const published = publishes(kind);
-  traffic_.out.reserve(2 * list.size());
-  traffic_.in.reserve(2 * list.size());
+  audience* const all = host_.audience_of(list, kind);
+  make_room(list.size());
   std::size_t slots = 0;
   for (fragment const p : fragments(list)) {
     if (!host_.has(p.peer)) continue;
     std::size_t const bytes = p.elements.size() * size_;
-    if (!p.sends()) channel_from(p.peer, published);
-    else if (outlet& to = channel_to(p.peer, published); !in_lines(bytes)) host_.make_ready(to);
+    if (!p.sends()) channel_from(p.peer, all);
+    else if (outlet& to = channel_to(p.peer, all); !in_lines(bytes)) host_.make_ready(to);
     if (!p.folds()) continue;
     if (transport_of_choice(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
     if (transport_of_choice(bytes) == way::announced) slots += read_size();
@@ -110,33 +107,34 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
 }
 
 COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, list_kind kind) {
-  short_ = list, published_ = publishes(kind);
-  is_short_ = send_all(list, published_);
+  short_ = list, short_to_ = host_.audience_of(list, kind);
+  is_short_ = send_all(list, short_to_);
   if (is_short_) return;
-  receive_all(list, published_);
+  receive_all(list, short_to_);
   begin_added();
 }
 
 // True if all messages are short and those to be sent have been sent.
-COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, bool published) {
+COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, audience* all) {
+  make_room(list.size());
   std::byte* free = nullptr;
   bool all_short = true, sent = false;
   for (fragment const p : fragments(list)) {
     std::size_t const bytes = p.elements.size() * size_;
     all_short &= in_lines(bytes);
-    if (!p.sends() || (published && std::exchange(sent, true))) continue;
+    if (!p.sends() || (all && std::exchange(sent, true))) continue;
     if (p.combines_first() && !free) free = data_->memory().combined.of_size(scratch_sizes(list).combined * size_);
-    outlet& to = channel_to(p.peer, published);
+    outlet& to = channel_to(p.peer, all);
     std::byte const* const from = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += bytes;
     if (in_lines(bytes) && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
       put_short(to, from, bytes, sent_tag(bytes));
-    else add_out(p.peer, published, from, bytes);
+    else add_out(p.peer, all, from, bytes);
   }
   return all_short && traffic_.out.empty();
 }
 
-COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool published) {
+COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, audience* all) {
   std::byte* free = nullptr;
   if (order_matters(list)) {
     listed_ = list;
@@ -144,21 +142,21 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, bool 
   }
   for (fragment const p : fragments(list)) {
     if (p.sends()) continue;
-    if (!free || !p.folds()) add_in(p, published);
-    else add_in({operand::kind::recv, p.peer, p.elements, own::result}, published,
+    if (!free || !p.folds()) add_in(p, all);
+    else add_in({operand::kind::recv, p.peer, p.elements, own::result}, all,
                 std::exchange(free, free + p.elements.size() * size_));
   }
 }
 
-COLLIGO_BODY void shared_steps::add_out(int peer, bool published, std::byte const* from, std::size_t bytes) {
-  outlet& to = channel_to(peer, published);
+COLLIGO_BODY void shared_steps::add_out(int peer, audience* all, std::byte const* from, std::size_t bytes) {
+  outlet& to = channel_to(peer, all);
   auto const same = [&](outgoing const& o) { return o.to == &to; };
   traffic_.out.push_back(
-      {&to, published ? nobody : peer, from, bytes, 0, transport_of_choice(bytes), latest_message(traffic_.out, same)});
+      {&to, all ? nobody : peer, all, from, bytes, 0, transport_of_choice(bytes), latest_message(traffic_.out, same)});
 }
 
-COLLIGO_BODY void shared_steps::add_in(fragment const& what, bool published, std::byte* into) {
-  inlet& from = channel_from(what.peer, published);
+COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std::byte* into) {
+  inlet& from = channel_from(what.peer, all);
   if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
   std::size_t const bytes = what.elements.size() * size_;
@@ -178,7 +176,7 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
   if (is_short_) {   // a message with a first line has all lines, or nearly
     for (operand const& o : short_) {
       if (o.vanishes() || o.sends()) continue;
-      inlet& from = channel_from(o.peer, published_);
+      inlet& from = channel_from(o.peer, short_to_);
       awaited const first = message(o.peer, o.elements.head.size() * size_);
       if (from.has_line(first)) continue;
       if (++stuck_ % 256 == 0) {
@@ -188,7 +186,7 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
       return state::stuck;
     }
     is_short_ = false;
-    take_all_short(short_, published_);
+    take_all_short(short_, short_to_);
     return state::done;
   }
   bool open = false, moved = false;
@@ -242,34 +240,34 @@ COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
 }
 
 // All messages of the step are short, and those to be sent have been sent, so it receives one after the other.
-COLLIGO_BODY void shared_steps::take_all_short(std::span<operand const> list, bool published) {
+COLLIGO_BODY void shared_steps::take_all_short(std::span<operand const> list, audience* all) {
   for (std::size_t i = 0, count; i < list.size(); i += count) {
     operand const& o = list[i];
     count = 1;
     if (o.vanishes() || o.sends()) continue;
     if (o.folds()) count = group_of_folds(list, i);
-    if (count > 1) take_group(list.subspan(i, count), published);
+    if (count > 1) take_group(list.subspan(i, count), all);
     else
       for (range const r : {o.elements.head, o.elements.tail})
-        if (!r.empty()) take_short(channel_from(o.peer, published), {o.what, o.peer, r, o.which});
+        if (!r.empty()) take_short(channel_from(o.peer, all), {o.what, o.peer, r, o.which});
   }
 }
 
-COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, bool published) {
-  range const all = group[0].elements.head;
-  std::size_t const bytes = all.size() * size_;
+COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, audience* all) {
+  range const elements = group[0].elements.head;
+  std::size_t const bytes = elements.size() * size_;
   std::size_t const slot = lines_for(bytes) * cache_line;   // aligned, and with room for the whole last line
   std::byte* const slots = data_->memory().received.of_size(group.size() * slot);
   unsigned polls = 0;
-  auto const ask = [&](std::size_t k) { channel_from(group[k].peer, published).look_ahead(true); };
+  auto const ask = [&](std::size_t k) { channel_from(group[k].peer, all).look_ahead(true); };
   for (look_ahead next(group.size(), rank_, ask); !next.is_over(); next.advance(ask)) {
     std::size_t const k = next.member();
-    inlet& from = channel_from(group[k].peer, published);
+    inlet& from = channel_from(group[k].peer, all);
     awaited const m = message(group[k].peer, bytes);
     suspicious_ = false;
     from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); });
   }
-  data_->combine_in_order(all, rank_, group.size(), [&](std::size_t k) {
+  data_->combine_in_order(elements, rank_, group.size(), [&](std::size_t k) {
     return contribution{group[k].peer, slots + k * slot};
   });
 }

@@ -110,7 +110,7 @@ class mpi_shared final : public host_memory {
 
  private:
   /// The head of a segment: its rank's info for the ranks of its host.
-  struct alignas(cache_line) head {
+  struct alignas(lines_apart) head {
     std::atomic<std::uint32_t> left;   ///< ranks that no longer read this one's memory
     std::int32_t job_ranks;            ///< of the host, as far as this one knows
     std::int32_t most_cores;           ///< that its control group has

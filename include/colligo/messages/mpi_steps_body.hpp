@@ -120,7 +120,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
       std::size_t const bytes = of.bytes(p.elements.size());
       std::byte* const into = p.folds() ? std::exchange(free_, free_ + bytes) : data_->write(p.elements);
       if (host_ && host_->has(p.peer))
-        here_->add_in({operand::kind::recv, p.peer, p.elements, own::result}, false, into);
+        here_->add_in({operand::kind::recv, p.peer, p.elements, own::result}, nullptr, into);
       else messages_.recv(into, bytes, p.peer);
     }
   std::size_t next = 0;
@@ -128,7 +128,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
     if (!p.sends()) continue;
     std::size_t const i = next++, bytes = of.bytes(p.elements.size());
     if (messages_.are_encoded()) messages_.send_encoded(i, p.peer);
-    else if (host_ && host_->has(p.peer)) here_->add_out(p.peer, false, sources[i], bytes);
+    else if (host_ && host_->has(p.peer)) here_->add_out(p.peer, nullptr, sources[i], bytes);
     else messages_.send(sources[i], bytes, p.peer);
   }
   if (host_) here_->begin_added();

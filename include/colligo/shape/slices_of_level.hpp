@@ -41,11 +41,13 @@ struct slices_of_level {
   template <class F>
   void collect(F const& slice) const {
     int const theirs = slices - leads(), of_mine = leads() ? parts - 1 : 0;
-    step(listed{theirs + of_mine, [&](int i) -> operand {
+    bool all_send = parts == slices;
+    for (int part = 0; part < parts && all_send; ++part) all_send = !slice(part).empty();
+    step(published_among(all_send, listed{theirs + of_mine, [&](int i) -> operand {
                   int const part = other(i < of_mine ? i : i - of_mine, mine);
                   if (i < of_mine) return send{peer(part), slice(mine)};
                   return recv{peer(part), slice(part)};
-                }});
+                }}));
   }
   /// Blocks of those who lead none go to a part that does, or come back.
   void lend(blocks_by_level const& columns, bool back) const {

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of shared_host.hpp: channels and audiences that are used for the first time.
+#pragma once
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "../core/owner.hpp"
+#include "shared_host.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[gnu::cold]] COLLIGO_BODY shared_host::shared_host(int me, std::size_t ranks, host_memory& memory,
+                                                    std::vector<int> places)
+    : me_(static_cast<std::size_t>(me)), memory_(memory), places_(std::move(places)), lines_(lines_of_host(ranks)),
+      records_(ranks), closed_{{*this, lines_, 0}, {*this, lines_, 0}}, pairs_(ranks) {
+  for (channel_pair*& pair : pairs_) pair = &closed_;
+  largest_chunk_ = std::min<std::size_t>(32 * 1024, layout().capacity(0) / 4);
+}
+
+[[gnu::cold]] COLLIGO_BODY shared_host::~shared_host() {
+  for (channel_pair* const pair : pairs_)
+    if (pair != &closed_) delete pair;
+  for (audience* const a : audiences_) {
+    for (inlet* const in : a->in_)
+      if (in != &closed_.in) delete in;
+    delete a;
+  }
+}
+
+[[gnu::cold]] COLLIGO_BODY channel_pair& shared_host::pair_with(std::size_t peer) {
+  channel_pair*& its = pairs_[peer];
+  if (its == &closed_) {
+    std::size_t const capacity = layout().capacity(0);
+    its = new channel_pair{{*this, lines_, capacity}, {*this, lines_, capacity}};
+    its->out.reverse_taken_ = &its->in.taken_, its->out.places_ = &channel(me_, peer);
+    its->in.reverse_ = &its->out, its->in.places_ = &channel(peer, me_);
+  }
+  return *its;
+}
+
+[[gnu::cold]] COLLIGO_BODY outlet& shared_host::open_to(std::size_t peer) {
+  outlet& end = pair_with(peer).out;
+  open(end, 1);
+  return end;
+}
+[[gnu::cold]] COLLIGO_BODY inlet& shared_host::open_from(std::size_t peer) {
+  inlet& end = pair_with(peer).in;
+  open(end, 1, 0);
+  return end;
+}
+[[gnu::cold]] COLLIGO_BODY outlet& shared_host::open_to(audience& all) {
+  open(all.out_, all.readers());
+  return all.out_;
+}
+[[gnu::cold]] COLLIGO_BODY inlet& shared_host::open_from(audience& all, std::size_t member) {
+  owner<inlet> its(new inlet(*this, lines_, all.out_.capacity_));
+  its->places_ = &channel(all, member);
+  open(*its, all.readers(), audience::reader_of(member, all.me_));
+  return *(all.in_[member] = its.release());
+}
+
+[[gnu::cold]] COLLIGO_BODY void shared_host::open(outlet& end, std::size_t readers) {
+  channel_front& its = front(*end.places_, readers);
+  end.backs_ = {its.backs(lines_), readers};
+  end.front_ = &its;
+}
+[[gnu::cold]] COLLIGO_BODY void shared_host::open(inlet& end, std::size_t readers, std::size_t me) {
+  channel_front& its = front(*end.places_, readers);
+  end.back_ = its.backs(lines_) + me;
+  end.front_ = &its;
+}
+
+// The end that comes first allocates, so that none waits for the others; if several do, all but one free their own.
+[[gnu::cold]] COLLIGO_BODY channel_front& shared_host::front(channel_places& its, std::size_t readers) {
+  std::uint64_t known = its.front.load(std::memory_order_acquire);
+  if (known == 0) {
+    std::size_t const bytes = channel_front::bytes(lines_, readers);
+    std::uint64_t const fresh = mine(memory_.allocate(bytes));
+    std::memset(at(fresh), 0, bytes);
+    if (its.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
+    else memory_.take_back();
+  }
+  return *reinterpret_cast<channel_front*>(at(known));
+}
+// A reader needs it only when the first chunk has come: then it is there.
+[[gnu::cold]] COLLIGO_BODY std::byte* shared_host::ring_of(outlet const& end) {
+  // Long vectors begin near the begin of a page, long rings in the middle of one: a load waits for an earlier store to
+  // the same place of another page. 1 MiB on two ranks took 1.3 times as long.
+  constexpr std::size_t page = 4096;
+  bool const is_long = end.capacity_ >= 16 * page;
+  std::uint64_t fresh = mine(memory_.allocate(end.capacity_ + (is_long ? page : 0)));
+  if (is_long) fresh += (page + page / 2 - fresh % page) % page;
+  end.places_->ring.store(fresh, std::memory_order_release);
+  return at(fresh);
+}
+[[gnu::cold]] COLLIGO_BODY std::byte const* shared_host::ring_of(inlet const& end) const {
+  return at(end.places_->ring.load(std::memory_order_acquire));
+}
+
+// Lists name their ranks in order as a rule.
+COLLIGO_BODY bool shared_host::is_of(audience const& its, std::span<operand const> list) const {
+  std::size_t k = 0;
+  for (operand const& o : list) {
+    if (!o.sends()) continue;
+    int const peer = static_cast<int>(place(o.peer));
+    if (k == its.readers() || (its.reader(k++) != peer && its.member(peer) == its.places_.size())) return false;
+  }
+  return k == its.readers();
+}
+
+[[gnu::cold]] COLLIGO_BODY audience* shared_host::form(std::span<operand const> list) {
+  row<int> places;
+  places.push_back(static_cast<int>(me_));
+  for (operand const& o : list) {
+    if (!has(o.peer)) return nullptr;
+    if (o.sends()) places.push_back(static_cast<int>(place(o.peer)));
+  }
+  sort_numbers(places.data(), places.size(), nullptr, [](void const*, int a, int b) { return a < b; });
+  if (places.size() == records_.size()) return all_ ? all_ : all();
+  audience_record* const its = record_of(places);
+  audience* const made = add(std::move(places), its, layout().capacity_among());
+  made->is_there_ = its != nullptr;
+  return its ? made : nullptr;
+}
+
+[[gnu::cold]] COLLIGO_BODY audience* shared_host::all() {
+  row<int> places(records_.size());
+  for (std::size_t r = 0; r < places.size(); ++r) places[r] = static_cast<int>(r);
+  all_ = add(std::move(places), nullptr, layout().capacity(records_.size()));
+  return all_;
+}
+
+[[gnu::cold]] COLLIGO_BODY audience* shared_host::add(row<int>&& places, audience_record* its,
+                                                    std::size_t capacity) {
+  audiences_.reserve(audiences_.size() + 1);
+  outlet const out(*this, lines_, capacity);
+  auto* const made = new audience(out, std::move(places), static_cast<int>(me_), closed_.in);
+  made->its_ = its;
+  made->out_.places_ = &channel(*made, made->me_);
+  return audiences_.push_back(made);
+}
+
+// An entry stays, so all members find the same one, or no place.
+[[gnu::cold]] COLLIGO_BODY audience_record* shared_host::record_of(row<int> const& places) {
+  std::uint64_t fresh = 0;
+  auto const record = [this](std::uint64_t place) { return reinterpret_cast<audience_record*>(at(place)); };
+  audience_record* its = nullptr;
+  for (std::size_t k = 0; k < segment_layout::audiences && !its; ++k) {
+    auto const lowest = static_cast<std::size_t>(places[0]);
+    auto& entry = in_segment<std::atomic<std::uint64_t>>(lowest, segment_layout::audience(k));
+    std::uint64_t known = entry.load(std::memory_order_acquire);
+    if (known == 0) {
+      if (fresh == 0) {
+        std::size_t const bytes = audience_record::bytes(places.size());
+        fresh = mine(memory_.allocate(bytes));
+        std::memset(at(fresh), 0, bytes);
+        record(fresh)->members = places.size();
+        std::memcpy(record(fresh)->places(), places.data(), places.size() * sizeof places[0]);
+      }
+      if (entry.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) return record(fresh);
+    }
+    bool const same = record(known)->members == places.size() &&
+                      std::equal(places.begin(), places.end(), record(known)->places());
+    if (same) its = record(known);
+  }
+  if (fresh != 0) memory_.take_back();
+  return its;
+}
+
+}  // namespace colligo
