@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   for (char const* other : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_CHECK",
                             "COLLIGO_STRICT", "COLLIGO_EXPLAIN", "COLLIGO_TABLE", "COLLIGO_NETWORK",
                             "COLLIGO_PATIENCE", "COLLIGO_LEVELS", "COLLIGO_LINES", "COLLIGO_CHUNKS",
-                            "COLLIGO_READ_MEMORY", "COLLIGO_STORES"})
+                            "COLLIGO_READ_MEMORY", "COLLIGO_STORES", "COLLIGO_LATENCIES"})
     unsetenv(other);
   boost::mpi::environment const environment(argc, argv, boost::mpi::threading::multiple);
   int const mine = tested::exit_code(boost::unit_test::unit_test_main(&start, argc, argv));

@@ -465,6 +465,26 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
     variable const its("COLLIGO_NETWORK", "1us,10GB/s");   // the environment's wins
     CHECK(takes() == "halving_doubling@messages");
   }
+  // What tune --levels writes: where a line's way takes next to nothing, rounds are for short vectors too.
+  auto const takes_on_many_cores = [] {
+    variable const levels("COLLIGO_LEVELS", "16");
+    std::string took;
+    run_threads(16, [&](thread_communicator& comm) {
+      std::vector<double> values(128);
+      colligo::broadcast(comm, values, 0);
+      if (comm.rank() == 0) took = latest_choice(comm, collective::broadcast);
+    });
+    return took;
+  };
+  auto const as_modelled = takes_on_many_cores();
+  use_table("# 16 cores\nset COLLIGO_LATENCIES 1ns,1ns,1ns\n", "mine");
+  CHECK(takes_on_many_cores() != as_modelled);
+  {
+    variable const its("COLLIGO_LATENCIES", "40ns,110ns,250ns");   // the environment's wins
+    CHECK(takes_on_many_cores() == as_modelled);
+    variable const wrong("COLLIGO_LATENCIES", "40ns,30ns,250ns");
+    CHECK_THAT(on_stderr(call), Contains("COLLIGO_LATENCIES=40ns,30ns,250ns: the time of a cache line"));
+  }
   use_table("set COLLIGO_CHUNKS many", "mine");
   CHECK_THAT(on_stderr(call), Contains("COLLIGO_CHUNKS=many: the bytes of a chunk"));
   use_table("");

@@ -71,6 +71,11 @@ struct machine {
   friend constexpr bool operator==(machine const&, machine const&) = default;
 };
 
+/// Seconds that a cache line takes between cores that share a cache, a socket, a host.
+struct line_latencies {
+  double cache = 40e-9, socket = 110e-9, host = 250e-9;
+};
+
 /// A machine that nobody has measured: a microsecond per message, 10 GB/s for moving, copying and combining, 10 ns for
 /// a copy or merge, 1 ns for a step of arithmetic.
 inline constexpr machine typical{1e-6, 1e-10, 1e-10, 1, 1, 1, {10e-9, 1e-10, 1e-9}};

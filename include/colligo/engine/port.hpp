@@ -165,6 +165,8 @@ class port_base : public endpoint {
   file_setting const& table_setting() const { return asked().table; }
   /// The costs of messages for the rules beyond one host.
   machine const& network() const { return network_; }
+  /// The ways of cache lines, for the rules on hosts of many cores.
+  line_latencies const& latencies() const { return latencies_; }
   /// An override of the environment that can not be used is an error.
   bool strict() const { return strict_; }
   /// `automatic` gives the same bits by every choice.
@@ -268,6 +270,7 @@ class port_base : public endpoint {
   std::vector<int> levels_asked_;
   patience_setting patience_;
   machine network_ = typical;
+  line_latencies latencies_;
   memory_limits limits_;
   requests_of_rank& requests_;
 };

@@ -65,6 +65,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
                   "30us,1.25GB/s, then the bandwidth of combining and the latency of further messages of a step, as "
                   "30us,1.25GB/s,4GB/s,5us"}), "; it is ignored");
   }
+  if (!its.latencies.empty()) {
+    if (auto const measured = latencies_in(its.latencies)) latencies_ = *measured;
+    else refuse_setting(
+        concat({"COLLIGO_LATENCIES=", its.latencies, ": the time of a cache line between cores that share a cache, a "
+                  "socket, a host is expected, none shorter than the one before, as 25ns,110ns,220ns"}),
+        "; it is ignored");
+  }
   if (!its.patience.empty()) {
     if (auto const asked = patience_in(its.patience)) patience_ = *asked;
     else refuse_setting(

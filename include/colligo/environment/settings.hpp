@@ -43,6 +43,7 @@ struct settings {
   std::string adaptive;       ///< COLLIGO_ADAPTIVE
   std::string explain;        ///< COLLIGO_EXPLAIN
   std::string network;        ///< COLLIGO_NETWORK
+  std::string latencies;      ///< COLLIGO_LATENCIES
   std::string patience;       ///< COLLIGO_PATIENCE
   std::string sum;            ///< COLLIGO_SUM
   std::string levels;         ///< COLLIGO_LEVELS
@@ -51,7 +52,7 @@ struct settings {
   file_setting reduce_tree, broadcast_tree;
   file_setting table;         ///< COLLIGO_TABLE
 
-  static constexpr std::size_t count = collectives.size() + 13 + 3 * 3;
+  static constexpr std::size_t count = collectives.size() + 14 + 3 * 3;
   /// All members, to be copied or sent.
   std::array<std::string*, count> texts();
 };
@@ -74,6 +75,8 @@ void warn_that_nothing_is_traced();
 
 /// "30us,1.25GB/s,4GB/s,5us": see COLLIGO_NETWORK. None if the text is invalid.
 std::optional<machine> network_in(std::string_view words);
+/// "25ns,110ns,220ns": see COLLIGO_LATENCIES.
+std::optional<line_latencies> latencies_in(std::string_view words);
 /// Reads "30s", "500ms", "2min", also with ",throw"; none if the text is invalid.
 std::optional<patience_setting> patience_in(std::string_view words);
 /// "30 s", "500 ms".

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "../core/lines.hpp"
@@ -36,6 +37,7 @@ inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_ADAPTIVE", &settings::adaptive},
     variable_setting{"COLLIGO_EXPLAIN", &settings::explain},
     variable_setting{"COLLIGO_NETWORK", &settings::network, true},
+    variable_setting{"COLLIGO_LATENCIES", &settings::latencies, true},
     variable_setting{"COLLIGO_PATIENCE", &settings::patience},
     variable_setting{"COLLIGO_SUM", &settings::sum},
     variable_setting{"COLLIGO_LEVELS", &settings::levels},
@@ -158,23 +160,29 @@ struct table_of_program {
   }
 }
 
-// "30us,1.25GB/s": what a message costs, and a byte; ",4GB/s": and a byte that is combined; ",5us": and a message that
-// is not the first of its step.
-[[gnu::cold]] COLLIGO_BODY std::optional<machine> network_in(std::string_view words) {
-  constexpr std::array<std::string_view, 4> units{"us", "GB/s", "GB/s", "us"};
-  std::array<double, units.size()> its_numbers{};
+// How many numbers there are, each with its unit behind it; 0: they are nothing of the kind.
+[[gnu::cold]] inline std::size_t numbers_in(std::string_view words, std::span<std::string_view const> units,
+                                            std::span<double> numbers) {
   std::size_t count = 0;
   for (bool more = true; more; ++count) {
     auto const comma = words.find(',');
     auto its_word = words.substr(0, comma);
-    if (count == units.size() || !its_word.ends_with(units[count])) return std::nullopt;
+    if (count == units.size() || !its_word.ends_with(units[count])) return 0;
     its_word.remove_suffix(units[count].size());
     auto const number = decimal_in(its_word);
-    if (!number) return std::nullopt;
-    its_numbers[count] = *number;
+    if (!number) return 0;
+    numbers[count] = *number;
     more = comma != words.npos;
     if (more) words.remove_prefix(comma + 1);
   }
+  return count;
+}
+
+// "30us,1.25GB/s": what a message costs, and a byte; ",4GB/s": and a byte that is combined; ",5us": and a message that
+// is not the first of its step.
+[[gnu::cold]] COLLIGO_BODY std::optional<machine> network_in(std::string_view words) {
+  std::array<double, 4> its_numbers{};
+  std::size_t const count = numbers_in(words, std::array<std::string_view, 4>{"us", "GB/s", "GB/s", "us"}, its_numbers);
   if (count < 2) return std::nullopt;
   auto const [latency, bandwidth, third, fourth] = its_numbers;
   double const combining = count > 2 ? third : 1e-9 / typical.gamma, further = count > 3 ? fourth : latency;
@@ -187,6 +195,13 @@ struct table_of_program {
   its.gamma = 1e-9 / combining;
   its.f_further = further / latency;
   return its;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::optional<line_latencies> latencies_in(std::string_view words) {
+  std::array<double, 3> ns{};
+  bool const all = numbers_in(words, std::array<std::string_view, 3>{"ns", "ns", "ns"}, ns) == ns.size();
+  if (!all || !(ns[0] > 0 && ns[0] <= ns[1] && ns[1] <= ns[2] && ns[2] < 1e6)) return std::nullopt;
+  return line_latencies{ns[0] * 1e-9, ns[1] * 1e-9, ns[2] * 1e-9};
 }
 
 [[gnu::cold]] COLLIGO_BODY std::optional<patience_setting> patience_in(std::string_view words) {

@@ -25,6 +25,7 @@ struct situation {
   std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or of no use
   host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out
   nest const* levels = nullptr;   ///< of ranks with a core each, or as COLLIGO_LEVELS says; null: not known
+  line_latencies latencies{};   ///< of cores of one host
   machine network = typical;   ///< the costs of messages, combining and own work
   int root = 0;                ///< matters if blocks are uneven
 

@@ -374,6 +374,7 @@ chosen_algorithm choose_for(situation const& s) {
       if (auto const by_level = choose_by_level<C>(s)) return *by_level;
     situation on_them = s;
     on_them.network = many_cores;
+    on_them.network.alpha = s.latencies.host;
     return choose_by_formula<C>(on_them);
   }
   if (s.shared) return choose_shared(C, s.p(), s.bytes());

@@ -235,7 +235,8 @@ situation situation_of(port_base& port, call const& its) {
   return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
           .stable = port.stable_bits(), .shared = memory && memory->whole(),
           .cores = cores, .hosts = port.hosts, .tables = kept_choices::tables_of(port),
-          .levels = counts ? &kept_choices::levels_of(port) : nullptr, .network = port.network(), .root = its.root};
+          .levels = counts ? &kept_choices::levels_of(port) : nullptr, .latencies = port.latencies(),
+          .network = port.network(), .root = its.root};
 }
 
 }  // namespace colligo

@@ -21,7 +21,7 @@
 /// half and the double. The more specific rows come first, by type, then by functor; rows that name what is not allowed
 /// do not count. Where none holds, and where blocks are uneven (one of more than one and a half times the mean), the
 /// defaults go on. Rows that set say what the environment's variable of that name would, where it is not there:
-/// COLLIGO_NETWORK, COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_STORES, COLLIGO_READ_MEMORY.
+/// COLLIGO_NETWORK, COLLIGO_LATENCIES, COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_STORES, COLLIGO_READ_MEMORY.
 #pragma once
 
 #include <cstddef>

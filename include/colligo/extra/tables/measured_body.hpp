@@ -49,8 +49,8 @@ class table_parser {
     if (count == 0) return;
     if (words[0] == "set") {   // settings_of_environment reads it
       if (count == 3 && is_for_tables(words[1])) return;
-      refuse("a row that sets is \"set COLLIGO_LINES 2k\", or COLLIGO_CHUNKS, COLLIGO_STORES, COLLIGO_READ_MEMORY or "
-             "COLLIGO_NETWORK, not " + in_quotes(line));
+      refuse("a row that sets is \"set COLLIGO_LINES 2k\", or COLLIGO_CHUNKS, COLLIGO_STORES, COLLIGO_READ_MEMORY, "
+             "COLLIGO_NETWORK or COLLIGO_LATENCIES, not " + in_quotes(line));
     }
     if (count != words.size())
       refuse("a row is \"collective type functor ranks bytes algorithm\", six words, this one has " +
