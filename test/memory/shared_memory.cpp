@@ -3,9 +3,15 @@
 // message can go.
 #include <catch2/catch.hpp>
 
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <random>
+#include <thread>
 #include <variant>
 
 #include <colligo/memory/look_ahead.hpp>
@@ -17,8 +23,11 @@
 
 #ifdef COLLIGO_TEST_MOST_RANKS   // sanitizers: what they look at does not depend on the algorithm
 #define COLLIGO_TEST_ALGORITHMS direct, recursive_doubling, circulant
+#define COLLIGO_TEST_CHUNKS 20'000
 #else
 #define COLLIGO_TEST_MOST_RANKS 33
+#define COLLIGO_TEST_CHUNKS 30'000
+#define COLLIGO_TEST_FAULTS   // of pages, which sanitizers take for errors
 #endif
 
 namespace {
@@ -518,11 +527,120 @@ struct variable {
 };
 }  // namespace
 
+TEST_CASE("very many chunks, stored both ways in turn, are read as they were written") {
+  constexpr std::size_t words = 128;
+  constexpr std::uint64_t chunks = COLLIGO_TEST_CHUNKS;
+  std::size_t const segment = detail::segment_layout(2).bytes();
+  detail::buffer segments[2];
+  std::byte* const begins[2]{segments[0].of_size(segment), segments[1].of_size(segment)};
+  counted_memory memory[2];
+  for (std::byte* begin : begins) std::memset(begin, 0, segment);
+  detail::shared_host writer(0, 2, memory[0], {}), reader(1, 2, memory[1], {});
+  for (detail::shared_host* host : {&writer, &reader}) host->open([&](std::size_t rank) { return begins[rank]; }, {});
+  constexpr std::uint64_t tag = 1 << 8;
+  auto const until = [](auto const& there) {
+    for (unsigned polls = 1; !there(); ++polls)
+      if (polls % 128 == 0) std::this_thread::yield();
+  };
+  std::atomic<std::uint64_t> read = 0;   // what the reader does not wait for has long left the writer's core
+  std::thread writing([&] {
+    std::array<std::uint64_t, words> chunk;
+    detail::memory_limits limits;
+    for (std::uint64_t k = 0; k < chunks; ++k) {
+      for (std::size_t i = 0; i < words; ++i) chunk[i] = k * words + i;
+      limits.stores = k % 3 == 0 ? detail::stores_setting::cached : detail::stores_setting::streaming;
+      writer.limit(limits);
+      until([&] { return read.load(std::memory_order_relaxed) == k; });
+      std::byte* const place = writer.to(1).room_for(sizeof chunk, tag);
+      writer.to(1).copy(place, reinterpret_cast<std::byte const*>(chunk.data()), sizeof chunk);
+      writer.to(1).put(sizeof chunk);
+    }
+  });
+  std::uint64_t wrong = 0;
+  for (std::uint64_t k = 0; k < chunks; ++k) {
+    std::byte const* place = nullptr;
+    until([&] { return (place = reader.from(0).chunk(words * 8, {nullptr, 0, tag})) != nullptr; });
+    auto const* const chunk = reinterpret_cast<std::uint64_t const*>(place);
+    for (std::size_t i = words; i-- > 0;) wrong += chunk[i] != k * words + i;   // what was stored last comes first
+    reader.from(0).release(words * 8);
+    read.store(k + 1, std::memory_order_relaxed);
+  }
+  writing.join();
+  CHECK(wrong == 0);
+}
+
+#ifdef COLLIGO_TEST_FAULTS
+namespace {
+/// A rank's input whose pages say when they are read for the first time.
+struct told_pages {
+  static inline told_pages* current = nullptr;
+  static constexpr std::size_t page = 4096;
+
+  told_pages(std::size_t pages, void (*touched)(std::size_t page)) : count(pages), tell(touched) {
+    data = static_cast<std::byte*>(
+        mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    current = this;
+    struct sigaction mine {};
+    mine.sa_flags = SA_SIGINFO;
+    mine.sa_sigaction = [](int, siginfo_t* fault, void*) {
+      auto const at = static_cast<std::size_t>(static_cast<std::byte*>(fault->si_addr) - current->data) / page;
+      if (at >= current->count) _exit(1);
+      mprotect(current->data + at * page, page, PROT_READ);
+      current->tell(at);
+    };
+    sigaction(SIGSEGV, &mine, &before);
+  }
+  ~told_pages() {
+    sigaction(SIGSEGV, &before, nullptr);
+    munmap(data, count * page);
+  }
+  void close() { mprotect(data, count * page, PROT_NONE); }
+
+  std::byte* data;
+  std::size_t count;
+  void (*tell)(std::size_t page);
+  struct sigaction before {};
+};
+}  // namespace
+
+TEST_CASE("a message one way announces its first and its last chunk in parts, and those between as a whole") {
+  static constexpr std::size_t chunk = 4, chunks = 5, words = told_pages::page / 8;   // pages, but for the last
+  static std::atomic<std::size_t> combined;   // pages, by the reader
+  static std::array<std::size_t, chunk * chunks> known;
+  combined = 0;
+  variable const its("COLLIGO_STORES", "cached"), small("COLLIGO_CHUNKS", "16k");
+  told_pages input(chunk * chunks, [](std::size_t at) {   // before a page is copied
+    bool const is_waited_for = at % chunk == 0 || at / chunk == 0 || at / chunk == chunks - 1;
+    for (int i = 0; i < (is_waited_for ? 20'000 : 20) && combined.load() < at; ++i) usleep(500);
+    known[at] = combined.load();
+  });
+  REQUIRE_NOTHROW(run_threads(2, [&](thread_communicator& comm) {
+    std::vector<std::uint64_t> own(input.count * words, 1), out(own.size());
+    std::span<std::uint64_t> in(own);
+    if (comm.rank() == 0) {
+      in = {reinterpret_cast<std::uint64_t*>(input.data), own.size()};
+      std::iota(in.begin(), in.end(), 0u);
+      input.close();
+    }
+    auto const add = [](std::uint64_t a, std::uint64_t b) {
+      if (a % words == words - 1) combined = a / words + 1;
+      return a + b;
+    };
+    colligo::scan(comm, in, out, add, over_shared_memory{recursive_doubling{}});
+  }));
+  for (std::size_t at = 0; at < known.size(); ++at) {
+    bool const between = at / chunk != 0 && at / chunk != chunks - 1;
+    CAPTURE(at);
+    CHECK(known[at] == (between ? at / chunk * chunk : at));
+  }
+}
+#endif
+
 TEST_CASE("many chunks, stored both ways, arrive as they were sent") {
   for (char const* stores : {"cached", "streaming", "measured"}) {
     variable const its("COLLIGO_STORES", stores), small("COLLIGO_CHUNKS", "1k");
     for (int again = 0; again < 5; ++again)   // channels that are new try both ways
-      REQUIRE_NOTHROW(run_threads(2, [](thread_communicator& comm) {
+      REQUIRE_NOTHROW(run_threads(2, [again](thread_communicator& comm) {
         std::uint64_t const p = 2, me = static_cast<std::uint64_t>(comm.rank());
         std::vector<std::uint64_t> sums(40000), all(p * 20000), mine(20000);
         for (std::uint64_t k = 1; k <= 8; ++k) {
@@ -535,6 +653,12 @@ TEST_CASE("many chunks, stored both ways, arrive as they were sent") {
           for (std::size_t i = 0; i < all.size(); ++i)
             if (all[i] != ((k * (i % mine.size())) << 2 | i / mine.size())) throw error("a wrong element");
         }
+        if (again != 0) return;
+        std::vector<std::uint64_t> large(525'001), expected(large.size());   // its result goes past the cache
+        std::iota(expected.begin() + 1, expected.end(), 1u);
+        if (me == 1) large = expected;
+        colligo::broadcast(comm, std::span(large).subspan(1), 1, over_shared_memory{direct{}});
+        if (large != expected) throw error("a wrong element of a long vector");
       }));
   }
 }

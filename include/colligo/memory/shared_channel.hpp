@@ -53,11 +53,14 @@ class outlet {
   /// A message of 1 byte up to the most that fits in lines. Precondition: there is room.
   void put_lines(std::byte const* from, std::size_t bytes, std::uint64_t tag) {
     std::uint32_t number = put_;
+    std::uint32_t const ahead = std::min(lines_for(bytes), most_ahead);
     for (; bytes > line_payload; from += line_payload, bytes -= line_payload) {
+      prefetch(number + ahead);
       stamped_line& line = front_->line(number & last_);
       std::memcpy(line.payload, from, line_payload);
       line.stamp.store(stamp(tag, ++number), std::memory_order_release);
     }
+    prefetch(number + ahead);
     stamped_line& line = front_->line(number & last_);
     std::memcpy(line.payload, from, bytes);
     line.stamp.store(stamp(tag, ++number) | acknowledgement(), std::memory_order_release);
@@ -66,6 +69,7 @@ class outlet {
   /// The same for a constant length.
   template <std::size_t Bytes>
   void put_line(std::byte const* from, std::uint64_t tag) {
+    prefetch(put_ + 1);
     stamped_line& line = front_->line(put_ & last_);
     std::memcpy(line.payload, from, Bytes);
     line.stamp.store(stamp(tag, ++put_) | acknowledgement(), std::memory_order_release);
@@ -115,6 +119,12 @@ class outlet {
  private:
   friend class shared_host;
 
+  // A message prefetches the lines of one more of its length, but never further: the reader's core fetches lines ahead
+  // too, and takes back what stays unwritten for long.
+  static constexpr std::uint32_t most_ahead = 4;
+  void prefetch(std::uint32_t number) const {
+    if (number - taken_ <= last_) prefetch_for_store(&front_->line(number & last_));   // if it is free
+  }
   static std::uint64_t stamp(std::uint64_t tag, std::uint32_t number) { return tag << 16 | (number & 0xff) << 8; }
   std::uint64_t acknowledgement() {
     if (!reverse_taken_) return 0;

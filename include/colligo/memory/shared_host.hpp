@@ -111,6 +111,10 @@ class shared_host {
   bool announces(std::size_t bytes) const { return bytes >= limits_.read_from; }
   void announce_from(std::size_t bytes) { limits_.read_from = bytes; }
   void limit(memory_limits const& its) { limits_ = its; }
+  /// Whether a result of that length is stored past the reader's cache, which would fetch each line before.
+  bool streams_results(std::size_t bytes) const {
+    return bytes >= least_streamed_result && limits_.stores != stores_setting::cached;
+  }
   bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
     return around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
   }

@@ -211,9 +211,14 @@ COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
   for (std::size_t at = 0; at < n; at += part) {
     std::size_t const now = std::min(part, n - at);
     for (unsigned polls = 0; part != n && !first->from->chunk(at + now, message(*first));) wait(polls);   // it comes
-    if (first->what.folds()) combine(first, at, now);
-    else if (first->by == way::ring)
-      std::copy_n(first->from->chunk(at + now, message(*first)) + at, now, first->into + first->done + at);
+    if (first->what.folds()) {
+      combine(first, at, now);
+    } else if (first->by == way::ring) {
+      std::byte const* const from = first->from->chunk(at + now, message(*first)) + at;
+      std::byte* const into = first->into + first->done + at;
+      if (host_.streams_results(first->bytes)) copy_streaming(into, from, now);
+      else std::copy_n(from, now, into);
+    }
   }
 }
 

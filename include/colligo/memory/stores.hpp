@@ -28,9 +28,20 @@ inline std::uint64_t cycles() {
 #endif
 }
 
+/// Takes a line from the core that has read it last, before a store has to wait for that.
+inline void prefetch_for_store(void const* line) {
+#if defined(__x86_64__)   // where compilers may not assume the instruction, their builtin only reads the line
+  asm volatile("prefetchw %0" : : "m"(*static_cast<char const*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
 /// Copies past the cache where the processor can. A release store afterwards publishes what was copied.
 void copy_streaming(std::byte* to, std::byte const* from, std::size_t bytes);
 
+/// Bytes; second-level caches keep little of a result of that length.
+inline constexpr std::size_t least_streamed_result = 4 << 20;
 /// Bytes; shorter chunks are always stored through the cache and not measured.
 inline constexpr std::size_t least_streamed = 1024;
 
