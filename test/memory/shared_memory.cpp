@@ -530,13 +530,8 @@ struct variable {
 TEST_CASE("very many chunks, stored both ways in turn, are read as they were written") {
   constexpr std::size_t words = 128;
   constexpr std::uint64_t chunks = COLLIGO_TEST_CHUNKS;
-  std::size_t const segment = detail::segment_layout(2).bytes();
-  detail::buffer segments[2];
-  std::byte* const begins[2]{segments[0].of_size(segment), segments[1].of_size(segment)};
-  counted_memory memory[2];
-  for (std::byte* begin : begins) std::memset(begin, 0, segment);
-  detail::shared_host writer(0, 2, memory[0], {}), reader(1, 2, memory[1], {});
-  for (detail::shared_host* host : {&writer, &reader}) host->open([&](std::size_t rank) { return begins[rank]; }, {});
+  counted::host hosts(2);
+  detail::shared_host &writer = hosts[0], &reader = hosts[1];
   constexpr std::uint64_t tag = 1 << 8;
   auto const until = [](auto const& there) {
     for (unsigned polls = 1; !there(); ++polls)
