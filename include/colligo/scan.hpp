@@ -3,8 +3,6 @@
 /// scan and exclusive_scan: every rank gets the combination of the vectors of the ranks up to it, or before it.
 #pragma once
 
-#include <memory>
-
 #include "select/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

@@ -13,7 +13,6 @@
 /// Source   a butterfly of mixed radix; levels as in n-level collectives over shared memory
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 

@@ -19,5 +19,6 @@ inline std::int64_t now_in_ns() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::int64_t>(now.tv_sec) * (1000 * ns_per_ms) + now.tv_nsec;
 }
+inline double seconds_since(std::int64_t began) { return static_cast<double>(now_in_ns() - began) * 1e-9; }
 
 }  // namespace colligo

@@ -62,54 +62,70 @@ constexpr std::size_t place_of(Range const& all, F const& is) {
   }
 }
 
+/// What does not depend on the elements: units compile it once.
+class row_base {
+ public:
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+  bool empty() const { return size_ == 0; }
+  void clear() { size_ = 0; }
+  void pop_back() { --size_; }
+
+ protected:
+  row_base() = default;
+  row_base(row_base&& other) noexcept { swap(other); }
+  row_base& operator=(row_base&& other) noexcept {
+    row_base(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~row_base() { ::operator delete(first_); }
+
+  void* first_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+
+ private:
+  void swap(row_base& other) noexcept {
+    std::swap(first_, other.first_), std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
+  }
+};
+
 /// As std::vector, with the same names, for trivially copyable T.
 template <class T>
-class row {
+class row : public row_base {
  public:
   row() = default;
   explicit row(std::size_t n) { resize(n); }
   row(T const* first, T const* last) { append(first, last); }
-  row(row&& other) noexcept { swap(other); }
-  row& operator=(row&& other) noexcept {
-    row(std::move(other)).swap(*this);
-    return *this;
-  }
-  ~row() { ::operator delete(first_); }
 
-  T* data() { return first_; }
-  T const* data() const { return first_; }
-  T* begin() { return first_; }
-  T const* begin() const { return first_; }
-  T* end() { return first_ + size_; }
-  T const* end() const { return first_ + size_; }
-  std::size_t size() const { return size_; }
-  std::size_t capacity() const { return capacity_; }
-  bool empty() const { return size_ == 0; }
-  T& operator[](std::size_t i) { return first_[i]; }
-  T const& operator[](std::size_t i) const { return first_[i]; }
-  T& front() { return *first_; }
-  T& back() { return first_[size_ - 1]; }
-  T const& back() const { return first_[size_ - 1]; }
+  T* data() { return static_cast<T*>(first_); }
+  T const* data() const { return static_cast<T const*>(first_); }
+  T* begin() { return data(); }
+  T const* begin() const { return data(); }
+  T* end() { return data() + size_; }
+  T const* end() const { return data() + size_; }
+  T& operator[](std::size_t i) { return data()[i]; }
+  T const& operator[](std::size_t i) const { return data()[i]; }
+  T& front() { return *data(); }
+  T& back() { return data()[size_ - 1]; }
+  T const& back() const { return data()[size_ - 1]; }
 
   void reserve(std::size_t n) {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignof(std::max_align_t));
-    if (n > capacity_) [[unlikely]] first_ = static_cast<T*>(grown(first_, capacity_, n, sizeof(T)));
+    if (n > capacity_) [[unlikely]] first_ = grown(first_, capacity_, n, sizeof(T));
   }
   void resize(std::size_t n) {
     reserve(n);
-    for (; size_ < n; ++size_) ::new (first_ + size_) T();
+    for (; size_ < n; ++size_) ::new (end()) T();
     size_ = n;
   }
-  void clear() { size_ = 0; }
   T& push_back(T const& value) {
-    if (size_ == capacity()) [[unlikely]] {
+    if (size_ == capacity_) [[unlikely]] {
       T const its = value;   // may be one of these
       reserve(size_ + 1);
-      return *::new (first_ + size_++) T(its);
+      return *::new (data() + size_++) T(its);
     }
-    return *::new (first_ + size_++) T(value);
+    return *::new (data() + size_++) T(value);
   }
-  void pop_back() { --size_; }
   void append(T const* first, T const* last) {
     auto const n = static_cast<std::size_t>(last - first);
     reserve(size_ + n);
@@ -117,24 +133,16 @@ class row {
     size_ += n;
   }
   T* insert(T* before, T const& value) {
-    std::size_t const at = static_cast<std::size_t>(before - first_);
+    std::size_t const at = static_cast<std::size_t>(before - data());
     T const its = value;   // may be one of these
     resize(size_ + 1);
-    std::memmove(static_cast<void*>(begin() + at + 1), begin() + at, (size_ - at - 1) * sizeof(T));
-    return ::new (begin() + at) T(its);
+    std::memmove(static_cast<void*>(data() + at + 1), data() + at, (size_ - at - 1) * sizeof(T));
+    return ::new (data() + at) T(its);
   }
   void erase(T* its) {
     std::memmove(static_cast<void*>(its), its + 1, static_cast<std::size_t>(end() - its - 1) * sizeof(T));
     --size_;
   }
-
- private:
-  void swap(row& other) noexcept {
-    std::swap(first_, other.first_), std::swap(size_, other.size_), std::swap(capacity_, other.capacity_);
-  }
-
-  T* first_ = nullptr;
-  std::size_t size_ = 0, capacity_ = 0;
 };
 
 }  // namespace colligo

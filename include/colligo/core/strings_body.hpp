@@ -87,9 +87,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string_view nearest_to(std::string_view word, std::span<std::string const> known) {
-  return *std::min_element(known.begin(), known.end(), [word](std::string const& a, std::string const& b) {
-    return letters_between(word, a) < letters_between(word, b);
-  });
+  std::string_view nearest = known.front();
+  for (std::string const& each : known)
+    if (letters_between(word, each) < letters_between(word, nearest)) nearest = each;
+  return nearest;
 }
 
 [[gnu::cold]] COLLIGO_BODY char const* environment_value(char const* variable) {

@@ -3,7 +3,6 @@
 /// Checked mode for one communicator: checked(comm). COLLIGO_CHECK=1 does the same for all communicators of a program.
 #pragma once
 
-#include <concepts>
 #include <type_traits>
 
 #include "call.hpp"

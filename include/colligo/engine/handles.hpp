@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <memory>
 #include <span>   // and the concepts of ranges: <ranges> has views too, which take a tenth of a second
 #include <type_traits>
 

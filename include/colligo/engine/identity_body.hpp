@@ -27,7 +27,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   std::string text;
   for (auto const& part : from) {
     auto const letters = std::bit_cast<std::array<char, sizeof(std::uint64_t)>>(part.load(std::memory_order_relaxed));
-    text.append(letters.begin(), std::find(letters.begin(), letters.end(), '\0'));
+    text.append(letters.data(), strnlen(letters.data(), letters.size()));
   }
   return text;
 }

@@ -125,7 +125,7 @@ COLLIGO_BODY void running::leave(owner<running> its) {
   auto const life = std::move(its->lives_);   // a kept request must not own the port that keeps it
   auto const turn = its->all_.lock();
   auto& spares = its->port_.spare_requests;   // the latest comes first
-  std::rotate(spares.begin(), spares.end() - 1, spares.end());
+  for (std::size_t i = spares.size() - 1; i > 0; --i) spares[i] = std::move(spares[i - 1]);
   spares.front() = std::move(its);
 }
 

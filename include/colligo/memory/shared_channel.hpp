@@ -26,7 +26,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <utility>
 
 #include "shared_layout.hpp"
 

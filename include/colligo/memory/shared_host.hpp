@@ -10,7 +10,6 @@
 #include <cstring>
 #include <new>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -166,7 +165,7 @@ class shared_host {
   /// The rank of the communicator at a place.
   int rank_at(std::size_t its_place) const {
     if (places_.empty()) return static_cast<int>(its_place);
-    return static_cast<int>(std::find(places_.begin(), places_.end(), static_cast<int>(its_place)) - places_.begin());
+    return static_cast<int>(place_of(places_, [&](int its) { return its == static_cast<int>(its_place); }));
   }
   bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
   bool ranks_may_leave() const { return around_.ranks_may_leave; }

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <exception>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "../core/error.hpp"

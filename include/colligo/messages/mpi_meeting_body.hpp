@@ -7,7 +7,6 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>

@@ -7,8 +7,6 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "../engine/port.hpp"

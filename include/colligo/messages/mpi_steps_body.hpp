@@ -6,7 +6,6 @@
 #include <array>
 #include <exception>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "../core/error.hpp"

@@ -8,7 +8,6 @@
 #include <complex>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <type_traits>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include <boost/serialization/level.hpp>
 #include <boost/serialization/string.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <streambuf>

@@ -199,10 +199,10 @@ constexpr bool has_counts(collective c) {
     row<int> const ranks = ranks_that_call(its);
     words += concat({shown == 0 ? "" : "; ", ranks_text(ranks), its.is_refusal ? " refuse" : " call",
                        ranks.size() == 1 ? "s" : "", its.is_refusal ? ": " : " ", its.text()});
-    bool const is_clear = std::ranges::none_of(all, [&](description const& other) {
+    bool const is_unclear = is_any(all, [&](description const& other) {
       return other.text() == its.text() && !is_same(other, its);
     });
-    if (!is_clear) words += concat({" [", its.hash(), "]"});   // they differ in characters that are not shown
+    if (is_unclear) words += concat({" [", its.hash(), "]"});   // they differ in characters that are not shown
   }
   return words;
 }

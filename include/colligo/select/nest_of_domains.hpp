@@ -3,12 +3,11 @@
 /// The levels of a communicator's ranks, from their reports on their cores.
 #pragma once
 
-#include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "../core/row.hpp"
 #include "../environment/core_domains.hpp"
 #include "../shape/nest.hpp"
 
@@ -20,13 +19,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
                                                 std::span<int const> hosts) {
   std::vector<std::vector<int>> levels;
   for (std::size_t level = 0; level < domain_levels && !ranks.empty(); ++level) {
-    auto const is_lost = [level](core_domains const& its) { return its.group[level] == core_domains::unknown; };
-    if (std::ranges::any_of(ranks, is_lost)) continue;
-    std::map<std::pair<int, int>, int> lowest;   // rank of each group of each host
-    auto& groups = levels.emplace_back();
+    if (is_any(ranks, [level](core_domains const& its) { return its.group[level] == core_domains::unknown; })) continue;
+    auto& groups = levels.emplace_back();   // by any number that no other group of any host has
     for (std::size_t r = 0; r < ranks.size(); ++r)
-      groups.push_back(
-          lowest.try_emplace({hosts.empty() ? 0 : hosts[r], ranks[r].group[level]}, static_cast<int>(r)).first->second);
+      groups.push_back((hosts.empty() ? 0 : hosts[r]) * CPU_SETSIZE + ranks[r].group[level]);
   }
   if (!hosts.empty()) levels.emplace_back(hosts.begin(), hosts.end());
   return nest(p, std::move(levels));

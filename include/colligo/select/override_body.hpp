@@ -3,7 +3,6 @@
 /// The bodies of decide.hpp that read the environment's overrides: an algorithm, a tree, a table.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "../core/error.hpp"

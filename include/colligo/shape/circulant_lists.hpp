@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../core/range.hpp"
+#include "../core/row.hpp"
 #include "circulant_graph.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -69,14 +70,15 @@ class circulant_lists {
     if (cuts_some(of_rank, cut))
       for (int r = 0; r < graph_.p; ++r) {
         if (of_rank[r].size() <= cut.least) continue;
-        cut_.emplace_back(r, cut.of(of_rank[r]));
+        cut_.push_back({r, cut.of(of_rank[r])});
         segments_ = std::max(segments_, cut_.back().segments);
       }
     if (graph_.q > 0) first_ = (graph_.q - (segments_ + graph_.q - 1) % graph_.q) % graph_.q;
     auto const ranks = static_cast<std::size_t>(graph_.p), q = static_cast<std::size_t>(graph_.q);
     begun_.reserve(cut_.size());   // before the first message
     all_distances_ = cut_.size() * q >= ranks;
-    received_.assign((all_distances_ ? ranks : 2 * cut_.size()) * q, unknown);
+    received_.resize((all_distances_ ? ranks : 2 * cut_.size()) * q);
+    std::fill(received_.begin(), received_.end(), unknown);
   }
 
   /// N - 1 + lg p, rounded up, for the N segments of the longest data; 0 if there is none.
@@ -111,14 +113,14 @@ class circulant_lists {
   // all distances if many need them; another rank is needed in only one round of q.
   int received_at(std::size_t asking, int distance, int k) {
     auto const at = all_distances_ ? distance : static_cast<std::ptrdiff_t>(asking);
-    auto const row = received_.begin() + at * graph_.q;
-    if (row[k] == unknown) {
+    std::int8_t* const known = received_.begin() + at * graph_.q;
+    if (known[k] == unknown) {
       bool const whole = all_distances_ || asking % 2 == 0;
       auto const its = graph_.received_by(distance, whole ? graph_.q : k + 1);
-      if (whole) std::copy_n(its.begin(), graph_.q, row);
-      else row[k] = static_cast<std::int8_t>(its[static_cast<std::size_t>(k)]);
+      if (whole) std::copy_n(its.begin(), graph_.q, known);
+      else known[k] = static_cast<std::int8_t>(its[static_cast<std::size_t>(k)]);
     }
-    return row[k];
+    return known[k];
   }
 
   void received_by(int rank, int round, list& into) {
@@ -173,11 +175,11 @@ class circulant_lists {
   circulant_graph graph_;
   blocks of_rank_;
   int rank_, segments_, first_ = 0;   // the number of the first round, such that the last one has k = q - 1
-  std::vector<data> cut_;
-  std::vector<std::size_t> begun_;   // of these, in the turn of the latest question
+  detail::row<data> cut_;
+  detail::row<std::size_t> begun_;   // of these, in the turn of the latest question
   int turns_of_begun_ = std::numeric_limits<int>::min();
   bool all_distances_ = false;
-  std::vector<std::int8_t> received_;
+  detail::row<std::int8_t> received_;
 };
 
 }  // namespace colligo

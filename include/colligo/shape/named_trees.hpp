@@ -13,21 +13,28 @@ namespace colligo::inline COLLIGO_MODE::trees {
 
 /// Every rank has up to k children, whose subtrees are as even as can be; ranks stay in order.
 ///   p = 8, k = 2:  0 <- 1 5    1 <- 2 4    2 <- 3    5 <- 6 7
+template <class Lazy = void>
 constexpr tree kary(int p, int k);
 /// All ranks report to rank 0.
-constexpr tree flat(int p) { return kary(p, p); }
+template <class Lazy = void>
+constexpr tree flat(int p) { return kary<Lazy>(p, p); }
 /// Rank r reports to r - 1.
-constexpr tree chain(int p) { return kary(p, 1); }
+template <class Lazy = void>
+constexpr tree chain(int p) { return kary<Lazy>(p, 1); }
 /// The tree of binary_tree.
+template <class Lazy = void>
 constexpr tree binomial(int p, int root);
-constexpr tree binomial(int p) { return binomial(p, 0); }
+template <class Lazy = void>
+constexpr tree binomial(int p) { return binomial<Lazy>(p, 0); }
 
 /// LAM-MPI 6.5's reduce: flat up to 4 ranks; above, r without its lowest set bit is the parent.
 ///   p = 32:  0 <- 1 2 4 8 16    12 <- 13 14        Source  Bjorndalen et al. on LAM-MPI, section 3 and figure 2
+template <class Lazy = void>
 constexpr tree lam_reduce(int p);
 /// LAM-MPI 6.5's broadcast: flat up to 4 ranks; above, r without its highest set bit is the parent. Served in ascending
 /// order, so listed in descending order.
 ///   p = 32:  0 -> 1 2 4 8 16    3 -> 7 11 19
+template <class Lazy = void>
 constexpr tree lam_broadcast(int p);
 
 /// A shape for any number of ranks, led by the first: flat, chain, binomial, or {kary, k}.
@@ -59,6 +66,7 @@ struct by_host_options {
 /// @param hosts    the host of each rank, any numbers; its size is p
 /// @param options  shapes, groups, clusters, the root
 /// Throws argument_error where sizes, the root, groups or shapes do not fit.
+template <class Lazy = void>
 constexpr tree by_host(std::span<int const> hosts, by_host_options const& options = {});
 
 }  // namespace colligo::trees
@@ -82,6 +90,7 @@ constexpr tree with_parents(int p, ParentOf parent_of) {
 
 }  // namespace detail
 
+template <class Lazy>
 constexpr tree kary(int p, int k) {
   detail::require_ranks(p);
   if (k < 1) throw argument_error("trees::kary: k is " + std::to_string(k) + ", at least 1 is needed");
@@ -98,6 +107,7 @@ constexpr tree kary(int p, int k) {
   return tree::of_children(children);
 }
 
+template <class Lazy>
 constexpr tree binomial(int p, int root) {
   detail::require_ranks(p);
   if (root < 0 || root >= p)
@@ -106,10 +116,12 @@ constexpr tree binomial(int p, int root) {
   return binomial_tree{p, root};
 }
 
+template <class Lazy>
 constexpr tree lam_reduce(int p) {
   return detail::with_parents(p, [p](int r) { return r == 0 ? nobody : p <= 4 ? 0 : r & (r - 1); });
 }
 
+template <class Lazy>
 constexpr tree lam_broadcast(int p) {
   tree const ascending = detail::with_parents(p, [p](int r) {
     return r == 0 ? nobody : p <= 4 ? 0 : r - floor_power_of_two(r);
@@ -132,6 +144,7 @@ struct level {
 
 // Builds the tree of some ranks, the first of which leads, from the given level inwards; innermost
 // every rank is a part of its own.
+template <class Lazy>
 constexpr void join_levels(std::vector<int> const& ranks, std::span<level const> levels, shape within,
                            std::vector<std::vector<int>>& children) {
   std::vector<int> leaders = ranks;
@@ -145,7 +158,7 @@ constexpr void join_levels(std::vector<int> const& ranks, std::span<level const>
       std::vector<int> part;
       for (int const r : ranks)
         if (part_of(r) == part_of(leader)) part.push_back(r);
-      join_levels(part, levels.subspan(1), within, children);
+      join_levels<Lazy>(part, levels.subspan(1), within, children);
     }
   }
   tree const joined = (levels.empty() ? within : levels[0].join)(static_cast<int>(leaders.size()));
@@ -160,6 +173,7 @@ constexpr void join_levels(std::vector<int> const& ranks, std::span<level const>
 }
 
 // Each host's ranks in `groups` even groups, numbered by their lowest ranks.
+template <class Lazy>
 constexpr std::vector<int> groups_of(std::span<int const> hosts, int groups) {
   std::vector<int> part(hosts.size(), 0);
   for (std::size_t r = 0; r < hosts.size(); ++r) {
@@ -176,6 +190,7 @@ constexpr std::vector<int> groups_of(std::span<int const> hosts, int groups) {
 
 }  // namespace detail
 
+template <class Lazy>
 constexpr tree by_host(std::span<int const> hosts, by_host_options const& options) {
   int const p = static_cast<int>(hosts.size());
   detail::require_ranks(p);
@@ -191,13 +206,13 @@ constexpr tree by_host(std::span<int const> hosts, by_host_options const& option
   std::vector<detail::level> levels;
   if (!options.clusters.empty())
     levels.push_back({{options.clusters.begin(), options.clusters.end()}, options.between_clusters});
-  levels.push_back({detail::groups_of(hosts, options.groups), options.between});
+  levels.push_back({detail::groups_of<Lazy>(hosts, options.groups), options.between});
   std::vector<int> ranks;
   ranks.push_back(options.root);
   for (int r = 0; r < p; ++r)
     if (r != options.root) ranks.push_back(r);
   std::vector<std::vector<int>> children(hosts.size());
-  detail::join_levels(ranks, levels, options.within, children);
+  detail::join_levels<Lazy>(ranks, levels, options.within, children);
   return tree::of_children(children);
 }
 

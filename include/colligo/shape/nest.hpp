@@ -3,7 +3,6 @@
 /// Levels of ranks, from those that share a cache to all: groups within groups.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>

@@ -63,9 +63,10 @@ COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
       if (all[level][index(a)] != all[level][index(b)]) return all[level][index(a)] < all[level][index(b)];
     return a < b;
   });
-  consecutive_ = std::is_sorted(members_.begin(), members_.end());
-  for (std::size_t place = 0; place < members_.size(); ++place)
+  for (std::size_t place = 0; place < members_.size(); ++place) {
     places_[index(members_[place])] = static_cast<int>(place);
+    consecutive_ = consecutive_ && members_[place] == static_cast<int>(place);
+  }
   levels_.clear();
   for (auto const& level : levels) {
     std::vector<int> numbers;

@@ -8,7 +8,6 @@
 #include <concepts>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../core/error.hpp"

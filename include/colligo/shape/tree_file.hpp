@@ -23,7 +23,8 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// Writes the tree as parse_tree reads it, from the root downwards.
-inline std::ostream& operator<<(std::ostream& out, tree const& t) {
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, tree const& t) {
   for (int const r : t.from_the_root()) {
     if (t.child_count(r) == 0 && t.size() > 1) continue;
     out << std::to_string(r) << ':';   // independent of the locale
@@ -35,10 +36,12 @@ inline std::ostream& operator<<(std::ostream& out, tree const& t) {
 
 /// The tree over exactly p ranks that a string describes. Throws argument_error, "where:line: reason", for anything
 /// else.
-inline tree parse_tree(std::string_view text, int p, std::string const& where = "tree");
+template <class Lazy = void>
+tree parse_tree(std::string_view text, int p, std::string const& where = "tree");
 
 namespace detail {
 
+template <class Lazy>
 class tree_parser {
  public:
   tree_parser(std::string_view text, int p, std::string const& where)
@@ -97,10 +100,11 @@ class tree_parser {
 
 }  // namespace detail
 
-inline tree parse_tree(std::string_view text, int p, std::string const& where) {
+template <class Lazy>
+tree parse_tree(std::string_view text, int p, std::string const& where) {
   if (p < 1)
     throw argument_error(where + ":1: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
-  return detail::tree_parser(text, p, where).parse();
+  return detail::tree_parser<Lazy>(text, p, where).parse();
 }
 
 }  // namespace colligo

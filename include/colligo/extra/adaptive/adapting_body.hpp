@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "../../core/clock.hpp"
+#include "../../core/row.hpp"
 #include "../predict/candidates_body.hpp"
 #include "adapting.hpp"
 
@@ -72,7 +73,7 @@ struct adapting<Lazy>::size_class {
     if (its.size() <= enough) return std::numeric_limits<double>::infinity();
     std::vector<double> rows(its.begin() + 1, its.end());
     auto const quarter = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 4);
-    std::ranges::nth_element(rows, quarter);
+    std::nth_element(rows.begin(), quarter, rows.end());
     return *quarter;
   }
   void decide() {
@@ -106,8 +107,7 @@ auto adapting<Lazy>::new_class(port_base& port, call const& its, policy_table co
   rule.vector = size_class::typical_vector(its);
   situation const s = situation_of(port, rule);
   auto const add = [&](choice const& one) {
-    bool const is_known = std::ranges::any_of(
-        made->candidates, [&](choice const& other) { return other.index() == one.index(); });
+    bool const is_known = is_any(made->candidates, [&](choice const& other) { return other.index() == one.index(); });
     if (!is_known && made->candidates.size() < size_class::most)
       made->candidates.push_back(bound(one, policies, decided_by::tried));
   };
@@ -165,11 +165,9 @@ void adapting<Lazy>::run(endpoint& at, call const& its, policies_of_collective p
     return run_call(at, its, all.candidates[0]);
   }
   std::size_t const which = all.candidate_for(number);
-  using clock = std::chrono::steady_clock;
-  auto const began = clock::now();
+  std::int64_t const began = now_in_ns();
   run_call(at, its, all.candidates[which]);
-  std::chrono::duration<double> const took = clock::now() - began;
-  all.now.add(took.count());
+  all.now.add(seconds_since(began));
 }
 
 template <class Lazy>

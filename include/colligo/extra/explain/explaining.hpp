@@ -4,7 +4,6 @@
 /// ../explain.hpp adds COLLIGO_EXPLAIN.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <string>
 #include <type_traits>

@@ -73,7 +73,9 @@ std::vector<candidate> candidates_for(port_base& port, call const& its, policy_t
     auto const seconds = by_formula ? by_formula : seconds_by_schedule(port, its, by, m);
     all.push_back({by, seconds.value_or(std::numeric_limits<double>::infinity()), by_formula.has_value()});
   });
-  std::ranges::sort(all, {}, [](candidate const& one) { return std::pair(one.seconds, one.by.index()); });
+  std::sort(all.begin(), all.end(), [](candidate const& a, candidate const& b) {
+    return a.seconds != b.seconds ? a.seconds < b.seconds : a.by.index() < b.by.index();
+  });
   return all;
 }
 

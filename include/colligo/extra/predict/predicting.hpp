@@ -9,13 +9,13 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
-#include <string>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "../../core/clock.hpp"
 #include "../../core/machine.hpp"
 #include "../../plan/recorder.hpp"
 #include "../../select/door.hpp"
@@ -38,6 +38,8 @@ struct predicting {
   static std::vector<prediction> predict(endpoint& at, call const& its, policy_table const& policies, machine const& m);
   /// Seconds per message and per byte, between ranks that share a host or, `between`, do not. Collective.
   static machine network(endpoint& at, bool between);
+  /// The largest of all ranks' values.
+  static double largest_of_ranks(endpoint& at, double mine);
 
  private:
   struct kept;
@@ -48,20 +50,15 @@ template <class T, class Op>
 double gamma_of(Op& op) {
   constexpr std::size_t n = sizeof(T) < 4096 ? 16384 / sizeof(T) : 4;
   std::vector<T> left(n), right(n), out(n);
-  using clock = std::chrono::steady_clock;
   double best = 1;
-  auto const begin = clock::now();
+  std::int64_t const begin = now_in_ns();
   do {
-    auto const began = clock::now();
+    std::int64_t const began = now_in_ns();
     combine(left.data(), right.data(), out.data(), n, op);
-    std::chrono::duration<double> const took = clock::now() - began;
-    best = std::min(best, took.count());
-  } while (clock::now() - begin < std::chrono::milliseconds(2));
+    best = std::min(best, seconds_since(began));
+  } while (seconds_since(begin) < 2e-3);
   return best / static_cast<double>(n * sizeof(T));
 }
-
-/// The largest of all ranks' values.
-double largest_of_ranks(endpoint& at, double mine);
 
 }  // namespace detail
 
@@ -75,7 +72,7 @@ machine measured_machine(Comm const& comm, Op op, bool between_hosts = false) {
                 "colligo: the time of a functor is measured on elements made by T()");
   auto& at = port_of<Comm>::open(comm);
   machine its = detail::predicting<>::network(at, between_hosts);
-  its.gamma = detail::largest_of_ranks(at, detail::gamma_of<T>(op));
+  its.gamma = detail::predicting<>::largest_of_ranks(at, detail::gamma_of<T>(op));
   return its;
 }
 

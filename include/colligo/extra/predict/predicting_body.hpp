@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <vector>
 
+#include "../../core/clock.hpp"
 #include "candidates_body.hpp"
 #include "predicting.hpp"
 
@@ -37,7 +36,8 @@ struct pair_exchange {
   };
 };
 
-[[gnu::cold]] COLLIGO_BODY double largest_of_ranks(endpoint& at, double mine) {
+template <class Lazy>
+double predicting<Lazy>::largest_of_ranks(endpoint& at, double mine) {
   blocks const one{{0, 1}, at.size()};
   exchange_among_ranks<collective::all_reduce, recursive_doubling>(port_at(at), maximum{}, one, &mine, one.whole,
                                                                    &mine);
@@ -51,7 +51,8 @@ struct predicting<Lazy>::kept final : kept_with_port {
 };
 
 // Seconds for one exchange of `bytes` bytes each way, the same on all ranks.
-inline double seconds_of_exchange(port_base& port, pair_exchange const& pair, std::size_t bytes, int batches,
+template <class Lazy>
+double seconds_of_exchange(port_base& port, pair_exchange const& pair, std::size_t bytes, int batches,
                                   int calls) {
   std::vector<unsigned char> both(2 * bytes);
   auto* const data = reinterpret_cast<std::byte*>(both.data());
@@ -60,16 +61,14 @@ inline double seconds_of_exchange(port_base& port, pair_exchange const& pair, st
   call const its{collective::all_reduce, &element_of<unsigned char, no_functor>, port.wire_of_bytes(), &nothing,
                  vector, {data, vector.whole}, {data, vector.whole}};
   double best = std::numeric_limits<double>::infinity();
-  using clock = std::chrono::steady_clock;
   for (int i = 0; i < batches; ++i) {
-    auto const began = clock::now();
+    std::int64_t const began = now_in_ns();
     for (int k = 0; k < calls; ++k)
       port.execute(its, {erased_policy_for<collective::all_reduce, pair_exchange>, pair});
-    std::chrono::duration<double> const took = clock::now() - began;
-    best = std::min(best, took.count() / calls);
+    best = std::min(best, seconds_since(began) / calls);
   }
   bool const takes_part = port.rank() == pair.first || port.rank() == pair.second;
-  return largest_of_ranks(port, takes_part ? best : 0);
+  return predicting<Lazy>::largest_of_ranks(port, takes_part ? best : 0);
 }
 
 template <class Lazy>
@@ -87,8 +86,8 @@ machine predicting<Lazy>::network(endpoint& at, bool between) {
   for (int r = port.size() - 1; r > 0; --r)
     if (on_host_of_0(r) != between) pair.second = r;   // the lowest; rank 1 where there is none
   constexpr std::size_t few = 8, many = 1 << 18;
-  double const alpha = seconds_of_exchange(port, pair, few, 12, 100);
-  double const longer = seconds_of_exchange(port, pair, many, 6, 4);
+  double const alpha = seconds_of_exchange<Lazy>(port, pair, few, 12, 100);
+  double const longer = seconds_of_exchange<Lazy>(port, pair, many, 6, 4);
   measured = typical;
   measured->alpha = alpha;
   measured->beta = std::max(longer - alpha, alpha / many) / (many - few);

@@ -3,7 +3,7 @@
 /// progress_thread: requests make progress while the program computes, without calls of test.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 
 #include "../../core/owner.hpp"
 
@@ -14,12 +14,19 @@ namespace colligo::inline COLLIGO_MODE {
 /// Throws error unless MPI was initialised with MPI_THREAD_MULTIPLE. Precondition: ends before MPI_Finalize.
 class progress_thread {
  public:
-  explicit progress_thread(std::chrono::microseconds period = std::chrono::microseconds(20));
+  progress_thread() : progress_thread(20'000) {}
+  /// A period of std::chrono, whose header costs every unit a twentieth of a second and is not included here.
+  template <class Period>
+    requires requires { Period::period::den; }
+  explicit progress_thread(Period its)
+      : progress_thread(static_cast<std::int64_t>(1e9 * static_cast<double>(its.count()) * Period::period::num /
+                                                  Period::period::den)) {}
   ~progress_thread();
   progress_thread(progress_thread const&) = delete;
   progress_thread& operator=(progress_thread const&) = delete;
 
  private:
+  explicit progress_thread(std::int64_t period_in_ns);
   struct state;
   detail::owner<state> state_;
 };

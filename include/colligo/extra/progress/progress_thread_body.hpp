@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "../../core/error.hpp"
@@ -20,7 +21,7 @@ struct progress_thread::state {
   std::thread looks;
 };
 
-COLLIGO_BODY progress_thread::progress_thread(std::chrono::microseconds period) : state_(detail::make_owner<state>()) {
+COLLIGO_BODY progress_thread::progress_thread(std::int64_t period_in_ns) : state_(detail::make_owner<state>()) {
   int threads = MPI_THREAD_SINGLE, initialised = 0;
   MPI_Initialized(&initialised);
   if (initialised) detail::check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
@@ -29,13 +30,13 @@ COLLIGO_BODY progress_thread::progress_thread(std::chrono::microseconds period) 
                 "boost::mpi::threading::multiple) or MPI_Init_thread");
   detail::requests_of_rank& all = detail::mpi_port::all_requests();
   all.share();
-  state_->looks = std::thread([period, &all, &ends = state_->ends] {
+  state_->looks = std::thread([period_in_ns, &all, &ends = state_->ends] {
 #ifdef PR_SET_TIMERSLACK
     prctl(PR_SET_TIMERSLACK, 1000UL);   // nanoseconds; the 50 us that are usual would be late
 #endif
     while (!ends.load(std::memory_order_acquire)) {
       if (all.busy()) all.progress();
-      std::this_thread::sleep_for(period);
+      std::this_thread::sleep_for(std::chrono::nanoseconds(period_in_ns));
     }
   });
 }

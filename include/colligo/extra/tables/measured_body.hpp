@@ -3,7 +3,6 @@
 /// The bodies of measured.hpp.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>

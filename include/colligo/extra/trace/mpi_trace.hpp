@@ -6,7 +6,6 @@
 
 #include <mpi.h>
 
-#include <memory>
 #include <vector>
 
 #include "../../messages/mpi_port.hpp"

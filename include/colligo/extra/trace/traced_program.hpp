@@ -4,8 +4,6 @@
 /// mpi_trace.hpp for MPI.
 #pragma once
 
-#include <memory>
-
 #include "../../threads/thread_port.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

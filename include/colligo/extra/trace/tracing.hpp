@@ -4,7 +4,6 @@
 /// file.svg instead.
 #pragma once
 
-#include <memory>
 #include <utility>
 
 #include "../../engine/port.hpp"
