@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// All collectives, and explain, predict, record, require, adaptive, trees, progress_thread. A unit compiles only what
-/// it uses. Not included: features that only the environment turns on (environment.hpp), tracing (trace.hpp), use_table
-/// (table.hpp) and pictures of schedules (plan/draw.hpp).
+/// All collectives, questions about sequences, exact, binned and sparse sums, batches, and explain, predict, record,
+/// require, adaptive, trees, progress_thread. A unit compiles only what it uses. Not included: features that only the
+/// environment turns on (environment.hpp), tracing (trace.hpp), use_table (table.hpp) and pictures of schedules
+/// (plan/draw.hpp).
 #pragma once
 
 #include "all_gather.hpp"
@@ -10,7 +11,10 @@
 #include "all_reduce.hpp"
 #include "all_to_all.hpp"
 #include "barrier.hpp"
+#include "batch.hpp"
+#include "binned_sum.hpp"
 #include "broadcast.hpp"
+#include "each.hpp"
 #include "extra/adaptive/adapting.hpp"
 #include "extra/explain/explaining.hpp"
 #include "gather.hpp"
@@ -23,6 +27,8 @@
 #include "scan.hpp"
 #include "scatter.hpp"
 #include "select/trees_of_hosts.hpp"
+#include "sequence.hpp"
+#include "sparse.hpp"
 #if __has_include(<mpi.h>)
 #include "progress.hpp"
 #include "skeleton.hpp"

@@ -92,7 +92,8 @@ std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> co
                            (theirs.form != states[0].form ? "forms" : "lengths of the vector"));
   }
   if (its.length < 0) {
-    std::int64_t const end = std::ranges::max(states, {}, &state_of_list::end).end;
+    std::int64_t end = 0;
+    for (state_of_list const& theirs : states) end = std::max(end, theirs.end);
     for (state_of_list& theirs : states) theirs.length = end;
   }
   return states;
@@ -133,7 +134,7 @@ std::vector<std::int64_t> cut_by_samples(std::span<state_of_list const> states) 
       double const weight = static_cast<double>(its.count);
       if (its.count != 0) all.push_back({index, weight}), sum += weight;
     }
-  std::ranges::sort(all, {}, &sample::index);
+  std::sort(all.begin(), all.end(), [](sample const& a, sample const& b) { return a.index < b.index; });
   std::vector<std::int64_t> begin(states.size() + 1, states[0].length);
   begin[0] = 0;
   double before = 0;

@@ -44,7 +44,7 @@ void expect_batch(thread_communicator& comm, std::size_t n, Algorithm const& alg
   auto const right = [&](auto const& sum, auto const& largest, auto const& word) {
     if (double(*sum) != 0.1 * p && p <= 2) throw std::runtime_error("the exact sum");
     if (*sum != colligo::all_reduce(comm, exact_sum<double>(0.1), std::plus<>{})) throw std::runtime_error("the sum");
-    if (*largest != p - 1) throw std::runtime_error("the maximum");
+    if (int const most = largest; most != p - 1) throw std::runtime_error("the maximum");
     if (*word != everybody || all_words != std::vector(words.size(), everybody) || both != all_words)
       throw std::runtime_error("words");
     if (many != expected_many) throw std::runtime_error("the vector");

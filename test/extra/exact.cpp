@@ -205,7 +205,7 @@ TEST_CASE("products are exact") {
   CHECK(narrow(huge, -2) == -infinite);
   CHECK(narrow(-infinite, -1) == infinite);
   CHECK(std::isnan(narrow(infinite, 0)));
-  exact_sum<double> error(exact_product{0.1, 0.1});
+  exact_sum<double> error(exact_product(0.1, 0.1));
   CHECK((error - exact_sum<double>(0.1 * 0.1)).value() == std::fma(0.1, 0.1, -(0.1 * 0.1)));
 }
 

@@ -2,7 +2,7 @@
 // Sequences: what is asked of them against other means, on one rank and cut in many ways among more.
 #include <catch2/catch.hpp>
 
-#include <colligo/sequence.hpp>
+#include <colligo/colligo.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ everything all_of(Comm const& comm, std::span<T const> x, std::span<T const> y) 
           colligo::sums(comm, x, colligo::factors(x, y), y), colligo::top(comm, x, 10),
           colligo::accumulate(comm, x, log_of_sum)};
 }
-std::vector<std::uint64_t> bits_of(everything const& e) {
+std::vector<std::uint64_t> all_bits_of(everything const& e) {
   std::vector<std::uint64_t> all;
   for (double const v : {e.sum, e.dot, e.norm, e.its.mean, e.its.variance, e.its.sample_variance, e.least.value,
                          e.most.value, e.at_once[0], e.at_once[1], e.at_once[2], e.combined})
@@ -73,7 +73,7 @@ TEST_CASE("what is asked of a sequence has the same bits however it is cut") {
     std::vector<std::uint64_t> expected;
     for (int p = 1; p <= std::min(17, COLLIGO_TEST_MOST_RANKS); ++p)
       cut(p, 500, random, [&](thread_communicator& comm, std::size_t first, std::size_t n) {
-        auto const got = bits_of(all_of(comm, std::span(x).subspan(first, n), std::span(y).subspan(first, n)));
+        auto const got = all_bits_of(all_of(comm, std::span(x).subspan(first, n), std::span(y).subspan(first, n)));
         std::lock_guard const mine(turn);
         if (expected.empty()) expected = got;
         if (got != expected) throw std::runtime_error("p = " + std::to_string(comm.size()));
@@ -133,7 +133,8 @@ TEST_CASE("the first k of a sequence are those that sorting finds") {
   all[7] = 0.0, all[3] = -0.0;
   auto const magnitude = [](double x) { return std::abs(x); };
   for (int const p : {1, 2, 3, 6, 11})
-    for (std::size_t const k : {0u, 1u, 10u, 600u, 1000u}) {
+    for (std::size_t const k : {std::size_t{0}, std::size_t{1}, std::size_t{10}, std::size_t{600}, std::size_t{1000},
+                                std::numeric_limits<std::size_t>::max()}) {
       std::vector<located<double>> sorted;
       for (double const x : all) sorted.push_back({x, std::ssize(sorted)});
       std::ranges::stable_sort(sorted, [&](auto const& a, auto const& b) {
@@ -282,5 +283,22 @@ TEST_CASE("sums of integers are of 64 bits, and exact where those hold them") {
         colligo::sum(comm, large) != b || colligo::dot(comm, most, other) != c ||
         colligo::sum(comm, std::array{true}) != 4)
       throw std::runtime_error("integers");
+  });
+}
+
+TEST_CASE("sums of all kinds, of pairs too, and batches need no header but colligo.hpp") {
+  run_threads(2, [](thread_communicator& comm) {
+    auto const binned = colligo::all_reduce(comm, binned_sum<double>(0.5), std::plus<>{}, require{any_p});
+    batch calls(comm);
+    auto const both = calls.all_reduce(std::pair{1, comm.rank()}, each(std::plus<>{}, maximum{}));
+    calls.run();
+    std::array const pairs{std::pair{comm.rank(), 0.5}};   // their bytes travel, though not as trivial copies
+    auto const best = colligo::top(comm, pairs, 1), most = std::vector{colligo::maximum_of(comm, pairs)};
+    auto const combined = colligo::accumulate(comm, pairs, each(std::plus<>{}, std::plus<>{}));
+    if (best != most || best[0].index != 1 || combined != std::pair{1, 1.0}) throw std::runtime_error("pairs");
+    std::vector<int> const indices{comm.rank()};
+    std::vector<double> const values{1};
+    auto const all = colligo::all_reduce(comm, sparse(indices, values), std::plus<>{});
+    if (binned.value() != 1 || *both != std::pair{2, 1} || all.indices.size() != 2) throw std::runtime_error("wrong");
   });
 }

@@ -106,7 +106,7 @@ void throw_everywhere(Comm const& comm, std::string const& name, std::size_t n, 
 }
 
 template <class What, class Comm, class Agree, class Report>
-void each(Comm const& comm, Agree agree, Report report, std::initializer_list<char const*> algorithms) {
+void with_each(Comm const& comm, Agree agree, Report report, std::initializer_list<char const*> algorithms) {
   for (std::string const algorithm : algorithms)
     for (char const* const over : {"", "@shared_memory"}) {
       throw_everywhere<What>(comm, algorithm + over, 5, 1, agree, report);
@@ -116,10 +116,10 @@ void each(Comm const& comm, Agree agree, Report report, std::initializer_list<ch
 
 template <class Comm, class Agree, class Report>
 void try_all(Comm const& comm, Agree agree, Report report) {
-  each<all_reduced>(comm, agree, report, {"circulant", "recursive_doubling", "ring", "direct", "binary_tree"});
-  each<started>(comm, agree, report, {"circulant", "direct"});
-  each<scanned>(comm, agree, report, {"recursive_doubling", "pipelined_chain"});
-  each<scattered>(comm, agree, report, {"ring", "direct", "halving_doubling"});
+  with_each<all_reduced>(comm, agree, report, {"circulant", "recursive_doubling", "ring", "direct", "binary_tree"});
+  with_each<started>(comm, agree, report, {"circulant", "direct"});
+  with_each<scanned>(comm, agree, report, {"recursive_doubling", "pipelined_chain"});
+  with_each<scattered>(comm, agree, report, {"ring", "direct", "halving_doubling"});
 }
 
 }  // namespace

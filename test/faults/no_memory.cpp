@@ -98,7 +98,7 @@ T value(int rank, std::size_t i) {
 
 /// Whether an all_reduce is right.
 template <class T, class Tag, class Comm>
-bool sum(Comm const& comm, std::vector<T> const& in, std::vector<T>& out, Tag const& tag, bool as_request) {
+bool add_up(Comm const& comm, std::vector<T> const& in, std::vector<T>& out, Tag const& tag, bool as_request) {
   if (as_request) colligo::iall_reduce(comm, in, out, as_commutative(std::plus<>{}), tag).wait();
   else colligo::all_reduce(comm, in, out, as_commutative(std::plus<>{}), tag);
   if constexpr (std::is_arithmetic_v<T>) {
@@ -127,13 +127,13 @@ void fail_everywhere(std::string const& what, Tag const& tag, std::size_t n, boo
       std::string const here = what + ", rank " + std::to_string(comm.rank()) + " of " + std::to_string(p) + ", k = " +
                                std::to_string(k) + " on rank " + std::to_string(who) + ": ";
       int const mine = who < 0 || who == comm.rank() ? k : 0;
-      outcome const its = outcome_of(mine, [&] { return sum(comm, in, out, tag, as_request); }, reached, text);
+      outcome const its = outcome_of(mine, [&] { return add_up(comm, in, out, tag, as_request); }, reached, text);
       report(its == outcome::right || its == outcome::elsewhere || its == outcome::no_shared_memory ||
                  (its == outcome::no_memory && mine != 0),
              here + (its == outcome::wrong ? "wrong values " : "") + text);
       int const any = agree(reached);
       for (int again = 0; again < 2; ++again) {
-        outcome const then = outcome_of(0, [&] { return sum(comm, in, later, tag, again == 1); }, never, text);
+        outcome const then = outcome_of(0, [&] { return add_up(comm, in, later, tag, again == 1); }, never, text);
         int const right = agree(then == outcome::right);
         report(then != outcome::wrong && then != outcome::no_memory && (right == 0 || right == p),
                here + "a later call is " + (then == outcome::wrong ? "wrong " : "not the same on all ranks ") + text);
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(no_memory_to_share) {
             for (std::size_t i = 0; i < n; ++i) in[i] = value<long>(world.rank(), i);
             bool never = false;
             std::string text;
-            outcome const its = outcome_of(0, [&] { return sum(*comm, in, out, tag, false); }, never, text);
+            outcome const its = outcome_of(0, [&] { return add_up(*comm, in, out, tag, false); }, never, text);
             failed += its == outcome::no_memory;
             BOOST_CHECK_MESSAGE(its == outcome::right || (its == outcome::no_shared_memory && comm == &fresh) ||
                                     (is_full && (its == outcome::no_memory ? mine : its == outcome::elsewhere)),

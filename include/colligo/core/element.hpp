@@ -31,6 +31,8 @@ template <class... Members>
 inline constexpr bool is_bytes<std::tuple<Members...>> = (is_bytes<Members> && ...);
 template <class T, std::size_t N>
 inline constexpr bool is_bytes<std::array<T, N>> = is_bytes<T>;
+template <class T, class Index>
+inline constexpr bool is_bytes<located<T, Index>> = is_bytes<T>;
 
 /// An address, or a type that contains one, as far as the compiler can tell.
 template <class T>

@@ -110,8 +110,8 @@ class parts_in_batch {
       sum += part->bytes();
       if (multiple <= sum) multiple = std::lcm(multiple, part->of().size);   // else it is too long already
     }
-    bool const cut = multiple * all.size() <= sum / 4 &&
-                     std::ranges::all_of(all, [&](auto const& part) { return multiple % part->of().size == 0; });
+    bool cut = multiple * all.size() <= sum / 4;
+    for (auto const& part : all) cut = cut && multiple % part->of().size == 0;
     std::size_t free = 0;
     for (auto const& part : all) free = part->place(free, cut ? multiple : part->of().alignment);
     unit_ = cut ? multiple : std::max<std::size_t>(1, (free + alignment - 1) / alignment * alignment);
@@ -186,6 +186,7 @@ class batched {
     return *its_;
   }
   T const* operator->() const { return &**this; }
+  operator T const&() const { return **this; }
 
  private:
   T const* its_;

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <functional>
 #include <ostream>
-#include <ranges>
 #include <span>
 
 #include "../../core/functor.hpp"
@@ -59,8 +58,8 @@ struct bins {
 };
 /// mantissa 2^shift times the least double.
 void add_to(bins its, integer_form const& x);
-void add_to(bins its, std::size_t n, double const* x);
-void add_to(bins its, std::size_t n, float const* x);
+template <class T>
+void add_to(bins its, std::size_t n, T const* x);
 /// The bits of the number nearest to the sum of all digits.
 std::uint64_t rounded_bits(bins its, number_format format);
 

@@ -62,7 +62,7 @@ void add_digits_of(bins its, std::size_t n, T const* x) {
 }
 
 template <class T>
-void add_range_to(bins its, std::size_t n, T const* x) {
+void add_to(bins its, std::size_t n, T const* x) {
   bool const plain = arithmetic_is_plain();
   for (std::size_t now; n > 0; n -= now, x += now) {
     now = std::min(block_length, n);
@@ -100,8 +100,6 @@ void add_range_to(bins its, std::size_t n, T const* x) {
     }
   }
 }
-COLLIGO_BODY void add_to(bins its, std::size_t n, double const* x) { add_range_to(its, n, x); }
-COLLIGO_BODY void add_to(bins its, std::size_t n, float const* x) { add_range_to(its, n, x); }
 
 COLLIGO_BODY std::uint64_t rounded_bits(bins its, number_format format) {
   constexpr int digits = 8;   // of 56 bits: more than there are in four bins

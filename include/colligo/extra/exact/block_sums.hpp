@@ -39,10 +39,10 @@ struct block_sum {
 bool arithmetic_is_plain();
 /// Of up to block_length numbers, or products of two each, in two constants or three. Precondition:
 /// arithmetic_is_plain().
-block_sum sum_of_block(std::size_t n, int levels, double const* x);
-block_sum sum_of_block(std::size_t n, int levels, float const* x);
-block_sum sum_of_block(std::size_t n, int levels, double const* a, double const* b);
-block_sum sum_of_block(std::size_t n, int levels, float const* a, float const* b);
+template <class T>
+block_sum sum_of_block(std::size_t n, int levels, T const* x);
+template <class T>
+block_sum sum_of_block(std::size_t n, int levels, T const* a, T const* b);
 
 /// Sums of numbers with the same sign and exponent, for any numbers.
 /// Source: R. M. Neal, Fast exact summation using small and large superaccumulators, arXiv 1505.05571, 2015.
@@ -79,7 +79,6 @@ struct sums_by_exponent {
     of[place].carried += static_cast<std::int64_t>(all >> low_bits);
     of[place].sum = all & ((std::uint64_t{1} << low_bits) - 1);
   }
-  void add_any(std::size_t n, T const* x);
 };
 
 /// Sums of products with the same exponent, for any factors.
@@ -107,7 +106,6 @@ struct products_by_exponent {
   }
 
  private:
-  void add_any(std::size_t n, T const* a, T const* b);
   void add_rare(integer_form const& x, integer_form const& y);
 };
 

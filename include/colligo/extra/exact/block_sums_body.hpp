@@ -183,10 +183,8 @@ template <std::size_t Levels, bool Fused, class T>
   return sum;
 }
 
-COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, double const* x) {
-  return levels == 2 ? sum_in_levels<2>(n, x) : sum_in_levels<3>(n, x);
-}
-COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, float const* x) {
+template <class T>
+block_sum sum_of_block(std::size_t n, int levels, T const* x) {
   return levels == 2 ? sum_in_levels<2>(n, x) : sum_in_levels<3>(n, x);
 }
 #if defined(__x86_64__) && !defined(__FMA__)
@@ -201,19 +199,19 @@ constexpr bool has_fused_products() { return false; }
 #endif
 #define COLLIGO_WITH_FUSED
 #endif
-COLLIGO_WITH_FUSED COLLIGO_BODY block_sum fused_products(std::size_t n, int levels, double const* a, double const* b) {
+template <class T>
+COLLIGO_WITH_FUSED block_sum fused_products(std::size_t n, int levels, T const* a, T const* b) {
   return levels == 2 ? products_in_levels<2, true>(n, a, b) : products_in_levels<3, true>(n, a, b);
 }
-COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, double const* a, double const* b) {
-  if (has_fused_products()) return fused_products(n, levels, a, b);
-  return levels == 2 ? products_in_levels<2, false>(n, a, b) : products_in_levels<3, false>(n, a, b);
-}
-COLLIGO_BODY block_sum sum_of_block(std::size_t n, int levels, float const* a, float const* b) {
+template <class T>
+block_sum sum_of_block(std::size_t n, int levels, T const* a, T const* b) {
+  if constexpr (sizeof(T) == sizeof(double))
+    if (has_fused_products()) return fused_products(n, levels, a, b);
   return levels == 2 ? products_in_levels<2, false>(n, a, b) : products_in_levels<3, false>(n, a, b);
 }
 
 template <class T>
-void sums_by_exponent<T>::add_any(std::size_t n, T const* x) {
+void sums_by_exponent<T>::add(std::size_t n, T const* x) {
   constexpr number_format format = format_of<T>;
   constexpr std::uint64_t fraction = (std::uint64_t{1} << format.fraction) - 1;
   for (std::size_t i = 0; i < n; ++i) {
@@ -229,13 +227,9 @@ void sums_by_exponent<T>::add_any(std::size_t n, T const* x) {
     for (std::size_t i = 0; i < n; ++i) special |= integer_form_of(x[i]).special;
   }
 }
-template <>
-COLLIGO_BODY void sums_by_exponent<double>::add(std::size_t n, double const* x) { add_any(n, x); }
-template <>
-COLLIGO_BODY void sums_by_exponent<float>::add(std::size_t n, float const* x) { add_any(n, x); }
 
 template <class T>
-void products_by_exponent<T>::add_any(std::size_t n, T const* a, T const* b) {
+void products_by_exponent<T>::add(std::size_t n, T const* a, T const* b) {
   constexpr number_format format = format_of<T>;
   constexpr std::uint64_t first_bit = std::uint64_t{1} << format.fraction,
                           last_exponent = (std::uint64_t{1} << format.exponent) - 1;
@@ -258,14 +252,6 @@ template <class T>
 void products_by_exponent<T>::add_rare(integer_form const& x, integer_form const& y) {
   if ((x.special | y.special) != 0) special |= special_of_product(x, y);
   of[static_cast<std::size_t>(x.shift + y.shift)] += static_cast<wide>(x.mantissa) * y.mantissa;
-}
-template <>
-COLLIGO_BODY void products_by_exponent<double>::add(std::size_t n, double const* a, double const* b) {
-  add_any(n, a, b);
-}
-template <>
-COLLIGO_BODY void products_by_exponent<float>::add(std::size_t n, float const* a, float const* b) {
-  add_any(n, a, b);
 }
 
 }  // namespace colligo

@@ -254,6 +254,8 @@ struct combined_interval {
     return size == next.size && place + size == next.place && place % (2 * size) == 0;
   }
 };
+template <class T>
+inline constexpr bool is_bytes<combined_interval<T>> = is_bytes<T>;
 
 template <class T, class Op>
 class intervals_of_lists {

@@ -18,18 +18,27 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Of ranges that travel as bytes.
 template <class R, class Comm>
 concept listed_over = elements_over<R, Comm> && travels_as_bytes<std::ranges::range_value_t<R>>;
+/// Of ranges whose extremes can be sent; between threads anything can.
+template <class R, class Comm>
+concept ordered_over = elements_over<R, Comm> && travels_over<best_of_stretch<std::ranges::range_value_t<R>>, Comm>;
 
+/// The length of a sequence of which the rank has so many elements.
+template <class Comm>
+std::int64_t length_of(Comm const& comm, std::int64_t mine) {
+  std::plus<> op;
+  accept_element(comm, mine).make(op, automatic{});
+  return mine;
+}
 /// The place where a range of that length begins in the sequence, and the length of the sequence. Two collectives.
 template <class Comm>
 std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t mine) {
-  std::int64_t before = 0, all = mine;
+  std::int64_t before = 0;
   std::plus<> op;
   door<collective::exclusive_scan, Comm> const its(comm);
   blocks const one = its.vector_of(1);
   its.accept(one, std::span<std::int64_t const>(&mine, 1), one.whole, std::span(&before, 1), one.whole)
       .make(op, automatic{});
-  accept_element(comm, all).make(op, automatic{});
-  return {its.rank() == 0 ? 0 : before, all};
+  return {its.rank() == 0 ? 0 : before, length_of(comm, mine)};
 }
 
 // From the arguments of a call to its question: an object whose local() summarises a rank's range and whose result() is
@@ -73,28 +82,34 @@ struct asked_mean_and_variance {
   }
 };
 struct asked_minimum_of {
-  template <class Comm, elements_over<Comm> R>
+  template <class Comm, ordered_over<Comm> R>
   auto operator()(Comm const&, R const& range) const {
     return best_of_range<std::ranges::range_value_t<R>, minloc>{view_of(range)};
   }
   template <bool Fits>
-  static constexpr void fits() { static_assert(Fits, "colligo: minimum_of takes (comm, range)"); }
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: minimum_of takes (comm, range of what travels as bytes)");
+  }
 };
 struct asked_maximum_of {
-  template <class Comm, elements_over<Comm> R>
+  template <class Comm, ordered_over<Comm> R>
   auto operator()(Comm const&, R const& range) const {
     return best_of_range<std::ranges::range_value_t<R>, maxloc>{view_of(range)};
   }
   template <bool Fits>
-  static constexpr void fits() { static_assert(Fits, "colligo: maximum_of takes (comm, range)"); }
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: maximum_of takes (comm, range of what travels as bytes)");
+  }
 };
 struct asked_extremes {
-  template <class Comm, elements_over<Comm> R>
+  template <class Comm, ordered_over<Comm> R>
   auto operator()(Comm const&, R const& range) const {
     return extremes_of_range<std::ranges::range_value_t<R>>(view_of(range));
   }
   template <bool Fits>
-  static constexpr void fits() { static_assert(Fits, "colligo: extremes takes (comm, range)"); }
+  static constexpr void fits() {
+    static_assert(Fits, "colligo: extremes takes (comm, range of what travels as bytes)");
+  }
 };
 struct asked_sums {
   template <class Comm, summands... R>
@@ -109,9 +124,13 @@ struct asked_sums {
 struct asked_top {
   template <class Comm, listed_over<Comm> R, std::integral K, class Compare = std::greater<>,
             class Projection = std::identity>
-  auto operator()(Comm const&, R const& range, K k, Compare compare = {}, Projection projection = {}) const {
+  auto operator()(Comm const& comm, R const& range, K k, Compare compare = {}, Projection projection = {}) const {
+    constexpr std::size_t worth_counting = 4096;   // room for as many as there are, though k be far more
+    auto const all = view_of(range);
+    auto most = static_cast<std::size_t>(k);
+    if (most > worth_counting) most = std::min(most, static_cast<std::size_t>(length_of(comm, std::ssize(all))));
     return best_of_lists<std::ranges::range_value_t<R>, Compare, Projection>(
-        view_of(range), static_cast<std::size_t>(k), std::move(compare), std::move(projection));
+        all, most, std::move(compare), std::move(projection));
   }
   template <bool Fits>
   static constexpr void fits() {

@@ -16,7 +16,7 @@
 #include <concepts>
 #include <functional>
 #include <ostream>
-#include <ranges>
+#include <span>
 
 #include "../../core/element.hpp"
 #include "block_sums.hpp"
@@ -27,10 +27,11 @@ namespace colligo::inline COLLIGO_MODE {
 /// The product of two numbers before rounding.
 template <class T>
 struct exact_product {
-  T a, b;
+  T a{}, b{};
+
+  constexpr exact_product() = default;
+  constexpr exact_product(T left, T right) : a(left), b(right) {}
 };
-template <class T>
-exact_product(T, T) -> exact_product<T>;
 
 namespace detail {
 

@@ -129,7 +129,7 @@ struct coded_indices {
       std::ranges::copy(std::as_bytes(indices), out.begin());
       return;
     }
-    std::ranges::fill(out, std::byte{});
+    std::fill(out.begin(), out.end(), std::byte{});
     for (Index const i : indices) {
       auto const bit = static_cast<std::size_t>(static_cast<std::int64_t>(i) - first);
       out[bit / 8] |= std::byte{1} << bit % 8;
