@@ -9,8 +9,8 @@
 /// Cost     (radix - 1) i (alpha + n / radix beta) where p is radix^i, n all that a rank sends, lg p (alpha + n/2 beta)
 ///          for radix 2; otherwise what the slots come to; start-ups of one place but the first are alpha_further where
 ///          they overlap; equal to the recorded schedule where p divides n
-/// Own work every block packed and unpacked as often as it travels: p lg p copies, n lg p elements for radix 2, and
-///          some steps for each
+/// Own work every block packed and unpacked as often as it travels, n lg p elements for radix 2; neighbours go as one:
+///          3.5 p copies for radix 2, 3 p + 1/radix p and less for others, and 10 steps for each
 /// Needs    any p, blocks of one length, room for three times what a rank sends
 /// Order    nothing is combined
 /// Prefer   short blocks: radix 2 for a few bytes, near the root of p for longer ones.   Avoid: long blocks (pairwise)
@@ -18,42 +18,15 @@
 ///          Message-Passing Systems, 1997
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 #include "../core/knob.hpp"
 #include "../core/renumbered.hpp"
+#include "../shape/bruck_digits.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
-
-namespace detail {
-
-/// The slots of p ranks by the digit of their numbers at the place with this `weight`.
-struct bruck_digits {
-  int p, radix, weight;
-
-  /// The number of digits that occur there, without zero.
-  constexpr int most() const { return std::min(radix - 1, (p - 1) / weight); }
-  /// Calls f(x) for all slots with digit j.
-  template <class F>
-  constexpr void for_each(int j, F f) const {
-    for (int run = j * weight; run < p; run += radix * weight)
-      for (int x = run; x < std::min(p, run + weight); ++x) f(x);
-  }
-  /// The number of slots with digits 1 to j - 1.
-  constexpr int count_below(int j) const {
-    auto const turn = std::int64_t{radix} * weight, its = (j - std::int64_t{1}) * weight;
-    return static_cast<int>(p / turn * its + std::clamp<std::int64_t>(p % turn - weight, 0, its));
-  }
-  constexpr int count(int j) const { return count_below(j + 1) - count_below(j); }
-  constexpr int below(int x) const { return x % weight; }
-  constexpr int above(int x) const { return x - x % (radix * weight); }
-};
-
-}  // namespace detail
 
 struct bruck {
   static constexpr std::string_view name = "bruck";
@@ -71,12 +44,13 @@ struct bruck {
 
     constexpr own_work work(blocks const& in, std::size_t) const {
       int const p = in.parts, base = detail::radix_for(p, knob.radix);
-      double packed = 0;
+      double packed = 0, copies = p - 1;   // to where they stay
       for (int weight = 1; weight < p; weight = weight > p / base ? p : weight * base) {
         detail::bruck_digits const digit{p, base, weight};
         packed += digit.count_below(digit.most() + 1);
+        copies += 2 * digit.runs_below(p) + (weight > 1 ? digit.runs_below(p - 1) : 0) - digit.most();
       }
-      return {2 * packed, 2 * packed * static_cast<double>(in.longest()), 20 * packed};
+      return {copies, 2 * packed * static_cast<double>(in.longest()), 10 * copies};
     }
 
     template <steps Step>
@@ -87,10 +61,6 @@ struct bruck {
       std::size_t const packed = kept + rooms(p, longest), came = packed + rooms(p, longest);
       auto const rank_at = [p, me](int distance) { return (me + distance % p + p) % p; };
       auto const size_for = [&](int distance) { return in[rank_at(distance)].size(); };
-      auto const slot = [&](int x, std::size_t n) {
-        std::size_t const first = kept + rooms(x, longest);
-        return range{first, first + n};
-      };
       for (int weight = 1; weight < p; weight = weight > p / base ? p : weight * base) {
         detail::bruck_digits const digit{p, base, weight};
         int const most = digit.most();
@@ -101,18 +71,29 @@ struct bruck {
           std::size_t all = rooms(digit.count_below(j), longest);
           if (alike) return all;
           all = 0;
-          for (int i = 1; i < j; ++i) digit.for_each(i, [&](int x) { all += size_for(way(x)); });
+          for (int i = 1; i < j; ++i)
+            digit.for_each_run(i, [&](int x, int last) {
+              for (; x < last; ++x) all += size_for(way(x));
+            });
           return all;
         };
         auto const message = [&](std::size_t from, int j, auto way) {
           return range{from + size_below(j, way), from + size_below(j + 1, way)};
         };
+        // f(slots) for slots x to last, at once where their blocks leave no gaps.
+        auto const stretches = [&](int x, int last, auto way, auto f) {
+          for (int end = x; x < last; x = end) {
+            std::size_t const first = kept + rooms(x, longest);
+            end = alike ? last : x + 1;
+            f(range{first, first + (alike ? rooms(end - x, longest) : size_for(way(x)))});
+          }
+        };
         std::size_t at = packed;
+        auto const next = [&](std::size_t n) { return at += n, range{at - n, at}; };
         for (int j = 1; j <= most; ++j)
-          digit.for_each(j, [&](int x) {
-            std::size_t const n = size_for(ahead(x));
-            step(copy{digit.below(x) == 0 ? in[rank_at(x)] : slot(x, n), {at, at + n}});
-            at += n;
+          digit.for_each_run(j, [&](int x, int last) {   // the first has not travelled yet
+            step(copy{in[rank_at(x)], next(size_for(x))});
+            stretches(x + 1, last, ahead, [&](range slots) { step(copy{slots, next(slots.size())}); });
           });
         step(listed{2 * most, [&](int i) {
                       int const j = i % most + 1;
@@ -121,10 +102,10 @@ struct bruck {
                     }});
         at = came;
         for (int j = 1; j <= most; ++j)
-          digit.for_each(j, [&](int x) {
-            std::size_t const n = size_for(behind(x));
-            step(copy{{at, at + n}, digit.above(x) == 0 ? out[rank_at(-x)] : slot(x, n)});
-            at += n;
+          digit.for_each_run(j, [&](int x, int last) {
+            if (digit.above(x) != 0)
+              return stretches(x, last, behind, [&](range slots) { step(copy{next(slots.size()), slots}); });
+            for (; x < last; ++x) step(copy{next(size_for(0)), out[rank_at(-x)]});
           });
       }
     }
