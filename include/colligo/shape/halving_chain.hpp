@@ -45,6 +45,15 @@ struct chained_ring {
     int const segment = segment_with(block);
     return block == first_block(segment) ? holder(segment) : without_segment(block - segment - 1);
   }
+  /// Calls f(block, owner) for all blocks, in O(p).
+  template <class F>
+  constexpr void for_each_owner(F f) const {
+    int const group = thirds ? unit : p;
+    for (int first = 0; first < p; first += group)
+      halving_group{first, group}.for_each_rank({true, first / group}, p / group, 0, [&](auto its, int rank) {
+        f(its.holds ? first_block(its.number) : last_before(its.number, p, p - segments), rank);
+      });
+  }
 
   /// The volume on the longest path, as part of the vector; in reduce_scatter of a vector in so many parts, which
   /// segments group.

@@ -49,7 +49,24 @@ struct halving_group {
     return merged(in_upper, (in_upper ? upper() : lower()).standing_of(rank));
   }
 
-  // Downwards without a branch for each bit of the number, because sorted_halving calls it for all ranks.
+  /// Calls f(standing, rank) for all ranks, in O(p): number i of those that hold something has base.number + i stride,
+  /// number i of the others spare_base + i.
+  template <class F>
+  constexpr void for_each_rank(standing base, int stride, int spare_base, F f) const {
+    if (size == 1) return f(base, first);
+    auto const low = lower(), high = upper();
+    standing const next{base.holds, base.number + stride};
+    if (halves()) {
+      low.for_each_rank(base, 2 * stride, spare_base, f);
+      high.for_each_rank(next, 2 * stride, spare_base + low.spare(), f);
+    } else {
+      low.lower().for_each_rank({false, spare_base + high.spare()}, 1, 0, f);
+      low.upper().for_each_rank(next, 2 * stride, 0, f);
+      high.for_each_rank(base, 2 * stride, spare_base, f);
+    }
+  }
+
+  // Downwards without a branch for each bit of the number.
   constexpr int rank_of(standing s) const {
     int base = first, left = size;
     while (left > 1) {
