@@ -52,11 +52,15 @@ inline bool are_not_cut(blocks const& of_rank, std::size_t element_size, double 
   return most * per_byte < 2.25 * alpha;   // the root is rounded to 1
 }
 
+/// Steps for data that are cut: where their rank is, for each of q distances, and what goes in each of q rounds.
+constexpr double steps_for_data(double q) { return (8 * q + 20) * q; }
+
 /// Segments of at most `block` bytes, or the best number; but none so short that finding and copying it costs more than
 /// it gains.
 inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block,
                                    double per_byte) {
-  constexpr std::size_t least_segment = 4096;   // bytes
+  double const to_find = steps_for_data(ceil_lg(of_rank.parts)) * typical.own.step / typical.beta;
+  auto const least_segment = static_cast<std::size_t>(std::max(4096.0, to_find));   // bytes
   if (block == 0 && are_not_cut(of_rank, element_size, typical.alpha, per_byte)) return {1, 1};
   std::size_t const longest = std::max<std::size_t>(1, of_rank.longest());
   double const wanted =
@@ -85,17 +89,21 @@ inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, s
     segments = cut.of({0, of_rank.longest()}).parts;
   }
   own_work its;
-  // Blocks are looked at for how to cut them; then each segment in the round in which it comes and in that in which it
-  // goes, and for each of q distances where its rank is.
+  // Blocks are looked at for how to cut them, each segment in the round in which it comes and in that in which it goes.
   if (!of_rank.is_even() && cut.segments > 1) its.steps += 3 * p;
   double const whole_ones = static_cast<double>(of_rank.whole.size() / cut.least);
   double const all_segments = std::min(cut_ranks * segments, whole_ones + cut_ranks);
-  its.steps += 20 * (all_segments + q * cut_ranks) + 8 * q * std::min(p, cut_ranks * (q + 1));
+  its.steps += 20 * all_segments + std::min(steps_for_data(q) * cut_ranks, 20 * q * cut_ranks + 8 * q * p);
   if (from_one_rank(of_rank)) return its;
-  its.moves = 2 * (all_segments + q * std::min(p, cut_ranks + 2));
-  // Pieces of the last rounds are sent more than once.
+  // One rank's segments alone go as they are, but in the last rounds, where other blocks go with them.
+  bool const is_one = cut_ranks == 1;
+  its.moves = 2 * ((is_one ? 0 : all_segments) + q * std::min(p, cut_ranks + 2));
+  double const n = static_cast<double>(of_rank.whole.size()), longest = static_cast<double>(of_rank.longest());
+  // Segments of the last rounds are sent more than once.
   double const sent = cut_ranks == 0 || copies == 1 ? 0 : (q - 1) / segments;
-  its.copied = (copies + sent) * static_cast<double>(of_rank.whole.size());
+  double const last_ones = q * std::ceil(longest / segments);
+  its.copied = is_one ? copies * (n - longest) + std::min(longest, last_ones) + (copies - 1) * last_ones
+                      : (copies + sent) * n;
   return its;
 }
 
