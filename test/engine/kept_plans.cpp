@@ -149,3 +149,29 @@ TEST_CASE("automatic decides anew for other counts, though they be as many in al
     takes(from_one, "pipelined_circulant");
   });
 }
+
+TEST_CASE("what has been decided of late is not decided again when it comes again") {
+  constexpr collective C = collective::all_gatherv;
+  static int decisions = 0;
+  static detail::policy_table const counting = [] {
+    detail::policy_table its = detail::policy_table_of<C>();
+    its.choose = [](situation const& s) { return ++decisions, detail::policy_table_of<C>().choose(s); };
+    return its;
+  }();
+  run_threads(1, [](thread_communicator& comm) {
+    detail::door<C, thread_communicator> const door(comm);
+    auto const decides = [&](int times, int count) {
+      auto its = door.accept(door.blocks_of(std::vector{count}), std::span<char const>(), range{}, std::span<char>(),
+                             range{}).its;
+      its.of = &detail::element_of<char, detail::no_functor>;
+      int const before = decisions;
+      detail::by_rules(port_of<thread_communicator>::open(comm), its,
+                       []() -> detail::policy_table const& { return counting; });
+      expect(decisions - before == times, std::to_string(count));
+    };
+    for (int const count : {3, 4, 5}) decides(1, count);
+    for (int const count : {3, 5, 4, 4}) decides(0, count);
+    for (int count = 6; count < 20; ++count) decides(1, count);
+    decides(1, 3);
+  });
+}

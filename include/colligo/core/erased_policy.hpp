@@ -64,9 +64,12 @@ struct erased_policy {
   bool runs_beside = false;   ///< it packs, or has own work that is kept where blocks are uneven
   void (*run)(void const* tag, topology const& known, any_step& step, blocks const& vector, int root) = nullptr;
   void (*make_tag)(void* at) = nullptr;   ///< one with its default knobs; null: it can not be held
-  /// Bytes of its tags if equal bytes mean equal tags, because they contain only knobs.
+  /// Bytes of its tags if equal bytes mean equal tags, because they contain only knobs, and perhaps hosts.
   std::size_t tag_bytes = more_than_knobs;
   static constexpr std::size_t more_than_knobs = static_cast<std::size_t>(-1);
+  /// Whether the tag has hosts of its own, which are the user's and may change; null: it can not.
+  bool (*has_hosts)(void const* tag) = nullptr;
+  bool equals_by_bytes(void const* tag) const { return tag_bytes <= most_held && !(has_hosts && has_hosts(tag)); }
   /// The number of elements beyond the vector that it uses; null: none.
   std::size_t (*scratch)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// A rank's own work; null: only messages.
@@ -88,6 +91,10 @@ template <class Tag>
 concept completed_by_trees = requires(Tag const& tag, topology const& known) { tag.completed(known); };
 template <class Tag>
 concept completed_by_hosts = requires(Tag const& tag) { tag.hosts.empty(); };
+template <class Tag>
+inline constexpr bool is_knobs_and_hosts = requires {
+  requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t) + sizeof(Tag::hosts);
+};
 template <class Tag>
 concept completed_by_levels = std::is_same_v<decltype(Tag::levels), nest const*>;
 
@@ -134,7 +141,8 @@ template <class Tag>
 constexpr std::size_t tag_bytes_of() {
   if constexpr (completed_by_trees<Tag>) return erased_policy::more_than_knobs;
   else if constexpr (std::is_empty_v<Tag>) return 0;
-  else return is_knobs_alone<Tag> && is_held<Tag> ? sizeof(Tag) : erased_policy::more_than_knobs;
+  else return is_held<Tag> && (is_knobs_alone<Tag> || is_knobs_and_hosts<Tag>) ? sizeof(Tag)
+                                                                              : erased_policy::more_than_knobs;
 }
 
 /// For a tag alone, for no collective yet.
@@ -149,6 +157,8 @@ constexpr erased_policy erase_tag() {
                      .knob = knob_reader_of<Tag>()};
   if constexpr (is_held<Tag> && std::is_default_constructible_v<Tag>)
     made.make_tag = [](void* at) { ::new (at) Tag{}; };
+  if constexpr (completed_by_hosts<Tag>)
+    made.has_hosts = [](void const* held) { return !tag_at<Tag>(held).hosts.empty(); };
   if constexpr (open_in<Tag>() != left_open::nothing) made.find_out = &find_out<open_in<Tag>()>;
   if constexpr (requires(Tag const& tag) { tag.transport_needed(); })
     made.needs = [](void const* held) { return tag_at<Tag>(held).transport_needed(); };

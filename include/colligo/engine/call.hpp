@@ -58,7 +58,9 @@ class endpoint {
   std::uint8_t before() const { return before_; }
 
   row<std::size_t> offsets;   ///< of the blocks of a v-collective
-  std::uint64_t distribution = 1;   ///< a number that changes with the offsets
+  static constexpr std::uint64_t new_distribution = 1;
+  std::uint64_t distribution = new_distribution;   ///< a number that changes with the offsets
+  std::uint64_t newest_distribution = new_distribution;
   block_lengths lengths;            ///< of these blocks
 
  protected:

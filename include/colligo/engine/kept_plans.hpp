@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Plans of irregular calls, kept with their port, so that a policy works a call's steps out once for the same counts.
+/// The counts and plans of irregular calls, kept with their port, so that the library decides and works a call's steps
+/// out once for the same counts.
 #pragma once
 
 #include <algorithm>
@@ -15,40 +16,84 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline constexpr std::size_t most_bytes_of_plans = std::size_t{1} << 20;   ///< of a communicator
+inline constexpr std::size_t most_bytes_of_distributions = std::size_t{1} << 18;                  ///< of a communicator
+inline constexpr std::size_t most_bytes_of_plans = 3 * most_bytes_of_distributions;   ///< 1 MiB together
 
-/// A plan and its call. Blocks are compared by value, unless they are those of the latest call.
+/// The distributions that a port's calls used last, compared by value.
+class distributions_of_port final : public kept_with_port {
+ public:
+  /// Sets the number of the port's offsets, which are new, and the lengths of their blocks.
+  static void number(port_base& port, blocks const& its) {
+    auto* all = static_cast<distributions_of_port*>(port.distributions.get());
+    if (all && all->finds(port)) return;
+    port.lengths = {0, its.whole.size()};
+    for (int i = 0; i < its.parts; ++i) {
+      std::size_t const n = its.offsets[i + 1] - its.offsets[i];
+      port.lengths = {std::max(port.lengths.longest, n), std::min(port.lengths.shortest, n)};
+    }
+    port.distribution = ++port.newest_distribution;
+    try {
+      if (!all) port.distributions = owner<kept_with_port>(all = new distributions_of_port);
+      all->keep(port);
+    } catch (std::bad_alloc const&) {   // the call goes on without
+    }
+  }
+
+ private:
+  struct known {
+    std::uint64_t number = 0, used = 0;
+    block_lengths lengths{};
+    row<std::size_t> ends;
+  };
+
+  bool finds(port_base& port) {
+    for (known& k : kept_) {
+      if (k.ends.size() != port.offsets.size() || !std::equal(k.ends.begin(), k.ends.end(), port.offsets.begin()))
+        continue;
+      k.used = ++uses_;
+      port.distribution = k.number, port.lengths = k.lengths;
+      return true;
+    }
+    return false;
+  }
+  void keep(port_base const& port) {
+    std::size_t const bytes = port.offsets.size() * sizeof(std::size_t);
+    known* oldest = nullptr;
+    for (std::size_t i = 0; i < kept_.size() && (i + 1) * bytes <= most_bytes_of_distributions; ++i)
+      if (!oldest || kept_[i].used < oldest->used) oldest = &kept_[i];
+    if (!oldest) return;
+    oldest->ends.clear();   // and not found, should there be no memory
+    oldest->ends.append(port.offsets.begin(), port.offsets.end());
+    oldest->number = port.distribution, oldest->used = ++uses_, oldest->lengths = port.lengths;
+  }
+
+  std::array<known, 16> kept_;
+  std::uint64_t uses_ = 0;
+};
+
+/// A plan and its call.
 struct plan_of_call final : kept_plan {
   plan_of_call* next = nullptr;   // used before this one
   erased_policy const* policy;
   std::array<std::byte, most_held> tag{};
   std::size_t element_size;
   int root;
-  range whole, out;
+  range out;
   std::uint64_t distribution;
-  row<std::size_t> offsets;   // empty if there are too many: the plan then holds until other counts come
   rank_plan plan;
 
-  explicit plan_of_call(policy_run const& run)
-      : policy(run.by.policy), element_size(run.its.of->size), root(run.its.root), whole(run.its.vector.whole),
-        out(run.its.out.covers) {
+  plan_of_call(policy_run const& run, std::uint64_t of)
+      : policy(run.by.policy), element_size(run.its.of->size), root(run.its.root), out(run.its.out.covers),
+        distribution(of) {
     std::memcpy(tag.data(), run.by.tag(), policy->tag_bytes);
   }
 
-  bool is_for(policy_run const& run, std::uint64_t latest) {
-    call const& its = run.its;
-    bool const alike = policy == run.by.policy && element_size == its.of->size && root == its.root &&
-                       whole == its.vector.whole && out == its.out.covers &&
-                       std::memcmp(tag.data(), run.by.tag(), policy->tag_bytes) == 0;
-    if (!alike) return false;
-    if (distribution == latest) return true;
-    if (offsets.empty() || !std::equal(offsets.begin(), offsets.end(), its.vector.offsets)) return false;
-    distribution = latest;
-    return true;
+  bool is_for(policy_run const& run, std::uint64_t of) const {
+    return policy == run.by.policy && distribution == of && element_size == run.its.of->size && root == run.its.root &&
+           out == run.its.out.covers && std::memcmp(tag.data(), run.by.tag(), policy->tag_bytes) == 0;
   }
   std::size_t bytes() const {
-    return sizeof *this + offsets.capacity() * sizeof(std::size_t) + plan.operands.capacity() * sizeof(operand) +
-           plan.steps.capacity() * sizeof(rank_plan::step);
+    return sizeof *this + plan.operands.capacity() * sizeof(operand) + plan.steps.capacity() * sizeof(rank_plan::step);
   }
 };
 
@@ -115,7 +160,7 @@ class plans_of_port final : public kept_with_port {
   ~plans_of_port() override { keep_within(0); }
 
   static kept_plan const* take(port_base& port, policy_run const& run) try {
-    if (run.by.policy->tag_bytes > most_held) return nullptr;
+    if (!run.by.policy->equals_by_bytes(run.by.tag())) return nullptr;
     if (!port.plans) port.plans = make_owner<plans_of_port>();
     auto& all = static_cast<plans_of_port&>(*port.plans);
     for (plan_of_call** at = &all.latest_; *at; at = &(*at)->next)
@@ -134,11 +179,7 @@ class plans_of_port final : public kept_with_port {
 
  private:
   plan_of_call& add(port_base& port, policy_run const& run) {
-    auto made = make_owner<plan_of_call>(run);
-    made->distribution = port.distribution;
-    std::size_t const blocks = offsets_of(run.its.what, run.its.vector.parts);
-    if (blocks * sizeof(std::size_t) <= most_bytes_of_plans / 4)
-      made->offsets.append(run.its.vector.offsets, run.its.vector.offsets + blocks);
+    auto made = make_owner<plan_of_call>(run, port.distribution);
     plan_keeper keeper(port.rank(), port.size(), run.its.of->size, made->plan, port.memory.operands);
     run(keeper);
     made->holds = keeper.holds();

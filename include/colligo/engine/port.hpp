@@ -58,6 +58,9 @@ struct policy_run {
 /// Returns the plan of an irregular call whose policy has own work, kept with the port; null if there is no memory for
 /// it. Units that make irregular calls set it.
 inline kept_plan const* (*keep_plan)(port_base& port, policy_run const& run) = nullptr;
+inline kept_plan const* plan_of(port_base& port, policy_run const& run) {
+  return run.its.vector.offsets && run.by.policy->work && keep_plan ? keep_plan(port, run) : nullptr;
+}
 
 /// For a collective with two vectors: copies a rank's block for itself to its place in the second one.
 inline void copy_own_block(call const& its, int rank, std::byte* second) {
@@ -216,7 +219,7 @@ class port_base : public endpoint {
   owner<kept_with_port> selection;    ///< kept by select/: trees, latest choices
   /// Complete requests, to be reused for the same call (requests.hpp).
   std::array<owner<kept_with_port>, 4> spare_requests;
-  owner<kept_with_port> plans;        ///< of irregular calls (kept_plans.hpp)
+  owner<kept_with_port> distributions, plans;   ///< of irregular calls (kept_plans.hpp)
   std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that met one (requests.hpp)
   /// Itself while its communicator lives, then null: requests may outlive the communicator.
   std::shared_ptr<port_base> life;

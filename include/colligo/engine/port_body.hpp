@@ -176,8 +176,7 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(policy_run const& run) {
   element const& of = *its.of;
   erased_policy const& what = *run.by.policy;
   range holds = its.out.covers;
-  bool const irregular = its.vector.offsets && what.work && keep_plan;
-  kept_plan const* const kept = irregular ? keep_plan(*this, run) : nullptr;
+  kept_plan const* const kept = plan_of(*this, run);
   if (kept) {
     holds = kept->holds;
   } else if (holds != its.vector.whole && !what.writes_output_alone) {

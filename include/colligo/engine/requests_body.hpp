@@ -39,7 +39,9 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   element const& of = *its_.of;
   memory_.operands.reserve(64);
   planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);
-  what.run(by.tag(), port.known, plan, its_.vector, its_.root);
+  kept_plan const* const kept = plan_of(port, {its_, by_, port.known, 0});
+  policy_run{its_, by_, port.known, 0, kept && kept->play ? kept : nullptr}(plan);
+  its_.vector.lengths = nullptr;   // the port's
   range holds = its_.out.covers;
   if (holds != its_.vector.whole || what.scratch) {
     extent needed(port.rank(), port.size(), of.size, memory_.operands);
@@ -69,9 +71,10 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   memory_.received.of_size(of.bytes(received));
   memory_.combined.of_size(of.bytes(combined));
   memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
-  constexpr std::size_t short_vector = 64 * 1024;   // bytes: memory for longer ones is worth more than the time
-  std::size_t const touched = std::max(its_.vector.whole.size(), holds.size());
-  reusable_ = !persistent && of.bytes(touched) <= short_vector && what.tag_bytes <= most_held;
+  constexpr std::size_t little = 256 * 1024;   // bytes: more memory is worth more than the time
+  std::size_t const beside = place_.beside.size() + (copies_input_ ? its_.in.covers.size() : 0);
+  std::size_t const its_own = of.bytes(beside + received + combined) + plan_.operands.size() * sizeof(operand);
+  reusable_ = !persistent && its_own <= little && what.equals_by_bytes(by.tag());
 }
 
 COLLIGO_BODY void running::work_on_arguments() {
@@ -89,7 +92,8 @@ COLLIGO_BODY bool running::does(call const& its, choice const& by) const {
                      its.in.covers == its_.in.covers && its.out.covers == its_.out.covers &&
                      (its.in.data == its.out.data) == (its_.in.data == its_.out.data) &&
                      (asked.offsets == nullptr) == (mine.offsets == nullptr);
-  return alike && std::memcmp(by.tag(), by_.tag(), by.policy->tag_bytes) == 0 &&
+  return alike && by.policy->equals_by_bytes(by.tag()) &&
+         std::memcmp(by.tag(), by_.tag(), by.policy->tag_bytes) == 0 &&
          (!asked.offsets || std::equal(offsets_.begin(), offsets_.end(), asked.offsets));
 }
 
@@ -105,7 +109,7 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, choic
     one->owned_ = std::move(owned);
     auto const* const offsets = one->its_.vector.offsets;
     one->its_ = its;
-    one->its_.vector.offsets = offsets;
+    one->its_.vector.offsets = offsets, one->its_.vector.lengths = nullptr;
     one->work_on_arguments();
     return owned_running(one);
   }

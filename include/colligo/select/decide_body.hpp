@@ -23,18 +23,32 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The latest choice for a collective, kept with the port, because programs repeat calls.
-struct kept_choice {
-  // The call that it was made for.
+/// The vector that a choice was made for.
+struct made_for {
   std::size_t n = 0;
   std::uint64_t distribution = 0;   ///< of its blocks; 0: they are even
-  int root = 0;
+  int root = 0;                     ///< where they are uneven
+
+  made_for() = default;
+  made_for(port_base const& port, call const& its) : n(its.vector.whole.size()) {
+    if (its.vector.offsets) [[unlikely]] distribution = port.distribution, root = its.root;
+  }
+  friend bool operator==(made_for const&, made_for const&) = default;
+};
+
+/// The latest choices for a collective, kept with the port, because programs repeat calls.
+struct kept_choice {
+  made_for latest;
   element const* of = nullptr;
   void const* wire = nullptr;
   bool automatic = false, rules = false;
   std::string name;
   situation known{};
   choice by{};
+  // Of the rules, for other vectors.
+  struct earlier_choice { made_for its; choice by{}; };
+  std::array<earlier_choice, 8> earlier{};
+  std::size_t earlier_count = 0;
   // The environment's override, read once.
   bool override_is_read = false;
   std::optional<choice> overriding;
@@ -45,20 +59,16 @@ struct kept_choice {
   owner<kept_with_port> measured;
   std::size_t measured_line = 0;   ///< of the row that was taken last
 
-  /// For such a vector; if blocks are uneven, also for this root.
-  bool is_for(port_base const& port, call const& its) const {
-    blocks const& vector = its.vector;
-    return n == vector.whole.size() && distribution == distribution_of(port, vector) &&
-           (!vector.offsets || root == its.root);
-  }
-  void is_made_for(port_base const& port, call const& its) {
-    n = its.vector.whole.size(), distribution = distribution_of(port, its.vector), root = its.root;
-  }
-  static std::uint64_t distribution_of(port_base const& port, blocks const& vector) {
-    return vector.offsets ? port.distribution : 0;
-  }
   /// By automatic, for such a call of any length.
   bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
+
+  /// Takes the earlier choice for such a vector; false if there is none.
+  bool finds(made_for const& its) {
+    for (std::size_t i = 0; i < std::min(earlier_count, earlier.size()); ++i)
+      if (earlier[i].its == its) return by = earlier[i].by, true;
+    return false;
+  }
+  void keep(made_for const& its) { earlier[earlier_count++ % earlier.size()] = {its, by}; }
 };
 
 /// Everything that select/ keeps with a port.
@@ -115,7 +125,7 @@ struct kept_choices final : kept_with_port {
     if (!port.selection) [[unlikely]] return nullptr;
     kept_choice const* const kept =
         static_cast<kept_choices&>(*port.selection).of_collective[static_cast<std::size_t>(its.what)].get();
-    return kept && kept->is_like(its) && kept->is_for(port, its) ? &kept->by : nullptr;
+    return kept && kept->is_like(its) && kept->latest == made_for(port, its) ? &kept->by : nullptr;
   }
 };
 
@@ -274,20 +284,24 @@ void choose_first(port_base& port, call const& its, policy_table const& policies
 template <class Lazy = void>
 choice const& latest_by_rules(port_base& port, call const& its, policies_of_collective policies) {
   auto& kept = kept_choices::of(port, its.what);
+  made_for const wanted(port, its);
   if (kept.is_like(its)) [[likely]] {
-    if (!kept.is_for(port, its) && kept.rules) {   // nothing else has changed
+    if (kept.latest != wanted && kept.rules && !kept.finds(wanted)) {   // nothing else has changed
       kept.known.vector = its.vector, kept.known.root = its.root;
       choose_now(its.what, policies(), kept);
+      kept.keep(wanted);
     }
   } else {
+    kept.earlier_count = 0;
     kept.automatic = false;   // while it may throw
     kept.name.clear();
     bool const sums = (port.before() & exactness) != 0;
     choose_first(port, sums ? sum_exactly->on_the_way(port, its) : its, policies(), kept);
     kept.of = its.of, kept.wire = its.wire;
     kept.automatic = true;
+    kept.keep(wanted);
   }
-  kept.is_made_for(port, its);
+  kept.latest = wanted;
   return kept.by;
 }
 

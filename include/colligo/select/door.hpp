@@ -141,7 +141,7 @@ auto holding(std::span<T> elements, range stretch) {
 
 /// Copies member by member: a wide load after narrow stores stalls.
 inline blocks memberwise(blocks const& b) {
-  return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer};
+  return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer, b.lengths};
 }
 
 /// A call that is refused.
@@ -157,6 +157,8 @@ struct refused {
 [[noreturn]] void refuse_count(refused const& its, std::string const& count);
 // Also throws: the call has ended with this error.
 [[noreturn]] void refuse_empty_container(endpoint const& port, char const* said);
+/// Sets the number and lengths of the port's offsets, which are new (kept_plans.hpp).
+void number_blocks(endpoint& port, blocks const& its);
 /// Reports a request that can not be made because of the exception that is being handled: ranks that start theirs wait
 /// for it.
 void refuse_request(refused const& its);
@@ -210,7 +212,13 @@ class accepted {
     using functor = std::remove_reference_t<Op>;
     if constexpr (How != made::at_once) {
       using kept = std::decay_t<Op>;
-      return make_owning<How, kept>(own<How, owned_functor<kept>>(std::forward<Op>(op)), algorithm);
+      if constexpr (std::is_empty_v<kept> && std::is_trivially_copyable_v<kept>) {
+        static kept without_state(op);   // one is as good as another
+        set_functor<Algorithm>(without_state);
+        return made_t<How>(prepare_call(port, its, decide<kept>(algorithm), {}, How == made::ready));
+      } else {
+        return make_owning<How, kept>(own<How, owned_functor<kept>>(std::forward<Op>(op)), algorithm);
+      }
     } else if constexpr (std::is_function_v<functor>) {
       make(&op, algorithm);
     } else {
@@ -311,10 +319,8 @@ class door {
 #endif
     auto& offsets = port_.offsets;
     offsets.resize(static_cast<std::size_t>(size()) + 1);
-    auto const before = port_.distribution;
     std::size_t const sum = *add_blocks(counts, offsets.data());
-    blocks its{{0, sum}, size(), offsets.data()};
-    if (port_.distribution != before) [[unlikely]] port_.lengths = {its.longest(), its.shortest()};
+    blocks its = numbered({{0, sum}, size(), offsets.data()});
     its.lengths = &port_.lengths;
     return its;
   }
@@ -324,7 +330,7 @@ class door {
     auto& offsets = port_.offsets;
     offsets.resize(offsets_of(C, size()));
     add_blocks(out, add_blocks(in, offsets.data()));
-    return {{}, size(), offsets.data()};
+    return numbered({{}, size(), offsets.data()});
   }
   /// A vector of n elements without blocks of its own.
   blocks vector_of(std::size_t n) const { return {{0, n}, size()}; }
@@ -358,9 +364,13 @@ class door {
       others |= *++end != sum;
       *end = sum;
     }
-    port_.distribution += others;
+    if (others) [[unlikely]] port_.distribution = endpoint::new_distribution;
     require_count(least);
     return end;
+  }
+  blocks numbered(blocks const& its) const {
+    if (port_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(port_, its);
+    return its;
   }
 
   refused its_refused() const { return {port_, C, (before() & agreement) != 0}; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../core/strings.hpp"
+#include "../engine/kept_plans.hpp"
 #include "../engine/port.hpp"
 #include "agree.hpp"
 #include "door.hpp"
@@ -33,6 +34,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
   throw mismatch_error(concat({where(port, collective::broadcast), "the container is empty, the root's is not: "
                                  "broadcast(comm, colligo::resized(container), root) takes the root's size",
                                  *said ? " (" : "", said, *said ? ")" : ""}));
+}
+
+COLLIGO_BODY void number_blocks(endpoint& port, blocks const& its) {
+  distributions_of_port::number(port_at(port), its);
 }
 
 [[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& its) {
