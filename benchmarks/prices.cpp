@@ -6,7 +6,9 @@
 //          --algorithms a,b [--distribution NAME]
 //   prices --of messages --collective all_gatherv ...   each message of a schedule: from, to, when it begins and ends
 //   prices --of formulas --collective NAME --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1
+//   prices --of choices --ranks 9,128 --bytes 8,1024 --levels 4:cache,64:socket,128:host
 //
+// --of choices: which all_reduce `automatic` takes on one host, how many groups each round by level joins, and slices.
 // --of formulas: what the cards' closed formulas say, of all algorithms that have one for the collective.
 // --machine: alpha in us, beta and gamma in ns per byte, and alpha of further messages of a step over alpha, f_alpha
 // and f_beta (one direction over both), each 1 if left out. all_gatherv's --bytes is the distribution's base count.
@@ -117,12 +119,43 @@ void print_row(std::string_view what, std::string_view name, std::string_view ty
 
 /// A message's number of its round, with times for rounds, is when it begins: in nanoseconds.
 struct nanoseconds_clock : detail::seconds_clock {
-  constexpr double transfer(std::size_t n, bool both_ways, bool further) const {
-    return 1e9 * detail::seconds_clock::transfer(n, both_ways, further);
+  constexpr double transfer(message const& its, bool both_ways, bool further) const {
+    return 1e9 * detail::seconds_clock::transfer(its, both_ways, further);
   }
   constexpr double combine(std::size_t n) const { return 1e9 * detail::seconds_clock::combine(n); }
   constexpr double alone(own_work const& its) const { return 1e9 * detail::seconds_clock::alone(its); }
 };
+
+/// "4:cache,64:socket": so many consecutive ranks share a cache, and so on.
+nest nest_in(std::string_view text, int p) {
+  constexpr std::string_view names[] = {"cache", "socket", "host", "network"};
+  std::vector<std::vector<int>> levels;
+  std::vector<distance> far;
+  for (auto const& level : split(text)) {
+    auto const colon = level.find(':');
+    auto const name = std::ranges::find(names, std::string_view(level).substr(std::min(colon + 1, level.size())));
+    if (colon == std::string::npos || name == std::end(names))
+      throw std::runtime_error("prices: --levels RANKS:cache|socket|host|network,...");
+    int const together = number<int>(std::string_view(level).substr(0, colon));
+    far.push_back(static_cast<distance>(name - std::begin(names)));
+    auto& groups = levels.emplace_back();
+    for (int r = 0; r < p; ++r) groups.push_back(r / together);
+  }
+  return nest(p, std::move(levels), std::move(far));
+}
+
+void print_choice(int p, std::size_t bytes, nest const& levels) {
+  auto const name = name_of(choose(collective::all_reduce, {.vector = blocks{{0, bytes}, p}, .element_size = 1,
+                                                            .shared = true, .cores = true, .levels = &levels}));
+  bool const in_slices = name == slices_by_level::name;
+  std::cout << p << ',' << bytes << ',' << name << ',';
+  for (int level = 0, written = 0; level < levels.levels(); ++level) {
+    if (in_slices && levels.is_short_round(level)) continue;
+    std::cout << (written++ != 0 ? "x" : "") << (in_slices ? levels.most_in_long(level) : levels.most(level));
+    if (in_slices) std::cout << '/' << levels.fewest(level);
+  }
+  std::cout << '\n';
+}
 
 void print_messages(std::string_view name, int p, std::size_t bytes, schedule const& s, machine const& m) {
   nanoseconds_clock const clock{{m, 1}};
@@ -131,7 +164,7 @@ void print_messages(std::string_view name, int p, std::size_t bytes, schedule co
   for (message const& its : all) {
     double const begin = its.round - 1;
     std::cout << name << ',' << p << ',' << bytes << ',' << its.from << ',' << its.to << ',' << begin / 1e3 << ','
-              << (begin + clock.transfer(its.sent.elements.size(), true, false)) / 1e3 << '\n';
+              << (begin + clock.transfer(its, true, false)) / 1e3 << '\n';
   }
 }
 
@@ -139,7 +172,7 @@ int run(int argc, char** argv) {
   std::map<std::string, std::string, std::less<>> o{
       {"--of", "schedules"},      {"--collective", "all_reduce"}, {"--ranks", "2"},
       {"--bytes", "8"},           {"--machine", "1,0.1,0.1"},     {"--algorithms", ""},
-      {"--distribution", "regular"}};
+      {"--distribution", "regular"}, {"--levels", ""}};
   for (int i = 1; i < argc; i += 2) {
     if (!o.contains(std::string_view(argv[i])) || i + 1 == argc)
       throw std::runtime_error("prices: " + std::string(argv[i]) + " is no option, or has no value");
@@ -163,9 +196,17 @@ int run(int argc, char** argv) {
         }
     return 0;
   }
+  if (o["--of"] == "choices") {
+    std::cout << "ranks,bytes,algorithm,joined\n";
+    for (int const p : numbers<int>(o["--ranks"])) {
+      nest const levels = nest_in(o["--levels"], p);
+      for (std::size_t const bytes : numbers<std::size_t>(o["--bytes"])) print_choice(p, bytes, levels);
+    }
+    return 0;
+  }
   bool const in_messages = o["--of"] == "messages";
   if (!in_messages && o["--of"] != "schedules")
-    throw std::runtime_error("prices: --of schedules, messages of all_gatherv, or formulas");
+    throw std::runtime_error("prices: --of schedules, messages of all_gatherv, formulas or choices");
   bool const gathers = o["--collective"] == "all_gatherv";
   auto const what = o["--collective"] == "reduce" ? collective::reduce : collective::all_reduce;
   if (in_messages && !gathers) throw std::runtime_error("prices: messages are those of all_gatherv");

@@ -213,6 +213,7 @@ if(COLLIGO_PYTHON)
     -DCOMPARE=$<TARGET_FILE:compare> -DPROGRAMS=${CMAKE_CURRENT_SOURCE_DIR}
     -DOUT=${CMAKE_CURRENT_BINARY_DIR}/tuned -P ${CMAKE_CURRENT_SOURCE_DIR}/tune.cmake)
   add_test(NAME benchmark_many_cores COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/many_cores/many_cores --check
+    --prices $<TARGET_FILE:prices>
     --csv ${CMAKE_CURRENT_BINARY_DIR}/many_cores.csv --svg ${CMAKE_CURRENT_BINARY_DIR}/many_cores.svg)
   set_tests_properties(benchmark_machines benchmark_tune benchmark_many_cores PROPERTIES LABELS benchmark)
   set_tests_properties(benchmark_tune PROPERTIES PROCESSORS 3)

@@ -3,8 +3,10 @@
 
 Times in ns, rates in bytes per ns (GB/s). Levels: ranks that share a cache, a socket, the host. A message is k lines.
 """
+import functools
 import heapq
-from math import ceil, prod
+import math
+from math import ceil
 
 LINE, PAYLOAD = 64, 56
 
@@ -201,13 +203,13 @@ def whole(machine, p, n, factors):
     return max(t, memory(machine, p, n))
 
 
-def slices(machine, p, n, factors):
-    """slices_by_level; with factors of 2, halving_doubling."""
+def slices(machine, p, n, factors, cut=None):
+    """slices_by_level; with factors of 2, halving_doubling. `cut`: into so many slices, where groups differ."""
     distance, t, piece, back = 1, 0., n, []
-    for parts in factors:
+    for parts, into in zip(factors, cut or factors):
         peers = peers_at(machine, distance, parts)
-        t += piece / machine.copy + phase(machine, p, peers, piece / parts, True, 1)
-        piece /= parts
+        t += piece / machine.copy + phase(machine, p, peers, piece / into, True, 1)
+        piece /= into
         back.append((peers, piece))
         distance *= parts
     for peers, piece in reversed(back):
@@ -235,7 +237,22 @@ def primes(p):
     return factors
 
 
-def factorings(p):
-    if p == 1:
-        return [[]]
-    return [[f] + rest for f in range(2, p + 1) if p % f == 0 for rest in factorings(p // f)]
+def best(machine, p, n):
+    """The best composition within the machine's levels: rounds of any number of groups, whole vectors or slices."""
+    @functools.lru_cache(None)
+    def rest(distance, pieces):   # pieces: 0 for whole vectors
+        if distance >= p:
+            return 0.
+        end = min([size for size in machine.sizes if size > distance] + [p])
+        least = math.inf
+        all_parts = ceil(end / distance)
+        for parts in [*range(2, min(all_parts, 33)), all_parts] if all_parts > 1 else []:
+            peers, piece = peers_at(machine, distance, parts), n / max(pieces, 1)
+            if pieces == 0:
+                t = n / machine.copy + phase(machine, p, peers, n, True, sum(peers))
+            else:
+                t = (piece + piece / parts) / machine.copy + phase(machine, p, peers, piece / parts, True, 1) + \
+                    phase(machine, p, peers, piece / parts, False, sum(peers))
+            least = min(least, t + rest(min(distance * parts, end), pieces * parts))
+        return least
+    return max(min(rest(1, 0), rest(1, 1)), memory(machine, p, n))

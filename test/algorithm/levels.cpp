@@ -371,6 +371,87 @@ TEST_CASE(
   CHECK(exact > (COLLIGO_TEST_MOST_RECORDED_RANKS > 32 ? 500 : 100));
 }
 
+TEST_CASE("prices by level: closed formulas are what schedules cost where ranks are as far apart as a nest says") {
+  std::array<machine, distances> costs{machine{64, 2, 1}, {256, 4, 1}, {512, 8, 1}, {4096, 16, 1}};
+  for (machine& at : costs) at.f_further = 0.125, at.fetched = true;
+  machine own{4096, 16, 1};
+  own.levels = costs.data();
+  auto const host_of = [](int p, int ranks) {
+    ints hosts;
+    for (int r = 0; r < p; ++r) hosts.push_back(r / ranks);
+    return hosts;
+  };
+  auto const both = [&]<collective C>(auto const& tag, nest const& its, std::size_t n) {
+    return priced::pair{price(record<double>(tag, C, its.size(), n), own, sizeof(double), its),
+                        priced::formula_of<C>(tag, own, its.size(), n)};
+  };
+  using enum collective;
+  for (nest const& its : std::vector{nest_of(16, {4}), nest_of(32, {4}), nest_of(64, {4}), nest_of(128, {4, 16, 2}),
+                          nest(72, {ints(72, 0)}, {distance::cache}), nest_of(288, {72, 4}),
+                          nest::of_hosts(host_of(32, 4)), nest::of_sizes(64, std::array{4, 2, 4}, host_of(64, 8))})
+    for (std::size_t const n : {std::size_t{1}, priced::divisible(its.size())}) {
+      INFO(its.size() << " ranks, " << its.text() << ", n = " << n);
+      direct_by_level const whole{&its};
+      slices_by_level const cut{&its};
+      for (auto const& [recorded, formula] :
+           {both.operator()<all_reduce>(whole, its, n), both.operator()<reduce>(leaders_by_level{&its}, its, n),
+            both.operator()<broadcast>(leaders_by_level{&its}, its, n)})
+        CHECK(recorded == Approx(formula).epsilon(1e-12));
+      if (n == 1) continue;
+      auto const [recorded, formula] = both.operator()<all_reduce>(cut, its, n);
+      CHECK(recorded == Approx(formula).epsilon(1e-12));
+      // Rounds of recursive doubling, by the distance of 0 and d.
+      if (!is_power_of_two(its.size())) continue;
+      double rounds = 0, bytes = static_cast<double>(n * sizeof(double));
+      for (int d = 1; d < its.size(); d *= 2) rounds += own.at(its.how_far(0, d)).exchange(bytes) + own.combine(bytes);
+      CHECK(price(record<double>(recursive_doubling{}, all_reduce, its.size(), n), own, sizeof(double), its) ==
+            Approx(rounds).epsilon(1e-12));
+    }
+  // A host's only way to the network: where each of its ranks has a message their bytes add up; start-ups as well, if
+  // they do not overlap.
+  costs[3].ways = 1, costs[3].fetched = false, costs[3].f_further = 1;
+  nest const hosts = nest::of_hosts(host_of(8, 4));
+  auto const [recorded, formula] = both.operator()<all_reduce>(direct_by_level{&hosts}, hosts, 64);
+  CHECK(recorded == Approx(formula).epsilon(1e-12));
+  CHECK(recorded == 512 + 2 * 64 + 3 * 8 * 512. + 3 * 512 + 4 * (4096 + 16 * 512) + 512);
+  costs[3].ways = 2;
+  auto const [two_ways, two_by_formula] = both.operator()<all_reduce>(direct_by_level{&hosts}, hosts, 64);
+  CHECK(two_ways == Approx(recorded - 2 * (4096 + 16 * 512)).epsilon(1e-12));
+  CHECK(two_ways == Approx(two_by_formula).epsilon(1e-12));
+}
+
+TEST_CASE("levels with hosts among them: within a host by its sizes, beyond it racks and sites") {
+  ints hosts;
+  for (int r = 0; r < 64; ++r) hosts.push_back(r / 8);
+  auto const far = [](nest const& its) {
+    std::string said;
+    for (int level = 0; level < its.levels(); ++level) said += "csh-"[static_cast<int>(its.how_far(level))];
+    return said;
+  };
+  nest const racks = nest::of_sizes(64, std::array{4, 2, 4}, hosts);
+  CHECK(racks.text() == "4 x 2 x 4 x 2");
+  CHECK(far(racks) == "cs--");
+  CHECK(racks.level_within(distance::network) == 1);
+  nest const sites = nest::of_sizes(64, std::array{32, 2}, hosts);   // hosts need not be said
+  CHECK(sites.text() == "8 x 4 x 2");
+  CHECK(far(sites) == "h--");
+  CHECK(nest::of_hosts(hosts).text() == "8 x 8");
+  CHECK(far(nest_of(128, {4, 16, 2})) == "cssh");
+  CHECK(nest::of_hosts(ints{5, 3, 1}).level_within(distance::network) == -1);
+  CHECK(nest::of_hosts(ints{5, 5, 5}).level_within(distance::network) == 0);
+  // Each block crosses from site to site once.
+  auto const into_site = [&](auto const& tag, collective what) {
+    std::size_t sum = 0;
+    for (message const& m : record(tag, what, 64, 64).messages_in_order())
+      if (m.from / 32 == 0 && m.to / 32 == 1) sum += m.sent.elements.size();
+    return sum;
+  };
+  CHECK(into_site(leaders_by_level{&sites}, collective::all_gather) == 32);
+  CHECK(into_site(slices_by_level{&sites}, collective::all_gather) == 32);
+  CHECK(into_site(leaders_by_level{&sites}, collective::broadcast) == 64);
+  CHECK(into_site(slices_by_level{&sites}, collective::all_reduce) == 64);
+}
+
 TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formulas are the schedules'") {
   std::mt19937 random(7);
   int exact = 0;   // of all_to_all

@@ -267,55 +267,86 @@ TEST_CASE("more than 8 ranks that share memory and have a core each: few rounds;
   for (int const p : {2, 16, 128}) CHECK(on_cores(all_reduce, p, 8, true, false) == "direct");
 }
 
-TEST_CASE(
-    "several hosts: their leaders all to all where they are few, all ranks as leaders for long vectors; as elsewhere "
-    "where nothing is to be gained") {
-  auto const over = [](collective what, int p, int per_host, std::size_t bytes, bool commutes = true,
-                       bool dealt = false) {
-    std::vector<int> hosts;
-    for (int r = 0; r < p; ++r) hosts.push_back(dealt ? r % (p / per_host) : r / per_host);
-    auto const chosen =
-        choose(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes, .hosts = hosts});
-    return name_of(chosen);
+TEST_CASE("several hosts: what is cheapest by what messages cost within them and between; as elsewhere without order") {
+  auto const situation_over = [](nest const& hosts, std::size_t bytes, bool commutes, machine const& m = typical) {
+    return situation{.vector = blocks{{0, bytes}, hosts.size()}, .element_size = 1, .commutes = commutes,
+                     .hosts = &hosts, .levels = &hosts, .network = m};
   };
-  CHECK(over(collective::all_reduce, 32, 4, 8) == "hierarchical_direct");
-  CHECK(over(collective::all_reduce, 32, 4, 1 << 20) == "multi_leader");
-  CHECK(over(collective::all_reduce, 128, 4, 8) == "hierarchical");
-  CHECK(over(collective::all_reduce, 128, 4, 1 << 15) == "multi_leader");
-  CHECK(over(collective::reduce, 32, 4, 8) == "hierarchical");
-  CHECK(over(collective::broadcast, 32, 4, 8, false, true) == "hierarchical");
-  CHECK(over(collective::all_reduce, 32, 4, 8, false) == "hierarchical_direct");
-  CHECK(over(collective::all_reduce, 32, 4, 8, false, true) == "recursive_doubling");
-  CHECK(over(collective::all_reduce, 32, 1, 8) == "recursive_doubling");
-  CHECK(over(collective::all_gather, 32, 4, 8) == "leaders_by_level");
-  CHECK(over(collective::all_gather, 32, 4, 1 << 16, false, true) == "slices_by_level");
-  CHECK(over(collective::all_gatherv, 128, 4, 128) == "slices_by_level");
-  CHECK(over(collective::all_gather, 32, 1, 8) == "recursive_doubling");
-  CHECK(over(collective::reduce_scatter, 32, 4, 1024, true, true) == "recursive_halving");
-  CHECK(over(collective::reduce_scatter, 32, 4, 1 << 15, true, true) == "slices_by_level");
-  CHECK(over(collective::reduce_scatter, 32, 4, 1 << 15, false, false) == "slices_by_level");
-  CHECK(over(collective::reduce_scatter, 32, 4, 1 << 15, false, true) != "slices_by_level");
-  CHECK(over(collective::gather, 32, 4, 1024, false, true) == "leaders_by_level");
-  CHECK(over(collective::scatterv, 32, 4, 1024, false, true) == "leaders_by_level");
-  CHECK(over(collective::all_to_all, 32, 4, 32 * 8, false, true) == "bundles_by_level");
-  CHECK(over(collective::all_to_all, 32, 4, 32 * 4096) == "pairwise");
-  CHECK(over(collective::all_to_all, 32, 1, 32 * 8) == "bruck");
-  CHECK(over(collective::scan, 32, 4, 8, false) == "scan_by_level");
-  CHECK(over(collective::exclusive_scan, 32, 4, 8, false) == "scan_by_level");
-  CHECK(over(collective::scan, 32, 4, 8, false, true) == "recursive_doubling");
-  CHECK(over(collective::scan, 32, 4, 1 << 20, false) != "scan_by_level");
+  auto const over = [&](collective what, int p, int per_host, std::size_t bytes, bool commutes = true,
+                        bool dealt = false, machine const& m = typical) {
+    std::vector<int> its;
+    for (int r = 0; r < p; ++r) its.push_back(dealt ? r % (p / per_host) : r / per_host);
+    return name_of_choice(what, situation_over(nest::of_hosts(its), bytes, commutes, m));
+  };
+  machine const two_level{3e-6, 0.8e-9, 1e-10};
+  for (machine const& m : {typical, two_level}) {
+    CHECK(over(all_reduce, 32, 4, 8, true, false, m) == "hierarchical_direct");
+    CHECK(over(all_reduce, 32, 4, 4 << 10, true, true, m) == "hierarchical_direct");
+    CHECK(over(all_reduce, 128, 4, 8, true, false, m) == "hierarchical");   // too many for one round
+    CHECK(over(all_reduce, 512, 8, 8, true, false, m) == "hierarchical");
+    CHECK(over(all_reduce, 512, 8, 1 << 20, true, false, m) == "multi_leader");
+    CHECK(over(reduce, 32, 4, 8, true, false, m) == "leaders_by_level");
+    CHECK(over(reduce, 32, 4, 1 << 20, true, false, m) == "hierarchical");
+    CHECK(over(broadcast, 512, 8, 8, false, true, m) == "leaders_by_level");
+    CHECK(over(broadcast, 512, 8, 1 << 20, false, true, m) == "hierarchical");
+    CHECK(over(all_gather, 32, 4, 8 * 32, true, true, m) == "leaders_by_level");
+    CHECK(over(all_gather, 512, 8, 512 << 10, true, true, m) == "slices_by_level");
+  }
+  CHECK(over(all_reduce, 32, 4, 256 << 10) == "slices_by_level");
+  CHECK(over(all_reduce, 32, 4, 256 << 10, true, false, two_level) == "multi_leader");
+  CHECK(over(all_reduce, 32, 4, 256 << 10, true, false, {2e-3, 80e-9, 1e-10}) == "hierarchical_direct");
+  CHECK(over(all_reduce, 32, 4, 2) == "hierarchical_direct");   // no slice of it for each
+  CHECK(over(all_reduce, 32, 4, 8, false) == "hierarchical_direct");
+  CHECK(over(all_reduce, 32, 4, 8, false, true) == "recursive_doubling");
+  CHECK(over(reduce_scatter, 32, 4, 1 << 14, true, true) == "slices_by_level");
+  CHECK(over(reduce_scatter, 32, 4, 1 << 14, false, false) == "slices_by_level");
+  CHECK(over(reduce_scatter, 32, 4, 1 << 14, false, true) != "slices_by_level");
+  CHECK(over(reduce_scatter, 32, 4, 1024) == "recursive_halving");
+  CHECK(over(gather, 32, 4, 1024, false, true) == "leaders_by_level");
+  CHECK(over(scatterv, 32, 4, 1024, false, true) == "leaders_by_level");
+  CHECK(over(all_to_all, 32, 4, 32 * 8, false, true) == "bundles_by_level");
+  CHECK(over(all_to_all, 32, 4, 32 * 4096) == "pairwise");
+  CHECK(over(scan, 32, 4, 8, false) == "scan_by_level");
+  CHECK(over(exclusive_scan, 32, 4, 8, false) == "scan_by_level");
+  CHECK(over(scan, 32, 4, 8, false, true) == "recursive_doubling");
+  CHECK(over(scan, 32, 4, 1 << 20, false) != "scan_by_level");
 
-  // Whole vectors or slices between hosts: of 8 on a network where start-ups overlap, and where nobody has measured; of
-  // two, where slices move as much in two rounds, and save combining alone.
+  // Whole vectors or slices between hosts: of 8 on networks where start-ups overlap, and where nobody has measured.
   auto const whole_up_to = [&](int of, machine const& m) {
-    std::vector<int> hosts;
-    for (int r = 0; r < 16; ++r) hosts.push_back(r % of);
-    auto const chosen = choose(collective::all_reduce, {.vector = blocks{{0, 8}, 16}, .element_size = 1,
-                                                        .commutes = true, .hosts = hosts, .network = m});
-    return chosen.as<hierarchical<binary_tree, direct>>()->between.slices;
+    std::vector<int> its;
+    for (int r = 0; r < 16; ++r) its.push_back(r % of);
+    nest const hosts = nest::of_hosts(its);
+    auto const chosen = choose(all_reduce, situation_over(hosts, 16, true, m));
+    auto const* const tag = chosen.as<hierarchical<binary_tree, direct>>();
+    return tag ? tag->between.slices : 0;
   };
-  CHECK(whole_up_to(8, {3e-6, 0.8e-9, 1e-10, 1, 1, 0}) == 623);   // alpha / (7 (1 - 2 / 8) beta + 7 (1 - 1 / 8) gamma)
-  CHECK(whole_up_to(8, typical) == 6153);
-  CHECK(whole_up_to(2, typical) == 20000);
-  CHECK(whole_up_to(2, {3e-6, 0.8e-9, 0}) == std::numeric_limits<std::size_t>::max());
+  // (1 + 6 / 10) alpha / (7 (1 - 2 / 8) beta + 7 (1 - 1 / 8) gamma)
+  CHECK(whole_up_to(8, {3e-6, 0.8e-9, 1e-10, 1, 1, 0.1}) == 997);
+  CHECK(whole_up_to(8, typical) == 1758);
+  CHECK(whole_up_to(8, {1e-6, 1e-10, 1e-10, 1, 1, 0.2}) == 1934);
+}
+
+TEST_CASE("levels on one host: the cheapest for what lines cost in caches, sockets and between them") {
+  nest const epyc = nest::of_sizes(128, std::array{4, 16, 2}), small = nest::of_sizes(16, std::array{4, 4});
+  std::vector<int> socket(288), dealt(128);
+  for (int r = 0; r < 288; ++r) socket[static_cast<std::size_t>(r)] = r / 72;
+  for (int r = 0; r < 128; ++r) dealt[static_cast<std::size_t>(r)] = r % 32;
+  nest const grace(288, {socket}, {distance::cache}), odd(128, {dealt}, {distance::cache});
+  auto const on = [](nest const& levels, collective what, std::size_t bytes, bool commutes = true) {
+    return name_of_choice(what, {.vector = blocks{{0, bytes}, levels.size()}, .element_size = 1,
+                                 .commutes = commutes, .shared = true, .cores = true, .levels = &levels});
+  };
+  for (nest const* const its : {&epyc, &small, &grace}) {
+    for (std::size_t const bytes : {8u, 64u, 256u}) CHECK(on(*its, all_reduce, bytes) == "direct_by_level");
+    for (int const lg : {10, 16, 20}) CHECK(on(*its, all_reduce, std::size_t{1} << lg) == "slices_by_level");
+    CHECK(on(*its, reduce, 8) == "leaders_by_level");
+    CHECK(on(*its, barrier, 0) == "direct_by_level");
+    CHECK(on(*its, reduce, 16 << 20) == "pipelined_circulant");
+  }
+  CHECK(on(epyc, broadcast, 16 << 20) == "pipelined_circulant");
+  nest const lonely = nest::of_sizes(65, std::array{4, 16, 2});   // a socket, and a rank of the other one
+  CHECK(on(lonely, all_reduce, 8) == "direct_by_level");
+  CHECK(on(lonely, all_reduce, 1 << 20) == "circulant");   // slices would all go through one rank
+  CHECK(on(odd, all_reduce, 8) == "direct_by_level");
+  CHECK(on(odd, all_reduce, 8, false) == "recursive_doubling");
 }

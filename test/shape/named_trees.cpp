@@ -219,7 +219,7 @@ TEST_CASE("by_host sends as many messages between hosts as there are groups to r
   CHECK_THROWS_WITH(by_host(eight, {.clusters = std::span(four).first(3)}), Contains("clusters of 3 ranks"));
 }
 
-TEST_CASE("a host map answers from its tables what it works out without them") {
+TEST_CASE("a host map answers from a nest what it works out without one") {
   std::mt19937 random(11);
   for (int p = 1; p <= 40; ++p) {
     std::vector<int> hosts;
@@ -227,8 +227,8 @@ TEST_CASE("a host map answers from its tables what it works out without them") {
     bool const blocks = p % 3 == 0;
     for (int r = 0; r < p; ++r)
       hosts.push_back(blocks ? 100 - r / most : static_cast<int>(random() % static_cast<unsigned>(most)) - 3);
-    host_tables const tables(hosts);
-    host_map const slow{hosts, p}, quick{hosts, p, &tables};
+    nest const known = nest::of_hosts(hosts);
+    host_map const slow{hosts, p}, quick{hosts, p, &known};
     REQUIRE(quick.host_count() == slow.host_count());
     CHECK(quick.consecutive() == slow.consecutive());
     CHECK(quick.fewest() == slow.fewest());

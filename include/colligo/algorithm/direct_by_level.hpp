@@ -71,8 +71,9 @@ struct direct_by_level {
       return this->with(p, [&](nest const& its) {
         double sum = 0, bytes = static_cast<double>(n * sizeof(T));
         for (int level = 0; level < its.levels() && n != 0; ++level) {
-          int const parts = its.fewest_and_most(level, level - 1).second, turns = detail::turns(parts);
-          sum += m.startups(turns) + turns * bytes * m.beta + (parts - 1) * m.combine(bytes);
+          machine const at = detail::on_level(m, its, level);
+          int const parts = its.most(level), turns = detail::turns(at, parts);
+          sum += at.startups(turns) + turns * bytes * at.beta + (parts - 1) * m.combine(bytes);
         }
         return sum;
       });

@@ -44,7 +44,7 @@ struct hierarchical {
   Within within{};
   Between between{};
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
-  host_tables const* tables = nullptr;   ///< of these hosts, if kept
+  nest const* by_host = nullptr;   ///< nest::of_hosts of these, if kept
 
   template <class T, class Op>
   struct all_reduce {
@@ -77,7 +77,9 @@ struct hierarchical {
     {
       host_map const map = tag.map(p);
       int const here = map.ranks_with(0);
-      return up.cost(m, here, n) + across.cost(m, map.host_count(), n) + down.cost(m, here, n);
+      machine const& on_host = m.at(distance::host);
+      return up.cost(on_host, here, n) + across.cost(m.at(distance::network), map.host_count(), n) +
+             down.cost(on_host, here, n);
     }
     constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
       host_map const map = tag.map(p);
@@ -112,7 +114,8 @@ struct hierarchical {
     constexpr double cost(machine const& m, int p, std::size_t n) const
       requires detail::priced<decltype(up), decltype(across)>
     {
-      return up.cost(m, tag.map(p).ranks_with(0), n) + across.cost(m, tag.map(p).host_count(), n);
+      return up.cost(m.at(distance::host), tag.map(p).ranks_with(0), n) +
+             across.cost(m.at(distance::network), tag.map(p).host_count(), n);
     }
     constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
       host_map const map = tag.map(p);
@@ -143,7 +146,8 @@ struct hierarchical {
     constexpr double cost(machine const& m, int p, std::size_t n) const
       requires detail::priced<decltype(across), decltype(down)>
     {
-      return across.cost(m, tag.map(p).host_count(), n) + down.cost(m, tag.map(p).ranks_with(0), n);
+      return across.cost(m.at(distance::network), tag.map(p).host_count(), n) +
+             down.cost(m.at(distance::host), tag.map(p).ranks_with(0), n);
     }
     constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
       host_map const map = tag.map(p);
@@ -151,7 +155,7 @@ struct hierarchical {
     }
   };
 
-  constexpr host_map map(int p) const { return {hosts, p, tables}; }
+  constexpr host_map map(int p) const { return {hosts, p, by_host}; }
   constexpr int made_for(int p) const { return hosts.empty() ? p : static_cast<int>(hosts.size()); }
 };
 

@@ -40,6 +40,10 @@ void broadcast_by_level(nest const& its, Step& step, range all, int root, along 
   });
 }
 
+constexpr double one_way_messages(machine const& at, int messages, double bytes) {
+  return at.f_alpha * at.startups(messages) + messages * bytes * at.beta_uni();
+}
+
 }  // namespace detail
 
 struct leaders_by_level {
@@ -48,6 +52,29 @@ struct leaders_by_level {
   nest const* levels = nullptr;   ///< null: as the communicator knows
 
  private:
+  // f(its, level, others): of each level, whose leaders exchange messages with so many others.
+  template <class F>
+  double sum(int p, detail::along which, F const& f) const {
+    return detail::with_nest(levels, p, [&](nest const& its) {
+      bool const every_round = which == detail::along::all_levels;
+      int const end = its.levels() - (which == detail::along::below_outermost);
+      double all = 0;
+      for (int level = 0; level < end; ++level)
+        if (every_round) all += f(its, level, its.most(level) - 1);
+        else if (!its.is_short_round(level)) all += f(its, level, its.most_in_long(level) - 1);
+      return all;
+    });
+  }
+  double broadcasts(machine const& m, int p, double bytes, detail::along which) const {
+    return sum(p, which, [&](nest const& its, int level, int others) {
+      machine const& at = m.at(its.how_far(level));
+      return detail::one_way_messages(at, at.fetched ? 1 : others, bytes);   // published once
+    });
+  }
+  formula exact_for(int p) const {
+    return detail::with_nest(levels, p, [](nest const& its) { return exact_if(its.even()); });
+  }
+
   struct in_bundles : detail::over_levels<leaders_by_level> {
     static std::size_t scratch(blocks const& vector, std::size_t) { return vector.whole.size(); }
     own_work work(blocks const& vector, std::size_t) const {
@@ -71,6 +98,14 @@ struct leaders_by_level {
         });
       });
     }
+
+    double cost(machine const& m, int p, std::size_t n) const {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      return n == 0 ? 0 : this->tag.sum(p, detail::along::all_levels, [&](nest const& its, int level, int others) {
+        return detail::one_way_messages(m.at(its.how_far(level)), others, bytes) + others * m.combine(bytes);
+      });
+    }
+    formula exact_for(machine const&, int p, std::size_t) const { return this->tag.exact_for(p); }
   };
 
   template <class T>
@@ -81,6 +116,11 @@ struct leaders_by_level {
         detail::broadcast_by_level(its, step, all, root, detail::along::all_levels);
       });
     }
+
+    double cost(machine const& m, int p, std::size_t n) const {
+      return n == 0 ? 0 : this->tag.broadcasts(m, p, static_cast<double>(n * sizeof(T)), detail::along::all_levels);
+    }
+    formula exact_for(machine const&, int p, std::size_t) const { return this->tag.exact_for(p); }
   };
 
   template <class T>
@@ -117,6 +157,20 @@ struct leaders_by_level {
         places.copy_all(step, true);
       });
     }
+
+    double cost(machine const& m, int p, std::size_t n) const {
+      double const bytes = static_cast<double>(n * sizeof(T));
+      if (n == 0) return 0;
+      return this->tag.broadcasts(m, p, bytes, detail::along::below_outermost) +
+             this->tag.sum(p, detail::along::long_rounds, [&](nest const& its, int level, int others) {
+               machine const& at = m.at(its.how_far(level));
+               double const bundle = bytes * its.largest(its.long_round_before(level)) / p;
+               if (level < its.levels() - 1) return detail::one_way_messages(at, others, bundle);
+               int const turns = detail::turns(at, others + 1);
+               return at.startups(turns) + turns * bundle * at.beta;
+             });
+    }
+    formula exact_for(machine const&, int, std::size_t) const { return formula::estimate; }
   };
 
   template <class T>

@@ -29,7 +29,7 @@ struct multi_leader {
   Within within{};
   Between between{};
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
-  host_tables const* tables = nullptr;   ///< of these hosts, if kept
+  nest const* by_host = nullptr;   ///< nest::of_hosts of these, if kept
 
   template <class T, class Op>
   struct all_reduce {
@@ -44,12 +44,12 @@ struct multi_leader {
 
     constexpr int made_for(int p) const { return tag.hosts.empty() ? p : static_cast<int>(tag.hosts.size()); }
     constexpr bool in_order(int p) const {
-      return cut.in_order(p) && across.in_order(p) && host_map{tag.hosts, p, tag.tables}.consecutive();
+      return cut.in_order(p) && across.in_order(p) && host_map{tag.hosts, p, tag.by_host}.consecutive();
     }
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
-      host_map const map{tag.hosts, step.size(), tag.tables};
+      host_map const map{tag.hosts, step.size(), tag.by_host};
       auto host = map.within(step);
       int const mine = host.rank(), slices = map.fewest();
       blocks const slice{all, host.size(), nullptr, host.size() - slices};
@@ -62,13 +62,14 @@ struct multi_leader {
     }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
-      host_map const map{tag.hosts, p, tag.tables};
-      int const here = map.ranks_with(0);
-      return cut.cost(m, here, n) + across.cost(m, map.host_count(), n / static_cast<std::size_t>(here)) +
-             join.cost(m, here, n);
+      host_map const map{tag.hosts, p, tag.by_host};
+      int const here = map.ranks_with(0), slices = map.fewest();
+      machine const &on_host = m.at(distance::host), shared = m.at(distance::network).shared_by(slices);
+      return cut.cost(on_host, here, n) +
+             across.cost(shared, map.host_count(), n / static_cast<std::size_t>(slices)) + join.cost(on_host, here, n);
     }
     constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
-      host_map const map{tag.hosts, p, tag.tables};
+      host_map const map{tag.hosts, p, tag.by_host};
       int const here = map.fewest();
       if (!divides(here, n)) return formula::estimate;
       return detail::of_parts(map, cut.exact_for(m, here, n),

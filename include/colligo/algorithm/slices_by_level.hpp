@@ -72,22 +72,22 @@ struct slices_by_level {
     formula exact_for(machine const&, int p, std::size_t n) const { return tag.exact_for(p, n); }
   };
 
-  // Of so many bytes, on the way there or back; f(parts, bytes): of a level that cuts so many.
+  // On the way there or back; f(machine, parts, bytes): of a level that joins so many parts, of each slice.
   template <class F>
-  double sum(int p, double left, F const& f) const {
+  double sum(machine const& m, int p, double left, F const& f) const {
     return detail::with_nest(levels, p, [&](nest const& its) {
       double all = 0;
       for (int level = its.long_round_after(-1); level < its.levels() && left > 0;
            level = its.long_round_after(level)) {
-        int const parts = its.fewest(level);
-        all += f(parts, left);
-        left /= parts;
+        left /= its.fewest(level);
+        all += f(detail::on_level(m, its, level), its.most_in_long(level), left);
       }
       return all;
     });
   }
-  static double moved(machine const& m, int parts, double left) {
-    return m.startups(detail::turns(parts)) + detail::turns(parts) * left / parts * m.beta;
+  static double moved(machine const& m, int parts, double slice) {
+    int const turns = detail::turns(m, parts);
+    return m.startups(turns) + turns * slice * m.beta;
   }
   formula exact_for(int p, std::size_t n) const {
     if (!divides(p, n)) return formula::estimate;
@@ -113,8 +113,8 @@ struct slices_by_level {
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->tag.sum(p, static_cast<double>(n * sizeof(T)), [&](int parts, double left) {
-        return 2 * moved(m, parts, left) + m.combine(left - left / parts);
+      return this->tag.sum(m, p, static_cast<double>(n * sizeof(T)), [&](machine const& at, int parts, double slice) {
+        return 2 * moved(at, parts, slice) + m.combine((parts - 1) * slice);
       });
     }
     formula exact_for(machine const&, int p, std::size_t n) const { return this->tag.exact_for(p, n); }
@@ -135,8 +135,8 @@ struct slices_by_level {
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->tag.sum(p, static_cast<double>(n * sizeof(T)), [&](int parts, double left) {
-        return moved(m, parts, left) + m.combine(left - left / parts);
+      return this->tag.sum(m, p, static_cast<double>(n * sizeof(T)), [&](machine const& at, int parts, double slice) {
+        return moved(at, parts, slice) + m.combine((parts - 1) * slice);
       });
     }
   };
@@ -154,8 +154,7 @@ struct slices_by_level {
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->tag.sum(p, static_cast<double>(n * sizeof(T)),
-                           [&](int parts, double left) { return moved(m, parts, left); });
+      return this->tag.sum(m, p, static_cast<double>(n * sizeof(T)), moved);
     }
   };
 };

@@ -21,7 +21,6 @@
 namespace colligo::inline COLLIGO_MODE {
 
 class tree;     // shape/ranked_tree.hpp
-struct host_tables;   // shape/host_map.hpp
 class nest;           // shape/nest.hpp
 struct vendor;  // algorithm/vendor.hpp
 
@@ -30,7 +29,7 @@ struct topology {
   std::span<int const> hosts{};         ///< the host of each rank; empty: all on one
   tree const* reduce_tree = nullptr;    ///< null: none
   tree const* broadcast_tree = nullptr;
-  host_tables const* tables = nullptr;  ///< of the hosts; null: to be worked out
+  nest const* by_host = nullptr;        ///< of the hosts alone; null: to be worked out
   nest const* levels = nullptr;         ///< null: all ranks alike
 };
 
@@ -119,7 +118,7 @@ constexpr auto with_completed(void const* held, topology const& known, F f) {
     Tag whole = tag;
     if (whole.hosts.empty()) {
       whole.hosts = known.hosts;
-      if constexpr (requires { whole.tables; }) whole.tables = known.tables;
+      if constexpr (requires { whole.by_host; }) whole.by_host = known.by_host;
     }
     return f(whole);
   } else if constexpr (completed_by_levels<Tag>) {

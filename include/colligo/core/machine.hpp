@@ -23,6 +23,10 @@ struct own_costs {
   friend constexpr bool operator==(own_costs const&, own_costs const&) = default;
 };
 
+/// The nearest that two ranks share: a cache, a socket, a host; otherwise a message goes over the network.
+enum class distance : unsigned char { cache, socket, host, network };
+inline constexpr int distances = 4;
+
 /// A message of n bytes takes alpha + n beta; combining two operands of n bytes takes n gamma. Where a pair of ranks
 /// communicates in one direction only, alpha and beta shrink by f_alpha and f_beta (0.5 simplex .. 1 full duplex). If a
 /// rank sends or receives several messages in one step, the start-ups of all but the first shrink by f_further: o of
@@ -35,6 +39,23 @@ struct machine {
   double f_beta = 1;    ///< beta_uni / beta
   double f_further = 1;   ///< alpha_further / alpha
   own_costs own{};        ///< by default nothing: as_in_papers()
+  int ways = 0;           ///< of a group of ranks in and out, for a message each at once; 0: each rank has its own
+  bool fetched = false;   ///< by who receives, from memory: the sender's way out stays free
+  machine const* levels = nullptr;   ///< what messages cost by distance, `distances` of them; null: as here
+
+  constexpr machine const& at(distance how_far) const {
+    return levels ? levels[static_cast<int>(how_far)] : *this;
+  }
+  /// What messages cost while so many ranks of a group send as many each.
+  constexpr machine shared_by(int ranks) const {
+    machine its = *this;
+    if (ways == 0 || ranks <= ways) return its;
+    double const turns = static_cast<double>(ranks) / ways;
+    its.alpha += (turns - 1) * alpha_further();
+    its.beta *= turns;
+    its.f_further = turns * alpha_further() / its.alpha;
+    return its;
+  }
 
   constexpr double alpha_uni() const { return f_alpha * alpha; }
   constexpr double beta_uni() const { return f_beta * beta; }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Counts and prices, also at compile time. counter runs an algorithm for one rank and keeps only totals; price gives
-/// the seconds of a recorded schedule.
+/// Counts and prices, without levels also at compile time. counter runs an algorithm for one rank and keeps only
+/// totals; price gives the seconds of a recorded schedule.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <map>
+#include <tuple>
+#include <vector>
 
 #include "recorder.hpp"
 
@@ -56,16 +60,51 @@ namespace detail {
 
 // One link out and one link in per rank: the messages of a step queue for them, and all start-ups but the first may
 // overlap.
-struct seconds_clock {
+struct seconds_clock : own_ways {
   static constexpr bool one_port = true;
   machine m;
   double bytes_per_element;
-  constexpr double transfer(std::size_t n, bool both_ways, bool further) const {
-    double const bytes = static_cast<double>(n) * bytes_per_element;
+  constexpr seconds_clock(machine const& of, double per_element) : m(of), bytes_per_element(per_element) {}
+  constexpr double transfer(message const& its, bool both_ways, bool further) const {
+    double const bytes = static_cast<double>(its.sent.elements.size()) * bytes_per_element;
     return both_ways ? m.exchange(bytes, further) : m.one_way(bytes, further);
   }
   constexpr double combine(std::size_t n) const { return m.combine(static_cast<double>(n) * bytes_per_element); }
   constexpr double alone(own_work const& its) const { return m.alone(its, bytes_per_element); }
+};
+
+// The costs of each distance. A message occupies a way out of the largest group of ranks that are nearer to its sender
+// than its receiver is, and a way into the receiver's group, for as long as a further message takes.
+template <class Nest>
+class clock_by_level : public seconds_clock {
+ public:
+  clock_by_level(machine const& of, double per_element, Nest const& levels)
+      : seconds_clock(of, per_element), levels_(&levels) {}
+
+  machine const& between(message const& its) const { return m.at(levels_->how_far(its.from, its.to)); }
+  double transfer(message const& its, bool both_ways, bool further) const {
+    return seconds_clock(between(its), bytes_per_element).transfer(its, both_ways, further);
+  }
+  bool fetches(message const& its) const { return between(its).fetched; }
+  double free_at(message const& its) {
+    return between(its).ways == 0 ? 0 : std::max(*first_free(its, true), *first_free(its, false));
+  }
+  void take(message const& its, double start) {
+    if (between(its).ways == 0) return;
+    for (bool const out : {true, false}) *first_free(its, out) = start + transfer(its, true, true);
+  }
+
+ private:
+  std::vector<double>::iterator first_free(message const& its, bool out) {
+    distance const far = levels_->how_far(its.from, its.to);
+    auto const group = levels_->group_at(levels_->level_within(far), levels_->place_of(out ? its.from : its.to));
+    auto& ways = free_[{group.first, far, out}];
+    ways.resize(static_cast<std::size_t>(between(its).ways));
+    return std::min_element(ways.begin(), ways.end());
+  }
+
+  Nest const* levels_;
+  std::map<std::tuple<int, distance, bool>, std::vector<double>> free_;   // when, of each group, out or in
 };
 
 }  // namespace detail
@@ -78,6 +117,11 @@ struct seconds_clock {
 template <class Clock = detail::seconds_clock>
 constexpr double price(schedule const& s, machine const& m, double bytes_per_element = 1) {
   return s.play(Clock{m, bytes_per_element});
+}
+/// The same with the costs of each distance (machine::levels) for ranks that are as far apart as a nest says.
+template <class Nest>
+double price(schedule const& s, machine const& m, double bytes_per_element, Nest const& levels) {
+  return s.play(detail::clock_by_level<Nest>(m, bytes_per_element, levels));
 }
 
 }  // namespace colligo

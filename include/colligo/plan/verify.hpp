@@ -70,13 +70,20 @@ struct recorded {
   template <class Lazy = void>
   constexpr std::vector<message> matched() const;
   template <class Clock>
-  constexpr double play(Clock const& clock, std::vector<message>* happened) const;
+  constexpr double play(Clock clock, std::vector<message>* happened) const;
+};
+
+// Of clocks of machines on which no ranks share ways, and none fetches.
+struct own_ways {
+  static constexpr bool fetches(message const&) { return false; }
+  static constexpr double free_at(message const&) { return 0; }
+  static constexpr void take(message const&, double) {}
 };
 
 // Every message takes one round.
-struct rounds_clock {
+struct rounds_clock : own_ways {
   static constexpr bool one_port = false;
-  constexpr double transfer(std::size_t, bool, bool) const { return 1; }
+  constexpr double transfer(message const&, bool, bool) const { return 1; }
   constexpr double combine(std::size_t) const { return 0; }
   constexpr double alone(own_work const&) const { return 0; }
 };
@@ -151,7 +158,7 @@ constexpr std::vector<message> recorded::matched() const {
 // combined. Of those that can begin, the earliest begins, by a heap: its time for a message may be too early, if an end
 // has become busy since, but never too late.
 template <class Clock>
-constexpr double recorded::play(Clock const& clock, std::vector<message>* happened) const {
+constexpr double recorded::play(Clock clock, std::vector<message>* happened) const {
   auto all = matched();
   auto const p = ranks.size();
   auto const index = [](int rank) { return static_cast<std::size_t>(rank); };
@@ -178,7 +185,8 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
   std::vector<candidate> heap;
   auto const start_of = [&](std::size_t i) {
     state const &from = at[index(all[i].from)], &to = at[index(all[i].to)];
-    return Clock::one_port ? std::max(from.out, to.in) : std::max(from.began, to.began);
+    if (!Clock::one_port) return std::max(from.began, to.began);
+    return std::max({clock.fetches(all[i]) ? from.began : from.out, to.in, clock.free_at(all[i])});
   };
   auto const offer = [&](std::size_t i) {
     heap.push_back({start_of(i), i});
@@ -218,11 +226,13 @@ constexpr double recorded::play(Clock const& clock, std::vector<message>* happen
     }
     message& m = all[i];
     auto const from = index(m.from), to = index(m.to);
-    bool const further = at[from].out >= at[to].in ? at[from].sent : at[to].received;
-    double const end = start + clock.transfer(m.sent.elements.size(), at[from].receives || at[to].sends, further);
+    bool const fetched = clock.fetches(m);
+    bool const further = !fetched && at[from].out >= at[to].in ? at[from].sent : at[to].received;
+    double const end = start + clock.transfer(m, at[from].receives || at[to].sends, further);
+    clock.take(m, start);
     m.round = 1 + static_cast<int>(start);
     if (happened) happened->push_back(m);
-    at[from].out = std::max(at[from].out, end), at[from].sent = true;
+    if (!fetched) at[from].out = std::max(at[from].out, end), at[from].sent = true;
     at[to].in = std::max(at[to].in, end), at[to].received = true;
     for (std::size_t const r : {from, to}) {
       state& me = at[r];

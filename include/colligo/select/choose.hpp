@@ -6,7 +6,6 @@
 
 #include <bit>
 #include <cstddef>
-#include <span>
 
 #include "../shape/nest.hpp"
 #include "chosen.hpp"
@@ -22,9 +21,9 @@ struct situation {
   bool stable = false;        ///< the same bits for every length, root, host and transport (COLLIGO_BITS=stable)
   bool shared = false;        ///< all ranks share memory, and the elements can travel through it
   bool cores = false;         ///< and each has a core of its own
-  std::span<int const> hosts{};   ///< the host of each rank; empty: all on one, or of no use
-  host_tables const* tables = nullptr;   ///< of these hosts; null: to be worked out
-  nest const* levels = nullptr;   ///< of ranks with a core each, or as COLLIGO_LEVELS says; null: not known
+  nest const* hosts = nullptr;    ///< nest::of_hosts; null: all ranks are on one, or each on its own
+  nest const* levels = nullptr;   ///< hosts included; on one host: of ranks with a core each, or as COLLIGO_LEVELS
+                                  ///< says; null: not known
   line_latencies latencies{};   ///< of cores of one host
   machine network = typical;   ///< the costs of messages, combining and own work
   int root = 0;                ///< matters if blocks are uneven
@@ -35,7 +34,7 @@ struct situation {
   /// round costs context switches: with 16 ranks on 2 cores `direct` took two thirds of the time.
   bool on_many_cores() const {
     bool const several_caches = levels && levels->levels() > 1;
-    return (levels || (shared && cores)) && p() > (several_caches ? few_without_cache : few_on_host);
+    return !hosts && (levels || (shared && cores)) && p() > (several_caches ? few_without_cache : few_on_host);
   }
   static constexpr int few_without_cache = 4, few_on_host = 8;
   constexpr bool power_of_two() const { return std::has_single_bit(static_cast<unsigned>(p())); }

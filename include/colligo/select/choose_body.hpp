@@ -4,10 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <optional>
 
 #include "choose.hpp"
 #include "shared_memory_table.hpp"
@@ -56,10 +56,24 @@ struct costs {
   }
 };
 
-/// Memory of a host where each rank has a core: a round costs a line's way there and back between distant caches. The
-/// numbers are from a model, calibrated on published medians of other libraries; nobody has measured this library
-/// there.
-inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9};
+/// Memory of a host where each rank has a core: a round costs a line's way there and back. The numbers are a model's,
+/// calibrated on published medians of other libraries; nobody has measured this library there.
+constexpr machine memory_of(double latency, int ways) {
+  double const read = 8e-9 + latency / 10;   // instructions, and ten lines are on their way
+  machine its{2 * latency + read, std::max(0.04e-9, latency / 1280), 0.05e-9, 1, 1, read / (2 * latency + read)};
+  its.ways = ways, its.fetched = true;
+  return its;
+}
+inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9};   // of which it is not known which are near
+
+/// A few ranks of a cache or a socket read from others at once at full rate; all ranks of a host share one way to the
+/// network. Unless the network says otherwise start-ups between hosts overlap, because most of one is latency.
+inline std::array<machine, distances> machines_by_distance(machine const& network, line_latencies const& of) {
+  machine between = network;
+  between.ways = 1, between.levels = nullptr;
+  if (network.f_further == 1) between.f_further = 1.0 / 6;
+  return {memory_of(of.cache, 0), memory_of(of.socket, 2), memory_of(of.host, 72), between};
+}
 
 inline constexpr int few_for_direct = 64;   // more ranks should not all send to one at a time
 /// Several messages at a time need an advantage, because long ones share links.
@@ -78,7 +92,10 @@ class cheapest {
     if (!possible) return *this;
     auto const bytes = static_cast<std::size_t>(of_.bytes);
     auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
-    return at(handicap * policy.cost(of_.m, of_.p, bytes) + of_.alone(policy), tag);
+    Tag open = tag;   // filled in by the communicator
+    if constexpr (requires { open.levels; }) open.levels = nullptr;
+    if constexpr (requires { open.by_host; }) open.by_host = nullptr;
+    return at(handicap * policy.cost(of_.m, of_.p, bytes) + of_.alone(policy), open);
   }
   // Out of line: bytes of a choice beyond the knobs are indeterminate, and g++ would warn of copying them.
   [[gnu::noinline]] cheapest& at(double price, any_algorithm const& its, bool possible = true) {
@@ -111,6 +128,7 @@ class cheapest {
     return among(knomial_tree{static_cast<std::size_t>(of_.p)}, of_.p <= few_for_direct);
   }
   operator any_algorithm() const { return take_; }
+  bool found() const { return least_ < std::numeric_limits<double>::infinity(); }
   double least() const { return least_; }   ///< seconds, of what has been considered
 
  private:
@@ -119,11 +137,57 @@ class cheapest {
   any_algorithm take_;
 };
 
+// Between hosts: whole vectors in one round as long as the start-ups of a second round cost more than it saves.
+inline direct in_one_round(machine const& m, int hosts) {
+  double const others = hosts - 1, part = 1.0 / hosts;
+  double const saved = others * ((1 - 2 * part) * m.beta + (1 - part) * m.gamma);   // seconds per byte of the vector
+  return {.slices = static_cast<std::size_t>(std::min(m.startups(hosts - 1) / saved, 1e18))};
+}
+
+// Algorithms that use levels, if these are known: leaders of hosts, or all ranks at once; whole vectors, or slices.
+template <collective C>
+cheapest<C> among_levels(costs const& of) {
+  using enum collective;
+  situation const& s = of.its;
+  cheapest<C> all(of);
+  auto const keeps_order = [&s](nest const& its) { return !combines(C) || s.commutes || its.consecutive(); };
+  if constexpr (C == all_reduce || C == reduce || C == broadcast)
+    if (s.hosts && keeps_order(*s.hosts)) {
+      all.among(hierarchical<>{.by_host = s.hosts});
+      if constexpr (C == all_reduce) {
+        int const level = s.hosts->level_within(distance::network), hosts = s.hosts->parts(level, {0, of.p});
+        all.among(hierarchical<binary_tree, direct>{.between = in_one_round(of.m.at(distance::network), hosts),
+                                                    .by_host = s.hosts}, hosts <= few_for_direct);
+        bool const for_each = s.vector.whole.size() >= static_cast<std::size_t>(s.hosts->largest(level));   // a slice
+        all.among(multi_leader<>{.by_host = s.hosts}, for_each);
+      }
+    }
+  if (!s.levels || !keeps_order(*s.levels)) return all;
+  bool const possible = s.hosts || !has_blocks(C), pairs_off = s.levels->pairs_off();
+  if constexpr (C == barrier) return all.at(0, direct_by_level{}, !s.hosts && pairs_off);
+  if constexpr (has_blocks(C) && has_root(C)) return all.at(0, leaders_by_level{}, possible);
+  // Longer blocks would pay for going through memory twice: simulated with 8 hosts of 8 ranks, 16 KiB take 1.004.
+  if constexpr (C == all_to_all)
+    return all.at(0, bundles_by_level{}, s.hosts && s.bytes() <= 1024 * static_cast<std::size_t>(of.p));
+  if constexpr (C == scan || C == exclusive_scan)
+    return all.at(0, scan_by_level{}, s.hosts && s.hosts->consecutive() && s.bytes() <= 8192);
+  auto const add = [&]<class Tag>(Tag const& tag, bool also) {
+    if constexpr (offers<Tag, C, std::byte, any_functor>)
+      if constexpr (requires(policy_t<C, Tag, std::byte, any_functor> its) { its.cost(of.m, of.p, 0u); })
+        all.among(tag, possible && also);
+  };
+  add(direct_by_level{s.levels}, pairs_off);
+  add(leaders_by_level{s.levels}, true);
+  // Emulated, a reduce_scatter of 8 bytes a rank takes 48 to 53 ms in slices, by halving 15 to 25.
+  add(slices_by_level{s.levels}, !combines(C) || !has_blocks(C) || s.bytes() >= 1u << 14);
+  return all;
+}
+
 template <class Lazy = void>
 any_algorithm choose_all_reduce(situation const& s) {
   costs const of(s);
   bool const even = s.power_of_two();
-  return cheapest<collective::all_reduce>(of)
+  return among_levels<collective::all_reduce>(of)
       .among(recursive_doubling{})
       .among(grouped_doubling{})
       .among(grouped_doubling{.early = 1}, !even)
@@ -139,7 +203,7 @@ any_algorithm choose_reduce(situation const& s) {
   costs const of(s);
   double const per_byte = of.m.beta + of.m.gamma;
   auto const chain = of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte);
-  return cheapest<collective::reduce>(of)
+  return among_levels<collective::reduce>(of)
       .among(binary_tree{})
       .among_knomials()
       .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), s.commutes)
@@ -153,7 +217,7 @@ template <class Lazy = void>
 any_algorithm choose_broadcast(situation const& s) {
   costs const of(s);
   auto const blocks = of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, of.m.beta);
-  return cheapest<collective::broadcast>(of)
+  return among_levels<collective::broadcast>(of)
       .among(binary_tree{})
       .among_knomials()
       .among(blocks)
@@ -277,50 +341,6 @@ any_algorithm choose_scan(situation const& s, Doubling const& doubling) {
       .at(of.pipelined(of.p - 2, per_byte), of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte));
 }
 
-// Between hosts: whole vectors in one round as long as the start-ups of a second round cost more than it saves.
-inline direct in_one_round(machine const& m, int hosts) {
-  double const others = hosts - 1, part = 1.0 / hosts;
-  double const saved = others * ((1 - 2 * part) * m.beta + (1 - part) * m.gamma);   // seconds per byte of the vector
-  if (saved <= 0) return {.slices = std::numeric_limits<std::size_t>::max()};
-  return {.slices = static_cast<std::size_t>(std::min(m.startups(hosts - 1) / saved, 1e18))};
-}
-
-// Ranks on several hosts, some of which share memory: few messages between hosts, each block once, and long vectors by
-// all ranks of a host. Measured on 8 emulated hosts of 4 ranks (benchmarks/README.md): between few hosts one exchange
-// of all with all is fastest, 22 ms against 47 by recursive doubling.
-template <collective C>
-std::optional<any_algorithm> choose_on_hosts(situation const& s) {
-  using enum collective;
-  if (s.hosts.empty() || C == barrier || C == all_to_all_v) return std::nullopt;
-  host_map const map{s.hosts, s.p(), s.tables};
-  int const hosts = map.host_count();
-  constexpr int few = 16;
-  if (hosts == s.p() || !(!combines(C) || s.commutes || map.consecutive())) return std::nullopt;
-  if constexpr (C == all_reduce) {
-    if (s.bytes() >= (hosts <= few ? 1u << 20 : 1u << 15)) return multi_leader{};
-    if (hosts <= few) return hierarchical<binary_tree, direct>{.between = in_one_round(costs(s).m, hosts)};
-  }
-  if constexpr (C == all_to_all) {
-    // Longer blocks would pay for going through memory twice: simulated with 8 hosts of 8 ranks, 16 KiB take 1.004.
-    if (s.bytes() > 1024 * static_cast<std::size_t>(s.p())) return std::nullopt;
-    return bundles_by_level{};
-  } else if constexpr (C == scan || C == exclusive_scan) {
-    constexpr std::size_t short_enough = 8192;
-    if (!map.consecutive() || s.bytes() > short_enough) return std::nullopt;
-    return scan_by_level{};
-  } else if constexpr (has_blocks(C)) {
-    // Measured there: all_gather of 8 bytes a rank takes 21 to 30 ms by one leader of each host, 29 to 31 in slices; of
-    // 8 KiB with shuffled ranks 299 and 242.
-    // reduce_scatter of 8 bytes a rank takes 48 to 53 ms in slices, MPI's own, recursive halving, 15 to 25; of 1 KiB 36
-    // and 36 to 60.
-    if (combines(C) && s.bytes() < 1u << 14) return std::nullopt;
-    bool const bundled = hosts <= few && s.bytes() < 1u << 16 && (C == all_gather || C == all_gatherv);
-    return has_root(C) || bundled ? any_algorithm{leaders_by_level{}} : slices_by_level{};
-  } else {
-    return hierarchical{};
-  }
-}
-
 // One grouping of an element's operands for all lengths, places in the vector, roots, hosts and transports: spare ranks
 // with their neighbours, then neighbours, pairs of them and so on. all_reduce, reduce and reduce_scatter use the same.
 template <collective C>
@@ -352,30 +372,20 @@ any_algorithm choose_by_formula(situation const& s) {
   else return choose_gather<C>(s);
 }
 
-// Whole vectors as long as reading them from the groups of the most expensive level takes no longer than a line's way
-// there.
-template <collective C>
-std::optional<any_algorithm> choose_by_level(situation const& s) {
-  using enum collective;
-  constexpr std::size_t short_enough = 448;
-  if ((C == reduce || C == broadcast) && s.bytes() <= short_enough) return leaders_by_level{};
-  if ((C == all_reduce || C == barrier) && s.bytes() <= short_enough && s.levels->pairs_off()) return direct_by_level{};
-  if (C == all_reduce) return slices_by_level{};
-  return std::nullopt;
-}
-
 template <collective C>
 chosen_algorithm choose_for(situation const& s) {
   if constexpr (combines(C))
     if (s.stable && !s.exact) return choose_stable<C>(s);
-  if (auto const on_hosts = choose_on_hosts<C>(s)) return *on_hosts;
-  if (s.on_many_cores()) {
-    if (s.levels && (!combines(C) || s.commutes || s.levels->consecutive()))
-      if (auto const by_level = choose_by_level<C>(s)) return *by_level;
-    situation on_them = s;
-    on_them.network = many_cores;
-    on_them.network.alpha = s.latencies.host;
-    return choose_by_formula<C>(on_them);
+  if (s.hosts || s.on_many_cores()) {
+    auto const by_distance = machines_by_distance(s.network, s.latencies);
+    situation far_apart = s;
+    if (!s.hosts) far_apart.network = many_cores, far_apart.network.alpha = s.latencies.host;
+    far_apart.network.levels = by_distance.data();
+    costs const of(far_apart);
+    auto const by_level = among_levels<C>(of);
+    if (by_level.found())   // the others' prices do not know levels
+      if (s.hosts || C == collective::barrier || (C == collective::all_reduce && s.levels->all_lead())) return by_level;
+    return choose_by_formula<C>(far_apart);
   }
   if (s.shared) return choose_shared(C, s.p(), s.bytes());
   return choose_by_formula<C>(s);

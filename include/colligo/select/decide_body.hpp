@@ -83,8 +83,7 @@ struct kept_choices final : kept_with_port {
   std::array<owner<kept_choice>, collectives.size()> of_collective;   // of those that have been called
   tree reduce_tree, broadcast_tree;
   std::vector<explained_call> explained;   ///< on stderr
-  host_tables tables;
-  std::optional<nest> levels;
+  std::optional<nest> hosts, levels;
   owner<kept_with_port> required, adapted, measured;   ///< kept by require, adaptive and predict
 
   static kept_choices& of(port_base& port) {
@@ -102,20 +101,20 @@ struct kept_choices final : kept_with_port {
       return spare = kept_choice{};
     }
   }
-  /// The tables of the port's hosts; null if all ranks are on one.
+  /// The nest of the port's hosts; null if all ranks are on one.
   template <class Lazy = void>
-  static host_tables const* tables_of(port_base& port) {
+  static nest const* hosts_of(port_base& port) {
     if (port.hosts.empty()) return nullptr;
-    host_tables& kept = of(port).tables;
-    if (kept.host.empty()) kept = host_tables(port.hosts);
-    return &kept;
+    std::optional<nest>& kept = of(port).hosts;
+    if (!kept) kept.emplace(nest::of_hosts(port.hosts));
+    return &*kept;
   }
   /// The levels of the port's ranks.
   template <class Lazy = void>
   static nest const& levels_of(port_base& port) {
     std::optional<nest>& kept = of(port).levels;
     if (!kept)
-      kept.emplace(!port.levels_asked().empty() ? nest::of_sizes(port.size(), port.levels_asked())
+      kept.emplace(!port.levels_asked().empty() ? nest::of_sizes(port.size(), port.levels_asked(), port.hosts)
                    : port.levels_off()          ? nest(port.size())
                                                 : nest_of_domains(port.size(), port.domains, port.hosts));
     return *kept;
@@ -168,7 +167,7 @@ template <left_open What>
   if constexpr (What == left_open::levels) {
     known.levels = &kept_choices::levels_of(port);
   } else if constexpr (What == left_open::hosts) {
-    known.tables = kept_choices::tables_of(port);
+    known.by_host = kept_choices::hosts_of(port);
   } else {
     auto& kept = kept_choices::of(port);
     if (walks_up(c)) known.reduce_tree = tree_of_setting(port, c, port.reduce_tree_setting(), kept.reduce_tree);
@@ -242,10 +241,12 @@ situation situation_of(port_base& port, call const& its) {
   element const& of = *its.of;
   bool const cores = memory && memory->whole() && memory->spins();
   bool const counts = (cores || !port.levels_asked().empty()) && port.size() > situation::few_without_cache;
+  nest const* const hosts = kept_choices::hosts_of(port);
+  bool const apart = hosts && hosts->level_within(distance::network) >= 0;
   return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
           .stable = port.stable_bits(), .shared = memory && memory->whole(),
-          .cores = cores, .hosts = port.hosts, .tables = kept_choices::tables_of(port),
-          .levels = counts ? &kept_choices::levels_of(port) : nullptr, .latencies = port.latencies(),
+          .cores = cores, .hosts = apart ? hosts : nullptr,
+          .levels = apart || counts ? &kept_choices::levels_of(port) : nullptr, .latencies = port.latencies(),
           .network = port.network(), .root = its.root};
 }
 

@@ -29,5 +29,7 @@ constexpr void exchange_slices(Step& step, blocks const& slice) {
 
 /// All list their peers in the same order, so with one way in and out per rank they pair off as on a hypercube.
 constexpr int turns(int p) { return (1 << ceil_lg(p)) - 1; }
+/// Where what is received is fetched, nobody waits for another's turn.
+constexpr int turns(machine const& m, int p) { return m.fetched ? p - 1 : turns(p); }
 
 }  // namespace colligo

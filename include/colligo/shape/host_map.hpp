@@ -6,74 +6,67 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "../core/renumbered.hpp"
+#include "nest.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The tables of a host_map, kept with a communicator, because a call looks them up some dozens of times.
-struct host_tables {
-  std::vector<int> host, place;      ///< of each rank: which host, and which of its ranks
-  std::vector<int> members, first;   ///< ranks, host by host; where each host begins, and the end
-  int fewest = 0;
-  bool consecutive = true;
-
-  host_tables() = default;
-  template <class Lazy = void>
-  explicit host_tables(std::span<int const> hosts);
-};
-
 /// The host of each of p ranks, any numbers; empty: all are on one host. Hosts count in the order of their lowest
-/// ranks. Without tables every look-up searches the ranks, at worst once per host.
+/// ranks. Without a nest every look-up searches the ranks, at worst once per host.
 struct host_map {
   std::span<int const> hosts;
   int p;
-  host_tables const* tables = nullptr;   ///< of these hosts
+  nest const* known = nullptr;   ///< nest::of_hosts, if kept: a call looks some dozens of things up
 
-  constexpr bool together(int a, int b) const { return hosts.empty() || hosts[index(a)] == hosts[index(b)]; }
+  constexpr bool together(int a, int b) const {
+    if (known) return host_of(a) == host_of(b);
+    return hosts.empty() || hosts[index(a)] == hosts[index(b)];
+  }
   /// The i-th rank of r's host.
   constexpr int member(int r, int i) const {
+    if (known) return known->rank_at(group_of(r).first + i);
     if (hosts.empty()) return i;
-    if (tables) return tables->members[index(first_of(r) + i)];
     int s = 0;
     while (!together(s, r) || i-- > 0) ++s;
     return s;
   }
   /// r is member(r, place(r))
   constexpr int place(int r) const {
-    return hosts.empty() ? r : tables ? tables->place[index(r)] : count_together(r, 0, r);
+    if (known) return known->place_of(r) - group_of(r).first;
+    return hosts.empty() ? r : count_together(r, 0, r);
   }
   constexpr int ranks_with(int r) const {   ///< on r's host
-    if (tables) return tables->first[index(tables->host[index(r)] + 1)] - first_of(r);
+    if (known) return group_of(r).size();
     return hosts.empty() ? p : count_together(r, 0, p);
   }
   constexpr bool is_lowest(int r) const {
-    if (hosts.empty() || tables) return place(r) == 0;
+    if (hosts.empty() || known) return place(r) == 0;
     for (int s = r - 1; s >= 0; --s)
       if (together(s, r)) return false;
     return true;
   }
-  constexpr int host_count() const { return tables ? static_cast<int>(tables->first.size()) - 1 : lowest_before(p); }
+  constexpr int host_count() const { return known ? known->parts(level(), {0, p}) : lowest_before(p); }
   /// The lowest rank of host h.
   constexpr int lowest(int h) const {
-    if (tables) return tables->members[index(tables->first[index(h)])];
+    if (known) return known->rank_at(known->part(level(), {0, p}, h).first);
     int r = 0;
     while (!is_lowest(r) || h-- > 0) ++r;
     return r;
   }
-  constexpr int host_of(int r) const { return tables ? tables->host[index(r)] : lowest_before(member(r, 0)); }
+  constexpr int host_of(int r) const {
+    return known ? known->part_of(level(), {0, p}, known->place_of(r)) : lowest_before(member(r, 0));
+  }
   /// Every host has consecutive ranks.
   constexpr bool consecutive() const {
-    if (tables) return tables->consecutive;
+    if (known) return known->consecutive();
     for (int r = 1; r < static_cast<int>(hosts.size()); ++r)
       if (!together(r - 1, r) && !is_lowest(r)) return false;
     return true;
   }
   /// The number of ranks of the smallest host.
   constexpr int fewest() const {
-    if (tables) return tables->fewest;
+    if (known) return known->smallest(level());
     int least = p;
     for (int r = 0; r < p && !hosts.empty(); ++r)
       if (is_lowest(r)) least = std::min(least, ranks_with(r));
@@ -104,7 +97,8 @@ struct host_map {
 
  private:
   static constexpr std::size_t index(int r) { return static_cast<std::size_t>(r); }
-  constexpr int first_of(int r) const { return tables->first[index(tables->host[index(r)])]; }
+  int level() const { return known->level_within(distance::network); }
+  nest::group group_of(int r) const { return known->group_at(level(), known->place_of(r)); }
   constexpr int count_together(int with, int from, int to) const {
     int n = 0;
     for (int r = from; r < to; ++r) n += together(r, with);
@@ -117,25 +111,5 @@ struct host_map {
     return n;
   }
 };
-
-template <class Lazy>
-[[gnu::cold]] host_tables::host_tables(std::span<int const> hosts) : host(hosts.size()), place(hosts.size()) {
-  std::vector<std::pair<int, int>> numbers;   // of hosts, and which they are
-  std::vector<int> ranks;
-  for (std::size_t r = 0; r < hosts.size(); ++r) {
-    auto const at = std::lower_bound(numbers.begin(), numbers.end(), std::pair(hosts[r], 0));
-    bool const known = at != numbers.end() && at->first == hosts[r];
-    host[r] = known ? at->second : static_cast<int>(ranks.size());
-    if (!known) numbers.emplace(at, hosts[r], host[r]), ranks.push_back(0);
-    consecutive = consecutive && (!known || host[r] == host[r - 1]);
-    place[r] = ranks[static_cast<std::size_t>(host[r])]++;
-  }
-  first.assign(1, 0);
-  for (int const n : ranks) first.push_back(first.back() + n);
-  if (!ranks.empty()) fewest = *std::min_element(ranks.begin(), ranks.end());
-  members.resize(hosts.size());
-  for (std::size_t r = 0; r < hosts.size(); ++r)
-    members[static_cast<std::size_t>(first[static_cast<std::size_t>(host[r])] + place[r])] = static_cast<int>(r);
-}
 
 }  // namespace colligo

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "../core/mode.hpp"
+#include "../core/machine.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -26,10 +26,14 @@ class nest {
   explicit nest(int p) : nest(p, {}) {}
   /// `levels`: the group of each rank, any numbers, innermost level first. Left out are levels with nothing to say (one
   /// rank each, all ranks, as on the level above) and those whose groups do not lie within groups of the level above.
-  nest(int p, std::vector<std::vector<int>> levels);
+  /// `far`: what the ranks of a group share on each level, and what all ranks do; by default caches, then sockets, then
+  /// the host.
+  nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far = {});
   /// Consecutive ranks, so many on the innermost level, so many of these groups on the next one. Groups that lack ranks
-  /// are the last ones. Precondition: numbers above 0.
-  static nest of_sizes(int p, std::span<int const> sizes);
+  /// are the last ones. `hosts`: of each rank, a level too; groups with ranks of several are beyond; empty: all are on
+  /// one. Precondition: numbers above 0.
+  static nest of_sizes(int p, std::span<int const> sizes, std::span<int const> hosts = {});
+  static nest of_hosts(std::span<int const> hosts);
 
   int size() const { return static_cast<int>(members_.size()); }
   /// Which rank is at a place, and where a rank is.
@@ -67,6 +71,26 @@ class nest {
     while (level < levels() && levels_[index(level)].is_round);
     return level;
   }
+  /// What ranks share whose groups of the level below differ.
+  distance how_far(int level) const { return levels_[index(level)].far; }
+  distance how_far(int a, int b) const {
+    int level = 0;
+    while (number(level, place_of(a)) != number(level, place_of(b))) ++level;
+    return how_far(level);
+  }
+  /// The outermost level on which ranks are nearer; -1: each is alone. level_within(distance::network): hosts.
+  int level_within(distance far) const {
+    int level = levels() - 1;
+    while (level >= 0 && how_far(level) >= far) --level;
+    return level;
+  }
+  /// Ranks of the smallest and the largest group of a level.
+  int smallest(int level) const { return level < 0 ? 1 : levels_[index(level)].ranks.first; }
+  int largest(int level) const { return level < 0 ? 1 : levels_[index(level)].ranks.second; }
+  /// Parts of the largest group of a level: groups of the one below.
+  int most(int level) const { return levels_[index(level)].most; }
+  /// Of a level that is no short round: groups of the one before that is none.
+  int most_in_long(int level) const { return levels_[index(level)].most_in_long; }
   /// Parts of the smallest group of a level that is no short round: groups of the one before.
   int fewest(int level) const { return levels_[index(level)].fewest; }
   /// That a place is in; below the innermost level it is there alone.
@@ -107,6 +131,12 @@ class nest {
     return {at(own.first), at(own.last)};
   }
 
+  /// As many slices on each level as its largest group has parts.
+  bool all_lead() const {
+    for (int level = long_round_after(-1); level < levels(); level = long_round_after(level))
+      if (fewest(level) != most_in_long(level)) return false;
+    return true;
+  }
   /// On each level all groups have as many parts.
   bool even() const {
     for (int level = 0; level < levels(); ++level)
@@ -119,8 +149,10 @@ class nest {
  private:
   struct one_level {
     std::vector<int> group, first;   // of each place; of each group, and the end
+    distance far = distance::host;
     bool is_round = false, is_short_round = false;
-    int fewest = 1, columns_above = 1;   // slices that those of the level are cut into further out
+    int fewest = 1, most = 1, most_in_long = 1, columns_above = 1;   // slices that its own are cut into further out
+    std::pair<int, int> ranks{1, 1};
   };
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -129,12 +161,12 @@ class nest {
     auto const& first = levels_[index(level)].first;
     return {first[index(g)], first[index(g + 1)]};
   }
-  void arrange(std::vector<std::vector<int>> const& levels);
+  void arrange(std::vector<std::vector<int>> const& levels, std::vector<distance> const& far);
   void stand_in_columns();
-  static one_level level_of(std::vector<int> numbers);
+  static one_level level_of(std::vector<int> numbers, distance far);
   bool all_pair_off() const;
   void add_round(int level);
-  static int factor(int groups);
+  static int factor(int groups, distance far);
   static constexpr int most_in_slices = 16;   // to be joined in one round where vectors are long
 
   std::vector<int> members_, places_;
@@ -159,6 +191,11 @@ int in_order_of_ranks(nest const& its, int i, int count, Peer const& peer) {
     for (int j = 0; j < count; ++j) before += peer(j) < peer(k);
     if (before == i) return k;
   }
+}
+
+/// What messages of a level cost while all ranks exchange there.
+inline machine on_level(machine const& m, nest const& its, int level) {
+  return m.at(its.how_far(level)).shared_by(its.largest(its.level_within(its.how_far(level))));
 }
 
 /// Of policies whose tag has levels.

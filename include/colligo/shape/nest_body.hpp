@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "../core/row.hpp"
@@ -31,31 +32,42 @@ COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
 }
 }  // namespace detail
 
-[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels)
+[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far)
     : members_(index(p)), places_(index(p)) {
+  for (std::size_t level = far.size(); level < levels.size(); ++level)
+    far.push_back(static_cast<distance>(std::min<std::size_t>(level, 2)));
+  if (far.size() == levels.size()) far.push_back(distance::host);
   std::vector<int> above(index(p), 0);   // all ranks
   std::vector<std::vector<int>> kept;
-  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    std::vector<int> its = detail::by_lowest(*level);
+  std::vector<distance> kept_far{far.back()};
+  for (std::size_t level = levels.size(); level-- > 0;) {
+    std::vector<int> its = detail::by_lowest(levels[level]);
     bool alone = true, within = true;
     for (std::size_t r = 0; r < its.size(); ++r) {
       alone = alone && its[r] == static_cast<int>(r);
       within = within && above[r] == above[index(its[r])];
     }
+    if (its == above) kept_far.front() = far[level];   // they share that as well
     if (alone || !within || its == above) continue;
     above = its;
     kept.insert(kept.begin(), std::move(its));
+    kept_far.insert(kept_far.begin(), far[level]);
   }
-  arrange(kept);
+  arrange(kept, kept_far);
   pairs_off_ = all_pair_off();
   for (int level = 0; level < this->levels(); ++level) add_round(level);
-  for (int level = 0; level < this->levels(); ++level)
-    levels_[index(level)].fewest = fewest_and_most(level, long_round_before(level)).first;
+  for (int level = 0; level < this->levels(); ++level) {
+    one_level& its = levels_[index(level)];
+    std::tie(its.fewest, its.most_in_long) = fewest_and_most(level, long_round_before(level));
+    its.most = fewest_and_most(level, level - 1).second;
+    its.ranks = fewest_and_most(level, -1);
+  }
   stand_in_columns();
 }
 
 // Ranks sorted by the groups that they are in, from the outermost on.
-[[gnu::cold]] COLLIGO_BODY void nest::arrange(std::vector<std::vector<int>> const& levels) {
+[[gnu::cold]] COLLIGO_BODY void nest::arrange(std::vector<std::vector<int>> const& levels,
+                                             std::vector<distance> const& far) {
   std::iota(members_.begin(), members_.end(), 0);
   detail::sort_numbers(members_.data(), members_.size(), &levels, [](void const* of, int a, int b) {
     auto const& all = *static_cast<std::vector<std::vector<int>> const*>(of);
@@ -74,9 +86,9 @@ COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
       bool const begins = place == 0 || level[index(members_[place])] != level[index(members_[place - 1])];
       numbers.push_back(place == 0 ? 0 : numbers.back() + begins);
     }
-    levels_.push_back(level_of(std::move(numbers)));
+    levels_.push_back(level_of(std::move(numbers), far[levels_.size()]));
   }
-  levels_.push_back(level_of(std::vector<int>(members_.size(), 0)));
+  levels_.push_back(level_of(std::vector<int>(members_.size(), 0), far.back()));
 }
 
 [[gnu::cold]] COLLIGO_BODY void nest::stand_in_columns() {
@@ -100,8 +112,8 @@ COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
   column_begin_.pop_back();
 }
 
-COLLIGO_BODY nest::one_level nest::level_of(std::vector<int> numbers) {
-  one_level its{std::move(numbers), {0}};
+COLLIGO_BODY nest::one_level nest::level_of(std::vector<int> numbers, distance far) {
+  one_level its{.group = std::move(numbers), .first = {0}, .far = far};
   for (std::size_t place = 1; place <= its.group.size(); ++place)
     if (place == its.group.size() || its.group[place] != its.group[place - 1])
       its.first.push_back(static_cast<int>(place));
@@ -123,7 +135,7 @@ COLLIGO_BODY bool nest::all_pair_off() const {
 
 // In front of a level that joins many groups: some of them first.
 [[gnu::cold]] COLLIGO_BODY void nest::add_round(int level) {
-  int const most = fewest_and_most(level, level - 1).second, its_factor = factor(most);
+  int const most = fewest_and_most(level, level - 1).second, its_factor = factor(most, how_far(level));
   if (its_factor == 0) return;
   std::vector<int> numbers;
   int next = 0;
@@ -133,17 +145,17 @@ COLLIGO_BODY bool nest::all_pair_off() const {
     for (; place < all.last; ++place) numbers.push_back(next + part_of(level - 1, all, place) * made / its_parts);
     next += made;
   }
-  levels_.insert(levels_.begin() + level, level_of(std::move(numbers)));
+  levels_.insert(levels_.begin() + level, level_of(std::move(numbers), how_far(level)));
   levels_[index(level)].is_round = true;
   levels_[index(level)].is_short_round = most <= most_in_slices;
   if (pairs_off_ && !all_pair_off()) levels_.erase(levels_.begin() + level);
 }
 
 // Of so many groups, how many to join in the first of several rounds, a divisor if there is one about as large; 0: all
-// in one round. Rounds of four to nine are within a fifth of the best, whatever a line's way costs.
-COLLIGO_BODY int nest::factor(int groups) {
+// in one round. The farther a line comes, the more of them are read meanwhile.
+COLLIGO_BODY int nest::factor(int groups, distance far) {
   constexpr int most = 9;
-  if (groups <= most) return 0;
+  if (groups <= (far == distance::cache ? 10 : 12)) return 0;
   double const rounds = std::ceil(std::log(groups) / std::log(most) - 1e-9), root = std::pow(groups, 1 / rounds);
   int best = 0;
   for (int f = 2; f <= most; ++f)
@@ -162,15 +174,33 @@ COLLIGO_BODY std::pair<int, int> nest::fewest_and_most(int level, int below) con
   return its;
 }
 
-[[gnu::cold]] COLLIGO_BODY nest nest::of_sizes(int p, std::span<int const> sizes) {
+[[gnu::cold]] COLLIGO_BODY nest nest::of_sizes(int p, std::span<int const> sizes, std::span<int const> hosts) {
   std::vector<std::vector<int>> levels;
+  std::vector<distance> far;
+  std::size_t within = 0;   // levels with groups on one host each
   long long together = 1;
   for (int const n : sizes) {
     together = std::min<long long>(together * n, p);
     auto& level = levels.emplace_back();
-    for (int r = 0; r < p; ++r) level.push_back(static_cast<int>(r / together));
+    bool joins_hosts = false;
+    for (int r = 0; r < p; ++r) {
+      level.push_back(static_cast<int>(r / together));
+      std::size_t const first = index(r - static_cast<int>(r % together));
+      joins_hosts = joins_hosts || (!hosts.empty() && hosts[index(r)] != hosts[first]);
+    }
+    far.push_back(joins_hosts ? distance::network : static_cast<distance>(std::min<std::size_t>(within, 2)));
+    within += !joins_hosts;
   }
-  return nest(p, std::move(levels));
+  if (!hosts.empty()) {
+    levels.insert(levels.begin() + static_cast<std::ptrdiff_t>(within), {hosts.begin(), hosts.end()});
+    far.insert(far.begin() + static_cast<std::ptrdiff_t>(within), distance::host);
+    far.push_back(distance::network);
+  }
+  return nest(p, std::move(levels), std::move(far));
+}
+
+[[gnu::cold]] COLLIGO_BODY nest nest::of_hosts(std::span<int const> hosts) {
+  return of_sizes(static_cast<int>(hosts.size()), {}, hosts);
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string nest::text() const {

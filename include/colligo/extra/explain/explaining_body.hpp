@@ -44,6 +44,12 @@ template <class Lazy = void>
 }
 
 template <class Lazy = void>
+[[gnu::cold]] std::string levels_text(port_base& port) {
+  return ", levels " + kept_choices::levels_of(port).text() +
+         (port.levels_asked().empty() ? "" : ", as COLLIGO_LEVELS says");
+}
+
+template <class Lazy = void>
 [[gnu::cold]] std::string decider_text(port_base& port, call const& its, choice const& by) {
   auto const& kept = kept_choices::of(port, its.what);
   bool const stable = kept.known.stable && !kept.known.exact && combines(its.what);
@@ -57,9 +63,7 @@ template <class Lazy = void>
       return "chosen by the table of measurements";
     case decided_by::many_cores:
       if (stable) break;
-      return "chosen by the rules for ranks with a core each, levels " +
-             kept_choices::levels_of(port).text() +
-             (port.levels_asked().empty() ? "" : ", as COLLIGO_LEVELS says");
+      return "chosen by the rules for ranks with a core each" + levels_text(port);
     case decided_by::measured_table: {
       constexpr std::string_view variable = "COLLIGO_TABLE=";
       std::string_view from = port.table_setting().where;
@@ -71,7 +75,8 @@ template <class Lazy = void>
     case decided_by::measured: return "chosen by measurement in earlier calls";
     case decided_by::rules: break;
   }
-  return stable ? "chosen for COLLIGO_BITS=stable" : "chosen by the papers' rules";
+  if (stable) return "chosen for COLLIGO_BITS=stable";
+  return "chosen by the papers' rules" + (kept.known.hosts ? levels_text(port) : "");
 }
 
 // "COLLIGO_ALL_REDUCE=ring is not used: ...", or nothing.
