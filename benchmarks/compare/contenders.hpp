@@ -52,8 +52,8 @@ class contest_of final : public named_contest {
 
   explicit contest_of(request const& r)
       : named_contest(r, colligo::has_root(Definition::what)), definition_(r) {
-    auto const& texts = colligo::detail::texts<Definition::what>();
-    std::string const wanted = r.algorithms == "all" ? known_ways(texts, boost_too()) : r.algorithms;
+    auto const& policies = colligo::detail::policy_table_of<Definition::what>();
+    std::string const wanted = r.algorithms == "all" ? known_ways(policies, boost_too()) : r.algorithms;
     for (std::string const& name : split(wanted)) add(name);
   }
   ~contest_of() override { forget_kept(); }
@@ -117,7 +117,7 @@ class contest_of final : public named_contest {
   static constexpr bool has_boost = requires(Definition const& d, arguments<T> const& a) { d.boost(a); };
 
   bool boost_too() const { return has_boost && mode_ == mode::blocking; }
-  std::string known_here() const { return known(colligo::detail::texts<Definition::what>(), boost_too()); }
+  std::string known_here() const { return known(colligo::detail::policy_table_of<Definition::what>(), boost_too()); }
 
   void add(std::string const& name) {
     names_.push_back(name);
@@ -136,7 +136,7 @@ class contest_of final : public named_contest {
     try {
       // Resolved once, so that what is timed is the algorithm and not the look-up of its name. Where it does not apply
       // it says so when it is called.
-      add_ours(colligo::detail::parse<>(colligo::detail::texts<Definition::what>(), name, ""));
+      add_ours(colligo::detail::parse<>(colligo::detail::policy_table_of<Definition::what>(), name, ""));
     } catch (colligo::algorithm_error const& e) {
       throw agreed_error(fmt::format("--algorithms: {}\nknown here are: all or {}", e.what(), known_here()));
     }
