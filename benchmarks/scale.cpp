@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A million ranks on paper: what one rank does for itself in a call, for each collective and what `automatic` takes
-// over messages, the worst of 8 ranks. Needs no MPI: the text runs on a step that counts and sends nothing.
+// over messages, the worst of 8 ranks. Starts no MPI: the text runs on a step that counts and sends nothing.
 //
 //   scale [--ranks MOST] [--check]
 //   scale --memory
