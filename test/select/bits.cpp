@@ -212,8 +212,9 @@ TEST_CASE("COLLIGO_BITS=stable: one association for every length, root, host and
         for (auto const& hosts : {std::vector<int>{}, by_twos})
           for (bool const shared : {false, true}) {
             int const root = static_cast<int>(n) % p;
+            nest const by_host = nest::of_hosts(hosts);
             auto const chosen = choose(c, {.vector = {{0, n}, p}, .element_size = 8, .stable = true,
-                                           .shared = shared, .hosts = hosts});
+                                           .shared = shared, .hosts = hosts.empty() ? nullptr : &by_host});
             auto const form = form_of<double, std::plus<>>(c, chosen.index(), chosen, p, n,
                                                            operands::ordered, root, hosts);
             INFO(name_of(c) << ", p = " << p << ", n = " << n);

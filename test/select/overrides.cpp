@@ -465,14 +465,14 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
     variable const its("COLLIGO_NETWORK", "1us,10GB/s");   // the environment's wins
     CHECK(takes() == "halving_doubling@messages");
   }
-  // What tune --levels writes: where a line's way takes next to nothing, rounds are for short vectors too.
+  // What tune --levels writes: if a line's way takes next to nothing, slices pay for shorter vectors.
   auto const takes_on_many_cores = [] {
     variable const levels("COLLIGO_LEVELS", "16");
     std::string took;
     run_threads(16, [&](thread_communicator& comm) {
-      std::vector<double> values(128);
-      colligo::broadcast(comm, values, 0);
-      if (comm.rank() == 0) took = latest_choice(comm, collective::broadcast);
+      std::vector<double> values(64);
+      colligo::all_reduce(comm, in_place(values), std::plus<>{});
+      if (comm.rank() == 0) took = latest_choice(comm, collective::all_reduce);
     });
     return took;
   };

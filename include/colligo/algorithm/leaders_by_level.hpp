@@ -170,7 +170,9 @@ struct leaders_by_level {
                return at.startups(turns) + turns * bundle * at.beta;
              });
     }
-    formula exact_for(machine const&, int, std::size_t) const { return formula::estimate; }
+    formula exact_for(machine const&, int p, std::size_t n) const {
+      return this->with(p, [&](nest const& its) { return exact_if(divides(p, n) && its.levels() == 1); });
+    }
   };
 
   template <class T>
