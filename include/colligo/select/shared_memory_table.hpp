@@ -48,7 +48,8 @@ inline constexpr std::array shared_memory_table{
     table_line{collective::scan, 2, 2, any_bytes, recursive_doubling{}},
     // at worst 1.10 times the best of any machine
     table_line{collective::scatter, 2, 2, any_bytes, linear{}},
-    // derived: end Machines with two cores can not measure more ranks.
+    // derived: end
+    // Machines with two cores can not measure more ranks.
     table_line{collective::gather, 1, any_ranks, any_bytes, linear{}},                 // every block goes once
     table_line{collective::gatherv, 1, any_ranks, any_bytes, linear{}},
     table_line{collective::scatter, 1, any_ranks, any_bytes, linear{}},
