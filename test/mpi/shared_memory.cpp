@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(by_levels) {
   std::mt19937 random(static_cast<unsigned>(rank));
   for (int call = 0; call < 40; ++call) {
     if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    std::size_t const n = std::array{1, 60, 3000, 40000}[static_cast<std::size_t>(call) % 4];
+    std::size_t const n = std::array<std::size_t, 4>{1, 60, 3000, 40000}[static_cast<std::size_t>(call) % 4];
     for (char const* algorithm : {"automatic", "direct_by_level@shared_memory", "slices_by_level@shared_memory"})
       expect_sum(comm.over(), n, algorithm, call);
     if (call % 10 != 7) continue;
