@@ -13,19 +13,14 @@ namespace colligo::inline COLLIGO_MODE::trees {
 
 /// Every rank has up to k children, whose subtrees are as even as can be; ranks stay in order.
 ///   p = 8, k = 2:  0 <- 1 5    1 <- 2 4    2 <- 3    5 <- 6 7
-template <class Lazy = void>
 constexpr tree kary(int p, int k);
 /// All ranks report to rank 0.
-template <class Lazy = void>
-constexpr tree flat(int p) { return kary<Lazy>(p, p); }
+constexpr tree flat(int p) { return kary(p, p); }
 /// Rank r reports to r - 1.
-template <class Lazy = void>
-constexpr tree chain(int p) { return kary<Lazy>(p, 1); }
+constexpr tree chain(int p) { return kary(p, 1); }
 /// The tree of binary_tree.
-template <class Lazy = void>
 constexpr tree binomial(int p, int root);
-template <class Lazy = void>
-constexpr tree binomial(int p) { return binomial<Lazy>(p, 0); }
+constexpr tree binomial(int p) { return binomial(p, 0); }
 
 /// LAM-MPI 6.5's reduce: flat up to 4 ranks; above, r without its lowest set bit is the parent.
 ///   p = 32:  0 <- 1 2 4 8 16    12 <- 13 14        Source  Bjorndalen et al. on LAM-MPI, section 3 and figure 2
@@ -90,7 +85,6 @@ constexpr tree with_parents(int p, ParentOf parent_of) {
 
 }  // namespace detail
 
-template <class Lazy>
 constexpr tree kary(int p, int k) {
   detail::require_ranks(p);
   if (k < 1) throw argument_error("trees::kary: k is " + std::to_string(k) + ", at least 1 is needed");
@@ -107,7 +101,6 @@ constexpr tree kary(int p, int k) {
   return tree::of_children(children);
 }
 
-template <class Lazy>
 constexpr tree binomial(int p, int root) {
   detail::require_ranks(p);
   if (root < 0 || root >= p)
