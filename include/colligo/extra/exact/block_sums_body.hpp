@@ -132,7 +132,12 @@ block_sum sum_in_levels(std::size_t n, T const* x) {
   if (exponent < -900 || exponent > 1000) return {};   // a level would be below all numbers, or above
   sums_in_levels<Levels, lanes> its(exponent);
   std::array<two_words, lanes> left{};
-  auto const add = [&](std::size_t lane, two_doubles v) COLLIGO_INLINED { left[lane] |= its.left_of(v, lane); };
+  // The next block is asked for while this one is summed up: its first pass alone would wait for memory.
+  T const* next = x + n;
+  auto const add = [&](std::size_t lane, two_doubles v) COLLIGO_INLINED {
+    if (lane == 0) __builtin_prefetch(std::exchange(next, next + 2 * lanes));
+    left[lane] |= its.left_of(v, lane);
+  };
   for_each_pair<lanes>(n, add, x);
   block_sum sum;
   if (!all_zeros(left[0] | left[1] | left[2] | left[3])) return sum;   // as for a NaN
@@ -167,7 +172,13 @@ template <std::size_t Levels, bool Fused, class T>
   if (of_a > 990 || of_b > 990 || exponent < -600 || exponent > 990) return {};
   sums_in_levels<Levels, lanes_of_products> products(exponent), errors(exponent - 53);
   two_words left{}, zeros{};
+  T const* next_a = a + n;
+  T const* next_b = b + n;
   for_each_pair<lanes_of_products>(n, [&](std::size_t lane, two_doubles x, two_doubles y) COLLIGO_INLINED {
+    if (lane == 0) {
+      __builtin_prefetch(std::exchange(next_a, next_a + 2 * lanes_of_products));
+      __builtin_prefetch(std::exchange(next_b, next_b + 2 * lanes_of_products));
+    }
     two_doubles const product = x * y;
     left |= products.left_of(product, lane);
     if constexpr (sizeof(T) == sizeof(double)) {
