@@ -22,6 +22,7 @@ template choice as_chosen<void>(endpoint& port, call const& its, choice const& c
 template void run_call<void>(endpoint& port, call const& its, choice const& by);
 template void run_by_rules<void>(endpoint& port, call const& its, policies_of_collective policies);
 template bool const plans_are_kept<void>;
+template std::vector<int> hosts_of<void>(endpoint const& port);
 template void find_out<left_open::trees>(port_base& port, collective c, topology& known);
 template void find_out<left_open::hosts>(port_base& port, collective c, topology& known);
 template void find_out<left_open::levels>(port_base& port, collective c, topology& known);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -155,12 +156,26 @@ struct element {
   bool is_like(element const& other) const {
     return size == other.size && name == other.name && functor_name == other.functor_name;
   }
+  friend bool operator==(element const&, element const&) = default;
   std::size_t bytes(std::size_t n) const { return n * size; }
   void copy(std::byte const* from, std::size_t n, std::byte* to) const {
     if (objects) objects->assign(from, n, to);
     else std::copy_n(from, n * size, to);
   }
 };
+
+/// An element that is made at run time: kept for ever, because decisions for a call refer to it.
+template <class Lazy = void>
+element const& kept_element(element const& its) {
+  struct entry { element its; entry* next; };
+  static std::atomic<entry*> newest = nullptr;
+  entry* const known = newest.load(std::memory_order_acquire);
+  for (entry const* at = known; at; at = at->next)
+    if (at->its == its) return at->its;
+  auto* const fresh = new entry{its, known};
+  while (!newest.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {}   // twice does no harm
+  return fresh->its;
+}
 
 template <class T, class Op>
 void combine_bytes(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {

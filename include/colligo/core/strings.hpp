@@ -35,6 +35,10 @@ std::optional<double> decimal_in(std::string_view word);
 /// As printf("%.*g", digits, value), whatever the locale.
 std::string in_digits(double value, int digits);
 
+/// Enough digits to identify the number, whatever the locale.
+std::string shortest(double value);
+std::string shortest(float value);
+
 /// The edit distance between two words.
 std::size_t letters_between(std::string_view a, std::string_view b);
 /// The known word with the least edit distance.

@@ -70,6 +70,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return {text.begin(), written.ptr};
 }
 
+template <class T>
+[[gnu::cold]] std::string shortest_of(T value) {
+  std::array<char, 32> text;
+  return {text.begin(), std::to_chars(text.begin(), text.end(), value).ptr};
+}
+[[gnu::cold]] COLLIGO_BODY std::string shortest(double value) { return shortest_of(value); }
+[[gnu::cold]] COLLIGO_BODY std::string shortest(float value) { return shortest_of(value); }
+
 // Levenshtein's distance.
 [[gnu::cold]] COLLIGO_BODY std::size_t letters_between(std::string_view a, std::string_view b) {
   row<std::size_t> line(b.size() + 1);

@@ -249,7 +249,7 @@ class association_maker {
   }
 
   schedule const& its_;
-  combinations values_;
+  combinations<Lazy> values_;
   std::vector<std::size_t> cuts_;
   std::vector<state> ranks_;
 };

@@ -37,12 +37,14 @@ class bracketing {
   };
 
   /// Combinations come after their operands; stretches are sorted by rank, then by place.
+  template <class Lazy = void>
   constexpr bracketing(collective what, int p, std::vector<combination> combinations, std::vector<stretch> stretches)
       : what_(what), p_(p), combinations_(std::move(combinations)), stretches_(std::move(stretches)) {}
 
   constexpr std::vector<stretch> const& stretches() const { return stretches_; }
 
   /// Every element that several ranks have has the same expression on all of them.
+  template <class Lazy = void>
   constexpr bool same_on_all_ranks() const {
     if (what_ != collective::all_reduce || stretches_.empty()) return true;
     std::size_t const each = stretches_.size() / static_cast<std::size_t>(p_);
@@ -53,6 +55,7 @@ class bracketing {
     return true;
   }
   /// Every element is combined from the lowest rank to the highest: ((a0 op a1) op a2) ...
+  template <class Lazy = void>
   constexpr bool sequential() const {
     for (stretch const& s : stretches_) {
       bool const is_scan = what_ == collective::scan || what_ == collective::exclusive_scan;
@@ -65,6 +68,7 @@ class bracketing {
     return true;
   }
   /// All elements of a rank have the same expression.
+  template <class Lazy = void>
   constexpr bool uniform() const {
     for (std::size_t i = 1; i < stretches_.size(); ++i)
       if (stretches_[i].rank == stretches_[i - 1].rank) return false;
@@ -72,6 +76,7 @@ class bracketing {
   }
 
   /// "((0 1) 2)"; empty for an element that is no result of this rank.
+  template <class Lazy = void>
   constexpr std::string text(int rank, std::size_t element) const {
     for (stretch const& s : stretches_)
       if (s.rank == rank && s.elements.first <= element && element < s.elements.last) return text_of(s.made);
@@ -82,6 +87,7 @@ class bracketing {
 
  private:
   constexpr combination const& at(value v) const { return combinations_[static_cast<std::size_t>(v - p_)]; }
+  template <class Lazy = void>
   constexpr std::string text_of(value v) const {
     if (v < p_) {
       std::string digits;
@@ -100,6 +106,7 @@ class bracketing {
 namespace detail {
 
 // Combinations, each once.
+template <class Lazy = void>
 class combinations {
  public:
   using value = bracketing::value;

@@ -21,6 +21,7 @@ namespace colligo::inline COLLIGO_MODE {
 /// The step that records one rank's operands.
 class recorder {
  public:
+  template <class Lazy = void>
   constexpr recorder(int rank, int size) : rank_(rank), size_(size) {}
 
   constexpr int rank() const { return rank_; }
@@ -39,6 +40,7 @@ class recorder {
     if (!said.empty()) recorded_.steps.push_back(std::move(said));
   }
 
+  template <class Lazy = void>
   constexpr detail::rank_steps take() && { return std::move(recorded_); }
 
  private:
@@ -50,7 +52,8 @@ static_assert(steps<recorder>);
 
 namespace detail {
 
-[[noreturn]] inline void not_recorded(collective what, std::string_view algorithm, std::string const& why) {
+template <class Lazy = void>
+[[noreturn]] void not_recorded(collective what, std::string_view algorithm, std::string const& why) {
   throw algorithm_error(std::string(name_of(what)) + ": " + std::string(algorithm) + why);
 }
 constexpr void require_form(bool offered, bool is_made_of_steps, collective what, std::string_view algorithm) {

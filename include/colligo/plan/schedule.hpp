@@ -34,7 +34,8 @@ constexpr std::size_t most_of_any_rank(recorded const& all, Count count) {
 }
 
 /// "0..4,8..10"
-inline std::string text_of(cyclic_range const& r) {
+template <class Lazy = void>
+std::string text_of(cyclic_range const& r) {
   auto const& [head, tail] = r;
   if (tail.empty()) return concat({head.first, "..", head.last});
   return concat({head.first, "..", head.last, ",", tail.first, "..", tail.last});
@@ -48,6 +49,7 @@ class schedule {
   using step = detail::recorded_step;   ///< the operands of one step
 
   /// From each rank's steps.
+  template <class Lazy = void>
   constexpr schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said) : all_{what, n} {
     for (detail::rank_steps& one : said) {
       all_.scratch = std::max(all_.scratch, one.scratch);
@@ -66,6 +68,7 @@ class schedule {
   /// Indices beyond the vector that the algorithm uses.
   constexpr std::size_t scratch() const { return all_.scratch; }
   /// The most own work of any rank: moves and copied elements as recorded, steps as the policy declares.
+  template <class Lazy = void>
   constexpr own_work work() const {
     auto const count = [this](auto its) {
       std::size_t most = 0;
@@ -88,18 +91,22 @@ class schedule {
   template <class Clock = detail::rounds_clock>
   constexpr int rounds() const { return static_cast<int>(play(Clock{})); }
   /// The most messages that any rank sends.
+  template <class Lazy = void>
   constexpr std::size_t messages() const {
     return detail::most_of_any_rank(all_, [](operand const& o) { return std::size_t{o.sends()}; });
   }
   /// The most elements that any rank sends.
+  template <class Lazy = void>
   constexpr std::size_t elements_sent() const {
     return detail::most_of_any_rank(all_, [](operand const& o) { return o.sends() ? o.elements.size() : 0; });
   }
   /// The most elements that any rank combines.
+  template <class Lazy = void>
   constexpr std::size_t elements_folded() const {
     return detail::most_of_any_rank(all_, [](operand const& o) { return o.combined(); });
   }
   /// Messages of all ranks together.
+  template <class Lazy = void>
   constexpr std::size_t total_messages() const {
     std::size_t all = 0;
     for (auto const& rank : all_.ranks)

@@ -60,12 +60,15 @@ struct recorded {
   constexpr std::span<recorded_move const> moves_of(std::size_t rank) const { return moves[rank]; }
   constexpr std::vector<recorded_step> const& steps_of(int rank) const { return ranks[static_cast<std::size_t>(rank)]; }
 
+  template <class Lazy = void>
   [[noreturn]] void fail(int rank, std::string const& why) const {
     throw broken_law(std::string(name_of(what)) + ", p = " + std::to_string(size()) + ", n = " + std::to_string(n) +
                      ", rank " + std::to_string(rank) + ": " + why);
   }
 
+  template <class Lazy = void>
   constexpr void verify_step(int r, recorded_step const& operands) const;
+  template <class Lazy = void>
   constexpr void verify_moves(int r) const;
   template <class Lazy = void>
   constexpr std::vector<message> matched() const;
@@ -88,6 +91,7 @@ struct rounds_clock : own_ways {
   constexpr double alone(own_work const&) const { return 0; }
 };
 
+template <class Lazy>
 constexpr void recorded::verify_step(int r, recorded_step const& operands) const {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     operand const& a = operands[i];
@@ -105,6 +109,7 @@ constexpr void recorded::verify_step(int r, recorded_step const& operands) const
   }
 }
 
+template <class Lazy>
 constexpr void recorded::verify_moves(int r) const {
   for (auto const& [after, o] : moves_of(static_cast<std::size_t>(r))) {
     auto const& [from, into] = o.elements;
@@ -159,7 +164,7 @@ constexpr std::vector<message> recorded::matched() const {
 // has become busy since, but never too late.
 template <class Clock>
 constexpr double recorded::play(Clock clock, std::vector<message>* happened) const {
-  auto all = matched();
+  auto all = matched<Clock>();
   auto const p = ranks.size();
   auto const index = [](int rank) { return static_cast<std::size_t>(rank); };
   std::vector<std::vector<std::size_t>> of_rank(p);

@@ -24,21 +24,21 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The vector that a choice was made for.
-struct made_for {
+struct decided_for {
   std::size_t n = 0;
   std::uint64_t distribution = 0;   ///< of its blocks; 0: they are even
   int root = 0;                     ///< where they are uneven
 
-  made_for() = default;
-  made_for(port_base const& port, call const& its) : n(its.vector.whole.size()) {
+  decided_for() = default;
+  decided_for(port_base const& port, call const& its) : n(its.vector.whole.size()) {
     if (its.vector.offsets) [[unlikely]] distribution = port.distribution, root = its.root;
   }
-  friend bool operator==(made_for const&, made_for const&) = default;
+  friend bool operator==(decided_for const&, decided_for const&) = default;
 };
 
 /// The latest choices for a collective, kept with the port, because programs repeat calls.
 struct kept_choice {
-  made_for latest;
+  decided_for latest;
   element const* of = nullptr;
   void const* wire = nullptr;
   bool automatic = false, rules = false;
@@ -46,7 +46,7 @@ struct kept_choice {
   situation known{};
   choice by{};
   // Of the rules, for other vectors.
-  struct earlier_choice { made_for its; choice by{}; };
+  struct earlier_choice { decided_for its; choice by{}; };
   std::array<earlier_choice, 8> earlier{};
   std::size_t earlier_count = 0;
   // The environment's override, read once.
@@ -63,12 +63,12 @@ struct kept_choice {
   bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
 
   /// Takes the earlier choice for such a vector; false if there is none.
-  bool finds(made_for const& its) {
+  bool finds(decided_for const& its) {
     for (std::size_t i = 0; i < std::min(earlier_count, earlier.size()); ++i)
       if (earlier[i].its == its) return by = earlier[i].by, true;
     return false;
   }
-  void keep(made_for const& its) { earlier[earlier_count++ % earlier.size()] = {its, by}; }
+  void keep(decided_for const& its) { earlier[earlier_count++ % earlier.size()] = {its, by}; }
 };
 
 /// Everything that select/ keeps with a port.
@@ -124,7 +124,7 @@ struct kept_choices final : kept_with_port {
     if (!port.selection) [[unlikely]] return nullptr;
     kept_choice const* const kept =
         static_cast<kept_choices&>(*port.selection).of_collective[static_cast<std::size_t>(its.what)].get();
-    return kept && kept->is_like(its) && kept->latest == made_for(port, its) ? &kept->by : nullptr;
+    return kept && kept->is_like(its) && kept->latest == decided_for(port, its) ? &kept->by : nullptr;
   }
 };
 
@@ -285,7 +285,7 @@ void choose_first(port_base& port, call const& its, policy_table const& policies
 template <class Lazy = void>
 choice const& latest_by_rules(port_base& port, call const& its, policies_of_collective policies) {
   auto& kept = kept_choices::of(port, its.what);
-  made_for const wanted(port, its);
+  decided_for const wanted(port, its);
   if (kept.is_like(its)) [[likely]] {
     if (kept.latest != wanted && kept.rules && !kept.finds(wanted)) {   // nothing else has changed
       kept.known.vector = its.vector, kept.known.root = its.root;

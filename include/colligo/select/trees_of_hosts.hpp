@@ -4,16 +4,22 @@
 /// (shape/tree_file.hpp), and trees of hosts. ../trees.hpp adds COLLIGO_TREE.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "../algorithm/configured.hpp"
-#include "../engine/port.hpp"
 #include "../shape/named_trees.hpp"
 #include "../shape/tree_file.hpp"
 #include "decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// The host of each rank.
+template <class Lazy = void>
+std::vector<int> hosts_of(endpoint const& port);
+
+}  // namespace detail
 
 namespace trees {
 
@@ -21,22 +27,12 @@ namespace trees {
 /// comm if it has not been used before.
 template <communicator Comm>
 tree by_host(Comm const& comm, by_host_options const& options = {}) {
-  auto const& port = colligo::detail::port_at(port_of<Comm>::open(comm));
-  if (!port.hosts.empty()) return by_host(port.hosts, options);
-  return by_host(std::vector<int>(static_cast<std::size_t>(port.size())), options);
+  return by_host(colligo::detail::hosts_of(port_of<Comm>::open(comm)), options);
 }
 
 }  // namespace trees
-
-namespace detail {
-
-template <class Lazy>
-[[gnu::cold]] tree tree_for_port(port_base const& port, collective c, file_setting const& setting) {
-  if (!setting.is_set()) return trees::by_host(port.hosts);
-  std::string const from = where(port, c) + setting.where;
-  if (!setting.trouble.empty()) throw argument_error(from + ": " + setting.trouble);
-  return parse_tree(setting.text, port.size(), from);
-}
-
-}  // namespace detail
 }  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "trees_of_hosts_body.hpp"
+#endif

@@ -12,12 +12,13 @@
 /// operator<<.
 #pragma once
 
-#include <charconv>
 #include <ostream>
 #include <string>
 #include <string_view>
 
 #include "../core/lines.hpp"
+#include "../core/row.hpp"
+#include "../core/strings.hpp"
 #include "ranked_tree.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -81,13 +82,15 @@ class tree_parser {
   }
 
   int rank_in(std::string_view word) const {
-    int rank = nobody;
-    auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
-    if (error == std::errc::invalid_argument || end != word.data() + word.size())
+    std::string_view digits = word;
+    bool const negative = digits.starts_with('-');
+    digits.remove_prefix(negative);
+    if (digits.empty() || is_any(digits, [](char c) { return c < '0' || c > '9'; }))
       refuse(lines_.number, in_quotes(word) + " is not a rank");
-    if (error != std::errc{} || rank < 0 || rank >= p_)
+    auto const rank = digits_in(digits);
+    if (negative || !rank || *rank >= children_.size())
       refuse(lines_.number, in_quotes(word) + " is out of range: ranks are 0 to " + std::to_string(p_ - 1));
-    return rank;
+    return static_cast<int>(*rank);
   }
 
   text_lines lines_;

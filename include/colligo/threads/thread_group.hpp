@@ -4,10 +4,11 @@
 /// template, so that only units that run threads compile it.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -15,10 +16,10 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "../core/error.hpp"
+#include "../core/thread.hpp"
 #include "../engine/scratch.hpp"
 #include "../memory/shared_host.hpp"
 
@@ -173,7 +174,7 @@ struct group_of_threads {
     host_memory& memory_of(int rank) { return at(rank).memory; }
     static void wait_in_memory(void* self) {
       if (static_cast<group*>(self)->failed_) throw abandoned{};
-      std::this_thread::yield();
+      sched_yield();
     }
     static bool read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) {
       std::memcpy(into, address, bytes);
@@ -183,7 +184,7 @@ struct group_of_threads {
    private:
     struct desk {
       std::mutex mutex;
-      std::condition_variable changed;
+      condition changed;
       std::vector<parcel*> offered;   // by sender
       rank_memory memory;
       std::atomic<bool> gone = false;
@@ -203,7 +204,7 @@ struct group_of_threads {
       auto const hopeless = [&] { return at(peer).gone || at(peer).has_abandoned(number); };
       auto const over = [&] { return ready() || hopeless(); };
       if (waits && !at(rank).on_wait) at(rank).changed.wait(lock, over);
-      while (waits && !at(rank).changed.wait_for(lock, std::chrono::milliseconds(5), over)) at(rank).on_wait->waits();
+      while (waits && !at(rank).changed.wait_for(lock, 5, over)) at(rank).on_wait->waits();
       if (ready()) return true;
       if (!waits && !hopeless()) return false;
       lock.unlock();

@@ -8,10 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "../core/error.hpp"
+#include "../core/owner.hpp"
+#include "../core/thread.hpp"
 #include "../engine/handles.hpp"
 #include "../engine/port.hpp"
 #include "../engine/requests.hpp"
@@ -75,7 +76,7 @@ struct over_threads {
 
     void yield_core(unsigned& polls) const override {
       if (++polls < 16) relax();
-      else std::this_thread::yield();
+      else sched_yield();
     }
     std::string why_no_memory(element const& of) override {
       if (of.objects) return "elements that do not travel as bytes do not go through it";
@@ -273,8 +274,14 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
     group.leave(rank, error);
   };
   {
-    std::vector<std::jthread> others;
-    for (int rank = 1; rank < p; ++rank) others.emplace_back(run, rank);
+    struct other_rank {
+      other_rank(decltype(run) const& f, int number) : run_rank(f), rank(number) {}
+      decltype(run) const& run_rank;
+      int rank;
+      thread running{[](void* of) { static_cast<other_rank*>(of)->run_rank(static_cast<other_rank*>(of)->rank); }, this};
+    };
+    std::vector<owner<other_rank>> others;
+    for (int rank = 1; rank < p; ++rank) others.push_back(make_owner<other_rank>(run, rank));
     run(0);
   }
   if (trace) trace->write();

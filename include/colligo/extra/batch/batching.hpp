@@ -14,12 +14,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <map>
-#include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -121,24 +118,21 @@ class parts_in_batch {
     std::fill_n(bytes_, units_ * unit_, std::byte{});   // gaps are sent too
   }
   std::span<std::byte> sent() { return {bytes_, units_}; }   // as the engine counts them
+  template <class Lazy = void>
   void take() {
     for (auto const& part : all)
       if (part->bytes() != 0) std::memcpy(bytes_ + part->begin(), part->in(), part->bytes());
   }
+  template <class Lazy = void>
   void give() {
     for (auto const& part : all)
       if (part->bytes() != 0) std::memcpy(part->out(), bytes_ + part->begin(), part->bytes());
   }
 
-  /// Kept, because decisions for a call refer to it.
   template <class Lazy = void>
   element const& unit() const {
-    static std::mutex turn;
-    static std::map<std::array<std::size_t, 4>, element> known;
-    std::lock_guard const mine(turn);
-    return known.try_emplace({unit_, alignment_, commutes_, exact_},
-                             element{unit_, alignment_, commutes_, exact_, nullptr, &name_of_type<parts_in_batch>,
-                                     &name_of_type<parts_in_batch>, nullptr, &by_index<Lazy>}).first->second;
+    return kept_element({unit_, alignment_, commutes_, exact_, nullptr, &name_of_type<parts_in_batch>,
+                         &name_of_type<parts_in_batch>, nullptr, &by_index<Lazy>});
   }
 
  private:

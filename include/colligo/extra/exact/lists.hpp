@@ -15,8 +15,6 @@
 #include <cstring>
 #include <exception>
 #include <functional>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -65,30 +63,26 @@ class list_view {
 };
 
 /// Entry and functor, whose `join(left, right)` gives the places and entries of both stretches, for lists of that
-/// capacity: kept, for what is decided for a call refers to it.
+/// capacity.
 template <class Entry, class Join>
 element const& element_of_lists(std::size_t capacity) {
-  static std::mutex turn;
-  static std::map<std::size_t, element> known;
-  std::lock_guard const mine(turn);
-  return known.try_emplace(capacity, element{list_view<Entry>::bytes(capacity), list_view<Entry>::head, false, false,
-                                             nullptr, &name_of_type<Entry>, &name_of_type<Join>,
-                                             [](void* op, std::byte const* left, std::byte const* right,
-                                                std::byte* out, std::size_t n) {
-                                               // Of one list in every call, but vectors may be cut anywhere.
-                                               auto& join = *static_cast<Join*>(op);
-                                               std::size_t const size = list_view<Entry>::bytes(join.capacity());
-                                               for (; n > 0; --n, left += size, right += size, out += size) {
-                                                 list_view<Entry> const l(left), r(right);
-                                                 if (l.is_missing() || r.is_missing()) {
-                                                   auto const& its = l.is_missing() ? l : r;
-                                                   list_view<Entry>::write_missing(out, its.missing_from());
-                                                   continue;
-                                                 }
-                                                 std::int64_t const places = l.places() + r.places();
-                                                 list_view<Entry>::write(out, places, join(l, r));
-                                               }
-                                             }}).first->second;
+  using lists = list_view<Entry>;
+  return kept_element({lists::bytes(capacity), lists::head, false, false, nullptr, &name_of_type<Entry>,
+                       &name_of_type<Join>,
+                       [](void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
+                         // Of one list in every call, but vectors may be cut anywhere.
+                         auto& join = *static_cast<Join*>(op);
+                         std::size_t const size = lists::bytes(join.capacity());
+                         for (; n > 0; --n, left += size, right += size, out += size) {
+                           lists const l(left), r(right);
+                           if (l.is_missing() || r.is_missing()) {
+                             lists::write_missing(out, (l.is_missing() ? l : r).missing_from());
+                             continue;
+                           }
+                           std::int64_t const places = l.places() + r.places();
+                           lists::write(out, places, join(l, r));
+                         }
+                       }});
 }
 
 /// A rank's list. An exception while it is made is rethrown when the other ranks have been told.

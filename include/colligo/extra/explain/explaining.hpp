@@ -8,8 +8,6 @@
 #include <string>
 #include <type_traits>
 
-#include "../../engine/port.hpp"
-#include "../../plan/recorder.hpp"
 #include "../../select/chosen.hpp"
 #include "../../select/communicators.hpp"
 #include "../../select/door.hpp"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../../core/machine.hpp"
+#include "../../engine/port.hpp"
 #include "../predict/candidates_body.hpp"
 #include "explaining.hpp"
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// A thread and a condition variable, as in <thread> and <condition_variable>. Those headers also declare clocks and
+/// stop tokens, and cost every unit an eighth of a second.
+#pragma once
+
+#include <pthread.h>
+#include <time.h>
+
+#include <mutex>
+
+#include "error.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Runs f(context), and waits for its end when it is destroyed.
+class thread {
+ public:
+  thread(void (*f)(void* context), void* context) : f_(f), context_(context) {
+    auto const run = [](void* its) -> void* {
+      auto const& started = *static_cast<thread*>(its);
+      return started.f_(started.context_), nullptr;
+    };
+    if (pthread_create(&handle_, nullptr, run, this) != 0) throw error("colligo: the system starts no further thread");
+  }
+  thread(thread const&) = delete;
+  thread& operator=(thread const&) = delete;
+  ~thread() { pthread_join(handle_, nullptr); }
+
+ private:
+  void (*f_)(void* context);
+  void* context_;
+  pthread_t handle_{};
+};
+
+/// Wakes threads whose condition depends on what a mutex guards.
+class condition {
+ public:
+  condition() = default;
+  condition(condition const&) = delete;
+  condition& operator=(condition const&) = delete;
+  ~condition() { pthread_cond_destroy(&its_); }
+
+  void notify_all() { pthread_cond_broadcast(&its_); }
+  template <class Over>
+  void wait(std::unique_lock<std::mutex>& lock, Over const& over) {
+    while (!over()) pthread_cond_wait(&its_, lock.mutex()->native_handle());
+  }
+  /// Returns over() when it is true, or about so many milliseconds have passed.
+  template <class Over>
+  bool wait_for(std::unique_lock<std::mutex>& lock, long milliseconds, Over const& over) {
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += milliseconds * 1'000'000;
+    until.tv_sec += until.tv_nsec / 1'000'000'000, until.tv_nsec %= 1'000'000'000;
+    while (!over())
+      if (pthread_cond_timedwait(&its_, lock.mutex()->native_handle(), &until) != 0) return over();
+    return true;
+  }
+
+ private:
+  pthread_cond_t its_ = PTHREAD_COND_INITIALIZER;
+};
+
+}  // namespace colligo
