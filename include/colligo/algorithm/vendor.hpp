@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Vendor: the MPI library's own collective. It does not consist of steps; transports over MPI call it
-/// (messages/mpi_vendor.hpp), so its card has no picture.
+/// (messages/mpi_vendor.hpp).
+/// Picture  all_reduce of doubles by std::plus<> is one MPI_Allreduce of MPI_DOUBLE by MPI_SUM; other types are
+///          contiguous bytes to MPI, other functors an MPI_Op that calls them
 /// Cost     unknown, measure it: benchmarks/compare
 /// Needs    a communicator over MPI and an element type that travels as bytes
 /// Order    kept (MPI requires it unless the functor is known to commute); the standard only recommends the same bits

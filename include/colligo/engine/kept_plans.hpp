@@ -8,8 +8,8 @@
 #include <array>
 #include <cstring>
 #include <new>
-#include <utility>
 
+#include "../core/latest_used.hpp"
 #include "../plan/extent.hpp"
 #include "../plan/walk.hpp"
 #include "port.hpp"
@@ -25,55 +25,47 @@ class distributions_of_port final : public kept_with_port {
   /// Sets the number of the port's offsets, which are new, and the lengths of their blocks.
   static void number(port_base& port, blocks const& its) {
     auto* all = static_cast<distributions_of_port*>(port.distributions.get());
-    if (all && all->finds(port)) return;
+    auto const* known = all ? all->latest_.find([&](distribution const& of) { return of.is_of(port); }) : nullptr;
+    if (known) {
+      port.distribution = known->number, port.lengths = known->lengths;
+      return;
+    }
     port.lengths = {0, its.whole.size()};
     for (int i = 0; i < its.parts; ++i) {
       std::size_t const n = its.offsets[i + 1] - its.offsets[i];
       port.lengths = {std::max(port.lengths.longest, n), std::min(port.lengths.shortest, n)};
     }
     port.distribution = ++port.newest_distribution;
+    if (port.offsets.size() * sizeof(std::size_t) > most_bytes_of_distributions) return;
     try {
       if (!all) port.distributions = owner<kept_with_port>(all = new distributions_of_port);
-      all->keep(port);
+      all->latest_.add(make_owner<distribution>(port));
     } catch (std::bad_alloc const&) {   // the call goes on without
     }
   }
 
  private:
-  struct known {
-    std::uint64_t number = 0, used = 0;
-    block_lengths lengths{};
+  struct distribution {
+    explicit distribution(port_base const& port)
+        : number(port.distribution), lengths(port.lengths), ends(port.offsets.begin(), port.offsets.end()) {}
+    bool is_of(port_base const& port) const {
+      return ends.size() == port.offsets.size() && std::equal(ends.begin(), ends.end(), port.offsets.begin());
+    }
+    /// At least a sixteenth of all: every search compares them.
+    std::size_t bytes() const { return std::max(ends.size() * sizeof(std::size_t), most_bytes_of_distributions / 16); }
+
+    std::uint64_t number;
+    block_lengths lengths;
     row<std::size_t> ends;
+    distribution* next = nullptr;
   };
 
-  bool finds(port_base& port) {
-    for (known& k : kept_) {
-      if (k.ends.size() != port.offsets.size() || !std::equal(k.ends.begin(), k.ends.end(), port.offsets.begin()))
-        continue;
-      k.used = ++uses_;
-      port.distribution = k.number, port.lengths = k.lengths;
-      return true;
-    }
-    return false;
-  }
-  void keep(port_base const& port) {
-    std::size_t const bytes = port.offsets.size() * sizeof(std::size_t);
-    known* oldest = nullptr;
-    for (std::size_t i = 0; i < kept_.size() && (i + 1) * bytes <= most_bytes_of_distributions; ++i)
-      if (!oldest || kept_[i].used < oldest->used) oldest = &kept_[i];
-    if (!oldest) return;
-    oldest->ends.clear();   // and not found, should there be no memory
-    oldest->ends.append(port.offsets.begin(), port.offsets.end());
-    oldest->number = port.distribution, oldest->used = ++uses_, oldest->lengths = port.lengths;
-  }
-
-  std::array<known, 16> kept_;
-  std::uint64_t uses_ = 0;
+  latest_used<distribution> latest_{most_bytes_of_distributions};
 };
 
 /// A plan and its call.
 struct plan_of_call final : kept_plan {
-  plan_of_call* next = nullptr;   // used before this one
+  plan_of_call* next = nullptr;
   erased_policy const* policy;
   std::array<std::byte, most_held> tag{};
   std::size_t element_size;
@@ -151,25 +143,16 @@ inline void play_plan(kept_plan const& its, any_step& step) {
   }
 }
 
-/// The plans of a port, the latest used first.
 class plans_of_port final : public kept_with_port {
  public:
-  plans_of_port() = default;
-  plans_of_port(plans_of_port const&) = delete;
-  plans_of_port& operator=(plans_of_port const&) = delete;
-  ~plans_of_port() override { keep_within(0); }
-
   static kept_plan const* take(port_base& port, policy_run const& run) try {
     if (!run.by.policy->equals_by_bytes(run.by.tag())) return nullptr;
     if (!port.plans) port.plans = make_owner<plans_of_port>();
     auto& all = static_cast<plans_of_port&>(*port.plans);
-    for (plan_of_call** at = &all.latest_; *at; at = &(*at)->next)
-      if ((*at)->is_for(run, port.distribution)) {
-        plan_of_call* const its = std::exchange(*at, (*at)->next);
-        its->next = std::exchange(all.latest_, its);
-        all.unused_ = 0;
-        return its;
-      }
+    if (auto const* its = all.latest_.find([&](plan_of_call const& of) { return of.is_for(run, port.distribution); })) {
+      all.unused_ = 0;
+      return its;
+    }
     // If no kept plan is used again, plans are kept ever more rarely.
     if (++all.unused_ > few_unused && all.unused_ % few_unused != 0) return nullptr;
     return &all.add(port, run);
@@ -189,26 +172,13 @@ class plans_of_port final : public kept_with_port {
       made->plan.operands.append(said.operands.begin(), said.operands.end());
       made->plan.steps.append(said.steps.begin(), said.steps.end());
     }
-    std::size_t const its_bytes = made->bytes();
-    keep_within(most_bytes_of_plans - std::min(its_bytes, most_bytes_of_plans));
-    bytes_ += its_bytes;
-    made->next = latest_;
-    return *(latest_ = made.release());
-  }
-  // Drops the least recently used plans.
-  void keep_within(std::size_t bytes) {
-    while (bytes_ > bytes) {
-      plan_of_call** last = &latest_;
-      while ((*last)->next) last = &(*last)->next;
-      bytes_ -= (*last)->bytes();
-      delete std::exchange(*last, nullptr);
-    }
+    return latest_.add(std::move(made));
   }
 
   static constexpr std::size_t few_unused = 16;
 
-  plan_of_call* latest_ = nullptr;
-  std::size_t bytes_ = 0, unused_ = 0;   // calls since a plan was used again
+  latest_used<plan_of_call> latest_{most_bytes_of_plans};
+  std::size_t unused_ = 0;   // calls since a plan was used again
 };
 
 /// Sets keep_plan, in units that make irregular calls.

@@ -108,7 +108,7 @@ struct scratch {
   buffer kept;       ///< own values that are overwritten before they are combined
   row<operand> operands;            ///< of a list that is generated while it is read
   row<std::byte const*> sources;    ///< where the messages of a step begin
-  row<fragment> arriving;                ///< folds in order of arrival
+  row<fragment> arriving;           ///< folds in order of arrival
   row<std::size_t> places;          ///< of elements beyond the vector (core/indexed.hpp)
 };
 

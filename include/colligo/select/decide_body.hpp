@@ -18,115 +18,10 @@
 #include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"
+#include "kept_choices.hpp"
 #include "named_body.hpp"
-#include "nest_of_domains.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
-
-/// The vector that a choice was made for.
-struct decided_for {
-  std::size_t n = 0;
-  std::uint64_t distribution = 0;   ///< of its blocks; 0: they are even
-  int root = 0;                     ///< where they are uneven
-
-  decided_for() = default;
-  decided_for(port_base const& port, call const& its) : n(its.vector.whole.size()) {
-    if (its.vector.offsets) [[unlikely]] distribution = port.distribution, root = its.root;
-  }
-  friend bool operator==(decided_for const&, decided_for const&) = default;
-};
-
-/// The latest choices for a collective, kept with the port, because programs repeat calls.
-struct kept_choice {
-  decided_for latest;
-  element const* of = nullptr;
-  void const* wire = nullptr;
-  bool automatic = false, rules = false;
-  std::string name;
-  situation known{};
-  choice by{};
-  // Of the rules, for other vectors.
-  struct earlier_choice { decided_for its; choice by{}; };
-  std::array<earlier_choice, 8> earlier{};
-  std::size_t earlier_count = 0;
-  // The environment's override, read once.
-  bool override_is_read = false;
-  std::optional<choice> overriding;
-  std::string override_text;   ///< "COLLIGO_ALL_REDUCE=ring"
-  std::string why_not_taken;   ///< why it can never be taken, or could not be the last time; empty: it was
-  // The rows of COLLIGO_TABLE for these elements.
-  element const* measured_of = nullptr;
-  owner<kept_with_port> measured;
-  std::size_t measured_line = 0;   ///< of the row that was taken last
-
-  /// By automatic, for such a call of any length.
-  bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
-
-  /// Takes the earlier choice for such a vector; false if there is none.
-  bool finds(decided_for const& its) {
-    for (std::size_t i = 0; i < std::min(earlier_count, earlier.size()); ++i)
-      if (earlier[i].its == its) return by = earlier[i].by, true;
-    return false;
-  }
-  void keep(decided_for const& its) { earlier[earlier_count++ % earlier.size()] = {its, by}; }
-};
-
-/// Everything that select/ keeps with a port.
-struct kept_choices final : kept_with_port {
-  struct explained_call {
-    collective what;
-    element const* of;
-    int size_class;
-    bool operator==(explained_call const&) const = default;
-  };
-
-  std::array<owner<kept_choice>, collectives.size()> of_collective;   // of those that have been called
-  tree reduce_tree, broadcast_tree;
-  std::vector<explained_call> explained;   ///< on stderr
-  std::optional<nest> hosts, levels;
-  owner<kept_with_port> required, adapted, measured;   ///< kept by require, adaptive and predict
-
-  static kept_choices& of(port_base& port) {
-    if (!port.selection) port.selection = make_owner<kept_choices>();
-    return static_cast<kept_choices&>(*port.selection);
-  }
-  // Without memory to keep it the rank decides all the same, because others wait for it.
-  static kept_choice& of(port_base& port, collective c) {
-    try {
-      auto& its = of(port).of_collective[static_cast<std::size_t>(c)];
-      if (!its) [[unlikely]] its = make_owner<kept_choice>();
-      return *its;
-    } catch (std::bad_alloc const&) {
-      static thread_local kept_choice spare;
-      return spare = kept_choice{};
-    }
-  }
-  /// The nest of the port's hosts; null if all ranks are on one.
-  template <class Lazy = void>
-  static nest const* hosts_of(port_base& port) {
-    if (port.hosts.empty()) return nullptr;
-    std::optional<nest>& kept = of(port).hosts;
-    if (!kept) kept.emplace(nest::of_hosts(port.hosts));
-    return &*kept;
-  }
-  /// The levels of the port's ranks.
-  template <class Lazy = void>
-  static nest const& levels_of(port_base& port) {
-    std::optional<nest>& kept = of(port).levels;
-    if (!kept)
-      kept.emplace(!port.levels_asked().empty() ? nest::of_sizes(port.size(), port.levels_asked(), port.hosts)
-                   : port.levels_off()          ? nest(port.size())
-                                                : nest_of_domains(port.size(), port.domains, port.hosts));
-    return *kept;
-  }
-  /// The choice of automatic for the latest call, if this call is the same; null otherwise.
-  static choice const* same(port_base& port, call const& its) {
-    if (!port.selection) [[unlikely]] return nullptr;
-    kept_choice const* const kept =
-        static_cast<kept_choices&>(*port.selection).of_collective[static_cast<std::size_t>(its.what)].get();
-    return kept && kept->is_like(its) && kept->latest == decided_for(port, its) ? &kept->by : nullptr;
-  }
-};
 
 /// Calls f() and reports its errors to the other ranks, which may wait for this one.
 template <class F>
@@ -293,7 +188,7 @@ choice const& latest_by_rules(port_base& port, call const& its, policies_of_coll
       kept.keep(wanted);
     }
   } else {
-    kept.earlier_count = 0;
+    kept.earlier.clear();
     kept.automatic = false;   // while it may throw
     kept.name.clear();
     bool const sums = (port.before() & exactness) != 0;

@@ -18,6 +18,7 @@ struct host_map {
   std::span<int const> hosts;
   int p;
   nest const* known = nullptr;   ///< nest::of_hosts, if kept: a call looks some dozens of things up
+  int level = known ? known->level_within(distance::network) : 0;   ///< of the hosts
 
   constexpr bool together(int a, int b) const {
     if (known) return host_of(a) == host_of(b);
@@ -46,16 +47,16 @@ struct host_map {
       if (together(s, r)) return false;
     return true;
   }
-  constexpr int host_count() const { return known ? known->parts(level(), {0, p}) : lowest_before(p); }
+  constexpr int host_count() const { return known ? known->parts(level, {0, p}) : lowest_before(p); }
   /// The lowest rank of host h.
   constexpr int lowest(int h) const {
-    if (known) return known->rank_at(known->part(level(), {0, p}, h).first);
+    if (known) return known->rank_at(known->part(level, {0, p}, h).first);
     int r = 0;
     while (!is_lowest(r) || h-- > 0) ++r;
     return r;
   }
   constexpr int host_of(int r) const {
-    return known ? known->part_of(level(), {0, p}, known->place_of(r)) : lowest_before(member(r, 0));
+    return known ? known->part_of(level, {0, p}, known->place_of(r)) : lowest_before(member(r, 0));
   }
   /// Every host has consecutive ranks.
   constexpr bool consecutive() const {
@@ -66,7 +67,7 @@ struct host_map {
   }
   /// The number of ranks of the smallest host.
   constexpr int fewest() const {
-    if (known) return known->smallest(level());
+    if (known) return known->smallest(level);
     int least = p;
     for (int r = 0; r < p && !hosts.empty(); ++r)
       if (is_lowest(r)) least = std::min(least, ranks_with(r));
@@ -97,8 +98,7 @@ struct host_map {
 
  private:
   static constexpr std::size_t index(int r) { return static_cast<std::size_t>(r); }
-  int level() const { return known->level_within(distance::network); }
-  nest::group group_of(int r) const { return known->group_at(level(), known->place_of(r)); }
+  nest::group group_of(int r) const { return known->group_at(level, known->place_of(r)); }
   constexpr int count_together(int with, int from, int to) const {
     int n = 0;
     for (int r = from; r < to; ++r) n += together(r, with);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The entries of a cache, the latest used first.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "owner.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Entries have bytes() and a pointer `next`. A search moves what it finds to the front; what does not fit into so many
+/// bytes any more is dropped from the end.
+template <class Entry>
+class latest_used {
+ public:
+  explicit latest_used(std::size_t most_bytes) : most_(most_bytes) {}
+  latest_used(latest_used const&) = delete;
+  latest_used& operator=(latest_used const&) = delete;
+  ~latest_used() { clear(); }
+
+  /// Null if none is as wanted.
+  template <class Wanted>
+  Entry* find(Wanted const& is_wanted) {
+    for (Entry** at = &first_; *at; at = &(*at)->next)
+      if (is_wanted(**at)) {
+        Entry* const its = std::exchange(*at, (*at)->next);
+        its->next = std::exchange(first_, its);
+        return its;
+      }
+    return nullptr;
+  }
+  Entry& add(owner<Entry> its) {
+    keep_within(most_ - std::min(its->bytes(), most_));
+    bytes_ += its->bytes();
+    its->next = first_;
+    return *(first_ = its.release());
+  }
+  void clear() { keep_within(0); }
+
+ private:
+  void keep_within(std::size_t bytes) {
+    while (bytes_ > bytes) {
+      Entry** last = &first_;
+      while ((*last)->next) last = &(*last)->next;
+      bytes_ -= (*last)->bytes();
+      delete std::exchange(*last, nullptr);
+    }
+  }
+
+  std::size_t most_, bytes_ = 0;
+  Entry* first_ = nullptr;
+};
+
+}  // namespace colligo
