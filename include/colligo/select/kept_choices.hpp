@@ -13,7 +13,6 @@
 #include "../engine/port.hpp"
 #include "../shape/nest.hpp"
 #include "choose.hpp"
-#include "decide.hpp"
 #include "nest_of_domains.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
