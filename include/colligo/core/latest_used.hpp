@@ -32,8 +32,10 @@ class latest_used {
       }
     return nullptr;
   }
+  /// Makes room for so many bytes. Returns the last entry that it dropped, to be used again, or null.
+  owner<Entry> make_room(std::size_t bytes) { return keep_within(most_ - std::min(bytes, most_)); }
   Entry& add(owner<Entry> its) {
-    keep_within(most_ - std::min(its->bytes(), most_));
+    make_room(its->bytes());
     bytes_ += its->bytes();
     its->next = first_;
     return *(first_ = its.release());
@@ -41,13 +43,15 @@ class latest_used {
   void clear() { keep_within(0); }
 
  private:
-  void keep_within(std::size_t bytes) {
+  owner<Entry> keep_within(std::size_t bytes) {
+    owner<Entry> dropped;
     while (bytes_ > bytes) {
       Entry** last = &first_;
       while ((*last)->next) last = &(*last)->next;
       bytes_ -= (*last)->bytes();
-      delete std::exchange(*last, nullptr);
+      dropped = owner<Entry>(std::exchange(*last, nullptr));
     }
+    return dropped;
   }
 
   std::size_t most_, bytes_ = 0;

@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../core/latest_used.hpp"
@@ -42,7 +43,7 @@ struct kept_choice {
   // Of the rules, also for other vectors.
   struct earlier_choice {
     decided_for its;
-    choice by;
+    choice by{};
     earlier_choice* next = nullptr;
 
     static constexpr std::size_t bytes() { return 1; }   // they are alike
@@ -69,7 +70,10 @@ struct kept_choice {
   }
   void keep(decided_for const& its) {
     try {
-      earlier.add(owner(new earlier_choice{its, by}));
+      auto one = earlier.make_room(1);   // a warm call allocates nothing
+      if (!one) one = make_owner<earlier_choice>();
+      one->its = its, one->by = by;
+      earlier.add(std::move(one));
     } catch (std::bad_alloc const&) {   // decided again the next time
     }
   }
