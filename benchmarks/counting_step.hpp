@@ -14,6 +14,7 @@ namespace bench {
 struct said_by_rank {
   std::size_t operands = 0, messages = 0;
   std::size_t sent = 0, longest = 0;   ///< elements in all messages, and in the longest
+  std::size_t moves = 0, copied = 0;   ///< copies and merges, which are operands too; elements of copies
 };
 
 class counting_step final : public colligo::any_step {
@@ -31,7 +32,10 @@ class counting_step final : public colligo::any_step {
       else ++its.operands;
     }
   }
-  void move(colligo::operand const&) override { ++its.operands; }
+  void move(colligo::operand const& o) override {
+    ++its.operands, ++its.moves;
+    if (!o.merges()) its.copied += o.elements.head.size();
+  }
 
   said_by_rank its;
 

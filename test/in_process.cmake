@@ -45,6 +45,15 @@ if(COLLIGO_SANITIZE)   # else they go to 33, and record 64
   target_compile_definitions(colligo_warnings INTERFACE COLLIGO_TEST_MOST_RANKS=9 COLLIGO_TEST_MOST_RECORDED_RANKS=9)
 endif()
 
+# What cards say of a rank's own work, against the basic blocks that it runs.
+if(NOT COLLIGO_SANITIZE)
+  add_executable(test_own_work algorithm/own_work.cpp)
+  target_include_directories(test_own_work PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(test_own_work PRIVATE colligo_warnings colligo_catch_main)
+  target_compile_options(test_own_work PRIVATE -O1 -fsanitize-coverage=trace-pc)
+  add_test(NAME own_work COMMAND test_own_work)
+endif()
+
 # core, shape, algorithm, record and cost know nothing of MPI: no MPI on the include path here. One thread, so the
 # thread sanitizer has nothing to see.
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")

@@ -13,6 +13,7 @@
 ///          reduce  at most q (alpha + alpha_uni) + V n (beta + gamma) + G n beta_uni, G the gather's about 1
 ///          reduce_scatter  at most (q + t) alpha + (V' + t/p) n beta + V' n gamma, with t = 1 message to the owner for
 ///          2^k and 3 2^k, else 2, and V' = V with segments of whole blocks
+/// Own work with q: all_reduce 54 q^2 steps to find peers and segments, reduce 33 q^2, reduce_scatter 16 q^2
 /// Needs    any p, any root, any counts, any associative functor
 /// Order    kept (a group is below the one that it merges with); same bits on all ranks (one rank combines each
 ///          segment)
@@ -31,6 +32,11 @@
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
+
+constexpr own_work work_of_chained_halving(blocks const& vector, double steps) {
+  double const q = ceil_lg(vector.parts);
+  return {0, 0, vector.whole.empty() ? 0 : steps * q * q};
+}
 
 // reduce_scatter of segments that are groups of `parts` parts.
 constexpr double cost_of_chained_halving(machine const& m, chained_ring const& ring, int parts, double bytes) {
@@ -56,6 +62,8 @@ struct chained_halving {
       detail::all_gather_on_circulant(places, segment.grouped(ring.p));
     }
 
+    static constexpr own_work work(blocks const& vector, std::size_t) { return detail::work_of_chained_halving(vector, 54); }
+
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       chained_ring const ring{p};
       double const bytes = static_cast<double>(n * sizeof(T));
@@ -80,6 +88,8 @@ struct chained_halving {
       auto places = on_places(ring, step);
       detail::gather_on_ring(places, segment.grouped(ring.p), ring.place_of(root));
     }
+
+    static constexpr own_work work(blocks const& vector, std::size_t) { return detail::work_of_chained_halving(vector, 33); }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       chained_ring const ring{p};
@@ -109,6 +119,8 @@ struct chained_halving {
       step(send{other(first), block[first]}, send{last == first ? nobody : other(last), block[last]},
            recv{other(from), block[me]});
     }
+
+    static constexpr own_work work(blocks const& vector, std::size_t) { return detail::work_of_chained_halving(vector, 16); }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T)), block = bytes / p;

@@ -128,7 +128,7 @@ struct halving_scan {
     static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
     static constexpr own_work work(blocks const& vector, std::size_t) {
       double const n = static_cast<double>(vector.whole.size()), q = ceil_lg(vector.parts);
-      double const of_n = (Inclusive ? 1 : 2.5) + (is_power_of_two(vector.parts) ? 0 : 1);
+      double const of_n = Inclusive ? 1 : is_power_of_two(vector.parts) ? 2.5 : 3.5;
       return {4 * q + 2, of_n * n + 4 * q};   // halves round up
     }
 

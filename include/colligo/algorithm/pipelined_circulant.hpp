@@ -14,11 +14,10 @@
 ///          in general about (N - 1 + q) alpha + (n - m + x/N) beta, where m is the least that a rank has, n - m + x
 ///          what goes the longest way in circulant: from one rank m = 0, x = (q - 1) n
 ///          N = sqrt(x beta / alpha) segments are best; reduce_scatter the same with beta + gamma
-/// Own work broadcast and reduce: q + 1 times O(q) steps a call for the schedule
-///          lists, of which c ranks' data are cut: O(q) steps a round; 20 for each segment and q more of each of
-///          the c; 8 q for each of the c and each round of q, for all p at most; 3 p where blocks are uneven; and
-///          what goes as one message is packed and unpacked, but where it is one stretch (from one rank): 2 copies of
-///          n, and q/N n of data that are cut
+/// Own work broadcast and reduce: 36 q (q + 1) steps a call for the schedule
+///          lists: 60 q steps, 120 q where blocks are uneven; if c ranks' data are cut 4 p (2 p from one rank) and
+///          30 q^2 for each of the c, at most (47 c + 25 p) q; messages of several stretches are packed and unpacked:
+///          of cut data 2 copies of n and q/N n, otherwise where they wrap round the end, 2 q copies of n in all
 /// Needs    any p, any root, any counts; for reductions a commutative functor; for lists memory for one message each
 ///          way and for c q small integers, at most p q
 /// Order    not kept
@@ -161,7 +160,7 @@ struct pipelined_circulant {
   }
   static own_work work_of_schedule(blocks const& vector) {
     int const q = ceil_lg(vector.parts);
-    return {0, 0, vector.whole.empty() ? 0.0 : 8.0 * q * (q + 1)};
+    return {0, 0, vector.whole.empty() ? 0.0 : 36.0 * q * (q + 1)};
   }
   static double cost_of(pipeline const& part, machine const& m, int p, std::size_t bytes, double per_byte) {
     double const block = static_cast<double>(bytes) / part.size();

@@ -9,7 +9,7 @@
 ///          Where z ranks, but not all others, have nothing and are placed evenly between those that have something,
 ///          and b_i exceeds the number of empty ranks before i: sum ceil(m_i / B) - 1 + ceil(z / (p - z)) (the source
 ///          prints floor, which is the smallest such gap)
-/// Own work 60 p steps for the order of the ring, which is kept with the communicator for counts that come again
+/// Own work 80 p steps for the order of the ring, which is kept with the communicator for counts that come again
 /// Needs    any p, any counts; memory for the order of the ring, p ints a call
 /// Order    nothing is combined
 /// Prefer   long uneven blocks where copies are expensive (pipelined_circulant has fewer rounds, but packs).   Avoid:
@@ -59,7 +59,7 @@ struct pipelined_ring {
     pipelined_ring const& knob;
 
     /// The ring's order, and the number of blocks of each rank.
-    static own_work work(blocks const& of_rank, std::size_t) { return {0, 0, 60.0 * of_rank.parts}; }
+    static own_work work(blocks const& of_rank, std::size_t) { return {0, 0, 80.0 * of_rank.parts}; }
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& of_rank) const {

@@ -7,7 +7,7 @@
 /// Cost     with q = ceil(lg p) and V of chained_halving in whole blocks: for p = 2^k and 3 2^k, where every rank is
 ///          left with its own block, q alpha + V n (beta + gamma), else with one message more, to those that are left
 ///          with none: at most alpha_uni + n/p beta_uni
-/// Own work p + 1 copies, of n elements and a block, and 10 steps for each to find out whose it is
+/// Own work p + 1 copies, of n elements and a block, and 30 p steps to find out whose they are, 60 p where blocks differ
 /// Needs    any p, any counts, any associative functor, and room for another vector
 /// Order    kept
 /// Prefer   functors that do not commute, vectors so short that a start-up takes longer than copying them. Avoid: long
@@ -35,7 +35,7 @@ struct sorted_halving {
 
     static constexpr own_work work(blocks const& vector, std::size_t) {
       double const p = vector.parts, n = static_cast<double>(vector.whole.size());
-      return {p + 1, n + static_cast<double>(vector.longest()), 10 * p};
+      return {p + 1, n + static_cast<double>(vector.longest()), (vector.is_even() ? 30 : 60) * p};
     }
 
     template <steps Step>

@@ -7,12 +7,12 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// A rank's own work before it can send: what its algorithm copies, merges and computes. A few steps for each message
-/// are part of alpha.
+/// A rank's own work before it can send: what its algorithm copies, merges and computes. Some 20 steps for each message
+/// are part of alpha, and for each copy or merge part of a move.
 struct own_work {
   double moves = 0;    ///< calls of copy and merge
   double copied = 0;   ///< elements; merged ones count as combined
-  double steps = 0;    ///< of arithmetic, in additions
+  double steps = 0;    ///< of arithmetic: basic blocks of the code, up to the next branch
 };
 
 /// The costs of own work.

@@ -100,13 +100,20 @@ struct blocks {
     return least;
   }
 
-  /// The number of blocks of more than `length` elements.
+  /// Calls f(i) for the blocks of more than so many elements, in order.
+  template <class F>
+  constexpr void for_each_longer(std::size_t elements, F f) const {
+    if (offsets && finer == 0) {   // a nanosecond each: a long irregular vector's first call looks at all of them
+      for (int i = 0; i < parts; ++i)
+        if (offsets[i + 1] - offsets[i] > elements) f(i);
+    } else {
+      for (int i = 0; i < parts; ++i)
+        if ((*this)[i].size() > elements) f(i);
+    }
+  }
   constexpr std::size_t count_longer(std::size_t elements) const {
     std::size_t count = 0;
-    if (offsets && finer == 0)
-      for (int i = 0; i < parts; ++i) count += offsets[i + 1] - offsets[i] > elements;
-    else
-      for (int i = 0; i < parts; ++i) count += (*this)[i].size() > elements;
+    for_each_longer(elements, [&count](int) { ++count; });
     return count;
   }
 

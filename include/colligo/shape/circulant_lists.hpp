@@ -49,8 +49,7 @@ constexpr std::size_t longest_list(blocks const& of_rank, circulant_cut const& c
   if (from_one_rank(of_rank)) return 0;
   std::size_t all = of_rank.whole.size();
   if (cuts_some(of_rank, cut))
-    for (int r = 0; r < of_rank.parts; ++r)
-      if (range const its = of_rank[r]; its.size() > cut.least) all -= its.size() - cut.of(its)[0].size();
+    of_rank.for_each_longer(cut.least, [&](int r) { all -= of_rank[r].size() - cut.of(of_rank[r])[0].size(); });
   return all;
 }
 
@@ -68,11 +67,10 @@ class circulant_lists {
   circulant_lists(blocks const& of_rank, circulant_cut const& cut, int rank)
       : graph_{of_rank.parts}, of_rank_(of_rank), rank_(rank), segments_(of_rank.whole.empty() ? 0 : 1) {
     if (cuts_some(of_rank, cut))
-      for (int r = 0; r < graph_.p; ++r) {
-        if (of_rank[r].size() <= cut.least) continue;
+      of_rank.for_each_longer(cut.least, [&](int r) {
         cut_.push_back({r, cut.of(of_rank[r])});
         segments_ = std::max(segments_, cut_.back().segments);
-      }
+      });
     if (graph_.q > 0) first_ = (graph_.q - (segments_ + graph_.q - 1) % graph_.q) % graph_.q;
     auto const ranks = static_cast<std::size_t>(graph_.p), q = static_cast<std::size_t>(graph_.q);
     begun_.reserve(cut_.size());   // before the first message

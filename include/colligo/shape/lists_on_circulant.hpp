@@ -83,25 +83,35 @@ inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, s
   circulant_cut const cut = cut_for_lists(of_rank, element_size, block, per_byte);
   double const p = of_rank.parts, q = ceil_lg(of_rank.parts);
   if (of_rank.whole.empty() || q == 0) return {};
-  double cut_ranks = 0, segments = 1;
+  bool const from_one = from_one_rank(of_rank);
+  own_work its{0, 0, (of_rank.is_even() || from_one ? 60 : 120) * q};
+  double cut_ranks = 0, segments = 1, stretches = 0;   // of ranks in a row whose data are not cut
   if (cuts_some(of_rank, cut)) {
-    cut_ranks = static_cast<double>(of_rank.count_longer(cut.least));
     segments = cut.of({0, of_rank.longest()}).parts;
+    int next = 0;
+    of_rank.for_each_longer(cut.least, [&](int r) {
+      ++cut_ranks;
+      stretches += !of_rank.span(next, r).empty();
+      next = r + 1;
+    });
+    stretches += !of_rank.span(next, of_rank.parts).empty();
+    its.steps += (from_one ? 2 : 4) * p + std::min(30 * q * cut_ranks, 47 * cut_ranks + 25 * p) * q;
   }
-  own_work its;
-  // Blocks are looked at for how to cut them, each segment in the round in which it comes and in that in which it goes.
-  if (!of_rank.is_even() && cut.segments > 1) its.steps += 3 * p;
-  double const whole_ones = static_cast<double>(of_rank.whole.size() / cut.least);
-  double const all_segments = std::min(cut_ranks * segments, whole_ones + cut_ranks);
-  its.steps += 20 * all_segments + std::min(steps_for_data(q) * cut_ranks, 20 * q * cut_ranks + 8 * q * p);
-  if (from_one_rank(of_rank)) return its;
+  if (from_one) return its;
+  double const n = static_cast<double>(of_rank.whole.size()), longest = static_cast<double>(of_rank.longest());
+  if (cut_ranks == 0) {   // only messages that wrap round the end are packed
+    its.moves = 2 * q;
+    its.copied = copies == 1 ? n : n + (q + 1) * longest;
+    if (of_rank.longest() == of_rank.shortest()) its.copied = copies * (n + longest) / 2;
+    return its;
+  }
   // One rank's segments alone go as they are, but in the last rounds, where other blocks go with them.
   bool const is_one = cut_ranks == 1;
-  its.moves = 2 * ((is_one ? 0 : all_segments) + q * std::min(p, cut_ranks + 2));
-  double const n = static_cast<double>(of_rank.whole.size()), longest = static_cast<double>(of_rank.longest());
+  double const whole_ones = static_cast<double>(of_rank.whole.size() / cut.least);
+  double const all_segments = is_one ? 0 : std::min(cut_ranks * segments, whole_ones + cut_ranks);
+  its.moves = 2 * (all_segments + q * (stretches + 3));   // its own data and what wraps round come on top
   // Segments of the last rounds are sent more than once.
-  double const sent = cut_ranks == 0 || copies == 1 ? 0 : (q - 1) / segments;
-  double const last_ones = q * std::ceil(longest / segments);
+  double const sent = copies == 1 ? 0 : (q - 1) / segments, last_ones = q * std::ceil(longest / segments);
   its.copied = is_one ? copies * (n - longest) + std::min(longest, last_ones) + (copies - 1) * last_ones
                       : (copies + sent) * n;
   return its;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// What cards say that a rank works for itself, against what it does. Nothing is timed: this file is compiled so that
+// every basic block of the algorithms counts itself (-fsanitize-coverage=trace-pc); benchmarks/scale has the time of one.
+#include <catch2/catch.hpp>
+
+#include <colligo/record.hpp>
+#include <colligo/select/choose.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "../../benchmarks/counting_step.hpp"
+#include "../distributions.hpp"
+
+using namespace colligo;
+
+namespace {
+
+double blocks_run = 0;
+
+// The machine that counts a step as one.
+constexpr own_costs in_steps{typical.own.move / typical.own.step, typical.own.copied / typical.own.step, 1};
+constexpr std::size_t element_size = 8;
+
+double total(own_work const& its) { return machine{0, 0, 0, 1, 1, 1, in_steps}.alone(its, element_size); }
+
+struct work_of_rank {
+  double operands = 0;
+  own_work done;   // steps: all basic blocks, those for operands among them
+};
+
+work_of_rank run(detail::erased_policy const& policy, void const* tag, blocks const& vector, int rank) {
+  detail::row<operand> memory;
+  memory.reserve(64);
+  bench::counting_step step(rank, vector.parts, element_size, memory);
+  double const before = blocks_run;
+  policy.run(tag, {}, step, vector, 0);
+  double const steps = blocks_run - before;
+  auto const as_number = [](std::size_t n) { return static_cast<double>(n); };
+  return {as_number(step.its.operands), {as_number(step.its.moves), as_number(step.its.copied), steps}};
+}
+
+// Some 20 steps for each operand are part of alpha, or of a move. A policy that says no work of its own may take a few
+// times as many, and some to begin with; some come to ranks that have nothing to say.
+constexpr double of_operand = 20, at_most = 45, to_begin = 700, of_silent_rank = 26;
+
+void check(collective what, std::size_t n, int p, std::string_view distribution, std::vector<std::size_t> const& counts) {
+  std::vector<std::size_t> offsets{0};
+  for (std::size_t const count : counts) offsets.push_back(offsets.back() + count);
+  blocks vector{{0, counts.empty() ? n : offsets.back()}, p, counts.empty() ? nullptr : offsets.data()};
+  block_lengths const lengths{vector.longest(), vector.shortest()};   // known from when offsets are summed up
+  vector.lengths = &lengths;
+  for (detail::erased_policy const* const policy : detail::policies_of<>(what)()) {
+    if (!policy || !policy->run || policy->open != detail::left_open::nothing) continue;
+    alignas(std::max_align_t) std::byte tag[256];
+    policy->make_tag(tag);
+    double operands = 0;
+    own_work done;
+    for (int k = 0; k < 16; ++k) {   // those at the root, and others
+      auto const its = run(*policy, tag, vector, k < 8 ? k : p - 1 - (k - 8) * (p / 8));
+      operands = std::max(operands, its.operands);
+      done.moves = std::max(done.moves, its.done.moves), done.copied = std::max(done.copied, its.done.copied);
+      done.steps = std::max(done.steps, its.done.steps);
+    }
+    INFO(name_of(what) << ' ' << policy->name << ", p = " << p << ", n = " << vector.whole.size() << ' ' << distribution);
+    own_work said = policy->work ? policy->work(tag, vector, element_size) : own_work{};
+    if (total(said) == 0) {
+      bool const asks_all = policy->name.ends_with("ring") || policy->name == "linear";
+      CHECK(done.steps <= at_most * operands + to_begin + (asks_all ? of_silent_rank * p : 0));
+      continue;
+    }
+    CHECK(done.moves <= said.moves);
+    CHECK(done.copied <= said.copied);
+    said.steps += of_operand * operands;
+    CHECK(total(done) <= 2 * total(said));
+    CHECK(total(said) <= 2 * total(done));
+  }
+}
+
+}  // namespace
+
+extern "C" [[gnu::no_sanitize_coverage]] void __sanitizer_cov_trace_pc() { ++blocks_run; }
+
+TEST_CASE("own work is what cards say, within a factor of 2") {
+  using enum collective;
+  for (int const p : {10, 24, 64, 100, 1000}) {
+    auto const ranks = static_cast<std::size_t>(p);
+    for (collective const what : {all_reduce, reduce, broadcast, scan, exclusive_scan, barrier})
+      for (std::size_t const n : {2u, 1000u, 100000u}) check(what, n, p, "", {});
+    for (collective const what : {all_gather, gather, scatter, reduce_scatter_block, all_to_all})
+      for (std::size_t const each : {1u, 1000u}) check(what, each * ranks, p, "", {});
+    for (auto const& [name, distribution] : distributions::all)
+      for (std::size_t const each : {8u, 8192u})
+        for (collective const what : {all_gatherv, reduce_scatter, gatherv}) check(what, 0, p, name, distribution(p, each));
+  }
+}
