@@ -126,19 +126,20 @@ class prices {
   }
   blocks const& vector() const { return vector_; }
 
-  /// At most, or of what is not recorded at least.
-  std::vector<double> of(chosen_algorithm const& its, bool at_least) const {
+  /// At most, or of what is not recorded at least; empty if that is no less than `already` on any machine.
+  std::vector<double> of(chosen_algorithm const& its, bool at_least, std::vector<double> const& already = {}) const {
     std::vector<double> all;
     auto const said = said_by(its);
+    bool is_less = already.empty();
+    for (std::size_t i = 0; i < already.size(); ++i) is_less = is_less || least(its, said, machines[i].costs) < already[i];
+    if (!is_less) return all;
     if (said.operands * static_cast<std::size_t>(p_) <= (vector_.offsets ? 2 : 1) * most_operands) {
       auto const s = counts_.empty() ? record(its, C, p_, vector_.whole.size()) : record(its, C, p_, counts_);
       for (auto const& m : machines) all.push_back(price(s, m.costs));
     } else {
       for (auto const& m : machines) {
         auto const by_card = vector_.offsets ? std::nullopt : by_formula(its, m.costs);
-        double const least = m.costs.alpha * static_cast<double>(said.messages) +
-                             m.costs.beta * static_cast<double>(said.sent) + own_work_of(its, m.costs);
-        all.push_back(by_card ? *by_card : by_volume(its, m.costs, at_least ? least : std::nan("")));
+        all.push_back(by_card ? *by_card : by_volume(its, m.costs, at_least ? least(its, said, m.costs) : std::nan("")));
       }
     }
     return all;
@@ -153,6 +154,10 @@ class prices {
     bench::counting_step step(p_ / 2, p_, 1, memory);
     detail::policies_of<>(C)()[its.index()]->run(its.tag(), {}, step, vector_, 0);
     return step.its;
+  }
+  // What one rank sends takes.
+  double least(chosen_algorithm const& its, bench::said_by_rank const& said, machine const& m) const {
+    return m.alpha * static_cast<double>(said.messages) + m.beta * static_cast<double>(said.sent) + own_work_of(its, m);
   }
   template <class F>
   auto with_policy(chosen_algorithm const& its, F f) const {
@@ -203,32 +208,34 @@ bool compare(question const& its, bool commutes, distribution const& cut) {
       if (!over.a_rank && has_blocks(C) && p > 8) n = n / 8 * ranks;   // no block is empty
       auto const counts = cut.counts ? cut.counts(p, n / ranks) : std::vector<std::size_t>{};
       prices<C> const of(p, n, counts);
-      std::vector<double> best(std::size(machines), INFINITY);
-      std::vector<std::string> who(std::size(machines));
+      std::vector<double> best(std::size(machines), INFINITY), taken(std::size(machines));
+      std::vector<std::string> who(std::size(machines)), took(std::size(machines));
+      for (std::size_t i = 0; i < std::size(machines); ++i) {
+        auto const chosen =
+            choose(C, {.vector = of.vector(), .element_size = 1, .commutes = commutes, .network = machines[i].costs});
+        took[i] = std::string(name_of(chosen)), taken[i] = of.of(chosen, false)[i];
+        if (its.without.empty()) best[i] = taken[i], who[i] = took[i];
+      }
       for_each_algorithm([&]<class Tag>(Tag const& tag) {
         if constexpr (takes_part<Tag> && offers<Tag, C, std::byte, detail::any_functor>) {
           constexpr bool in_order = keeps_order<policy_t<C, Tag, std::byte, detail::any_functor>>();
           if (!(commutes || in_order) || its.among(its.without, Tag::name)) return;
-          auto const all = of.of(tag, true);
-          for (std::size_t i = 0; i < std::size(machines); ++i)
+          auto const all = of.of(tag, true, best);
+          for (std::size_t i = 0; i < all.size(); ++i)
             if (all[i] < best[i]) best[i] = all[i], who[i] = Tag::name;
         }
       });
       for (std::size_t i = 0; i < std::size(machines); ++i) {
         machine const& costs = machines[i].costs;
         std::string const name = machines[i].name;
-        auto const chosen =
-            choose(C, {.vector = of.vector(), .element_size = 1, .commutes = commutes, .network = costs});
-        auto const took = std::string(name_of(chosen));
-        double const taken = of.of(chosen, false)[i];
-        if (its.without.empty() && taken < best[i]) best[i] = taken, who[i] = took;
-        auto const at = "p = " + std::to_string(p) + ", " + std::to_string(length) + " B: " + took + ", best " + who[i];
+        auto const at =
+            "p = " + std::to_string(p) + ", " + std::to_string(length) + " B: " + took[i] + ", best " + who[i];
         double const lower = bound(C, costs, p, static_cast<double>(n));
         if (lower > 0 && best[i] > 0) to_bound[name].add(best[i] / lower, at);
-        to_best[name].add(best[i] == 0 ? 1 : taken / best[i], at);
+        to_best[name].add(best[i] == 0 ? 1 : taken[i] / best[i], at);
         if (its.csv)
           std::cout << name_of(C) << cut.name << ',' << commutes << ',' << name << ',' << p << ',' << n << ','
-                    << took << ',' << taken << ',' << who[i] << ',' << best[i] << ',' << lower << '\n';
+                    << took[i] << ',' << taken[i] << ',' << who[i] << ',' << best[i] << ',' << lower << '\n';
       }
     }
   }

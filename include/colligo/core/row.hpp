@@ -55,6 +55,9 @@ constexpr std::size_t place_of(Range const& all, F const& is) {
       std::swap(all[at], all[next]);
     }
   };
+  std::size_t sorted = 1;   // usually all
+  while (sorted < n && less(context, all[sorted - 1], all[sorted])) ++sorted;
+  if (sorted >= n) return;
   for (std::size_t at = n / 2; at > 0; --at) sink(at - 1, n);
   for (std::size_t end = n; end > 1; --end) {
     std::swap(all[0], all[end - 1]);

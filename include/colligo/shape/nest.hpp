@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../core/machine.hpp"
+#include "../core/run_list.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -96,7 +97,7 @@ class nest {
   /// That a place is in; below the innermost level it is there alone.
   group group_at(int level, int place) const {
     if (level < 0) return {place, place + 1};
-    return group_of(level, levels_[index(level)].group[index(place)]);
+    return group_of(level, number(level, place));
   }
   /// The groups of a level that a group of a level above consists of, and the k-th of them.
   int parts(int level, group of) const { return number(level, of.last - 1) - number(level, of.first) + 1; }
@@ -113,19 +114,20 @@ class nest {
   /// The ranks' blocks stand in columns where slices of levels are to be whole: those first that the first part of each
   /// innermost group leads, among them those that the first part of the level above leads, and so on; blocks of parts
   /// that lead none stand beside those of the part that does for them. Which place's block is the i-th.
-  int place_in_columns(int i) const { return columns_[index(i)]; }
+  int place_in_columns(int i) const { return columns().places[index(i)]; }
   /// The blocks that a place leads on a level that is no short round: part of what it leads on the level below.
   group share(int level, int place) const {
-    int const finer = level < 0 ? static_cast<int>(column_begin_.size()) - 1 : levels_[index(level)].columns_above;
-    int const first = column_[index(place)] / finer * finer;
-    return {column_begin_[index(first)], column_begin_[index(first + finer)]};
+    detail::run_list const& begin = columns().begin;
+    int const finer = level < 0 ? static_cast<int>(begin.size()) - 1 : levels_[index(level)].columns_above;
+    int const first = column_of(place) / finer * finer;
+    return {begin[index(first)], begin[index(first + finer)]};
   }
   /// Those of its group, or of it alone below the innermost level, that are in one column with its own.
   group column_within(int level, int place) const {
     group const own = group_at(level, place);
-    auto const at = [this, column = index(column_[index(place)])](int bound) {
-      int first = column_begin_[column];
-      while (first < column_begin_[column + 1] && columns_[index(first)] < bound) ++first;
+    auto const at = [&its = columns(), column = index(column_of(place))](int bound) {
+      int first = its.begin[column];
+      while (first < its.begin[column + 1] && its.places[index(first)] < bound) ++first;
       return first;
     };
     return {at(own.first), at(own.last)};
@@ -148,29 +150,49 @@ class nest {
 
  private:
   struct one_level {
-    std::vector<int> group, first;   // of each place; of each group, and the end
+    detail::run_list first;   // place of each group, and the end
+    std::vector<int> group;   // of each place; empty for many places: they are searched for
     distance far = distance::host;
     bool is_round = false, is_short_round = false;
+    int group_with(int place) const;
     int fewest = 1, most = 1, most_in_long = 1, columns_above = 1;   // slices that its own are cut into further out
     std::pair<int, int> ranks{1, 1};
   };
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
-  int number(int level, int place) const { return level < 0 ? place : levels_[index(level)].group[index(place)]; }
+  int number(int level, int place) const {
+    if (level < 0) return place;
+    one_level const& its = levels_[index(level)];
+    return its.group.empty() ? its.group_with(place) : its.group[index(place)];
+  }
   group group_of(int level, int g) const {
     auto const& first = levels_[index(level)].first;
     return {first[index(g)], first[index(g + 1)]};
   }
   void arrange(std::vector<std::vector<int>> const& levels, std::vector<distance> const& far);
-  void stand_in_columns();
+  struct ranks_in_columns {
+    detail::run_list places, begin;   // by column; where each begins, and the end
+  };
+  ranks_in_columns const& columns() const {
+    if (columns_.places.empty()) [[unlikely]] stand_in_columns();
+    return columns_;
+  }
+  void stand_in_columns() const;
+  int column_of(int place) const {
+    int column = 0;
+    for (int level = long_round_after(-1); level < levels(); level = long_round_after(level))
+      column = column * fewest(level) +
+               part_of(long_round_before(level), group_at(level, place), place) % fewest(level);
+    return column;
+  }
   static one_level level_of(std::vector<int> numbers, distance far);
   bool all_pair_off() const;
   void add_round(int level);
   static int factor(int groups, distance far);
   static constexpr int most_in_slices = 16;   // to be joined in one round where vectors are long
 
-  std::vector<int> members_, places_;
-  std::vector<int> column_, columns_, column_begin_;   // of each place; places by column; where each begins, the end
+  detail::run_list members_, places_;
+  ranks_in_columns mutable columns_;   // of many ranks once they are asked for
   std::vector<one_level> levels_;
   bool consecutive_ = true, pairs_off_ = true;
 };

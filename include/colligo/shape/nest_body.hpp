@@ -32,12 +32,12 @@ COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
 }
 }  // namespace detail
 
-[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far)
-    : members_(index(p)), places_(index(p)) {
+[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far) {
   for (std::size_t level = far.size(); level < levels.size(); ++level)
     far.push_back(static_cast<distance>(std::min<std::size_t>(level, 2)));
   if (far.size() == levels.size()) far.push_back(distance::host);
   std::vector<int> above(index(p), 0);   // all ranks
+  members_ = above;   // so many
   std::vector<std::vector<int>> kept;
   std::vector<distance> kept_far{far.back()};
   for (std::size_t level = levels.size(); level-- > 0;) {
@@ -62,62 +62,66 @@ COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
     its.most = fewest_and_most(level, level - 1).second;
     its.ranks = fewest_and_most(level, -1);
   }
-  stand_in_columns();
+  for (int level = long_round_after(-1); level < this->levels(); level = long_round_after(level))
+    for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= fewest(level);
+  if (index(p) <= detail::run_list::few) stand_in_columns();
 }
 
 // Ranks sorted by the groups that they are in, from the outermost on.
 [[gnu::cold]] COLLIGO_BODY void nest::arrange(std::vector<std::vector<int>> const& levels,
                                              std::vector<distance> const& far) {
-  std::iota(members_.begin(), members_.end(), 0);
-  detail::sort_numbers(members_.data(), members_.size(), &levels, [](void const* of, int a, int b) {
+  std::vector<int> members(members_.size()), places(members_.size());
+  std::iota(members.begin(), members.end(), 0);
+  detail::sort_numbers(members.data(), members.size(), &levels, [](void const* of, int a, int b) {
     auto const& all = *static_cast<std::vector<std::vector<int>> const*>(of);
     for (std::size_t level = all.size(); level-- > 0;)
       if (all[level][index(a)] != all[level][index(b)]) return all[level][index(a)] < all[level][index(b)];
     return a < b;
   });
-  for (std::size_t place = 0; place < members_.size(); ++place) {
-    places_[index(members_[place])] = static_cast<int>(place);
-    consecutive_ = consecutive_ && members_[place] == static_cast<int>(place);
+  for (std::size_t place = 0; place < members.size(); ++place) {
+    places[index(members[place])] = static_cast<int>(place);
+    consecutive_ = consecutive_ && members[place] == static_cast<int>(place);
   }
   levels_.clear();
   for (auto const& level : levels) {
     std::vector<int> numbers;
-    for (std::size_t place = 0; place < members_.size(); ++place) {
-      bool const begins = place == 0 || level[index(members_[place])] != level[index(members_[place - 1])];
+    for (std::size_t place = 0; place < members.size(); ++place) {
+      bool const begins = place == 0 || level[index(members[place])] != level[index(members[place - 1])];
       numbers.push_back(place == 0 ? 0 : numbers.back() + begins);
     }
     levels_.push_back(level_of(std::move(numbers), far[levels_.size()]));
   }
-  levels_.push_back(level_of(std::vector<int>(members_.size(), 0), far.back()));
+  levels_.push_back(level_of(std::vector<int>(members.size(), 0), far.back()));
+  members_ = std::move(members), places_ = std::move(places);
 }
 
-[[gnu::cold]] COLLIGO_BODY void nest::stand_in_columns() {
+// A nest of many ranks belongs to one rank.
+[[gnu::cold]] COLLIGO_BODY void nest::stand_in_columns() const {
   int count = 1;
-  column_.assign(index(size()), 0);
-  for (int level = long_round_after(-1); level < levels(); level = long_round_after(level)) {
-    int const below = long_round_before(level), slices = fewest(level);
-    for (int place = 0; place < size(); ++place) {
-      int& column = column_[index(place)];
-      column = column * slices + part_of(below, group_at(level, place), place) % slices;
-    }
-    count *= slices;
-    for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= slices;
-  }
-  columns_.resize(index(size()));
-  column_begin_.assign(index(count) + 2, 0);
-  for (int const column : column_) ++column_begin_[index(column) + 2];
-  for (int column = 0; column < count; ++column) column_begin_[index(column) + 2] += column_begin_[index(column) + 1];
-  for (int place = 0; place < size(); ++place)
-    columns_[index(column_begin_[index(column_[index(place)]) + 1]++)] = place;
-  column_begin_.pop_back();
+  for (int level = long_round_after(-1); level < levels(); level = long_round_after(level)) count *= fewest(level);
+  std::vector<int> columns(index(size())), begin(index(count) + 2, 0);
+  for (int place = 0; place < size(); ++place) ++begin[index(column_of(place)) + 2];
+  for (int column = 0; column < count; ++column) begin[index(column) + 2] += begin[index(column) + 1];
+  for (int place = 0; place < size(); ++place) columns[index(begin[index(column_of(place)) + 1]++)] = place;
+  begin.pop_back();
+  columns_ = {std::move(columns), std::move(begin)};
 }
 
 COLLIGO_BODY nest::one_level nest::level_of(std::vector<int> numbers, distance far) {
-  one_level its{.group = std::move(numbers), .first = {0}, .far = far};
-  for (std::size_t place = 1; place <= its.group.size(); ++place)
-    if (place == its.group.size() || its.group[place] != its.group[place - 1])
-      its.first.push_back(static_cast<int>(place));
-  return its;
+  std::vector<int> first{0};
+  for (std::size_t place = 1; place <= numbers.size(); ++place)
+    if (place == numbers.size() || numbers[place] != numbers[place - 1]) first.push_back(static_cast<int>(place));
+  if (numbers.size() > detail::run_list::few) numbers = std::vector<int>();
+  return {.first = std::move(first), .group = std::move(numbers), .far = far};
+}
+
+COLLIGO_BODY int nest::one_level::group_with(int place) const {
+  std::size_t at = 0;
+  for (std::size_t behind = first.size() - 1; behind - at > 1;) {
+    std::size_t const middle = (at + behind) / 2;
+    (first[middle] <= place ? at : behind) = middle;
+  }
+  return static_cast<int>(at);
 }
 
 COLLIGO_BODY bool nest::all_pair_off() const {
