@@ -23,7 +23,7 @@ namespace bench {
 /// The host of each rank; with `pretended`, so many ranks in a row are taken for a host.
 inline std::vector<int> hosts_of(colligo::mpi_communicator const& comm, int pretended) {
   auto const& port = colligo::detail::port_at(colligo::port_of<colligo::mpi_communicator>::open(comm));
-  auto hosts = port.hosts;
+  auto hosts = port.hosts.list();
   hosts.resize(static_cast<std::size_t>(port.size()));   // empty where there is one
   for (std::size_t r = 0; r < hosts.size() && pretended != 0; ++r) hosts[r] = static_cast<int>(r) / pretended;
   return hosts;

@@ -3,23 +3,35 @@
 // over messages, the worst of 8 ranks. Starts no MPI: the text runs on a step that counts and sends nothing.
 //
 //   scale [--ranks MOST] [--check]
+//   scale --communicator [--ranks MOST]
 //   scale --memory
+//   scale --table
 //
 // CSV: times in microseconds, minima of a few runs; the price is the card's formula for even blocks, own work included.
-// 8 bytes a rank for what has blocks, else in all. --check prints nothing of times and fails where a rank has more than
-// 4 lg p messages, or says more than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks.
+// 8 bytes a rank for what has blocks, else in all. `steps`: what the card says, and 20 for each operand: a nanosecond
+// each in prices. --check prints nothing of times and fails where a rank has more than 4 lg p messages, or says more
+// than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks; or where what a communicator
+// knows of its ranks takes 1 MiB.
+// --communicator: what a rank keeps of all ranks (their hosts, what their cores share, nests of both, places on its
+// host), on hosts of 64 with 8 to a cache, in order or dealt out; how long it takes to make, and what the first use
+// sends: rank 0 gathers a description of each rank and broadcasts them, likewise their segments.
 // --memory: MiB of a communicator on one host, of all ranks together: shared, and their own with scratch; unused, after
 // all collectives of 8 B to 1 MiB by what `automatic` takes but all_to_all, and after all_to_all too.
+// --table: the rows of a million ranks in benchmarks/README.md.
 #include <malloc.h>
 
+#include <colligo/messages/mpi_shared.hpp>
 #include <colligo/record.hpp>
 #include <colligo/select/choose.hpp>
+#include <colligo/select/nest_of_domains.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,8 +68,14 @@ double price_of(chosen_algorithm const& its, blocks const& vector, std::size_t b
   });
 }
 
+struct row_of_table {
+  bool is_exchange, is_irregular;
+  double deciding_us, text_us;
+};
+
 struct question {
-  bool check = false, holds = true;
+  bool check = false, table = false, holds = true;
+  std::vector<row_of_table> rows{};
 
   template <collective C>
   void ask(int p, char const* distribution, std::vector<std::size_t> const& counts) {
@@ -93,17 +111,65 @@ struct question {
       std::cerr << name_of(C) << " on " << p << " ranks by " << policy.name << ": " << messages << " messages, "
                 << operands << " operands\n";
     }
-    if (!check)
+    own_work const work = policy.work ? policy.work(its.tag(), vector, 8) : own_work{};
+    if (table) rows.push_back({has_two_vectors(C), !counts.empty(), deciding, text});
+    else if (!check)
       std::cout << p << ',' << name_of(C) << ',' << distribution << ',' << policy.name << ',' << deciding << ',' << text
-                << ',' << operands << ',' << messages << ',' << price_of<C>(its, vector, n * 8) << '\n' << std::flush;
+                << ',' << operands << ',' << messages << ',' << work.steps + 20 * static_cast<double>(operands) << ','
+                << price_of<C>(its, vector, n * 8) << '\n' << std::flush;
   }
 };
 
+std::size_t heap() {
+  auto const its = mallinfo2();
+  return its.uordblks + its.hblkhd;
+}
+
+// What a rank knows of all ranks: as mpi_meeting and kept_choices make it.
+struct knowledge {
+  static constexpr int on_host = 64, in_cache = 8;
+
+  detail::run_list hosts, places;
+  std::array<detail::run_list, detail::domain_levels> domains;
+  std::optional<nest> by_host, levels;
+  std::size_t bytes = 0;
+  double made_ms = 0;
+
+  knowledge(int p, bool dealt_out) {
+    std::size_t const before = heap();
+    made_ms = least_us([&] { make(p, dealt_out); }) / 1000;
+    bytes = heap() - before;
+  }
+  void make(int p, bool dealt_out) {
+    int const hosts_in_all = (p + on_host - 1) / on_host;
+    auto const list = [p](auto of) {
+      std::vector<int> all;
+      for (int r = 0; r < p; ++r) all.push_back(of(r));
+      return all;
+    };
+    auto const place = [&](int r) { return dealt_out ? r / hosts_in_all : r % on_host; };
+    auto const lowest = [&](int r) { return dealt_out ? r % hosts_in_all : r - r % on_host; };
+    hosts = list(lowest);
+    places = list([&](int r) { return lowest(r) == 0 ? place(r) : -1; });
+    for (detail::run_list& level : domains)
+      level = detail::by_lowest(list([&](int r) { return lowest(r) * on_host + place(r) / in_cache; }));
+    by_host.emplace(nest::of_hosts(hosts.list()));
+    levels.emplace(detail::nest_of_domains(p, domains, hosts));
+  }
+};
+
+void print_communicators(int most) {
+  std::cout << "p,ranks,bytes,made_ms,messages_of_first_use,longest_message\n";
+  for (int p = 10; p <= most; p *= 10)
+    for (bool const dealt_out : {false, true}) {
+      if (dealt_out && p > 100000) continue;   // whether groups pair off takes minutes to find out
+      knowledge const its(p, dealt_out);
+      std::cout << p << ',' << (dealt_out ? "dealt out" : "in order") << ',' << its.bytes << ',' << its.made_ms << ','
+                << 4 * ceil_lg(p) << ',' << static_cast<std::size_t>(p) * sizeof(detail::mpi_rank_info) << '\n';
+    }
+}
+
 void print_memory() {
-  auto const heap = [] {
-    auto const its = mallinfo2();
-    return its.uordblks + its.hblkhd;
-  };
   struct host_size { int p; std::vector<int> levels; };
   std::cout << "p,levels,used_by,shared_MiB,own_MiB\n";
   for (auto const& [p, sizes] : {host_size{2, {}}, {8, {}}, {16, {4}}, {32, {4}}, {64, {4, 16}}, {128, {4, 16}},
@@ -125,21 +191,45 @@ void print_memory() {
   }
 }
 
+// Rows for the page: ranges of all collectives of a kind.
+void print_table(int p, std::vector<row_of_table> const& rows) {
+  auto const print = [&](char const* kind, auto is) {
+    double least = 1e30, most = 0, decided = 0;
+    for (row_of_table const& r : rows)
+      if (is(r)) least = std::min(least, r.text_us), most = std::max(most, r.text_us), decided = std::max(decided, r.deciding_us);
+    std::cout << "| " << p << " | " << kind << " | " << decided << " | " << least << " to " << most << " |\n";
+  };
+  std::cout << "| p | collectives | deciding, at most | the steps |\n|---|---|---|---|\n";
+  print("regular but all_to_all", [](row_of_table const& r) { return !r.is_exchange && !r.is_irregular; });
+  print("all_to_all", [](row_of_table const& r) { return r.is_exchange; });
+  print("irregular, the first time", [](row_of_table const& r) { return r.is_irregular; });
+  knowledge const known(p, false);
+  std::cout << "\nWhat a rank knows of " << p << " ranks in order on hosts of 64: " << known.bytes << " bytes, made in "
+            << known.made_ms << " ms.\n";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   question its;
   int most = 1000000;
+  bool communicators = false;
   for (int i = 1; i < argc; ++i) {
     std::string const word = argv[i];
     if (word == "--check") its.check = true;
+    else if (word == "--table") its.table = true;
+    else if (word == "--communicator") communicators = true;
     else if (word == "--memory") return print_memory(), 0;
     else if (word == "--ranks" && i + 1 < argc) most = std::atoi(argv[++i]);
-    else return std::cerr << "scale [--ranks MOST] [--check] [--memory]\n", 2;
+    else return std::cerr << "scale [--ranks MOST] [--check] [--communicator] [--memory] [--table]\n", 2;
   }
-  if (!its.check) std::cout << "p,collective,counts,algorithm,deciding_us,text_us,operands,messages,price_us\n";
+  if (communicators) return print_communicators(most), 0;
+  if (its.check && knowledge(100000, false).bytes + knowledge(5000, true).bytes >= 1u << 20)
+    its.holds = false, std::cerr << "what a communicator knows of its ranks takes 1 MiB\n";
+  if (!its.check && !its.table)
+    std::cout << "p,collective,counts,algorithm,deciding_us,text_us,operands,messages,steps,price_us\n";
   using enum collective;
-  for (int p = 2; p <= most; p = p == 2 ? 10 : 10 * p) {
+  for (int p = its.table ? most : 2; p <= most; p = p == 2 ? 10 : 10 * p) {
     its.ask<all_reduce>(p, "", {});
     its.ask<reduce>(p, "", {});
     its.ask<broadcast>(p, "", {});
@@ -157,5 +247,6 @@ int main(int argc, char** argv) {
       its.ask<gatherv>(p, name, distribution(p, 8));
     }
   }
+  if (its.table) print_table(most, its.rows);
   return its.holds ? 0 : 1;
 }

@@ -198,7 +198,13 @@ class fake_system {
   std::string levels(std::vector<std::string> const& cores_of_ranks) const {
     std::vector<detail::core_domains> domains;
     for (std::string const& cores : cores_of_ranks) domains.push_back(of(cores));
-    return detail::nest_of_domains(static_cast<int>(domains.size()), domains, {}).text();
+    std::array<detail::run_list, detail::domain_levels> groups;
+    for (std::size_t level = 0; level < groups.size(); ++level) {
+      std::vector<int> its;
+      detail::fill_groups(its, level, domains.size(), {}, [&](std::size_t r) -> auto& { return domains[r]; });
+      groups[level] = std::move(its);
+    }
+    return detail::nest_of_domains(static_cast<int>(domains.size()), groups, {}).text();
   }
   std::string levels(int ranks) const {
     std::vector<std::string> cores;

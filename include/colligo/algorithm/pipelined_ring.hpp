@@ -26,6 +26,7 @@
 
 #include "../core/knob.hpp"
 #include "../core/renumbered.hpp"
+#include "../shape/nest.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -50,6 +51,7 @@ struct pipelined_ring {
   std::size_t even = 0;             ///< not 0: cuts a contribution evenly instead of into full blocks
                                     ///< and a remainder
   std::span<int const> hosts = {};  ///< the host of each rank; empty: one host, or as the communicator knows
+  nest const* by_host = nullptr;    ///< nest::of_hosts of these, if kept
 
   static constexpr std::array knobs{knob<pipelined_ring>{"block", &pipelined_ring::block},
                                     knob<pipelined_ring>{"even", &pipelined_ring::even}};
@@ -69,7 +71,7 @@ struct pipelined_ring {
           knob.block != 0 ? knob.block : static_cast<std::size_t>(best_block(of_rank, size, typical));
       std::size_t const all = std::max<std::size_t>(1, of_rank.whole.size());
       std::size_t const longest = std::clamp<std::size_t>(bytes / size, 1, all);
-      auto const order = ring_order(of_rank, knob.hosts);
+      auto const order = ring_order(of_rank, knob);
       int const place = static_cast<int>(std::find(order.begin(), order.end(), step.rank()) - order.begin());
       auto const rank_at = [&](int at) { return order[static_cast<std::size_t>((at + p) % p)]; };
       auto const filled = [&](int rank) { return (of_rank[rank].size() + longest - 1) / longest; };
@@ -113,20 +115,14 @@ struct pipelined_ring {
    private:
     // One host: ranks with data in order, those without placed evenly between them. Several: host by host, those
     // without data first.
-    static constexpr std::vector<int> ring_order(blocks const& of_rank, std::span<int const> hosts) {
+    static constexpr std::vector<int> ring_order(blocks const& of_rank, pipelined_ring const& knob) {
+      if (knob.by_host || !knob.hosts.empty()) {
+        auto const several = knob.by_host ? host_by_host(of_rank, *knob.by_host)
+                                          : host_by_host(of_rank, nest::of_hosts(knob.hosts));
+        if (!several.empty()) return several;
+      }
       std::vector<int> full, empty, order;
       for (int r = 0; r < of_rank.parts; ++r) (of_rank[r].empty() ? empty : full).push_back(r);
-      bool const several = std::any_of(hosts.data(), hosts.data() + hosts.size(), [&](int h) { return h != hosts[0]; });
-      if (several) {
-        order = empty;
-        order.insert(order.end(), full.begin(), full.end());
-        std::vector<int> sorted;
-        for (int const h : hosts)   // hosts in order of their first rank
-          for (int const r : order)
-            if (hosts[static_cast<std::size_t>(r)] == h && std::count(sorted.begin(), sorted.end(), r) == 0)
-              sorted.push_back(r);
-        return sorted;
-      }
       std::size_t used = 0;
       for (std::size_t i = 0; i < full.size(); ++i) {
         for (std::size_t const until = empty.size() * (i + 1) / full.size(); used < until; ++used)
@@ -134,6 +130,19 @@ struct pipelined_ring {
         order.push_back(full[i]);
       }
       return full.empty() ? empty : order;
+    }
+    // Empty if all are on one.
+    static std::vector<int> host_by_host(blocks const& of_rank, nest const& hosts) {
+      int const level = hosts.level_within(distance::network);
+      std::vector<int> order;
+      if (hosts.group_at(level, 0).size() == hosts.size()) return order;
+      for (int place = 0; place < hosts.size();) {
+        auto const host = hosts.group_at(level, place);
+        for (bool const data : {false, true})
+          for (place = host.first; place < host.last; ++place)
+            if (int const r = hosts.rank_at(place); of_rank[r].empty() != data) order.push_back(r);
+      }
+      return order;
     }
   };
 };

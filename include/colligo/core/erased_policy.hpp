@@ -26,7 +26,7 @@ struct vendor;  // algorithm/vendor.hpp
 
 /// Facts about a communicator that a tag may leave open.
 struct topology {
-  std::span<int const> hosts{};         ///< the host of each rank; empty: all on one
+  std::span<int const> hosts{};         ///< the host of each rank; empty: all on one, or as by_host says
   tree const* reduce_tree = nullptr;    ///< null: none
   tree const* broadcast_tree = nullptr;
   nest const* by_host = nullptr;        ///< of the hosts alone; null: to be worked out
@@ -92,7 +92,7 @@ template <class Tag>
 concept completed_by_hosts = requires(Tag const& tag) { tag.hosts.empty(); };
 template <class Tag>
 inline constexpr bool is_knobs_and_hosts = requires {
-  requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t) + sizeof(Tag::hosts);
+  requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t) + sizeof(Tag::hosts) + sizeof(Tag::by_host);
 };
 template <class Tag>
 concept completed_by_levels = std::is_same_v<decltype(Tag::levels), nest const*>;

@@ -20,8 +20,8 @@ class run_list {
   run_list(std::vector<int> numbers);
 
   int operator[](std::size_t i) const { return runs_.empty() ? all_[i] : in_run(i); }
-  std::size_t size() const { return runs_.empty() ? all_.size() : size_; }
-  bool empty() const { return size() == 0; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
   std::vector<int> list() const;
   /// The numbers in memory; empty if they are kept in runs.
   std::span<int const> kept() const { return all_; }

@@ -16,6 +16,7 @@
 #include "../core/machine.hpp"
 #include "../core/choice.hpp"
 #include "../core/row.hpp"
+#include "../core/run_list.hpp"
 #include "../environment/core_domains.hpp"
 #include "../environment/settings.hpp"
 #include "call.hpp"
@@ -211,8 +212,9 @@ class port_base : public endpoint {
   virtual void yield_core(unsigned& polls) const = 0;
 
   scratch memory;                     ///< of blocking calls
-  std::vector<int> hosts;             ///< the host of each rank, as the lowest rank there; empty where all are on one
-  row<core_domains> domains;          ///< of each rank; empty where the transport does not say
+  run_list hosts;                     ///< the host of each rank, as the lowest rank there; empty where all are on one
+  /// What each rank shares with others on each level, any numbers; empty where some rank does not know.
+  std::array<run_list, domain_levels> domains;
   topology known;                     ///< these hosts, and what policies have asked for so far; set before each call
   owner<observer> trace;              ///< none: its calls are not traced
   owner<patience> on_wait;            ///< none: its waits are not watched

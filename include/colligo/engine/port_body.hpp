@@ -122,7 +122,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline void port_base::execute(call const& its, choice const& by) {
   bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
-  known.hosts = hosts;
+  known.hosts = hosts.kept();
   policy_run const run{its, by, known, ++calls};
   if (!whole || by.policy->runs_beside || (by.policy->keeps_input && in_place) || requests().busy()) [[unlikely]]
     return execute_otherwise(run);

@@ -31,6 +31,19 @@ core_domains domains_of(cpu_set_t const& cores, std::string const& root = "");
 /// For this process, at the time of the first call.
 core_domains const& domains_of_process();
 
+/// Fills in the group of each rank on a level, as any number that no group of another host has; none if some rank does
+/// not know. `hosts` as in port.hpp; domains_of(rank). Allocates nothing if the capacity of `groups` is enough.
+template <class DomainsOf>
+void fill_groups(std::vector<int>& groups, std::size_t level, std::size_t ranks, std::vector<int> const& hosts,
+                 DomainsOf const& domains_of) {
+  groups.clear();
+  for (std::size_t r = 0; r < ranks; ++r) {
+    std::int32_t const its = domains_of(r).group[level];
+    if (its == core_domains::unknown) return groups.clear();
+    groups.push_back((hosts.empty() ? 0 : hosts[r]) * CPU_SETSIZE + its);
+  }
+}
+
 /// Reads cores, "0-3,8"; empty if the text is invalid.
 cpu_set_t cores_in(std::string_view list);
 

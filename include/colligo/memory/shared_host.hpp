@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../core/row.hpp"
+#include "../core/run_list.hpp"
 #include "../core/transport.hpp"
 #include "../core/strings.hpp"
 #include "../engine/waits.hpp"
@@ -165,7 +166,9 @@ class shared_host {
   /// The rank of the communicator at a place.
   int rank_at(std::size_t its_place) const {
     if (places_.empty()) return static_cast<int>(its_place);
-    return static_cast<int>(place_of(places_, [&](int its) { return its == static_cast<int>(its_place); }));
+    int rank = 0;
+    while (places_[static_cast<std::size_t>(rank)] != static_cast<int>(its_place)) ++rank;
+    return rank;
   }
   bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
   bool ranks_may_leave() const { return around_.ranks_may_leave; }
@@ -236,7 +239,7 @@ class shared_host {
   surroundings around_;
   std::size_t me_;
   host_memory& memory_;
-  std::vector<int> places_;
+  run_list places_;
   line_numbers lines_;
   std::uint32_t latest_abandoned_ = 0;
   latest_call latest_;

@@ -21,6 +21,7 @@
 #include "../core/error.hpp"
 #include "../core/strings.hpp"
 #include "../engine/requests.hpp"
+#include "../shape/nest.hpp"
 #include "mpi_port.hpp"
 #include "mpi_shared.hpp"
 
@@ -127,6 +128,8 @@ class mpi_meeting {
   mpi_port* port_;
   std::shared_ptr<port_base> life_;         // of the port
   std::shared_ptr<settings> environment_;   // this rank's
+  std::vector<int> hosts_;
+  std::array<std::vector<int>, domain_levels> domains_;
   row<mpi_rank_info> ranks_;
   row<mpi_segment> segments_;
 };
@@ -138,6 +141,8 @@ class mpi_meeting {
   ranks_.resize(static_cast<std::size_t>(port_->size_));
   ranks_[static_cast<std::size_t>(port_->rank_)] = mpi_rank_info_of_this_process(environment_.get());
   segments_.resize(ranks_.size());
+  hosts_.reserve(ranks_.size());
+  for (std::vector<int>& level : domains_) level.reserve(ranks_.size());
 }
 
 // Exchanges rank info, and whether each rank has a port: a rank without memory for one takes part all the same, because
@@ -176,14 +181,28 @@ class mpi_meeting {
   return its->life_;
 }
 
-// Allocates only for settings; usually there are none.
+// Groups by their lowest ranks follow a rule if ranks do. Without memory they stay, the same groups.
+[[gnu::cold]] inline void in_few_runs(std::vector<int>& groups) {
+  try {
+    groups = by_lowest(groups);
+  } catch (std::bad_alloc const&) {
+  }
+}
+
+// Allocates only for settings, and for runs of many ranks; usually there are none.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::learn() {
   if (port_->size_ == 1) return learn_what_is_asked(0, environment_value("COLLIGO_TRACE") != nullptr);
   std::size_t const settings = ranks_[0].settings;
   std::uint32_t const asks = ranks_[0].asks;
-  find_hosts(ranks_, port_->hosts);
-  for (mpi_rank_info const& r : ranks_) port_->domains.push_back(r.domains);
-  port_->missing_->hear_of(comm(), ranks_, port_->hosts);
+  find_hosts(ranks_, hosts_);
+  port_->missing_->hear_of(comm(), ranks_, hosts_);
+  for (std::size_t level = 0; level < domain_levels; ++level) {
+    std::vector<int>& groups = domains_[level];
+    fill_groups(groups, level, ranks_.size(), hosts_, [this](std::size_t r) -> auto& { return ranks_[r].domains; });
+    if (groups.size() > run_list::few) in_few_runs(groups);
+    port_->domains[level] = run_list(std::move(groups));
+  }
+  port_->hosts = run_list(std::move(hosts_));
   if (!mpi_shared::possible(ranks_)) ranks_.clear();
   if (settings == 0 && asks == 0) return;
   std::exception_ptr trouble;

@@ -85,6 +85,6 @@ class mpi_port final : public port_base {
 MPI_Comm make_communicator_like(MPI_Comm user);
 
 /// Traces a communicator if COLLIGO_TRACE is set. Units that include extra/trace/mpi_trace.hpp set it.
-inline owner<observer> (*follow_mpi)(MPI_Comm comm, std::vector<int> const& hosts) = nullptr;
+inline owner<observer> (*follow_mpi)(MPI_Comm comm, run_list const& hosts) = nullptr;
 
 }  // namespace colligo

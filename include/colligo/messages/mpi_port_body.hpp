@@ -51,8 +51,6 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
   if (threads == MPI_THREAD_MULTIPLE) requests().share();
   if (size_ == 1) return;
-  hosts.reserve(static_cast<std::size_t>(size_));
-  domains.reserve(static_cast<std::size_t>(size_));
   missing_ = make_owner<missing_memory>(rank_);
 }
 

@@ -85,7 +85,7 @@ struct refusal {
 template <class Lazy = void>
 refusal why_not(port_base& port, call const& its, choice const& by) {
   erased_policy const& what = *by.policy;
-  port.known.hosts = port.hosts;
+  port.known.hosts = port.hosts.kept();
   if (what.is_vendor) {
     if (port.has_vendor(its)) return {};
     if (its.of->by_index)

@@ -12,6 +12,7 @@
 
 #include "../core/latest_used.hpp"
 #include "../engine/port.hpp"
+#include "../shape/host_map.hpp"
 #include "../shape/nest.hpp"
 #include "choose.hpp"
 #include "nest_of_domains.hpp"
@@ -114,15 +115,19 @@ struct kept_choices final : kept_with_port {
   static nest const* hosts_of(port_base& port) {
     if (port.hosts.empty()) return nullptr;
     std::optional<nest>& kept = of(port).hosts;
-    if (!kept) kept.emplace(nest::of_hosts(port.hosts));
+    if (!kept) kept.emplace(nest::of_hosts(port.hosts.list()));
     return &*kept;
+  }
+  static int host_count(port_base& port) {
+    nest const* const its = hosts_of(port);
+    return its ? host_map{{}, port.size(), its}.host_count() : 1;
   }
   /// The levels of the port's ranks.
   template <class Lazy = void>
   static nest const& levels_of(port_base& port) {
     std::optional<nest>& kept = of(port).levels;
     if (!kept)
-      kept.emplace(!port.levels_asked().empty() ? nest::of_sizes(port.size(), port.levels_asked(), port.hosts)
+      kept.emplace(!port.levels_asked().empty() ? nest::of_sizes(port.size(), port.levels_asked(), port.hosts.list())
                    : port.levels_off()          ? nest(port.size())
                                                 : nest_of_domains(port.size(), port.domains, port.hosts));
     return *kept;

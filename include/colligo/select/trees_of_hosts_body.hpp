@@ -18,7 +18,7 @@ template <class Lazy>
 
 template <class Lazy>
 [[gnu::cold]] tree tree_for_port(port_base const& port, collective c, file_setting const& setting) {
-  if (!setting.is_set()) return trees::by_host(port.hosts);
+  if (!setting.is_set()) return trees::by_host(port.hosts.list());
   std::string const from = where(port, c) + setting.where;
   if (!setting.trouble.empty()) throw argument_error(from + ": " + setting.trouble);
   return parse_tree(setting.text, port.size(), from);

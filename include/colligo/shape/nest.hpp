@@ -198,6 +198,9 @@ class nest {
 };
 
 namespace detail {
+/// Groups by number, each as its lowest member.
+std::vector<int> by_lowest(std::vector<int> const& numbers);
+
 /// f(nest const&), of these levels; without any, of all ranks alike.
 template <class F>
 auto with_nest(nest const* levels, int p, F const& f) {

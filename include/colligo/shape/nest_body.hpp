@@ -15,8 +15,7 @@
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
-/// Groups by number, each as its lowest member.
-COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
+[[gnu::cold]] COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
   std::vector<int> order(numbers.size()), lowest(numbers.size());
   std::iota(order.begin(), order.end(), 0);
   sort_numbers(order.data(), order.size(), numbers.data(), [](void const* of, int a, int b) {

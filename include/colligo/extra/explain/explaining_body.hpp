@@ -37,7 +37,7 @@ template <class Lazy = void>
   if (by.policy->is_vendor) return "by the MPI library";
   int const p = port.size();
   if (p > 1 && by.over != transport::messages && port.uses_memory(its, by.over)) {
-    int const hosts = host_map{port.hosts, p}.host_count();
+    int const hosts = kept_choices::host_count(port);
     if (hosts == 1) return "over shared memory";
     if (hosts < p) return "over shared memory within hosts and messages between them";
   }

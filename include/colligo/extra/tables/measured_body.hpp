@@ -184,7 +184,7 @@ template <class Allowed>
                                                                          policy_table const& policies) {
   try {
     auto const table = measured_table::of(port.table_setting());
-    int const hosts = host_map{port.hosts, port.size()}.host_count();
+    int const hosts = kept_choices::host_count(port);
     auto its_rows = make_owner<measured_choice>(
         *table, its.what, *its.of, port.size(), hosts, [&](measured_row const& row) {
           choice const by = bound(row.take, policies, decided_by::measured_table);

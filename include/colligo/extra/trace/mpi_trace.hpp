@@ -13,7 +13,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Traces a communicator if rank 0's environment asks for it. Collective over comm. `hosts` as in port.hpp.
-owner<observer> trace_mpi(MPI_Comm comm, std::vector<int> const& hosts);
+owner<observer> trace_mpi(MPI_Comm comm, run_list const& hosts);
 
 /// Units that include this turn COLLIGO_TRACE on.
 inline bool const mpi_is_followed = (follow_mpi = &trace_mpi, true);

@@ -22,7 +22,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// one. If there never is, each group writes a file of its own, named after the first of its ranks: trace.4.json.
 class mpi_trace {
  public:
-  static owner<observer> follow(MPI_Comm comm, std::vector<int> const& hosts) {
+  static owner<observer> follow(MPI_Comm comm, run_list const& hosts) {
     std::string const path = path_for(comm);
     if (path.empty()) return nullptr;
     static mpi_trace& all = *new mpi_trace(path);   // MPI ends it
@@ -74,7 +74,7 @@ class mpi_trace {
   }
 
   // All ranks of comm agree whether to collect over it.
-  bool joins(MPI_Comm comm, std::vector<int> const& rows, std::vector<int> const& hosts) {
+  bool joins(MPI_Comm comm, std::vector<int> const& rows, run_list const& hosts) {
     int world = 0, any[]{meeting_ != MPI_COMM_NULL, refused_};
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &world), "MPI_Comm_size");
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, any, 2, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
@@ -86,7 +86,7 @@ class mpi_trace {
     return !refused_;
   }
 
-  void meet_over(MPI_Comm comm, int first_row, std::vector<int> const& hosts) {
+  void meet_over(MPI_Comm comm, int first_row, run_list const& hosts) {
     if (meeting_ != MPI_COMM_NULL) check_mpi(MPI_Comm_free(&meeting_), "MPI_Comm_free");
     if (file_) file_->discard();
     file_.reset();
@@ -163,7 +163,7 @@ class mpi_trace {
   std::optional<trace_file> file_;
 };
 
-COLLIGO_BODY owner<observer> trace_mpi(MPI_Comm comm, std::vector<int> const& hosts) {
+COLLIGO_BODY owner<observer> trace_mpi(MPI_Comm comm, run_list const& hosts) {
   return mpi_trace::follow(comm, hosts);
 }
 
