@@ -71,7 +71,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   memory_.received.of_size(of.bytes(received));
   memory_.combined.of_size(of.bytes(combined));
   memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
-  constexpr std::size_t little = 256 * 1024;   // bytes: more memory is worth more than the time
+  constexpr std::size_t little = 4 << 20;   // bytes: as blocking calls keep theirs, but four of them
   std::size_t const beside = place_.beside.size() + (copies_input_ ? its_.in.covers.size() : 0);
   std::size_t const its_own = of.bytes(beside + received + combined) + plan_.operands.size() * sizeof(operand);
   reusable_ = !persistent && its_own <= little && what.equals_by_bytes(by.tag());
