@@ -155,9 +155,11 @@ class prices {
     detail::policies_of<>(C)()[its.index()]->run(its.tag(), {}, step, vector_, 0);
     return step.its;
   }
-  // What one rank sends takes.
+  // What one rank sends takes, and what it waits for the first block of a chain.
   double least(chosen_algorithm const& its, bench::said_by_rank const& said, machine const& m) const {
-    return m.alpha * static_cast<double>(said.messages) + m.beta * static_cast<double>(said.sent) + own_work_of(its, m);
+    double const before = its.as<pipelined_chain>() && said.messages > 0 ? p_ - 2 : 0;
+    return m.alpha * (before + static_cast<double>(said.messages)) + m.beta * static_cast<double>(said.sent) +
+           own_work_of(its, m);
   }
   template <class F>
   auto with_policy(chosen_algorithm const& its, F f) const {

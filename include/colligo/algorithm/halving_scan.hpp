@@ -10,7 +10,8 @@
 ///          exclusive_scan (2n - 4n/p) gamma; equal to the recorded schedule where p divides n
 ///          otherwise a message more, and its combination, at every level with an odd number of groups, of n/2^level
 ///          elements: a bound
-/// Own work at most 4 lg p + 2 copies and merges; n elements copied, exclusive_scan 5/2 n, n more where p is no 2^k
+/// Own work at most 4 lg p + 2 copies and merges; n elements copied, exclusive_scan 5/2 n; where p is no
+///          2^k 3/2 n and 7/2 n
 /// Needs    any p, any associative functor; memory for four vectors
 /// Order    kept
 /// Prefer   vectors that are too long for doubling, which sends the whole vector lg p times, and too short for a
@@ -128,7 +129,7 @@ struct halving_scan {
     static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
     static constexpr own_work work(blocks const& vector, std::size_t) {
       double const n = static_cast<double>(vector.whole.size()), q = ceil_lg(vector.parts);
-      double const of_n = Inclusive ? 1 : is_power_of_two(vector.parts) ? 2.5 : 3.5;
+      double const of_n = is_power_of_two(vector.parts) ? (Inclusive ? 1 : 2.5) : Inclusive ? 1.5 : 3.5;
       return {4 * q + 2, of_n * n + 4 * q};   // halves round up
     }
 

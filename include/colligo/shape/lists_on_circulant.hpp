@@ -91,7 +91,7 @@ inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, s
     int next = 0;
     of_rank.for_each_longer(cut.least, [&](int r) {
       ++cut_ranks;
-      stretches += !of_rank.span(next, r).empty();
+      if (next < r) stretches += !of_rank.span(next, r).empty();
       next = r + 1;
     });
     stretches += !of_rank.span(next, of_rank.parts).empty();
