@@ -131,7 +131,8 @@ class prices {
     std::vector<double> all;
     auto const said = said_by(its);
     bool is_less = already.empty();
-    for (std::size_t i = 0; i < already.size(); ++i) is_less = is_less || least(its, said, machines[i].costs) < already[i];
+    for (std::size_t i = 0; i < already.size(); ++i)
+      is_less = is_less || least(its, said, machines[i].costs) < already[i];
     if (!is_less) return all;
     if (said.operands * static_cast<std::size_t>(p_) <= (vector_.offsets ? 2 : 1) * most_operands) {
       auto const s = counts_.empty() ? record(its, C, p_, vector_.whole.size()) : record(its, C, p_, counts_);
@@ -139,7 +140,8 @@ class prices {
     } else {
       for (auto const& m : machines) {
         auto const by_card = vector_.offsets ? std::nullopt : by_formula(its, m.costs);
-        all.push_back(by_card ? *by_card : by_volume(its, m.costs, at_least ? least(its, said, m.costs) : std::nan("")));
+        double const otherwise = at_least ? least(its, said, m.costs) : std::nan("");
+        all.push_back(by_card ? *by_card : by_volume(its, m.costs, otherwise));
       }
     }
     return all;

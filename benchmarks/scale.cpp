@@ -195,8 +195,11 @@ void print_memory() {
 void print_table(int p, std::vector<row_of_table> const& rows) {
   auto const print = [&](char const* kind, auto is) {
     double least = 1e30, most = 0, decided = 0;
-    for (row_of_table const& r : rows)
-      if (is(r)) least = std::min(least, r.text_us), most = std::max(most, r.text_us), decided = std::max(decided, r.deciding_us);
+    for (row_of_table const& r : rows) {
+      if (!is(r)) continue;
+      least = std::min(least, r.text_us), most = std::max(most, r.text_us);
+      decided = std::max(decided, r.deciding_us);
+    }
     std::cout << "| " << p << " | " << kind << " | " << decided << " | " << least << " to " << most << " |\n";
   };
   std::cout << "| p | collectives | deciding, at most | the steps |\n|---|---|---|---|\n";

@@ -233,7 +233,8 @@ TEST_CASE("what is left open is filled in with the hosts that the communicator k
       laws::expect(combined(configured{}) == combined(configured{trees::by_host(port.hosts.list())}),
                    "configured by the hosts", p, 1);
       laws::expect(combined(named("configured")) == combined(configured{}), "configured by name", p, 1);
-      laws::expect(combined(hierarchical<>{}) == combined(hierarchical<>{.hosts = port.hosts.kept()}), "hierarchical", p, 1);
+      laws::expect(combined(hierarchical<>{}) == combined(hierarchical<>{.hosts = port.hosts.kept()}),
+                   "hierarchical", p, 1);
       laws::expect(combined(named("multi_leader")) == combined(multi_leader<>{.hosts = port.hosts.kept()}),
                    "multi_leader by name", p, 1);
       laws::expect((combined(configured{}) == combined(binary_tree{})) == (p == 2), "an order of its own", p, 1);

@@ -8,6 +8,7 @@
 #include <colligo/plan/association.hpp>
 #include <colligo/select/nest_of_domains.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -286,6 +287,32 @@ TEST_CASE("COLLIGO_LEVELS: the rules decide as on such a host, and explain says 
   for (char const* wrong : {"4x", "x4", "0x4", "4x4y", "many", "-1"})
     CHECK_THAT(said(4, 1, std::plus<>{}, wrong, "1"), Contains("as 4x16x2, or off"));
   CHECK_THAT(said(9, 1, std::plus<>{}, "off"), Contains("by the papers' rules"));
+}
+
+TEST_CASE("a nest of many ranks, kept in runs: ranks and places, groups, columns") {
+  constexpr int p = 5003, hosts = 79;
+  for (bool const dealt_out : {false, true}) {
+    std::vector<int> host;
+    for (int r = 0; r < p; ++r) host.push_back(dealt_out ? r % hosts : r / 64);
+    detail::run_list const kept(host);
+    nest const its = nest::of_hosts(host);
+    int const level = its.level_within(distance::network);
+    std::vector<int> columns;
+    bool right = its.consecutive() != dealt_out && its.parts(level, {0, p}) == hosts && kept.kept().empty();
+    for (int r = 0; r < p; ++r) {
+      int const place = its.place_of(r);
+      auto const group = its.group_at(level, place);
+      int const its_host = host[static_cast<std::size_t>(r)];
+      right = right && its.rank_at(place) == r && kept[static_cast<std::size_t>(r)] == its_host &&
+              group.first <= place && place < group.last && its.part_of(level, {0, p}, place) == its_host &&
+              group.size() == std::ranges::count(host, its_host);
+      columns.push_back(its.place_in_columns(r));
+    }
+    std::ranges::sort(columns);
+    for (int r = 0; r < p; ++r) right = right && columns[static_cast<std::size_t>(r)] == r;
+    INFO((dealt_out ? "dealt out" : "in order"));
+    CHECK(right);
+  }
 }
 
 TEST_CASE("a nest: rounds of 4 to 9, groups that nest, order, places") {

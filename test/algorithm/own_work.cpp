@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What cards say that a rank works for itself, against what it does. Nothing is timed: this file is compiled so that
-// every basic block of the algorithms counts itself (-fsanitize-coverage=trace-pc); benchmarks/scale has the time of one.
+// every basic block of the algorithms counts itself (-fsanitize-coverage=trace-pc).
 #include <catch2/catch.hpp>
 
 #include <colligo/record.hpp>
@@ -46,7 +46,8 @@ work_of_rank run(detail::erased_policy const& policy, void const* tag, blocks co
 // times as many, and some to begin with; some come to ranks that have nothing to say.
 constexpr double of_operand = 20, at_most = 45, to_begin = 700, of_silent_rank = 26;
 
-void check(collective what, std::size_t n, int p, std::string_view distribution, std::vector<std::size_t> const& counts) {
+void check(collective what, std::size_t n, int p, std::string_view distribution,
+           std::vector<std::size_t> const& counts) {
   std::vector<std::size_t> offsets{0};
   for (std::size_t const count : counts) offsets.push_back(offsets.back() + count);
   blocks vector{{0, counts.empty() ? n : offsets.back()}, p, counts.empty() ? nullptr : offsets.data()};
@@ -64,7 +65,8 @@ void check(collective what, std::size_t n, int p, std::string_view distribution,
       done.moves = std::max(done.moves, its.done.moves), done.copied = std::max(done.copied, its.done.copied);
       done.steps = std::max(done.steps, its.done.steps);
     }
-    INFO(name_of(what) << ' ' << policy->name << ", p = " << p << ", n = " << vector.whole.size() << ' ' << distribution);
+    INFO(name_of(what) << ' ' << policy->name << ", p = " << p << ", n = " << vector.whole.size() << ' '
+                       << distribution);
     own_work said = policy->work ? policy->work(tag, vector, element_size) : own_work{};
     if (total(said) == 0) {
       bool const asks_all = policy->name.ends_with("ring") || policy->name == "linear";
@@ -93,6 +95,7 @@ TEST_CASE("own work is what cards say, within a factor of 2") {
       for (std::size_t const each : {1u, 1000u}) check(what, each * ranks, p, "", {});
     for (auto const& [name, distribution] : distributions::all)
       for (std::size_t const each : {8u, 8192u})
-        for (collective const what : {all_gatherv, reduce_scatter, gatherv}) check(what, 0, p, name, distribution(p, each));
+        for (collective const what : {all_gatherv, reduce_scatter, gatherv})
+          check(what, 0, p, name, distribution(p, each));
   }
 }

@@ -62,7 +62,9 @@ struct chained_halving {
       detail::all_gather_on_circulant(places, segment.grouped(ring.p));
     }
 
-    static constexpr own_work work(blocks const& vector, std::size_t) { return detail::work_of_chained_halving(vector, 54); }
+    static constexpr own_work work(blocks const& vector, std::size_t) {
+      return detail::work_of_chained_halving(vector, 54);
+    }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       chained_ring const ring{p};
@@ -89,7 +91,9 @@ struct chained_halving {
       detail::gather_on_ring(places, segment.grouped(ring.p), ring.place_of(root));
     }
 
-    static constexpr own_work work(blocks const& vector, std::size_t) { return detail::work_of_chained_halving(vector, 33); }
+    static constexpr own_work work(blocks const& vector, std::size_t) {
+      return detail::work_of_chained_halving(vector, 33);
+    }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       chained_ring const ring{p};
@@ -120,7 +124,9 @@ struct chained_halving {
            recv{other(from), block[me]});
     }
 
-    static constexpr own_work work(blocks const& vector, std::size_t) { return detail::work_of_chained_halving(vector, 16); }
+    static constexpr own_work work(blocks const& vector, std::size_t) {
+      return detail::work_of_chained_halving(vector, 16);
+    }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T)), block = bytes / p;

@@ -7,7 +7,7 @@
 /// Cost     with q = ceil(lg p) and V of chained_halving in whole blocks: for p = 2^k and 3 2^k, where every rank is
 ///          left with its own block, q alpha + V n (beta + gamma), else with one message more, to those that are left
 ///          with none: at most alpha_uni + n/p beta_uni
-/// Own work p + 1 copies, of n elements and a block, and 30 p steps to find out whose they are, 60 p where blocks differ
+/// Own work p + 1 copies, of n elements and a block, and 30 p steps to find out whose they are, 60 p if blocks differ
 /// Needs    any p, any counts, any associative functor, and room for another vector
 /// Order    kept
 /// Prefer   functors that do not commute, vectors so short that a start-up takes longer than copying them. Avoid: long

@@ -12,7 +12,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Of p ranks; without the levels that one of them does not know. `hosts`: the host of each rank; empty: all are on one.
+/// Of p ranks; without the levels that one of them does not know. `hosts`: of each rank; empty: all are on one.
 [[gnu::cold]] inline nest nest_of_domains(int p, std::span<run_list const> domains, run_list const& hosts) {
   std::vector<std::vector<int>> levels;
   std::vector<distance> far;
