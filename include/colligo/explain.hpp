@@ -5,6 +5,7 @@
 /// (powers of two) that is new on a communicator.
 #pragma once
 
+#include "engine/port.hpp"
 #include "extra/explain/explaining.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
