@@ -278,7 +278,10 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
       other_rank(decltype(run) const& f, int number) : run_rank(f), rank(number) {}
       decltype(run) const& run_rank;
       int rank;
-      thread running{[](void* of) { static_cast<other_rank*>(of)->run_rank(static_cast<other_rank*>(of)->rank); }, this};
+      thread running{[](void* of) {
+                       auto& its = *static_cast<other_rank*>(of);
+                       its.run_rank(its.rank);
+                     }, this};
     };
     std::vector<owner<other_rank>> others;
     for (int rank = 1; rank < p; ++rank) others.push_back(make_owner<other_rank>(run, rank));
