@@ -109,10 +109,9 @@ void check_laws(nest const& its, std::size_t n) {
   std::vector<std::size_t> counts(static_cast<std::size_t>(its.size()));
   for (std::size_t r = 0; r < counts.size(); ++r) counts[r] = (7 * r + 3) % 5 * n / 2;
   for (collective const c : {collective::all_gatherv, collective::reduce_scatter}) {
-    slices_by_level const tag{.levels = &its};
-    CHECK_NOTHROW(record(tag, c, its.size(), counts).verify());
+    CHECK_NOTHROW(record(slices_by_level{.levels = &its}, c, its.size(), counts).verify());
+    CHECK_NOTHROW(record(leaders_by_level{.levels = &its}, c, its.size(), counts).verify());
   }
-  CHECK_NOTHROW(record(leaders_by_level{.levels = &its}, collective::all_gatherv, its.size(), counts).verify());
   for (collective const c : {collective::gatherv, collective::scatterv}) {
     auto const one = record(leaders_by_level{.levels = &its}, c, its.size(), counts, its.size() / 3);
     CHECK_NOTHROW(one.verify());
@@ -431,6 +430,10 @@ TEST_CASE("prices by level: closed formulas are what schedules cost where ranks 
             both.operator()<broadcast>(leaders_by_level{&its}, its, n)})
         CHECK(recorded == Approx(formula).epsilon(1e-12));
       if (n == 1) continue;
+      for (auto const& [recorded, formula] : {both.operator()<gather>(leaders_by_level{&its}, its, n),
+                                              both.operator()<scatter>(leaders_by_level{&its}, its, n),
+                                              both.operator()<scan>(scan_by_level{&its}, its, n)})
+        CHECK(recorded == Approx(formula).epsilon(1e-12));
       auto const [recorded, formula] = both.operator()<all_reduce>(cut, its, n);
       CHECK(recorded == Approx(formula).epsilon(1e-12));
       // Rounds of recursive doubling, by the distance of 0 and d.

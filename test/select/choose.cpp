@@ -301,7 +301,7 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
   CHECK(over(reduce_scatter, 32, 4, 1 << 14, true, true) == "slices_by_level");
   CHECK(over(reduce_scatter, 32, 4, 1 << 14, false, false) == "slices_by_level");
   CHECK(over(reduce_scatter, 32, 4, 1 << 14, false, true) != "slices_by_level");
-  CHECK(over(reduce_scatter, 32, 4, 1024) == "recursive_halving");
+  CHECK(over(reduce_scatter, 32, 4, 1024) == "leaders_by_level");
   CHECK(over(gather, 32, 4, 1024, false, true) == "leaders_by_level");
   CHECK(over(scatterv, 32, 4, 1024, false, true) == "leaders_by_level");
   CHECK(over(all_to_all, 32, 4, 32 * 8, false, true) == "bundles_by_level");

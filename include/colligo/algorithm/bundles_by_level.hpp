@@ -205,17 +205,19 @@ struct bundles_by_level {
       return this->with(p, [&](nest const& its) {
         int const innermost = its.named_after(-1);
         if (innermost + 1 == its.levels() || n == 0) return detail::cost_of_pairs(m, p, block * p, p);
-        auto const exchange = [&](int messages, double blocks_of_each) {
-          return m.startups(messages) + messages * blocks_of_each * block * m.beta;
+        auto const exchange = [&](int level, int messages, double blocks_of_each) {
+          machine const at = detail::on_level(m, its, level);
+          return at.startups(messages) + messages * blocks_of_each * block * at.beta;
         };
         auto const blocks_led = [&](int below) { return static_cast<double>(detail::most_led_by_one(its, below)); };
-        int const within = detail::turns(its.fewest_and_most(innermost, -1).first);
-        double all = exchange(within, 1 + blocks_led(innermost)) + exchange(within, blocks_led(innermost));
+        int const within = detail::turns(its.smallest(innermost));
+        double all = exchange(innermost, within, 1 + blocks_led(innermost)) +
+                     exchange(innermost, within, blocks_led(innermost));
         for (int below = innermost, level; (level = its.named_after(below)) < its.levels(); below = level) {
-          int const ranks = its.fewest_and_most(below, -1).second, parts = its.fewest_and_most(level, below).first;
-          all += exchange((parts + ranks - 1) / ranks, 1.0 * ranks * ranks);
+          int const ranks = its.largest(below), parts = its.fewest_and_most(level, below).first;
+          all += exchange(level, (parts + ranks - 1) / ranks, 1.0 * ranks * ranks);
           if (level + 1 < its.levels())   // further out
-            all += 2 * exchange(parts - 1, blocks_led(level) * ranks);
+            all += 2 * exchange(level, parts - 1, blocks_led(level) * ranks);
         }
         return all;
       });
@@ -225,7 +227,7 @@ struct bundles_by_level {
         int const innermost = its.named_after(-1), outermost = its.levels() - 1;
         if (!divides(p, n) || !its.even()) return formula::estimate;
         if (innermost == outermost) return formula::exact;
-        int const ranks = its.fewest_and_most(innermost, -1).first, hosts = p / ranks;
+        int const ranks = its.smallest(innermost), hosts = p / ranks;
         return exact_if(its.named_after(innermost) == outermost && is_power_of_two(ranks) && hosts % (2 * ranks) == 0);
       });
     }

@@ -68,19 +68,9 @@ struct direct_by_level {
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->with(p, [&](nest const& its) {
-        double sum = 0, bytes = static_cast<double>(n * sizeof(T));
-        for (int level = 0; level < its.levels() && n != 0; ++level) {
-          machine const at = detail::on_level(m, its, level);
-          int const parts = its.most(level), turns = detail::turns(at, parts);
-          sum += at.startups(turns) + turns * bytes * at.beta + (parts - 1) * m.combine(bytes);
-        }
-        return sum;
-      });
+      return n == 0 ? 0 : this->tag.exchange(m, p, static_cast<double>(n * sizeof(T)));
     }
-    formula exact_for(machine const&, int p, std::size_t) const {
-      return exact_if(this->with(p, [](nest const& its) { return its.even() && its.pairs_off(); }));
-    }
+    formula exact_for(machine const&, int p, std::size_t) const { return this->tag.exact_for(p); }
   };
 
   struct barrier : detail::over_levels<direct_by_level> {
@@ -89,7 +79,26 @@ struct direct_by_level {
       // A fold, for all of them come to the same place.
       this->with(step.size(), [&](nest const& its) { detail::exchange_by_level(its, step, {0, 1}, {1, 2}); });
     }
+
+    double cost(machine const& m, int p, std::size_t) const { return this->tag.exchange(m, p, 1); }
+    formula exact_for(machine const&, int p, std::size_t) const { return this->tag.exact_for(p); }
   };
+
+ private:
+  double exchange(machine const& m, int p, double bytes) const {
+    return detail::with_nest(levels, p, [&](nest const& its) {
+      double sum = 0;
+      for (int level = 0; level < its.levels(); ++level) {
+        machine const at = detail::on_level(m, its, level);
+        int const parts = its.most(level), turns = detail::turns(at, parts);
+        sum += at.startups(turns) + turns * bytes * at.beta + (parts - 1) * m.combine(bytes);
+      }
+      return sum;
+    });
+  }
+  formula exact_for(int p) const {
+    return detail::with_nest(levels, p, [](nest const& its) { return exact_if(its.even() && its.pairs_off()); });
+  }
 };
 
 }  // namespace colligo

@@ -107,11 +107,12 @@ struct scan_by_level {
       return with(p, [&](nest const& its) {
         double all = 0;
         for (int level = 0; level < its.levels() && n != 0; ++level) {
-          int const others = its.fewest_and_most(level, level - 1).second - 1;
-          for (int i = 1; i < others; ++i) all += m.exchange(bytes, i > 1);
-          if (others > 0) all += m.one_way(bytes, others > 1) + others * m.combine(bytes);
+          machine const& at = m.at(its.how_far(level));
+          int const others = its.most(level) - 1;
+          for (int i = 1; i < others; ++i) all += at.exchange(bytes, i > 1);
+          if (others > 0) all += at.one_way(bytes, others > 1) + others * m.combine(bytes);
           if (level + 1 == its.levels()) break;
-          for (int i = 0; i < others; ++i) all += m.one_way(bytes, i > 0);
+          for (int i = 0; i < (at.fetched ? 1 : others); ++i) all += at.one_way(bytes, i > 0);
           all += (others > 1 && (level > 0 || !Inclusive) ? 2 : 1) * m.combine(bytes);
         }
         return all;
@@ -125,7 +126,7 @@ struct scan_by_level {
     static int most_parts(nest const& its) {
       int most = 0;
       for (int level = 0; level < its.levels(); ++level)
-        most = std::max(most, its.fewest_and_most(level, level - 1).second);
+        most = std::max(most, its.most(level));
       return most;
     }
   };

@@ -48,7 +48,14 @@ struct costs {
   }
   /// Over memory, each rank reads as many bytes from each other rank: a line of each has to come, two or three at a
   /// time.
-  double reads_of_all(double bytes_of_each) const { return m.alpha + (p - 1) * (50e-9 + bytes_of_each * m.beta); }
+  double reads_of_all(double bytes_of_each) const {
+    double all = m.alpha + (p - 1) * 50e-9;
+    if (!its.levels) return all + (p - 1) * bytes_of_each * m.beta;
+    nest const& levels = *its.levels;
+    for (int level = 0; level < levels.levels(); ++level)
+      all += (levels.largest(level) - levels.largest(level - 1)) * bytes_of_each * m.at(levels.how_far(level)).beta;
+    return all;
+  }
   /// Over memory, all others read one rank's published data: the lines are handed out one after the other.
   double reads_of_one() const { return m.alpha + (p - 1) * (6e-9 + bytes * 0.054e-9); }
   double best_block(int depth, double per_byte) const {
@@ -64,15 +71,18 @@ constexpr machine memory_of(double latency, int ways) {
   its.ways = ways, its.fetched = true;
   return its;
 }
-inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9};   // of which it is not known which are near
+/// Of which nobody knows which are near; what a rank copies is in its cache.
+inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9, 1, 1, 1, {3e-9, 0.05e-9, 0.2e-9}};
 
-/// A few ranks of a cache or a socket read from others at once at full rate; all ranks of a host share one way to the
+/// Half of the ranks of a cache read from others at once at full rate; all ranks of a host share one way to the
 /// network. Unless the network says otherwise start-ups between hosts overlap, because most of one is latency.
-inline std::array<machine, distances> machines_by_distance(machine const& network, line_latencies const& of) {
-  machine between = network;
+inline std::array<machine, distances> machines_by_distance(situation const& s) {
+  machine between = s.network;
   between.ways = 1, between.levels = nullptr;
-  if (network.f_further == 1) between.f_further = 1.0 / 6;
-  return {memory_of(of.cache, 0), memory_of(of.socket, 2), memory_of(of.host, 72), between};
+  if (between.f_further == 1) between.f_further = 1.0 / 6;
+  int const cached = s.levels ? s.levels->largest(s.levels->level_within(distance::socket)) : 1;
+  line_latencies const& of = s.latencies;
+  return {memory_of(of.cache, 0), memory_of(of.socket, std::max(2, cached / 2)), memory_of(of.host, 72), between};
 }
 
 inline constexpr int few_for_direct = 64;   // more ranks should not all send to one at a time
@@ -128,6 +138,7 @@ class cheapest {
     return among(knomial_tree{static_cast<std::size_t>(of_.p)}, of_.p <= few_for_direct);
   }
   operator any_algorithm() const { return take_; }
+  costs const& of() const { return of_; }
   bool found() const { return least_ < std::numeric_limits<double>::infinity(); }
   double least() const { return least_; }   ///< seconds, of what has been considered
 
@@ -142,6 +153,14 @@ inline direct in_one_round(machine const& m, int hosts) {
   double const others = hosts - 1, part = 1.0 / hosts;
   double const saved = others * ((1 - 2 * part) * m.beta + (1 - part) * m.gamma);   // seconds per byte of the vector
   return {.slices = static_cast<std::size_t>(std::min(m.startups(hosts - 1) / saved, 1e18))};
+}
+
+inline double longest_block(situation const& s) {
+  return static_cast<double>(s.vector.longest() * s.element_size);
+}
+// Whether it matters that blocks have different lengths.
+inline bool is_uneven(costs const& of) {
+  return of.its.vector.offsets && of.p * longest_block(of.its) - of.bytes >= 2 * of.startup_bytes;
 }
 
 // Algorithms that use levels, if these are known: leaders of hosts, or all ranks at once; whole vectors, or slices.
@@ -163,32 +182,24 @@ cheapest<C> among_levels(costs const& of) {
       }
     }
   if (!s.levels || !keeps_order(*s.levels)) return all;
-  bool const possible = s.hosts || !has_blocks(C), pairs_off = s.levels->pairs_off();
-  if constexpr (C == barrier) return all.at(0, direct_by_level{}, !s.hosts && pairs_off);
-  if constexpr (has_blocks(C) && has_root(C)) return all.at(0, leaders_by_level{}, possible);
-  // Longer blocks would pay for going through memory twice: simulated with 8 hosts of 8 ranks, 16 KiB take 1.004.
-  if constexpr (C == all_to_all)
-    return all.at(0, bundles_by_level{}, s.hosts && s.bytes() <= 1024 * static_cast<std::size_t>(of.p));
-  if constexpr (C == scan || C == exclusive_scan)
-    return all.at(0, scan_by_level{}, s.hosts && s.hosts->consecutive() && s.bytes() <= 8192);
-  auto const add = [&]<class Tag>(Tag const& tag, bool also) {
-    if constexpr (offers<Tag, C, std::byte, any_functor>)
-      if constexpr (requires(policy_t<C, Tag, std::byte, any_functor> its) { its.cost(of.m, of.p, 0u); })
-        all.among(tag, possible && also);
+  bool const possible = s.hosts || !has_blocks(C) || !is_uneven(of);   // formulas are of even blocks
+  auto const add = [&]<class Tag>(Tag const& tag, bool also = true) {
+    if constexpr (offers<Tag, C, std::byte, any_functor>) all.among(tag, possible && also);
   };
-  add(direct_by_level{s.levels}, pairs_off);
-  add(leaders_by_level{s.levels}, true);
-  // Emulated, a reduce_scatter of 8 bytes a rank takes 48 to 53 ms in slices, by halving 15 to 25.
-  add(slices_by_level{s.levels}, !combines(C) || !has_blocks(C) || s.bytes() >= 1u << 14);
+  add(direct_by_level{s.levels}, s.levels->pairs_off());
+  add(leaders_by_level{s.levels});
+  add(slices_by_level{s.levels});
+  add(bundles_by_level{s.levels});
+  add(scan_by_level{s.levels}, s.levels->consecutive());
   return all;
 }
 
 template <class Lazy = void>
-any_algorithm choose_all_reduce(situation const& s) {
-  costs const of(s);
+any_algorithm choose_all_reduce(cheapest<collective::all_reduce> all) {
+  costs const& of = all.of();
+  situation const& s = of.its;
   bool const even = s.power_of_two();
-  return among_levels<collective::all_reduce>(of)
-      .among(recursive_doubling{})
+  return all.among(recursive_doubling{})
       .among(grouped_doubling{})
       .among(grouped_doubling{.early = 1}, !even)
       .among(census{}, s.exact && !even)
@@ -199,49 +210,45 @@ any_algorithm choose_all_reduce(situation const& s) {
 }
 
 template <class Lazy = void>
-any_algorithm choose_reduce(situation const& s) {
-  costs const of(s);
+any_algorithm choose_reduce(cheapest<collective::reduce> all) {
+  costs const& of = all.of();
   double const per_byte = of.m.beta + of.m.gamma;
   auto const chain = of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte);
-  return among_levels<collective::reduce>(of)
-      .among(binary_tree{})
+  return all.among(binary_tree{})
       .among_knomials()
-      .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), s.commutes)
-      .among_circulants(s.commutes)
-      .among(chained_halving{}, !s.commutes)
-      .among(direct{}, !s.commutes && of.p <= few_for_direct, sharing_links)
-      .at(of.pipelined(of.p - 2, per_byte), chain, !s.commutes);
+      .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), of.its.commutes)
+      .among_circulants(of.its.commutes)
+      .among(chained_halving{}, !of.its.commutes)
+      .among(direct{}, !of.its.commutes && of.p <= few_for_direct, sharing_links)
+      .at(of.pipelined(of.p - 2, per_byte), chain, !of.its.commutes);
 }
 
 template <class Lazy = void>
-any_algorithm choose_broadcast(situation const& s) {
-  costs const of(s);
+any_algorithm choose_broadcast(cheapest<collective::broadcast> all) {
+  costs const& of = all.of();
   auto const blocks = of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, of.m.beta);
-  return among_levels<collective::broadcast>(of)
-      .among(binary_tree{})
+  return all.among(binary_tree{})
       .among_knomials()
       .among(blocks)
       .at(of.reads_of_one(), direct{}, of.in_memory);
 }
 
-// None of them moves anything twice. The ring, if its start-ups are at most a fiftieth, sends only to neighbours.
+// None of them moves anything twice. The ring, if it takes at most a fiftieth longer, sends only to neighbours.
 template <class Lazy = void>
-any_algorithm choose_all_gather(situation const& s) {
-  costs const of(s);
-  int const more = of.p - 1 - ceil_lg(of.p);
-  if (of.bytes / of.p >= 256 * 1024 && of.bytes >= 50 * more * of.startup_bytes) return ring{};
-  if (s.power_of_two() && !of.overlaps()) return recursive_doubling{};
-  return cheapest<collective::all_gather>(of).among_circulants().among_exchanges();
-}
-
-inline double longest_block(situation const& s) {
-  return static_cast<double>(s.vector.longest() * s.element_size);
+any_algorithm choose_all_gather(cheapest<collective::all_gather> all) {
+  costs const& of = all.of();
+  return all.among(ring{}, of.bytes / of.p >= 256 * 1024, 1 / 1.02)
+      .among(recursive_doubling{}, of.its.power_of_two() && !of.overlaps())
+      .among_circulants()
+      .among_exchanges();
 }
 
 // In whole blocks, or in segments if rounds would wait for long blocks longer than it takes to make lists of segments.
 // Short vectors never do.
 template <collective C>
-cheapest<C>& among_segments(cheapest<C>& all, situation const& s, costs const& of, double per_byte) {
+cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
+  costs const& of = all.of();
+  situation const& s = of.its;
   circulant_volume const volume(s.vector, s.element_size);
   all.at(volume.time(of.m.alpha, per_byte, 1), circulant{});
   if (are_not_cut(s.vector, s.element_size, of.m.alpha, per_byte)) return all;
@@ -251,18 +258,14 @@ cheapest<C>& among_segments(cheapest<C>& all, situation const& s, costs const& o
   return all.at(volume.time(of.m.alpha, per_byte, pieces) +
                     of.alone(make_policy<C, pipelined_circulant, std::byte, any_functor>(cut)), cut);
 }
-// Whether that may matter.
-inline bool is_uneven(situation const& s, costs const& of) {
-  return of.p * longest_block(s) - of.bytes >= 2 * of.startup_bytes;
-}
 
 template <class Lazy = void>
-any_algorithm choose_all_gatherv(situation const& s) {
-  costs const of(s);
-  cheapest<collective::all_gatherv> all(of);
-  if (!is_uneven(s, of)) return all.among_circulants().among_exchanges();
+any_algorithm choose_all_gatherv(cheapest<collective::all_gatherv> all) {
+  costs const& of = all.of();
+  situation const& s = of.its;
+  if (!is_uneven(of)) return all.among_circulants().among_exchanges();
   uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m};
-  among_segments(all, s, of, of.m.beta).at(its.halvings(), recursive_doubling{}, s.power_of_two());
+  among_segments(all, of.m.beta).at(its.halvings(), recursive_doubling{}, s.power_of_two());
   // Segments go round a ring if saving copies is worth the time to fill it.
   if (of.p * of.m.alpha > all.least()) return all;
   pipelined_ring const ring{.block = static_cast<std::size_t>(best_block(s.vector, s.element_size, of.m))};
@@ -270,12 +273,13 @@ any_algorithm choose_all_gatherv(situation const& s) {
                     make_policy<collective::all_gatherv, pipelined_ring, std::byte, any_functor>(ring)), ring);
 }
 
-template <class Lazy = void>
-any_algorithm choose_uneven_reduce_scatter(situation const& s, costs const& of) {
-  cheapest<collective::reduce_scatter> all(of);
+template <collective C>
+any_algorithm choose_uneven_reduce_scatter(cheapest<C> all) {
+  costs const& of = all.of();
+  situation const& s = of.its;
   uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m, of.m.gamma};
   if (s.commutes) {
-    among_segments(all, s, of, of.m.beta + of.m.gamma).at(its.halvings(), recursive_halving{}, s.power_of_two());
+    among_segments(all, of.m.beta + of.m.gamma).at(its.halvings(), recursive_halving{}, s.power_of_two());
   } else {
     all.at(its.halving_and_swap(), halving_doubling{}).at(its.chained(), chained_halving{});
     all.at(sharing_links * its.exchanges(), direct{}, of.p <= few_for_direct);
@@ -285,27 +289,28 @@ any_algorithm choose_uneven_reduce_scatter(situation const& s, costs const& of) 
   return all;
 }
 
-template <class Lazy = void>
-any_algorithm choose_reduce_scatter(situation const& s) {
-  costs const of(s);
-  if (s.vector.offsets && (s.commutes ? is_uneven(s, of) : of.p * longest_block(s) > 1.2 * of.bytes))
-    return choose_uneven_reduce_scatter(s, of);
-  if (s.commutes && s.power_of_two() && !of.overlaps()) return recursive_halving{};
-  if (s.commutes) return cheapest<collective::reduce_scatter>(of).among_circulants();
-  return cheapest<collective::reduce_scatter>(of)
-      .among(chained_halving{})
-      .among(sorted_halving{})
-      .among(direct{}, of.p <= few_for_direct);
+template <collective C>
+any_algorithm choose_reduce_scatter(cheapest<C> all) {
+  costs const& of = all.of();
+  bool const commutes = of.its.commutes;
+  if (commutes ? is_uneven(of) : of.its.vector.offsets && of.p * longest_block(of.its) > 1.2 * of.bytes)
+    return choose_uneven_reduce_scatter(all);
+  return all.among(recursive_halving{}, commutes && of.its.power_of_two() && !of.overlaps())
+      .among_circulants(commutes)
+      .among(chained_halving{}, !commutes)
+      .among(sorted_halving{}, !commutes)
+      .among(direct{}, !commutes && of.p <= few_for_direct);
 }
 
 // A tree takes the longest block through lg p ranks, which matters if it has most of the data.
 template <collective C>
-any_algorithm choose_gather(situation const& s) {
-  costs const of(s);
-  if (of.in_memory) return linear{};   // every block is sent once
+any_algorithm choose_gather(cheapest<C> all) {
+  costs const& of = all.of();
+  situation const& s = of.its;
+  if (of.in_memory) return all.at(of.reads_of_all(of.bytes / of.p), linear{});   // every block is sent once
   bool const to_one = C == collective::gather || C == collective::gatherv;
   if (of.overlaps())
-    return cheapest<collective::gather>(of).among(binary_tree{}).among(linear{}, !to_one || of.p <= few_for_direct);
+    return all.among(binary_tree{}).among(linear{}, !to_one || of.p <= few_for_direct);
   if (!s.vector.offsets) return binary_tree{};
   uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m};
   double const tree = its.tree_at_most(), start_up = of.m.alpha_uni();
@@ -318,11 +323,10 @@ any_algorithm choose_gather(situation const& s) {
 
 // Blocks go straight to their ranks, or together with others in fewer messages.
 template <class Lazy = void>
-any_algorithm choose_all_to_all(situation const& s) {
-  costs const of(s);
+any_algorithm choose_all_to_all(cheapest<collective::all_to_all> all) {
+  costs const& of = all.of();
   auto const root = static_cast<std::size_t>(std::ceil(std::sqrt(of.p)));
-  return cheapest<collective::all_to_all>(of)
-      .among(pairwise{})
+  return all.among(pairwise{})
       .among(pairwise{.window = few_for_direct}, of.overlaps(), sharing_links)
       .among(bruck{})
       .among(bruck{.radix = 4})
@@ -331,13 +335,12 @@ any_algorithm choose_all_to_all(situation const& s) {
 }
 
 template <collective C, class Doubling>
-any_algorithm choose_scan(situation const& s, Doubling const& doubling) {
-  costs const of(s);
+any_algorithm choose_scan(cheapest<C> all, Doubling const& doubling) {
+  costs const& of = all.of();
   double const per_byte = of.m.beta + of.m.gamma;
-  return cheapest<C>(of)
-      .among(doubling)
+  return all.among(doubling)
       .among(recursive_doubling{})
-      .among(halving_scan{}, true, s.power_of_two() ? 1 : 0.9)   // a bound
+      .among(halving_scan{}, true, of.its.power_of_two() ? 1 : 0.9)   // a bound
       .at(of.pipelined(of.p - 2, per_byte), of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte));
 }
 
@@ -356,39 +359,45 @@ any_algorithm choose_stable(situation const& s) {
 }
 
 template <collective C>
-any_algorithm choose_by_formula(situation const& s) {
+any_algorithm choose_by_formula(cheapest<C> const& all) {
   using enum collective;
-  if constexpr (C == all_reduce) return choose_all_reduce(s);
-  else if constexpr (C == reduce) return choose_reduce(s);
-  else if constexpr (C == broadcast) return choose_broadcast(s);
-  else if constexpr (C == all_gather) return choose_all_gather(s);
-  else if constexpr (C == all_gatherv) return choose_all_gatherv(s);
-  else if constexpr (C == reduce_scatter || C == reduce_scatter_block) return choose_reduce_scatter(s);
-  else if constexpr (C == scan) return choose_scan<C>(s, recursive_doubling{});
-  else if constexpr (C == exclusive_scan) return choose_scan<C>(s, doubling_123{});
-  else if constexpr (C == all_to_all) return choose_all_to_all(s);
-  else if constexpr (C == all_to_all_v) return s.on_many_cores() ? any_algorithm{direct{}} : pairwise{};
-  else if constexpr (C == barrier) return dissemination{};
-  else return choose_gather<C>(s);
+  if constexpr (C == all_reduce) return choose_all_reduce(all);
+  else if constexpr (C == reduce) return choose_reduce(all);
+  else if constexpr (C == broadcast) return choose_broadcast(all);
+  else if constexpr (C == all_gather) return choose_all_gather(all);
+  else if constexpr (C == all_gatherv) return choose_all_gatherv(all);
+  else if constexpr (C == reduce_scatter || C == reduce_scatter_block) return choose_reduce_scatter(all);
+  else if constexpr (C == scan) return choose_scan(all, recursive_doubling{});
+  else if constexpr (C == exclusive_scan) return choose_scan(all, doubling_123{});
+  else if constexpr (C == all_to_all) return choose_all_to_all(all);
+  else if constexpr (C == all_to_all_v) return all.of().in_memory ? any_algorithm{direct{}} : pairwise{};
+  else if constexpr (C == barrier) return cheapest<C>(all).among(dissemination{});
+  else return choose_gather(all);
 }
 
 template <collective C>
 chosen_algorithm choose_for(situation const& s) {
+  using enum collective;
   if constexpr (combines(C))
     if (s.stable && !s.exact) return choose_stable<C>(s);
-  if (s.hosts || s.on_many_cores()) {
-    auto const by_distance = machines_by_distance(s.network, s.latencies);
-    situation far_apart = s;
-    if (!s.hosts) far_apart.network = many_cores, far_apart.network.alpha = s.latencies.host;
-    far_apart.network.levels = by_distance.data();
-    costs const of(far_apart);
-    auto const by_level = among_levels<C>(of);
-    if (by_level.found())   // the others' prices do not know levels
-      if (s.hosts || C == collective::barrier || (C == collective::all_reduce && s.levels->all_lead())) return by_level;
-    return choose_by_formula<C>(far_apart);
+  if (!s.hosts && !s.on_many_cores()) {
+    if (s.shared) return choose_shared(C, s.p(), s.bytes());
+    costs const of(s);
+    return choose_by_formula(cheapest<C>(of));
   }
-  if (s.shared) return choose_shared(C, s.p(), s.bytes());
-  return choose_by_formula<C>(s);
+  auto const by_distance = machines_by_distance(s);
+  situation far_apart = s;
+  if (!s.hosts) far_apart.network = many_cores, far_apart.network.alpha = s.latencies.host;
+  else if (C == all_to_all)
+    far_apart.network = by_distance.back().shared_by(s.hosts->largest(s.hosts->level_within(distance::network)));
+  far_apart.network.levels = by_distance.data();
+  costs const of(far_apart);
+  auto const all = among_levels<C>(of);
+  // Formulas of other algorithms do not know which of their messages share a link: those of all_to_all all do, in scans
+  // and barriers few do.
+  constexpr bool is_priced = C == all_to_all || C == scan || C == exclusive_scan || C == barrier;
+  if (all.found() && (s.hosts ? !is_priced : C == all_reduce && s.levels->all_lead())) return all;
+  return choose_by_formula(all);
 }
 
 }  // namespace detail

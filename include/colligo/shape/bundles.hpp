@@ -44,10 +44,10 @@ void for_each_bundle(nest const& its, int below, int place, F const& f) {
 /// Ranks that a place of a group of level `below` leads for, at most.
 inline std::size_t most_led_by_one(nest const& its, int below) {
   std::size_t most = 0;
-  int const leaders = its.fewest_and_most(below, -1).first;
+  int const leaders = its.smallest(below);
   for (int level = its.named_after(below); level < its.levels(); level = its.named_after(level)) {
     int const finer = its.named_before(level), parts = its.fewest_and_most(level, finer).second;
-    most += static_cast<std::size_t>((parts + leaders - 1) / leaders * its.fewest_and_most(finer, -1).second);
+    most += static_cast<std::size_t>((parts + leaders - 1) / leaders * its.largest(finer));
   }
   return most;
 }
@@ -60,7 +60,7 @@ class bundle_rooms {
   bundle_rooms(nest const& its, std::size_t first, std::size_t length) : its_(its), first_(first), length_(length) {
     int const innermost = its.named_after(-1);
     pitch_ = most_led_by_one(its, innermost) + 1;
-    area_ = pitch_ * static_cast<std::size_t>(its.fewest_and_most(innermost, -1).second);
+    area_ = pitch_ * static_cast<std::size_t>(its.largest(innermost));
     for (int level = innermost; level < its.levels(); level = its.named_after(level))
       area_ = std::max(area_, size(level));
   }
@@ -80,7 +80,7 @@ class bundle_rooms {
 
  private:
   std::size_t size(int below) const {
-    return static_cast<std::size_t>(its_.fewest_and_most(below, -1).second) * most_led_by_one(its_, below);
+    return static_cast<std::size_t>(its_.largest(below)) * most_led_by_one(its_, below);
   }
 
   nest const& its_;
