@@ -150,8 +150,8 @@ void print_choice(int p, std::size_t bytes, nest const& levels) {
   bool const in_slices = name == slices_by_level::name;
   std::cout << p << ',' << bytes << ',' << name << ',';
   for (int level = 0, written = 0; level < levels.levels(); ++level) {
-    if (in_slices && levels.is_short_round(level)) continue;
-    std::cout << (written++ != 0 ? "x" : "") << (in_slices ? levels.most_in_long(level) : levels.most(level));
+    if (in_slices && !levels.cuts(level)) continue;
+    std::cout << (written++ != 0 ? "x" : "") << (in_slices ? levels.most_cut(level) : levels.most(level));
     if (in_slices) std::cout << '/' << levels.fewest(level);
   }
   std::cout << '\n';

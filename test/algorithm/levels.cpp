@@ -504,7 +504,9 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
         auto& level = levels.emplace_back();
         for (int const i : at) level.push_back(i / together);
       }
-      nest const its(p, levels);
+      std::vector<distance> far(sizes.size(), distance::host);
+      far.front() = sizes.size() > 1 ? distance::cache : distance::host, far.push_back(distance::network);
+      nest const its(p, levels, far);
       std::vector<int> const& hosts = levels.back();
       auto const ranks_of = [&](int host) { return static_cast<std::size_t>(std::ranges::count(hosts, host)); };
       INFO(p << " ranks, " << its.text() << (shuffled ? ", shuffled" : ""));
@@ -648,17 +650,17 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
         for (auto const& counts : laws::distributions(p, 5)) {
           auto const all = laws::words_of_all(counts);
           auto const mine = laws::words_of(comm.rank(), counts[here]);
-          std::vector<std::string> gathered(all.size()), combined(counts[here]);
-          slices_by_level const slices{.levels = &its};
-          colligo::all_gatherv(comm, mine, gathered, counts, slices);
-          laws::expect(gathered == all, "all_gatherv by levels", p, 5);
-          std::vector<std::string> bundled(all.size());
-          colligo::all_gatherv(comm, mine, bundled, counts, tag);
-          laws::expect(bundled == all, "all_gatherv by levels in bundles", p, 5);
-          colligo::reduce_scatter(comm, laws::words_of(comm.rank(), all.size()), combined, counts,
-                                  as_commutative(laws::concatenation{}), slices);
-          laws::expect_words(combined, p, its.consecutive(), "reduce_scatter by levels",
-                             std::reduce(counts.begin(), counts.begin() + comm.rank()));
+          auto const by = [&](auto const& its_tag) {
+            std::vector<std::string> gathered(all.size()), combined(counts[here]);
+            colligo::all_gatherv(comm, mine, gathered, counts, its_tag);
+            laws::expect(gathered == all, "all_gatherv by levels", p, 5);
+            colligo::reduce_scatter(comm, laws::words_of(comm.rank(), all.size()), combined, counts,
+                                    as_commutative(laws::concatenation{}), its_tag);
+            laws::expect_words(combined, p, its.consecutive(), "reduce_scatter by levels",
+                               std::reduce(counts.begin(), counts.begin() + comm.rank()));
+          };
+          by(slices_by_level{.levels = &its});
+          by(tag);
           int const root = static_cast<int>(all.size()) % p;
           std::vector<std::string> to_root(comm.rank() == root ? all.size() : 0), from_root(counts[here]);
           colligo::gatherv(comm, mine, to_root, counts, root, tag);

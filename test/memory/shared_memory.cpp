@@ -392,7 +392,8 @@ TEST_CASE("what automatic takes on 64, 128 and 288 ranks with a core each stays 
 TEST_CASE("short vectors by level: a rank writes one line per level, for whoever reads it there") {
   struct target { int p; std::vector<int> sizes; int lines, peers; };
   for (auto const& [p, sizes, lines, peers] :
-       {target{16, {4}, 2, 6}, {64, {4}, 3, 9}, {128, {4, 16, 2}, 4, 10}, {72, {}, 2, 15}, {288, {72}, 3, 18}}) {
+       {target{16, {4}, 2, 6}, {32, {4}, 2, 10}, {64, {4}, 3, 9}, {128, {4, 16, 2}, 4, 10}, {72, {}, 2, 15},
+        {288, {72}, 3, 18}}) {
     nest const its = nest::of_sizes(p, sizes);
     detail::row<operand> list;
     for (int const me : {0, p / 3, p - 1}) {

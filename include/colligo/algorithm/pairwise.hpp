@@ -27,9 +27,10 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// With `window` peers at a time; if p is a power of two, a rank sends to the same ranks that it receives from.
-template <steps Step>
-constexpr void exchange_pairs(Step& step, blocks const& in, blocks const& out, int window) {
+/// With `window` peers at a time; if p is a power of two, a rank sends to the same ranks that it receives from. The
+/// ranges for and from a rank are in[rank] and out[rank].
+template <steps Step, class Blocks>
+constexpr void exchange_pairs(Step& step, Blocks const& in, Blocks const& out, int window) {
   int const p = step.size(), me = step.rank();
   bool const mutual = std::has_single_bit(static_cast<unsigned>(p));
   for (int first = 1; first < p; first += std::max(1, std::min(window, p))) {

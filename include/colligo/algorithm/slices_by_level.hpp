@@ -34,7 +34,7 @@ void all_reduce_in_slices(nest const& its, Step& step, range left, int level) {
   slices_of_level const here{its, step, level};
   auto const slice = [cut = blocks{left, here.slices}](int part) { return cut[part]; };
   here.combine(slice);
-  if (here.leads()) all_reduce_in_slices(its, step, slice(here.mine), its.long_round_after(level));
+  if (here.leads()) all_reduce_in_slices(its, step, slice(here.mine), its.cut_after(level));
   here.collect(slice);
 }
 
@@ -43,7 +43,7 @@ void all_gather_in_slices(blocks_by_level const& columns, Step& step, int level)
   if (level == columns.its.levels()) return;
   slices_of_level const here{columns.its, step, level};
   here.lend(columns, false);
-  if (here.leads()) all_gather_in_slices(columns, step, columns.its.long_round_after(level));
+  if (here.leads()) all_gather_in_slices(columns, step, columns.its.cut_after(level));
   here.collect(here.shares_of(columns));
 }
 
@@ -52,7 +52,7 @@ void reduce_scatter_in_slices(blocks_by_level const& columns, Step& step, int le
   if (level == columns.its.levels()) return;
   slices_of_level const here{columns.its, step, level};
   here.combine(here.shares_of(columns));
-  if (here.leads()) reduce_scatter_in_slices(columns, step, columns.its.long_round_after(level));
+  if (here.leads()) reduce_scatter_in_slices(columns, step, columns.its.cut_after(level));
   here.lend(columns, true);
 }
 
@@ -77,10 +77,10 @@ struct slices_by_level {
   double sum(machine const& m, int p, double left, F const& f) const {
     return detail::with_nest(levels, p, [&](nest const& its) {
       double all = 0;
-      for (int level = its.long_round_after(-1); level < its.levels() && left > 0;
-           level = its.long_round_after(level)) {
+      for (int level = its.cut_after(-1); level < its.levels() && left > 0;
+           level = its.cut_after(level)) {
         left /= its.fewest(level);
-        all += f(detail::on_level(m, its, level), its.most_in_long(level), left);
+        all += f(detail::on_level(m, its, level), its.most_cut(level), left);
       }
       return all;
     });
@@ -94,7 +94,7 @@ struct slices_by_level {
     return detail::with_nest(levels, p, [](nest const& its) {
       if (!its.even() || !its.pairs_off()) return formula::estimate;
       bool pairs_off = true;   // messages of a step do, so that no turn is left out
-      for (int level = its.long_round_after(-1); level < its.levels(); level = its.long_round_after(level))
+      for (int level = its.cut_after(-1); level < its.levels(); level = its.cut_after(level))
         pairs_off = pairs_off && (its.fewest(level) <= 4 || is_power_of_two(its.fewest(level)));
       return exact_if(pairs_off);
     });
@@ -109,7 +109,7 @@ struct slices_by_level {
     template <steps Step>
     void operator()(Step& step, range all) const {
       this->with(step.size(),
-                 [&](nest const& its) { detail::all_reduce_in_slices(its, step, all, its.long_round_after(-1)); });
+                 [&](nest const& its) { detail::all_reduce_in_slices(its, step, all, its.cut_after(-1)); });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
@@ -129,7 +129,7 @@ struct slices_by_level {
       this->with(step.size(), [&](nest const& its) {
         detail::blocks_by_level const columns{its, block, true};
         columns.copy_all(step, false);
-        detail::reduce_scatter_in_slices(columns, step, its.long_round_after(-1));
+        detail::reduce_scatter_in_slices(columns, step, its.cut_after(-1));
         step(copy{columns.of_own(step.rank()), block[step.rank()]});
       });
     }
@@ -148,7 +148,7 @@ struct slices_by_level {
       this->with(step.size(), [&](nest const& its) {
         detail::blocks_by_level const columns{its, block, true};
         step(copy{block[step.rank()], columns.of_own(step.rank())});
-        detail::all_gather_in_slices(columns, step, its.long_round_after(-1));
+        detail::all_gather_in_slices(columns, step, its.cut_after(-1));
         columns.copy_all(step, true);
       });
     }

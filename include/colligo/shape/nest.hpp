@@ -61,6 +61,19 @@ class nest {
     while (level < levels() && is_short_round(level));
     return level;
   }
+  /// A long round on which vectors are cut into slices: not on levels of a host whose groups differ so much that most
+  /// ranks would lead none.
+  bool cuts(int level) const { return levels_[index(level)].cuts; }
+  int cut_before(int level) const {
+    do --level;
+    while (level >= 0 && !cuts(level));
+    return level;
+  }
+  int cut_after(int level) const {
+    do ++level;
+    while (level < levels() && !cuts(level));
+    return level;
+  }
   /// The level before or after one that is no round at all, but was named.
   int named_before(int level) const {
     do --level;
@@ -90,10 +103,11 @@ class nest {
   int largest(int level) const { return level < 0 ? 1 : levels_[index(level)].ranks.second; }
   /// Parts of the largest group of a level: groups of the one below.
   int most(int level) const { return levels_[index(level)].most; }
-  /// Of a level that is no short round: groups of the one before that is none.
+  /// Of a long round: groups of the one before that is one.
   int most_in_long(int level) const { return levels_[index(level)].most_in_long; }
-  /// Parts of the smallest group of a level that is no short round: groups of the one before.
+  /// Of a level that cuts: parts of its smallest and largest group, groups of the one before.
   int fewest(int level) const { return levels_[index(level)].fewest; }
+  int most_cut(int level) const { return levels_[index(level)].most_cut; }
   /// That a place is in; below the innermost level it is there alone.
   group group_at(int level, int place) const {
     if (level < 0) return {place, place + 1};
@@ -115,7 +129,7 @@ class nest {
   /// innermost group leads, among them those that the first part of the level above leads, and so on; blocks of parts
   /// that lead none stand beside those of the part that does for them. Which place's block is the i-th.
   int place_in_columns(int i) const { return columns().places[index(i)]; }
-  /// The blocks that a place leads on a level that is no short round: part of what it leads on the level below.
+  /// The blocks that a place leads on a level that cuts: part of what it leads on the level below.
   group share(int level, int place) const {
     detail::run_list const& begin = columns().begin;
     int const finer = level < 0 ? static_cast<int>(begin.size()) - 1 : levels_[index(level)].columns_above;
@@ -135,8 +149,8 @@ class nest {
 
   /// As many slices on each level as its largest group has parts.
   bool all_lead() const {
-    for (int level = long_round_after(-1); level < levels(); level = long_round_after(level))
-      if (fewest(level) != most_in_long(level)) return false;
+    for (int level = cut_after(-1); level < levels(); level = cut_after(level))
+      if (fewest(level) != most_cut(level)) return false;
     return true;
   }
   /// On each level all groups have as many parts.
@@ -153,9 +167,10 @@ class nest {
     detail::run_list first;   // place of each group, and the end
     std::vector<int> group;   // of each place; empty for many places: they are searched for
     distance far = distance::host;
-    bool is_round = false, is_short_round = false;
+    bool is_round = false, is_short_round = false, cuts = true;
     int group_with(int place) const;
-    int fewest = 1, most = 1, most_in_long = 1, columns_above = 1;   // slices that its own are cut into further out
+    int fewest = 1, most = 1, most_in_long = 1, most_cut = 1;
+    int columns_above = 1;   // slices that its own are cut into further out
     std::pair<int, int> ranks{1, 1};
   };
 
@@ -180,15 +195,16 @@ class nest {
   void stand_in_columns() const;
   int column_of(int place) const {
     int column = 0;
-    for (int level = long_round_after(-1); level < levels(); level = long_round_after(level))
+    for (int level = cut_after(-1); level < levels(); level = cut_after(level))
       column = column * fewest(level) +
-               part_of(long_round_before(level), group_at(level, place), place) % fewest(level);
+               part_of(cut_before(level), group_at(level, place), place) % fewest(level);
     return column;
   }
   static one_level level_of(std::vector<int> numbers, distance far);
   bool all_pair_off() const;
   void add_round(int level);
-  static int factor(int groups, distance far);
+  int factor(int level, int groups) const;
+  void pass_over_uneven();
   static constexpr int most_in_slices = 16;   // to be joined in one round where vectors are long
 
   detail::run_list members_, places_;

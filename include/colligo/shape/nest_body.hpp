@@ -55,13 +55,15 @@ namespace detail {
   arrange(kept, kept_far);
   pairs_off_ = all_pair_off();
   for (int level = 0; level < this->levels(); ++level) add_round(level);
+  pass_over_uneven();
   for (int level = 0; level < this->levels(); ++level) {
     one_level& its = levels_[index(level)];
-    std::tie(its.fewest, its.most_in_long) = fewest_and_most(level, long_round_before(level));
+    std::tie(its.fewest, its.most_cut) = fewest_and_most(level, cut_before(level));
+    its.most_in_long = fewest_and_most(level, long_round_before(level)).second;
     its.most = fewest_and_most(level, level - 1).second;
     its.ranks = fewest_and_most(level, -1);
   }
-  for (int level = long_round_after(-1); level < this->levels(); level = long_round_after(level))
+  for (int level = cut_after(-1); level < this->levels(); level = cut_after(level))
     for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= fewest(level);
   if (index(p) <= detail::run_list::few) stand_in_columns();
 }
@@ -97,7 +99,7 @@ namespace detail {
 // A nest of many ranks belongs to one rank.
 [[gnu::cold]] COLLIGO_BODY void nest::stand_in_columns() const {
   int count = 1;
-  for (int level = long_round_after(-1); level < levels(); level = long_round_after(level)) count *= fewest(level);
+  for (int level = cut_after(-1); level < levels(); level = cut_after(level)) count *= fewest(level);
   std::vector<int> columns(index(size())), begin(index(count) + 2, 0);
   for (int place = 0; place < size(); ++place) ++begin[index(column_of(place)) + 2];
   for (int column = 0; column < count; ++column) begin[index(column) + 2] += begin[index(column) + 1];
@@ -138,7 +140,7 @@ COLLIGO_BODY bool nest::all_pair_off() const {
 
 // In front of a level that joins many groups: some of them first.
 [[gnu::cold]] COLLIGO_BODY void nest::add_round(int level) {
-  int const most = fewest_and_most(level, level - 1).second, its_factor = factor(most, how_far(level));
+  int const most = fewest_and_most(level, level - 1).second, its_factor = factor(level, most);
   if (its_factor == 0) return;
   std::vector<int> numbers;
   int next = 0;
@@ -151,19 +153,37 @@ COLLIGO_BODY bool nest::all_pair_off() const {
   levels_.insert(levels_.begin() + level, level_of(std::move(numbers), how_far(level)));
   levels_[index(level)].is_round = true;
   levels_[index(level)].is_short_round = most <= most_in_slices;
+  levels_[index(level)].cuts = most > most_in_slices;
   if (pairs_off_ && !all_pair_off()) levels_.erase(levels_.begin() + level);
 }
 
-// Of so many groups, how many to join in the first of several rounds, a divisor if there is one about as large; 0: all
-// in one round. The farther a line comes, the more of them are read meanwhile.
-COLLIGO_BODY int nest::factor(int groups, distance far) {
+// Of so many parts at most, how many to join in the first of several rounds, a divisor of all numbers of parts if there
+// is one about as large; 0: all in one round. The farther a line comes, the more of them are read meanwhile.
+COLLIGO_BODY int nest::factor(int level, int groups) const {
   constexpr int most = 9;
-  if (groups <= (far == distance::cache ? 10 : 12)) return 0;
+  if (groups <= (how_far(level) == distance::cache ? 10 : 12)) return 0;
   double const rounds = std::ceil(std::log(groups) / std::log(most) - 1e-9), root = std::pow(groups, 1 / rounds);
-  int best = 0;
+  int common = groups, best = 0;
+  for (int place = 0; place < size(); place = group_at(level, place).last)
+    common = std::gcd(common, parts(level - 1, group_at(level, place)));
   for (int f = 2; f <= most; ++f)
-    if (groups % f == 0 && std::abs(f - root) < std::abs(best - root)) best = f;
-  return std::abs(best - root) <= 2 ? best : static_cast<int>(root);
+    if (common % f == 0 && std::abs(f - root) < std::abs(best - root)) best = f;
+  return std::abs(best - root) <= (common == groups ? 2 : 3) ? best : static_cast<int>(root);
+}
+
+// Where a rank would read more than without the level: bytes as fractions of the vector, by how far they come.
+COLLIGO_BODY void nest::pass_over_uneven() {
+  auto const read = [this](int level, int below) {
+    constexpr double cost[] = {1, 2.75, 6};
+    auto const [fewest, most] = fewest_and_most(level, below);
+    return cost[static_cast<int>(how_far(level))] * (most - 1) / fewest;
+  };
+  for (int level = cut_after(-1), above; (above = cut_after(level)) < levels(); level = above) {
+    if (how_far(above) == distance::network) return;
+    int const below = cut_before(level), slices = fewest_and_most(level, below).first;
+    levels_[index(level)].cuts =
+        read(level, below) + read(above, level) / slices <= 1.2 * read(above, below);
+  }
 }
 
 COLLIGO_BODY std::pair<int, int> nest::fewest_and_most(int level, int below) const {
