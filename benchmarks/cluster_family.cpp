@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Collectives with blocks, and scan, on several hosts: `automatic` beside the MPI library's own, in one run, with
+/// Collectives with blocks, all_reduce and scan on several hosts: `automatic` beside the MPI library's own, in one run, with
 /// ranks in the order of hosts and shuffled over them:
 ///   cluster/cluster --hosts 8 --ranks-per-host 4 --rate 100mbit --delay 1ms cluster_family
 #include <colligo/all_gather.hpp>
+#include <colligo/all_reduce.hpp>
 #include <colligo/all_to_all.hpp>
 #include <colligo/gather.hpp>
 #include <colligo/reduce_scatter.hpp>
@@ -46,6 +47,8 @@ std::vector<contest> contests_on(MPI_Comm comm, std::size_t p, int n) {
        [=](ints const& in, ints& out) { MPI_Gather(in.data(), n, MPI_INT, out.data(), n, MPI_INT, 0, comm); }, false},
       {scatter, p, 1, [=](ints const& in, ints& out) { colligo::scatter(c, in, out, 0); },
        [=](ints const& in, ints& out) { MPI_Scatter(in.data(), n, MPI_INT, out.data(), n, MPI_INT, 0, comm); }, false},
+      {all_reduce, 1, 1, [=](ints const& in, ints& out) { colligo::all_reduce(c, in, out, std::plus<>{}); },
+       [=](ints const& in, ints& out) { MPI_Allreduce(in.data(), out.data(), n, MPI_INT, MPI_SUM, comm); }},
       {scan, 1, 1, [=](ints const& in, ints& out) { colligo::scan(c, in, out, std::plus<>{}); },
        [=](ints const& in, ints& out) { MPI_Scan(in.data(), out.data(), n, MPI_INT, MPI_SUM, comm); }, false}};
 }

@@ -31,6 +31,15 @@ TEST_CASE("grouped doubling that combines early combines each rank's word exactl
     }));
 }
 
+TEST_CASE("padded blocks: all in few messages, of longer ones the rest straight, each rank's words in their places") {
+  for (int p = 1; p <= std::min(17, COLLIGO_TEST_MOST_RANKS); ++p)
+    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
+      for (std::size_t const radix : {2u, 3u, 32u})
+        for (std::size_t const longest : {1u, 2u, 5u})
+          laws::words(comm, colligo::padded_bruck{.radix = radix, .longest = longest}, 5, p);
+    }));
+}
+
 TEST_CASE("automatic and named algorithms keep words in order") {
   for (int const p : {1, 2, 3, 4, 6, 7, 8, 13})
     REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {

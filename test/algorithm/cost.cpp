@@ -113,6 +113,21 @@ TEST_CASE("grouped doubling that combines early: at most what its formula says, 
   CHECK(association(record(early, collective::all_reduce, 7, 4)).text(3, 2) == "((((0 1) (2 3)) (4 5)) 6)");
 }
 
+TEST_CASE("padded bruck: few messages for blocks up to the longest, the rest straight, and what they cost") {
+  for (int const p : {2, 5, 16, 33})
+    for (std::size_t const longest : {1u, 3u, 4u}) {
+      padded_bruck const tag{.radix = 3, .longest = longest};
+      std::size_t const n = 3 * static_cast<std::size_t>(p);
+      INFO("p = " << p << ", longest " << longest);
+      for (machine const& m : machines) {
+        auto const its = both<collective::all_to_all_v>(tag, m, p, n);
+        CHECK(its.recorded == Approx(its.formula).epsilon(1e-12));
+      }
+      auto const said = record(tag, collective::all_to_all_v, p, n);
+      if (p == 33) CHECK(said.messages() == (longest < 3 ? 32 + 7 : 7));
+    }
+}
+
 TEST_CASE("direct: one round of short vectors, two for each window of long ones") {
   for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
     auto const others = static_cast<std::size_t>(p - 1), n = static_cast<std::size_t>(100 * p);

@@ -56,6 +56,8 @@ TEST_CASE("all_to_all: blocks of other sizes for other ranks, and other sizes fr
   });
   for (std::size_t const radix : {3u, 4u, 5u})
     CHECK_NOTHROW(record(bruck{.radix = radix}, collective::all_to_all, 5, counts).verify());
+  for (std::size_t const longest : {1u, 3u})
+    CHECK_NOTHROW(record(padded_bruck{.longest = longest}, collective::all_to_all_v, 5, matrix).verify());
 }
 
 TEST_CASE("what uneven blocks touch, no other rank needs memory for") {

@@ -208,7 +208,12 @@ TEST_CASE("all_to_all: with others in few messages, or straight") {
   CHECK(choice(all_to_all, 33, 33 * 8) == "bruck");
   CHECK(choice(all_to_all, 33, 33 << 20) == "pairwise");
   CHECK(choice(all_to_all, 3, 24) == "pairwise");
-  CHECK(choice(all_to_all_v, 33, 0) == "pairwise");
+  CHECK(choice(all_to_all_v, 9, 0) == "pairwise");
+  auto const longest = [](std::size_t bytes) {
+    return name_of_choice(all_to_all_v, {.vector = blocks{{0, 512}, 512}, .element_size = 1, .longest = bytes});
+  };
+  for (std::size_t const bytes : {0u, 8u, 64u}) CHECK(longest(bytes) == "padded_bruck");
+  CHECK(longest(1 << 14) == "pairwise");
 }
 
 TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks and bytes") {

@@ -187,8 +187,14 @@ struct bundles_by_level {
       });
     }
     own_work work(blocks const& in, std::size_t) const {
-      double const copied = 2 * static_cast<double>(scratch(in, 1));
-      return {copied / std::max(1.0, static_cast<double>(in.longest())), copied};
+      return this->with(in.parts, [&](nest const& its) {
+        int const innermost = its.named_after(-1), outermost = its.levels() - 1;
+        if (innermost == outermost) return own_work{};
+        double copies = 2. * in.parts + 2. * static_cast<double>(detail::most_bundled(its, innermost));
+        for (int level = innermost; level < outermost; level = its.named_after(level))
+          copies += static_cast<double>(detail::most_bundled(its, level));
+        return own_work{copies, copies * static_cast<double>(in.longest())};
+      });
     }
 
     template <steps Step>

@@ -30,6 +30,7 @@
 #include "linear.hpp"
 #include "linear_ring.hpp"
 #include "multi_leader.hpp"
+#include "padded_bruck.hpp"
 #include "pairwise.hpp"
 #include "pipelined_chain.hpp"
 #include "pipelined_circulant.hpp"
@@ -76,6 +77,7 @@ using catalogue_of_tags = list_of_tags<   //
     linear,                           //
     pairwise,                         //
     bruck,                            //
+    padded_bruck,                     //
     doubling_123,                     //
     halving_scan,                     //
     dissemination,                    //

@@ -3,8 +3,8 @@
 /// Padded Bruck: all_to_all_v of short blocks as an all_to_all by bruck. Each block is padded to the longest one of any
 /// rank, which all ranks have to know. Of longer blocks the rest goes straight, as in pairwise.
 /// Picture  p = 3, longest 2, blocks a bb ccc: a. bb cc by bruck, then c straight
-/// Cost     bruck's for p blocks of the longest length, and pairwise's for what is longer, equal to the recorded schedule
-///          where all blocks are alike
+/// Cost     bruck's for p blocks of the longest length, and pairwise's for what is longer, equal to the recorded
+///          schedule where all blocks are alike
 /// Own work bruck's, and each block copied before and after
 /// Needs    any p, any counts; room for five times p of the longest blocks
 /// Order    nothing is combined
@@ -64,7 +64,8 @@ struct padded_bruck {
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       std::size_t const all = padded(p, 0).whole.size(), rest = n > all ? n - all : 0;
-      return n == 0 ? 0 : heads().cost(m, p, all) + detail::cost_of_pairs(m, p, static_cast<double>(rest * sizeof(T)), window);
+      double const straight = detail::cost_of_pairs(m, p, static_cast<double>(rest * sizeof(T)), window);
+      return n == 0 ? 0 : heads().cost(m, p, all) + straight;
     }
     static constexpr formula exact_for(machine const&, int p, std::size_t n) { return exact_if(divides(p, n)); }
 

@@ -255,6 +255,10 @@ inline void run_checked(port_base& port, call const& its, choice const& by) {
   port.execute(its, by);
 }
 
+/// all_to_all_v by the rules.
+template <class Lazy = void>
+void run_exchange(port_base& port, call const& its, choice const& by, policies_of_collective policies);
+
 // Out of line, so that other calls need no stack for it.
 template <class Lazy = void>
 [[gnu::cold, gnu::noinline]] void run_after(port_base& port, call const& its, choice const& by) {
@@ -284,8 +288,10 @@ template <class Lazy>
 void run_by_rules(endpoint& at, call const& its, policies_of_collective policies) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]] return run_after_by_rules(port, its, policies);
-  choice const* by = kept_choices::same(port, its);
-  run_checked(port, its, by ? *by : by_rules(port, its, policies));
+  choice const* const kept = kept_choices::same(port, its);
+  choice const& by = kept ? *kept : by_rules(port, its, policies);
+  if (its.what == collective::all_to_all_v) [[unlikely]] return run_exchange(port, its, by, policies);
+  run_checked(port, its, by);
 }
 
 template <class Lazy>
@@ -312,4 +318,5 @@ owned_running prepare_call(endpoint& at, call const& its, choice const& by,
 }  // namespace colligo
 
 #include "agree_body.hpp"
+#include "run_exchange_body.hpp"
 #include "trees_of_hosts.hpp"

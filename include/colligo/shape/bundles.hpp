@@ -52,6 +52,11 @@ inline std::size_t most_led_by_one(nest const& its, int below) {
   return most;
 }
 
+/// Blocks of the largest group of that level for those whom one of its places leads for, at most.
+inline std::size_t most_bundled(nest const& its, int below) {
+  return static_cast<std::size_t>(its.largest(below)) * most_led_by_one(its, below);
+}
+
 /// Where a rank keeps bundles, in slots of one block each: two areas for messages, then for each level but the last a
 /// room for what the own group has for those that the rank leads for, by sources, and one for what these have for it,
 /// by destinations.
@@ -79,9 +84,7 @@ class bundle_rooms {
   }
 
  private:
-  std::size_t size(int below) const {
-    return static_cast<std::size_t>(its_.largest(below)) * most_led_by_one(its_, below);
-  }
+  std::size_t size(int below) const { return most_bundled(its_, below); }
 
   nest const& its_;
   std::size_t first_, length_, area_, pitch_;

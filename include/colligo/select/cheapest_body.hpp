@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Prices for rules: the cheapest of some algorithms, those by level first.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "choose.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+// The quantities of a decision.
+struct costs {
+  situation const& its;
+  machine const& m;
+  int p;
+  double bytes, startup_bytes;   // so many bytes take as long as a start-up
+  bool in_memory;                // shared by many ranks
+
+  explicit costs(situation const& s)
+      : its(s), m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta),
+        in_memory(s.on_many_cores()) {}
+
+  /// A rank's own work.
+  template <class Policy>
+  double alone(Policy const& policy) const {
+    return m.alone(work_of(policy, its.vector, its.element_size), static_cast<double>(its.element_size));
+  }
+  /// Start-ups of messages to several ranks overlap so much that it pays to send several at a time.
+  bool overlaps() const { return m.f_further < 0.5; }
+  /// The time of a pipeline of that depth, in the best blocks; `byte` is the cost of a byte.
+  double pipelined(int depth, double per_byte) const {
+    double const blocks = std::max(1.0, bytes / best_block(depth, per_byte));
+    return (depth + blocks) * (m.alpha + bytes / blocks * per_byte);
+  }
+  /// A pipelined algorithm, with the best blocks on this network.
+  template <class Tag>
+  Tag in_best_blocks(int depth, double per_byte) const {
+    return {.block = static_cast<std::size_t>(best_block(depth, per_byte))};
+  }
+  /// Over memory, each rank reads as many bytes from each other rank: a line of each has to come, two or three at a
+  /// time.
+  double reads_of_all(double bytes_of_each) const {
+    double all = m.alpha + (p - 1) * 50e-9;
+    if (!its.levels) return all + (p - 1) * bytes_of_each * m.beta;
+    nest const& levels = *its.levels;
+    for (int level = 0; level < levels.levels(); ++level)
+      all += (levels.largest(level) - levels.largest(level - 1)) * bytes_of_each * m.at(levels.how_far(level)).beta;
+    return all;
+  }
+  /// Over memory, all others read one rank's published data: the lines are handed out one after the other.
+  double reads_of_one() const { return m.alpha + (p - 1) * (6e-9 + bytes * 0.054e-9); }
+  double best_block(int depth, double per_byte) const {
+    return std::max(1.0, depth < 1 ? bytes : std::sqrt(bytes * m.alpha / per_byte / depth));
+  }
+};
+
+/// Memory of a host where each rank has a core: a round costs a line's way there and back. The numbers are a model's,
+/// calibrated on published medians of other libraries; nobody has measured this library there.
+constexpr machine memory_of(double latency, int ways) {
+  double const read = 8e-9 + latency / 10;   // instructions, and ten lines are on their way
+  machine its{2 * latency + read, std::max(0.04e-9, latency / 1280), 0.05e-9, 1, 1, read / (2 * latency + read)};
+  its.ways = ways, its.fetched = true;
+  return its;
+}
+/// Of which nobody knows which are near; what a rank copies is in its cache.
+inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9, 1, 1, 1, {3e-9, 0.05e-9, 0.2e-9}};
+
+/// Half of the ranks of a cache read from others at once at full rate; all ranks of a host share one way to the
+/// network. Unless the network says otherwise start-ups between hosts overlap, because most of one is latency.
+inline std::array<machine, distances> machines_by_distance(situation const& s) {
+  machine between = s.network;
+  between.ways = 1, between.levels = nullptr;
+  if (between.f_further == 1) between.f_further = 1.0 / 6;
+  int const cached = s.levels ? s.levels->largest(s.levels->level_within(distance::socket)) : 1;
+  line_latencies const& of = s.latencies;
+  return {memory_of(of.cache, 0), memory_of(of.socket, std::max(2, cached / 2)), memory_of(of.host, 72), between};
+}
+
+inline constexpr int few_for_direct = 64;   // more ranks should not all send to one at a time
+/// Several messages at a time need an advantage, because long ones share links.
+inline constexpr double sharing_links = 1.02;
+
+// The cheapest of the algorithms considered, by closed formulas; the first of equals.
+template <collective C>
+class cheapest {
+ public:
+  explicit cheapest(costs const& of) : of_(of) {}
+
+  template <class Tag>
+  cheapest& among(Tag const& tag, bool possible = true, double handicap = 1) {
+    if (!possible) return *this;
+    auto const bytes = static_cast<std::size_t>(of_.bytes);
+    auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
+    Tag open = tag;   // filled in by the communicator
+    if constexpr (requires { open.levels; }) open.levels = nullptr;
+    if constexpr (requires { open.by_host; }) open.by_host = nullptr;
+    return at(handicap * policy.cost(of_.m, of_.p, bytes) + of_.alone(policy), open);
+  }
+  // Out of line: bytes of a choice beyond the knobs are indeterminate, and g++ would warn of copying them.
+  [[gnu::noinline]] cheapest& at(double price, any_algorithm const& its, bool possible = true) {
+    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = its;
+    return *this;
+  }
+  /// Halving and doubling, whole or after fewer halvings.
+  cheapest& among_halvings(bool possible = true) {
+    for (int h = 1; h < floor_lg(of_.p); ++h)
+      among(halving_doubling{.halvings = static_cast<std::size_t>(h)}, possible);
+    return among(halving_doubling{}, possible);
+  }
+  /// The circulant with its radices: above 2 if messages of one step overlap.
+  cheapest& among_circulants(bool possible = true) {
+    among(circulant{}, possible);
+    for (std::size_t const radix : {3u, 4u, 8u, 16u})
+      among(circulant{.radix = radix}, possible && of_.overlaps(), sharing_links);
+    return *this;
+  }
+  /// Every rank sends its block to every rank, for collectives that combine nothing.
+  cheapest& among_exchanges() {
+    double const others = of_.bytes - of_.bytes / of_.p;
+    return at(sharing_links * (of_.m.startups(of_.p - 1) + others * of_.m.beta), direct{},
+              of_.overlaps() && of_.p <= few_for_direct);
+  }
+  /// K-nomial trees, up to the flat one, if messages of one step overlap.
+  cheapest& among_knomials() {
+    if (!of_.overlaps()) return *this;
+    for (std::size_t const radix : {3u, 4u, 8u, 16u}) among(knomial_tree{radix});
+    return among(knomial_tree{static_cast<std::size_t>(of_.p)}, of_.p <= few_for_direct);
+  }
+  operator any_algorithm() const { return take_; }
+  costs const& of() const { return of_; }
+  bool found() const { return least_ < std::numeric_limits<double>::infinity(); }
+  double least() const { return least_; }   ///< seconds, of what has been considered
+
+ private:
+  costs const& of_;
+  double least_ = std::numeric_limits<double>::infinity();
+  any_algorithm take_;
+};
+
+// Between hosts: whole vectors in one round as long as the start-ups of a second round cost more than it saves.
+inline direct in_one_round(machine const& m, int hosts) {
+  double const others = hosts - 1, part = 1.0 / hosts;
+  double const saved = others * ((1 - 2 * part) * m.beta + (1 - part) * m.gamma);   // seconds per byte of the vector
+  return {.slices = static_cast<std::size_t>(std::min(m.startups(hosts - 1) / saved, 1e18))};
+}
+
+inline double longest_block(situation const& s) {
+  return static_cast<double>(s.vector.longest() * s.element_size);
+}
+// Whether it matters that blocks have different lengths.
+inline bool is_uneven(costs const& of) {
+  return of.its.vector.offsets && of.p * longest_block(of.its) - of.bytes >= 2 * of.startup_bytes;
+}
+
+// Algorithms that use levels, if these are known: leaders of hosts, or all ranks at once; whole vectors, or slices.
+template <collective C>
+cheapest<C> among_levels(costs const& of) {
+  using enum collective;
+  situation const& s = of.its;
+  cheapest<C> all(of);
+  auto const keeps_order = [&s](nest const& its) { return !combines(C) || s.commutes || its.consecutive(); };
+  if constexpr (C == all_reduce || C == reduce || C == broadcast)
+    if (s.hosts && keeps_order(*s.hosts)) {
+      all.among(hierarchical<>{.by_host = s.hosts});
+      if constexpr (C == all_reduce) {
+        int const level = s.hosts->level_within(distance::network), hosts = s.hosts->parts(level, {0, of.p});
+        all.among(hierarchical<binary_tree, direct>{.between = in_one_round(of.m.at(distance::network), hosts),
+                                                    .by_host = s.hosts}, hosts <= few_for_direct);
+        bool const for_each = s.vector.whole.size() >= static_cast<std::size_t>(s.hosts->largest(level));   // a slice
+        all.among(multi_leader<>{.by_host = s.hosts}, for_each);
+      }
+    }
+  if (!s.levels || !keeps_order(*s.levels)) return all;
+  bool const possible = s.hosts || !has_blocks(C) || !is_uneven(of);   // formulas are of even blocks
+  auto const add = [&]<class Tag>(Tag const& tag, bool also = true) {
+    if constexpr (offers<Tag, C, std::byte, any_functor>) all.among(tag, possible && also);
+  };
+  add(direct_by_level{s.levels}, s.levels->pairs_off());
+  add(leaders_by_level{s.levels});
+  add(slices_by_level{s.levels});
+  add(bundles_by_level{s.levels});
+  add(scan_by_level{s.levels}, s.levels->consecutive());
+  return all;
+}
+
+}  // namespace colligo
