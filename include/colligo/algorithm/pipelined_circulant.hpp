@@ -4,8 +4,8 @@
 /// blocks. In every round each rank sends one block and receives one, at the distances of the circulant graph in turn.
 /// Each rank computes its own schedule, by which it always has the block that it is to send. From all ranks at once it
 /// is an all_gatherv: a message is a list of blocks, one of each rank's data; backwards that is a reduce_scatter.
-/// Picture  p = 5, blocks ABC   round 1: 0->2 A   2: 0->3 B   3: 0->1 C, 2->3 A, 3->4 B
-///          4: 0->2 C, 2->4 A, 4->1 B   5: 0->3 C, 1->4 C, 3->1 A, 4->2 B      distances 2 3 1 2 3
+/// Picture  p = 5, blocks ABC   round 1: 0->3 A   2: 0->2 B   3: 0->4 C, 3->2 A, 2->1 B
+///          4: 0->3 C, 3->1 A, 1->4 B   5: 0->2 C, 4->1 C, 2->4 A, 1->3 B      distances 2 3 1 2 3
 /// Cost     with q = ceil(lg p) and N blocks: broadcast  (N - 1 + q) (alpha + n/N beta)
 ///          reduce  (N - 1 + q) (alpha + n/N (beta + gamma))
 ///          equal to the recorded schedule where N divides n and one-way messages cost as much as exchanges
@@ -51,7 +51,7 @@ struct pipelined_circulant {
 
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
-      auto ring = rooted_at(step, root);
+      auto ring = mirrored_at(step, root);
       auto const rounds = rounds_of(ring, cut(knob, all, element_size<T>(step), ring.size(), typical.beta));
       for (int i = 0; i < rounds.size(); ++i) {
         auto const round = rounds[i];

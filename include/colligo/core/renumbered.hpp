@@ -74,6 +74,13 @@ constexpr auto rooted_at(Step& step, int root) {
   int const p = step.size();
   return renumbered(step, (step.rank() - root + p) % p, p, [root, p](int v) { return (v + root) % p; });
 }
+/// The same, the other ranks counted downwards. What goes backwards rooted_at goes between the same ranks in the same
+/// direction as what goes forwards here, and needs no channels of its own in shared memory.
+template <steps Step>
+constexpr auto mirrored_at(Step& step, int root) {
+  int const p = step.size();
+  return renumbered(step, (root - step.rank() + p) % p, p, [root, p](int v) { return (root - v + p) % p; });
+}
 
 /// Extends an all_reduce for p = 2^k to any number of ranks: each spare rank sends its vector to its neighbour and gets
 /// the result back. Keeps order. If p is no power of two, this adds 2 one-way messages of the vector and one fold of
