@@ -27,7 +27,8 @@ struct padded_bruck {
   static constexpr std::string_view name = "padded_bruck";
 
   std::size_t radix = 2;     ///< at least 2
-  std::size_t longest = 0;   ///< elements of the longest block, the same on all ranks; 0: not known, all goes straight
+  std::size_t longest = 0;   ///< elements of the longest block, the same on all ranks; 0, not known, or more than 2^20:
+                             ///< all goes straight
 
   static constexpr std::array knobs{knob<padded_bruck>{"radix", &padded_bruck::radix},
                                     knob<padded_bruck>{"longest", &padded_bruck::longest}};
@@ -35,7 +36,8 @@ struct padded_bruck {
   template <class T>
   class all_to_all_v {
    public:
-    constexpr explicit all_to_all_v(padded_bruck const& of) : radix_{of.radix}, longest_(of.longest) {}
+    constexpr explicit all_to_all_v(padded_bruck const& of)
+        : radix_{of.radix}, longest_(of.longest <= 1u << 20 ? of.longest : 0) {}
 
     constexpr std::size_t scratch(blocks const& in, std::size_t) const { return 5 * padded(in.parts, 0).whole.size(); }
     constexpr own_work work(blocks const& in, std::size_t element_size) const {
