@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Collectives with blocks, all_reduce and scan on several hosts: `automatic` beside the MPI library's own, in one run, with
-/// ranks in the order of hosts and shuffled over them:
+/// Collectives with blocks, all_reduce and scan on several hosts: `automatic` beside the MPI library's own, in one run,
+/// with ranks in the order of hosts and shuffled over them:
 ///   cluster/cluster --hosts 8 --ranks-per-host 4 --rate 100mbit --delay 1ms cluster_family
 #include <colligo/all_gather.hpp>
 #include <colligo/all_reduce.hpp>

@@ -182,7 +182,7 @@ COLLIGO_BODY void nest::pass_over_uneven() {
     if (how_far(above) == distance::network) return;
     int const below = cut_before(level), slices = fewest_and_most(level, below).first;
     levels_[index(level)].cuts =
-        read(level, below) + read(above, level) / slices <= 1.25 * read(above, below);
+        read(level, below) + read(above, level) / slices <= 1.3 * read(above, below);
   }
 }
 
