@@ -33,7 +33,7 @@ bool same_bits_on_all_ranks(int p, std::size_t n, Tag tag) {
 }  // namespace
 
 TEST_CASE("every algorithm combines each rank's word exactly once, in order where it keeps order") {
-  for (int p = 1; p <= COLLIGO_TEST_MOST_RANKS; ++p)
+  for (int p = 1; p <= COLLIGO_TEST_MOST_RANKS; p += p < 17 || p > 30 ? 1 : 7)
     REQUIRE_NOTHROW(colligo::run_threads(p, [](colligo::thread_communicator& comm) {
       for (std::size_t const n : {0u, 1u, 2u, 7u, 64u})
         tested::for_each_algorithm([&]<class Tag>(Tag tag) {

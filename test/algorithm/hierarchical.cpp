@@ -3,6 +3,8 @@
 // hosts. And trees over threads.
 #include <catch2/catch.hpp>
 
+#include <colligo/engine/port.hpp>
+
 #include <atomic>
 #include <random>
 #include <span>

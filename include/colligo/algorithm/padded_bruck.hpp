@@ -41,14 +41,15 @@ struct padded_bruck {
 
     constexpr std::size_t scratch(blocks const& in, std::size_t) const { return 5 * padded(in.parts, 0).whole.size(); }
     constexpr own_work work(blocks const& in, std::size_t element_size) const {
-      blocks const all = padded(in.parts, 0);
       if (longest_ == 0) return {};
+      blocks const all = padded(in.parts, 0);
       own_work const its = heads().work(all, element_size);
       return {its.moves + 2. * in.parts, its.copied + 2. * static_cast<double>(all.whole.size()), its.steps};
     }
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
+      if (longest_ == 0) return detail::exchange_pairs(step, in, out, window);
       int const p = step.size();
       blocks const from = padded(p, out.whole.last), to = padded(p, from.whole.last);
       auto const copy_heads = [&](blocks const& its, blocks const& rooms, bool there) {
@@ -59,7 +60,7 @@ struct padded_bruck {
         }
       };
       copy_heads(in, from, true);
-      if (longest_ != 0) heads()(step, from, to);
+      heads()(step, from, to);
       copy_heads(out, to, false);
       detail::exchange_pairs(step, rests{in, longest_}, rests{out, longest_}, window);
     }
