@@ -28,7 +28,7 @@ TEST_CASE("circulant all_reduce: 2 ceil(lg p) rounds and 2 (p-1)/p n elements fo
 }
 
 TEST_CASE("circulant in any radix: nothing is moved twice, fewer rounds of more messages, and what they cost") {
-  for (int p = 2; p <= 2 * COLLIGO_TEST_MOST_RECORDED_RANKS; ++p)
+  for (int p = 2; p <= 2 * COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 8)
     for (std::size_t const radix : {2u, 3u, 4u, 7u, 1000u}) {
       circulant const tag{.radix = radix};
       auto const n = static_cast<std::size_t>(4 * p);

@@ -30,7 +30,7 @@ void expect(bool right, char const* what) {
 }  // namespace
 
 TEST_CASE("requests of all kinds, in progress together, completed in any order") {
-  for (int p = 1; p <= most; ++p)
+  for (int p = 1; p <= most; p += p < 6 ? 1 : 3)
     for (std::vector<std::string> const& ways :
          {std::vector<std::string>{""}, {"@shared_memory"}, {"", "@shared_memory"}}) {
       unsigned const seed = static_cast<unsigned>(p) * 100 + static_cast<unsigned>(ways.size());
