@@ -110,6 +110,11 @@ struct leaders_by_level {
   }
 
   struct in_bundles : detail::over_levels<leaders_by_level> {
+    // f(its, places): where blocks are while bundles of them travel.
+    template <class F>
+    void with_places(int p, blocks const& block, F const& f) const {
+      with(p, [&](nest const& its) { f(its, detail::blocks_by_level{its, block, false, its.consecutive()}); });
+    }
     static std::size_t scratch(blocks const& vector, std::size_t) { return vector.whole.size(); }
     own_work work(blocks const& vector, std::size_t) const {
       if (in_order(vector.parts)) return {};
@@ -157,8 +162,7 @@ struct leaders_by_level {
   struct gatherv : in_bundles {
     template <steps Step>
     void operator()(Step& step, blocks const& block, int root) const {
-      this->with(step.size(), [&](nest const& its) {
-        detail::blocks_by_level const places{its, block, false, its.consecutive()};
+      this->with_places(step.size(), block, [&](nest const& its, detail::blocks_by_level const& places) {
         if (!places.in_place) step(copy{block[step.rank()], places.of_own(step.rank())});
         detail::gather_by_level(its, step, places, root, detail::along::long_rounds);
         if (step.rank() == root) places.copy_all(step, true);
@@ -179,8 +183,7 @@ struct leaders_by_level {
     template <steps Step>
     void operator()(Step& step, blocks const& block) const {
       using detail::along;
-      this->with(step.size(), [&](nest const& its) {
-        detail::blocks_by_level const places{its, block, false, its.consecutive()};
+      this->with_places(step.size(), block, [&](nest const& its, detail::blocks_by_level const& places) {
         int const root = its.rank_at(0);
         detail::fold_by_level(its, step, block.whole, root, along::below_outermost);
         detail::along_leaders(its, step.rank(), root, false, along::outermost,
@@ -215,8 +218,7 @@ struct leaders_by_level {
     template <steps Step>
     void operator()(Step& step, blocks const& block) const {
       using detail::along;
-      this->with(step.size(), [&](nest const& its) {
-        detail::blocks_by_level const places{its, block, false, its.consecutive()};
+      this->with_places(step.size(), block, [&](nest const& its, detail::blocks_by_level const& places) {
         int const root = its.rank_at(0);
         if (!places.in_place) step(copy{block[step.rank()], places.of_own(step.rank())});
         detail::gather_by_level(its, step, places, root, along::below_outermost);
@@ -250,8 +252,7 @@ struct leaders_by_level {
   struct scatterv : in_bundles {
     template <steps Step>
     void operator()(Step& step, blocks const& block, int root) const {
-      this->with(step.size(), [&](nest const& its) {
-        detail::blocks_by_level const places{its, block, false, its.consecutive()};
+      this->with_places(step.size(), block, [&](nest const& its, detail::blocks_by_level const& places) {
         if (step.rank() == root) places.copy_all(step, false);
         detail::scatter_by_level(its, step, places, root, detail::along::long_rounds);
         if (!places.in_place) step(copy{places.of_own(step.rank()), block[step.rank()]});
