@@ -26,6 +26,7 @@
 #define COLLIGO_TEST_MOST_RANKS 33
 #endif
 
+using namespace std::string_view_literals;
 using namespace colligo;
 
 namespace {
@@ -290,14 +291,21 @@ TEST_CASE("COLLIGO_LEVELS: the rules decide as on such a host, and explain says 
 
 TEST_CASE("a nest of many ranks, kept in runs: ranks and places, groups, columns") {
   constexpr int p = 5003, hosts = 79;
-  for (bool const dealt_out : {false, true}) {
+  for (char const* const placed : {"in order", "dealt out", "in blocks dealt out", "anyhow"}) {
     std::vector<int> host;
-    for (int r = 0; r < p; ++r) host.push_back(dealt_out ? r % hosts : r / 64);
+    std::mt19937 random(7);
+    for (int r = 0; r < p; ++r)
+      host.push_back(placed == "in order"sv              ? r / 64
+                     : placed == "dealt out"sv           ? r % hosts
+                     : placed == "in blocks dealt out"sv ? r / 8 % hosts
+                     : r < hosts                         ? r   // numbered in the order of their lowest ranks
+                                                         : static_cast<int>(random() % hosts));
     detail::run_list const kept(host);
     nest const its = nest::of_hosts(host);
     int const level = its.level_within(distance::network);
     std::vector<int> columns;
-    bool right = its.consecutive() != dealt_out && its.parts(level, {0, p}) == hosts && kept.kept().empty();
+    bool right = its.consecutive() == (placed == "in order"sv) && its.parts(level, {0, p}) == hosts &&
+                 kept.kept().empty() == (placed != "anyhow"sv) && kept.list() == host;
     for (int r = 0; r < p; ++r) {
       int const place = its.place_of(r);
       auto const group = its.group_at(level, place);
@@ -309,7 +317,7 @@ TEST_CASE("a nest of many ranks, kept in runs: ranks and places, groups, columns
     }
     std::ranges::sort(columns);
     for (int r = 0; r < p; ++r) right = right && columns[static_cast<std::size_t>(r)] == r;
-    INFO((dealt_out ? "dealt out" : "in order"));
+    INFO(placed);
     CHECK(right);
   }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,16 +13,62 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Numbers by index, kept in runs of value + (i - first) / width * step if they are many and runs take less.
+/// Numbers in runs, written one after the other: a number so many times, these blocks again and again with a step
+/// between them, these rounds again with another, and so on.
+class number_runs {
+ public:
+  void push_back(int number);
+  int operator[](std::size_t i) const;
+  std::size_t size() const { return runs_.empty() ? 0 : size_; }
+  bool empty() const { return runs_.empty(); }
+  /// f(number), one after the other.
+  template <class F>
+  void for_each(F const& f) const {
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      visit(runs_[i].levels, levels_end(i), runs_[i].value, first_behind(i) - runs_[i].first, f);
+  }
+  /// As they travel.
+  std::size_t words() const { return 2 + 3 * runs_.size() + 2 * levels_.size(); }
+  void write(std::vector<int>& words) const;
+  void read(int const*& words, std::size_t size);
+
+ private:
+  struct run {
+    int first, value, levels;   ///< which of levels_ is its innermost
+  };
+  struct level {
+    int period, step;
+  };
+  int levels_end(std::size_t i) const {
+    return i + 1 < runs_.size() ? runs_[i + 1].levels : static_cast<int>(levels_.size());
+  }
+  int first_behind(std::size_t i) const { return i + 1 < runs_.size() ? runs_[i + 1].first : static_cast<int>(size_); }
+  std::int64_t at(std::size_t i, int place) const;
+  template <class F>
+  void visit(int begin, int end, std::int64_t number, int left, F const& f) const {
+    if (begin == end)
+      for (; left > 0; --left) f(static_cast<int>(number));
+    for (level its{}; left > 0; left -= its.period, number += its.step) {
+      its = levels_[static_cast<std::size_t>(end) - 1];
+      visit(begin, end - 1, number, left < its.period ? left : its.period, f);
+    }
+  }
+
+  std::vector<run> runs_;
+  std::vector<level> levels_;
+  std::size_t size_ = 0;
+};
+
+/// Numbers by index, kept in runs if they are many and runs take less.
 class run_list {
  public:
   run_list() = default;
   /// Keeps the numbers as they are if there is no memory for runs.
   run_list(std::vector<int> numbers);
 
-  int operator[](std::size_t i) const { return runs_.empty() ? all_[i] : in_run(i); }
-  std::size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  int operator[](std::size_t i) const { return runs_.empty() ? all_[i] : runs_[i]; }
+  std::size_t size() const { return runs_.empty() ? all_.size() : runs_.size(); }
+  bool empty() const { return size() == 0; }
   std::vector<int> list() const;
   /// The numbers in memory; empty if they are kept in runs.
   std::span<int const> kept() const { return all_; }
@@ -30,12 +77,8 @@ class run_list {
   static constexpr std::size_t few = 4096;
 
  private:
-  static constexpr std::size_t words = 4;   // of a run: first, value, width, step
-  static std::vector<int> runs_of(std::vector<int> const& all);
-  int in_run(std::size_t i) const;
-
-  std::vector<int> all_, runs_;
-  std::size_t size_ = 0;
+  std::vector<int> all_;
+  number_runs runs_;
 };
 
 }  // namespace colligo

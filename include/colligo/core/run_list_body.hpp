@@ -9,45 +9,71 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold]] COLLIGO_BODY run_list::run_list(std::vector<int> numbers) : all_(std::move(numbers)), size_(all_.size()) {
-  if (size_ <= few) return;
+COLLIGO_BODY std::int64_t number_runs::at(std::size_t i, int place) const {
+  run const& its = runs_[i];
+  std::int64_t number = its.value;
+  place -= its.first;
+  for (int l = levels_end(i); l-- > its.levels;) {
+    level const& of = levels_[static_cast<std::size_t>(l)];
+    number += std::int64_t{place / of.period} * of.step, place %= of.period;
+  }
+  return number;
+}
+
+// A number that is not what the latest run says next makes a level of what it says so far, or begins another run.
+[[gnu::cold]] COLLIGO_BODY void number_runs::push_back(int number) {
+  auto const place = static_cast<int>(size_);
+  std::size_t const latest = runs_.size() - 1;
+  if (runs_.empty() || at(latest, place) != number) {
+    auto const begin = static_cast<int>(levels_.size());
+    int const length = runs_.empty() ? 0 : place - runs_[latest].first;
+    bool const goes_on = length != 0 && (runs_[latest].levels == begin || length % levels_.back().period == 0);
+    if (goes_on) levels_.push_back({length, number - runs_[latest].value});
+    else runs_.push_back({place, number, begin});
+  }
+  ++size_;
+}
+
+COLLIGO_BODY int number_runs::operator[](std::size_t i) const {
+  auto const place = static_cast<int>(i);
+  std::size_t at_run = 0;
+  for (std::size_t behind = runs_.size(); behind - at_run > 1;) {
+    std::size_t const middle = (at_run + behind) / 2;
+    (runs_[middle].first <= place ? at_run : behind) = middle;
+  }
+  return static_cast<int>(at(at_run, place));
+}
+
+[[gnu::cold]] COLLIGO_BODY void number_runs::write(std::vector<int>& words) const {
+  words.push_back(static_cast<int>(runs_.size())), words.push_back(static_cast<int>(levels_.size()));
+  for (run const& its : runs_) words.insert(words.end(), {its.first, its.value, its.levels});
+  for (level const& its : levels_) words.insert(words.end(), {its.period, its.step});
+}
+
+[[gnu::cold]] COLLIGO_BODY void number_runs::read(int const*& words, std::size_t size) {
+  runs_.resize(static_cast<std::size_t>(words[0])), levels_.resize(static_cast<std::size_t>(words[1]));
+  size_ = size, words += 2;
+  for (run& its : runs_) its = {words[0], words[1], words[2]}, words += 3;
+  for (level& its : levels_) its = {words[0], words[1]}, words += 2;
+}
+
+[[gnu::cold]] COLLIGO_BODY run_list::run_list(std::vector<int> numbers) : all_(std::move(numbers)) {
+  if (all_.size() <= few) return;
   try {
-    runs_ = runs_of(all_);
+    for (int const number : all_) {
+      runs_.push_back(number);
+      if (runs_.words() >= all_.size() / 2) break;   // not worth it
+    }
   } catch (std::bad_alloc const&) {   // other ranks may rely on this one
   }
-  if (!runs_.empty()) all_ = std::vector<int>();   // not {}, which keeps the memory
-}
-
-[[gnu::cold]] COLLIGO_BODY std::vector<int> run_list::runs_of(std::vector<int> const& all) {
-  std::vector<int> runs;
-  for (std::size_t i = 0; i < all.size();) {
-    if (runs.size() >= all.size() / 2) return {};   // not worth it
-    int const value = all[i];
-    std::size_t end = i;
-    while (end < all.size() && all[end] == value) ++end;
-    int const first = static_cast<int>(i), width = static_cast<int>(end - i);
-    int const step = end < all.size() ? all[end] - value : 0;
-    while (end < all.size() && all[end] == value + (static_cast<int>(end) - first) / width * step) ++end;
-    for (int const word : {first, value, width, step}) runs.push_back(word);
-    i = end;
-  }
-  return runs;
-}
-
-COLLIGO_BODY int run_list::in_run(std::size_t i) const {
-  std::size_t at = 0;
-  for (std::size_t behind = runs_.size() / words; behind - at > 1;) {
-    std::size_t const middle = (at + behind) / 2;
-    (static_cast<std::size_t>(runs_[middle * words]) <= i ? at : behind) = middle;
-  }
-  int const* const its = runs_.data() + at * words;   // as they were pushed
-  return its[1] + (static_cast<int>(i) - its[0]) / its[2] * its[3];
+  if (runs_.size() == all_.size()) all_ = std::vector<int>();   // not {}, which keeps the memory
+  else runs_ = {};
 }
 
 [[gnu::cold]] COLLIGO_BODY std::vector<int> run_list::list() const {
-  std::vector<int> its;
+  std::vector<int> its(all_);
   its.reserve(size());
-  for (std::size_t i = 0; i < size(); ++i) its.push_back((*this)[i]);
+  runs_.for_each([&](int number) { its.push_back(number); });
   return its;
 }
 

@@ -115,7 +115,7 @@ struct kept_choices final : kept_with_port {
   static nest const* hosts_of(port_base& port) {
     if (port.hosts.empty()) return nullptr;
     std::optional<nest>& kept = of(port).hosts;
-    if (!kept) kept.emplace(nest::of_hosts(port.hosts.list()));
+    if (!kept) kept.emplace(nest::without_columns(port.hosts.list()));
     return &*kept;
   }
   static int host_count(port_base& port) {

@@ -35,6 +35,12 @@ class nest {
   /// one. Precondition: numbers above 0.
   static nest of_sizes(int p, std::span<int const> sizes, std::span<int const> hosts = {});
   static nest of_hosts(std::span<int const> hosts);
+  /// The same for a host_map. If there are many ranks it lacks columns, which take up to half a byte a rank: no slices.
+  static nest without_columns(std::span<int const> hosts) {
+    nest its = of_hosts(hosts);
+    if (hosts.size() > detail::run_list::few) its.columns_ = {};
+    return its;
+  }
 
   int size() const { return static_cast<int>(members_.size()); }
   /// Which rank is at a place, and where a rank is.
@@ -128,10 +134,10 @@ class nest {
   /// The ranks' blocks stand in columns where slices of levels are to be whole: those first that the first part of each
   /// innermost group leads, among them those that the first part of the level above leads, and so on; blocks of parts
   /// that lead none stand beside those of the part that does for them. Which place's block is the i-th.
-  int place_in_columns(int i) const { return columns().places[index(i)]; }
+  int place_in_columns(int i) const { return columns_.places[index(i)]; }
   /// The blocks that a place leads on a level that cuts: part of what it leads on the level below.
   group share(int level, int place) const {
-    detail::run_list const& begin = columns().begin;
+    detail::run_list const& begin = columns_.begin;
     int const finer = level < 0 ? static_cast<int>(begin.size()) - 1 : levels_[index(level)].columns_above;
     int const first = column_of(place) / finer * finer;
     return {begin[index(first)], begin[index(first + finer)]};
@@ -139,7 +145,7 @@ class nest {
   /// Those of its group, or of it alone below the innermost level, that are in one column with its own.
   group column_within(int level, int place) const {
     group const own = group_at(level, place);
-    auto const at = [&its = columns(), column = index(column_of(place))](int bound) {
+    auto const at = [&its = columns_, column = index(column_of(place))](int bound) {
       int first = its.begin[column];
       while (first < its.begin[column + 1] && its.places[index(first)] < bound) ++first;
       return first;
@@ -184,15 +190,15 @@ class nest {
     auto const& first = levels_[index(level)].first;
     return {first[index(g)], first[index(g + 1)]};
   }
+  template <class F>
+  void for_each_group(int level, F const& f) const {
+    for (std::size_t g = 1; g < levels_[index(level)].first.size(); ++g) f(group_of(level, static_cast<int>(g) - 1));
+  }
   void arrange(std::vector<std::vector<int>> const& levels, std::vector<distance> const& far);
   struct ranks_in_columns {
     detail::run_list places, begin;   // by column; where each begins, and the end
   };
-  ranks_in_columns const& columns() const {
-    if (columns_.places.empty()) [[unlikely]] stand_in_columns();
-    return columns_;
-  }
-  void stand_in_columns() const;
+  void stand_in_columns();
   int column_of(int place) const {
     int column = 0;
     for (int level = cut_after(-1); level < levels(); level = cut_after(level))
@@ -208,7 +214,7 @@ class nest {
   static constexpr int most_in_slices = 16;   // to be joined in one round where vectors are long
 
   detail::run_list members_, places_;
-  ranks_in_columns mutable columns_;   // of many ranks once they are asked for
+  ranks_in_columns columns_;
   std::vector<one_level> levels_;
   bool consecutive_ = true, pairs_off_ = true;
 };

@@ -5,26 +5,43 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
-#include "../core/row.hpp"
 #include "nest.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
+// Those with equal numbers stay in order. Returns where those with each of `count` numbers begin, and the end.
+[[gnu::cold]] COLLIGO_BODY std::vector<int> sort_by(std::vector<int> const& number, int count, std::vector<int>& all) {
+  auto const index = [](int i) { return static_cast<std::size_t>(i); };
+  std::vector<int> begin(index(count) + 2, 0), sorted(all.size());
+  for (int const its : number) ++begin[index(its) + 2];
+  for (int c = 0; c < count; ++c) begin[index(c) + 2] += begin[index(c) + 1];
+  for (int const each : all) sorted[index(begin[index(number[index(each)]) + 1]++)] = each;
+  begin.pop_back();
+  all = std::move(sorted);
+  return begin;
+}
+
 [[gnu::cold]] COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
-  std::vector<int> order(numbers.size()), lowest(numbers.size());
+  auto const number = [&](int r) { return numbers[static_cast<std::size_t>(r)]; };
+  bool is_done = true;
+  for (int r = 0; is_done && r < static_cast<int>(numbers.size()); ++r)
+    is_done = 0 <= number(r) && number(r) <= r && number(number(r)) == number(r);
+  if (is_done) return numbers;
+  std::vector<int> order(numbers.size()), lowest(numbers.size()), digit(numbers.size());
   std::iota(order.begin(), order.end(), 0);
-  sort_numbers(order.data(), order.size(), numbers.data(), [](void const* of, int a, int b) {
-    auto const* const number = static_cast<int const*>(of);
-    return number[a] != number[b] ? number[a] < number[b] : a < b;
-  });
+  for (int bits = 0; bits < 32; bits += 8) {
+    for (std::size_t r = 0; r < numbers.size(); ++r)
+      digit[r] = static_cast<int>(static_cast<unsigned>(numbers[r]) >> bits & 255);
+    sort_by(digit, 256, order);
+  }
   for (std::size_t i = 0; i < order.size(); ++i) {
-    auto const number = [&](std::size_t at) { return numbers[static_cast<std::size_t>(order[at])]; };
-    bool const begins = i == 0 || number(i) != number(i - 1);
+    bool const begins = i == 0 || number(order[i]) != number(order[i - 1]);
     lowest[static_cast<std::size_t>(order[i])] = begins ? order[i] : lowest[static_cast<std::size_t>(order[i - 1])];
   }
   return lowest;
@@ -65,20 +82,15 @@ namespace detail {
   }
   for (int level = cut_after(-1); level < this->levels(); level = cut_after(level))
     for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= fewest(level);
-  if (index(p) <= detail::run_list::few) stand_in_columns();
+  stand_in_columns();
 }
 
-// Ranks sorted by the groups that they are in, from the outermost on.
+// Ranks sorted by the groups that they are in, from the outermost on: by each level, keeping the order of those below.
 [[gnu::cold]] COLLIGO_BODY void nest::arrange(std::vector<std::vector<int>> const& levels,
                                              std::vector<distance> const& far) {
   std::vector<int> members(members_.size()), places(members_.size());
   std::iota(members.begin(), members.end(), 0);
-  detail::sort_numbers(members.data(), members.size(), &levels, [](void const* of, int a, int b) {
-    auto const& all = *static_cast<std::vector<std::vector<int>> const*>(of);
-    for (std::size_t level = all.size(); level-- > 0;)
-      if (all[level][index(a)] != all[level][index(b)]) return all[level][index(a)] < all[level][index(b)];
-    return a < b;
-  });
+  for (auto const& level : levels) detail::sort_by(level, size(), members);   // groups are known as ranks
   for (std::size_t place = 0; place < members.size(); ++place) {
     places[index(members[place])] = static_cast<int>(place);
     consecutive_ = consecutive_ && members[place] == static_cast<int>(place);
@@ -96,16 +108,24 @@ namespace detail {
   members_ = std::move(members), places_ = std::move(places);
 }
 
-// A nest of many ranks belongs to one rank.
-[[gnu::cold]] COLLIGO_BODY void nest::stand_in_columns() const {
+// By its part of each group: column_of() for all places at once.
+[[gnu::cold]] COLLIGO_BODY void nest::stand_in_columns() {
+  std::vector<int> column(index(size()), 0), places(index(size()));
   int count = 1;
-  for (int level = cut_after(-1); level < levels(); level = cut_after(level)) count *= fewest(level);
-  std::vector<int> columns(index(size())), begin(index(count) + 2, 0);
-  for (int place = 0; place < size(); ++place) ++begin[index(column_of(place)) + 2];
-  for (int column = 0; column < count; ++column) begin[index(column) + 2] += begin[index(column) + 1];
-  for (int place = 0; place < size(); ++place) columns[index(begin[index(column_of(place)) + 1]++)] = place;
-  begin.pop_back();
-  columns_ = {std::move(columns), std::move(begin)};
+  for (int level = cut_after(-1); level < levels(); level = cut_after(level)) {
+    int const slices = fewest(level), below = cut_before(level);
+    count *= slices;
+    for_each_group(level, [&](group all) {
+      for (int k = 0, n = parts(below, all); k < n; ++k) {
+        group const its = part(below, all, k);
+        for (int place = its.first; place < its.last; ++place)
+          column[index(place)] = column[index(place)] * slices + k % slices;
+      }
+    });
+  }
+  std::iota(places.begin(), places.end(), 0);
+  std::vector<int> begin = detail::sort_by(column, count, places);
+  columns_ = {std::move(places), std::move(begin)};
 }
 
 COLLIGO_BODY nest::one_level nest::level_of(std::vector<int> numbers, distance far) {
@@ -125,17 +145,23 @@ COLLIGO_BODY int nest::one_level::group_with(int place) const {
   return static_cast<int>(at);
 }
 
-COLLIGO_BODY bool nest::all_pair_off() const {
+// Whom a place reads in the next part, for all places of the parts of a group: round again together after so many.
+[[gnu::cold]] COLLIGO_BODY bool nest::all_pair_off() const {
   if (consecutive_) return true;
+  bool in_order = true;
   for (int level = 0; level < levels(); ++level)
-    for (int place = 0; place < size(); ++place) {
-      group const all = group_at(level, place), own = group_at(level - 1, place);
-      for (int k = 0, before = -1; k < parts(level - 1, all); ++k) {
-        int const its = rank_at(partner(part(level - 1, all, k), own, place));
-        if (std::exchange(before, its) >= its) return false;
+    for_each_group(level, [&](group all) {
+      int const n = parts(level - 1, all);
+      int longest = 1;
+      for (int k = 0; k < n; ++k) longest = std::max(longest, part(level - 1, all, k).size());
+      for (int k = 1; in_order && k < n; ++k) {
+        group const before = part(level - 1, all, k - 1), its = part(level - 1, all, k);
+        std::int64_t const pairs = std::lcm(std::int64_t{before.size()}, std::int64_t{its.size()});
+        for (int i = 0; in_order && i < std::min<std::int64_t>(longest, pairs); ++i)
+          in_order = rank_at(before.first + i % before.size()) < rank_at(its.first + i % its.size());
       }
-    }
-  return true;
+    });
+  return in_order;
 }
 
 // In front of a level that joins many groups: some of them first.
@@ -144,12 +170,12 @@ COLLIGO_BODY bool nest::all_pair_off() const {
   if (its_factor == 0) return;
   std::vector<int> numbers;
   int next = 0;
-  for (int place = 0; place < size();) {
-    group const all = group_at(level, place);
+  for_each_group(level, [&](group all) {
     int const its_parts = parts(level - 1, all), made = (its_parts + its_factor - 1) / its_factor;
-    for (; place < all.last; ++place) numbers.push_back(next + part_of(level - 1, all, place) * made / its_parts);
+    for (int k = 0; k < its_parts; ++k)
+      numbers.insert(numbers.end(), index(part(level - 1, all, k).size()), next + k * made / its_parts);
     next += made;
-  }
+  });
   levels_.insert(levels_.begin() + level, level_of(std::move(numbers), how_far(level)));
   levels_[index(level)].is_round = true;
   levels_[index(level)].is_short_round = most <= most_in_slices;
@@ -164,8 +190,7 @@ COLLIGO_BODY int nest::factor(int level, int groups) const {
   if (groups <= (how_far(level) == distance::cache ? 10 : 12)) return 0;
   double const rounds = std::ceil(std::log(groups) / std::log(most) - 1e-9), root = std::pow(groups, 1 / rounds);
   int common = groups, best = 0;
-  for (int place = 0; place < size(); place = group_at(level, place).last)
-    common = std::gcd(common, parts(level - 1, group_at(level, place)));
+  for_each_group(level, [&](group all) { common = std::gcd(common, parts(level - 1, all)); });
   for (int f = 2; f <= most; ++f)
     if (common % f == 0 && std::abs(f - root) < std::abs(best - root)) best = f;
   return std::abs(best - root) <= (common == groups ? 2 : 3) ? best : static_cast<int>(root);
@@ -188,12 +213,10 @@ COLLIGO_BODY void nest::pass_over_uneven() {
 
 COLLIGO_BODY std::pair<int, int> nest::fewest_and_most(int level, int below) const {
   std::pair<int, int> its{size(), 0};
-  for (int place = 0; place < size();) {
-    group const all = group_at(level, place);
+  for_each_group(level, [&](group all) {
     int const n = parts(below, all);
     its = {std::min(its.first, n), std::max(its.second, n)};
-    place = all.last;
-  }
+  });
   return its;
 }
 
