@@ -9,14 +9,12 @@ endfunction()
 set(short --bytes 8:4096 --repeats 2 --sample-us 0)
 set(shortest --bytes 8,4096 --repeats 1 --sample-us 0)
 set(offers double:sum double:max float:sum float:max int:sum int:max located:maxloc struct:merge matrix:product)
-foreach(collective all_reduce reduce)
-  foreach(offer IN LISTS offers)
-    string(REPLACE ":" ";" words ${offer})
-    list(GET words 0 type)
-    list(GET words 1 op)
-    add_benchmark_test(${collective}_${type}_${op} 3
-      $<TARGET_FILE:compare> --collective ${collective} --type ${type} --op ${op} ${short})
-  endforeach()
+foreach(offer IN LISTS offers)
+  string(REPLACE ":" ";" words ${offer})
+  list(GET words 0 type)
+  list(GET words 1 op)
+  add_benchmark_test(reductions_${type}_${op} 3
+    $<TARGET_FILE:compare> --collective all_reduce,reduce --type ${type} --op ${op} ${short})
 endforeach()
 add_benchmark_test(all_reduce_split 4 $<TARGET_FILE:compare> --split 2 --algorithms mpi,automatic ${shortest})
 set_tests_properties(benchmark_all_reduce_split PROPERTIES PASS_REGULAR_EXPRESSION
@@ -32,28 +30,19 @@ add_test(NAME benchmark_sorted COMMAND sh -c
                 END {print n " rows"; exit bad || n < 16}']] sh
   ${COLLIGO_MPIRUN} 2 $<TARGET_FILE:compare> --sort speed --collective all_gather ${shortest})
 set_tests_properties(benchmark_sorted PROPERTIES LABELS benchmark PROCESSORS 2)
-foreach(collective broadcast all_gather gather scatter reduce_scatter_block scan exclusive_scan all_to_all barrier)
-  foreach(ranks 2 3)
-    add_benchmark_test(${collective}_p${ranks} ${ranks} $<TARGET_FILE:compare> --collective ${collective} ${short})
-  endforeach()
+set(family broadcast,all_gather,gather,scatter,reduce_scatter_block,scan,exclusive_scan,all_to_all,barrier)
+set(with_counts all_gatherv,gatherv,scatterv,reduce_scatter,all_to_all_v)
+foreach(ranks 2 3)
+  add_benchmark_test(family_p${ranks} ${ranks} $<TARGET_FILE:compare> --collective ${family} ${short})
 endforeach()
-foreach(distribution broadcast spike half_full linearly_decreasing geometric_curve)
-  foreach(collective all_gatherv gatherv scatterv reduce_scatter all_to_all_v)
-    add_benchmark_test(${collective}_${distribution} 3
-      $<TARGET_FILE:compare> --collective ${collective} --distribution ${distribution} ${short})
-  endforeach()
-endforeach()
+add_benchmark_test(distributions 3 $<TARGET_FILE:compare> --collective ${with_counts}
+  --distribution broadcast,spike,half_full,linearly_decreasing,geometric_curve ${short})
 # Started and waited for, and made once: struct has an operation made for MPI.
 foreach(mode nonblocking persistent)
-  foreach(collective broadcast all_gather all_gatherv gather gatherv scatter scatterv reduce_scatter
-          reduce_scatter_block scan exclusive_scan all_to_all all_to_all_v barrier)
-    add_benchmark_test(${mode}_${collective} 2
-      $<TARGET_FILE:compare> --mode ${mode} --collective ${collective} ${shortest})
-  endforeach()
-  foreach(collective all_reduce reduce)
-    add_benchmark_test(${mode}_${collective} 2
-      $<TARGET_FILE:compare> --mode ${mode} --collective ${collective} --type struct ${shortest})
-  endforeach()
+  add_benchmark_test(${mode} 2
+    $<TARGET_FILE:compare> --mode ${mode} --collective ${family},${with_counts} ${shortest})
+  add_benchmark_test(${mode}_reductions 2
+    $<TARGET_FILE:compare> --mode ${mode} --collective all_reduce,reduce --type struct ${shortest})
   add_benchmark_test(${mode}_from_one_root 2
     $<TARGET_FILE:compare> --mode ${mode} --collective broadcast --root 1 ${shortest})
 endforeach()
@@ -224,12 +213,10 @@ if(TARGET compare_mpich_check)
     --target compare_mpich_check overhead_mpich_check)
   set_tests_properties(benchmark_mpich_build PROPERTIES LABELS benchmark RESOURCE_LOCK build
     FIXTURES_SETUP benchmark_mpich)
-  foreach(collective all_reduce reduce)
-    add_test(NAME benchmark_mpich_${collective} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-      ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --collective ${collective} --type struct --op merge ${short})
-    set_tests_properties(benchmark_mpich_${collective} PROPERTIES LABELS benchmark
-      FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
-  endforeach()
+  add_test(NAME benchmark_mpich_reductions COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
+    ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --collective all_reduce,reduce --type struct --op merge ${short})
+  set_tests_properties(benchmark_mpich_reductions PROPERTIES LABELS benchmark
+    FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
   foreach(mode nonblocking persistent)
     add_test(NAME benchmark_mpich_${mode} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
       ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --mode ${mode} ${shortest})

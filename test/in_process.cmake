@@ -42,7 +42,7 @@ if(NOT COLLIGO_SANITIZE)   # the compilers of the project, whichever builds it
            -P ${CMAKE_CURRENT_SOURCE_DIR}/extra/exact_digests.cmake)
 endif()
 if(COLLIGO_SANITIZE)   # else they go to 33, and record 64
-  target_compile_definitions(colligo_warnings INTERFACE COLLIGO_TEST_MOST_RANKS=9 COLLIGO_TEST_MOST_RECORDED_RANKS=9)
+  target_compile_definitions(colligo_warnings INTERFACE COLLIGO_TEST_MOST_RANKS=5 COLLIGO_TEST_MOST_RECORDED_RANKS=9)
 endif()
 
 # What cards say of a rank's own work, against the basic blocks that it runs.

@@ -2,6 +2,7 @@
 /// @file
 /// A collective's algorithms side by side with the MPI library's own and Boost.MPI's, in one run:
 ///   mpirun -n 2 compare --collective all_reduce --type double --op sum --bytes 8:8388608 --csv all_reduce.csv
+/// Several collectives and distributions, with commas between, are compared one after the other.
 #include <climits>
 #include <utility>
 
@@ -16,8 +17,9 @@ namespace bench {
 namespace {
 
 struct options {
-  std::string collective = "all_reduce", type = "double", op, bytes = "8:8388608", algorithms = "all", csv;
-  std::string distribution = "regular", mode = "blocking", inputs = "fresh", sort = "given";
+  std::vector<std::string> collectives{"all_reduce"}, distributions{"regular"};
+  std::string type = "double", op, bytes = "8:8388608", algorithms = "all", csv;
+  std::string mode = "blocking", inputs = "fresh", sort = "given";
   std::size_t factor = 4;
   std::optional<double> sample_us;
   plan how;
@@ -32,13 +34,15 @@ std::optional<int> parse(int argc, char** argv, int rank, options& o) {
       "Boost.MPI's (boost_mpi).\n"
       "Every result is checked before anything is timed; the slowest rank counts.",
       "compare");
-  app.add_option("--collective", o.collective,
-                 "all_reduce, reduce, or any other of the library: sums of double, where they sum")
+  app.add_option("--collective", o.collectives,
+                 "all_reduce, reduce, or any other of the library: sums of double, where they sum; or a list")
+      ->delimiter(',')
       ->capture_default_str();
   app.add_option(
-         "--distribution", o.distribution,
+         "--distribution", o.distributions,
          "of the counts of all_gatherv, gatherv, scatterv, reduce_scatter, all_to_all_v: regular, broadcast, spike,\n"
-         "half_full, linearly_decreasing, geometric_curve; --bytes is its base count")
+         "half_full, linearly_decreasing, geometric_curve, or a list; --bytes is its base count")
+      ->delimiter(',')
       ->capture_default_str();
   app.add_option("--type", o.type, "double, float, int, located (a double and where it is), struct (40 bytes), "
                  "matrix (2 x 2, modulo 2^32)")
@@ -136,39 +140,42 @@ class groups {
   }
 };
 
-int compare(int argc, char** argv) {
-  int rank = 0, of_world = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &of_world);
-  options o;
-  if (auto const code = parse(argc, argv, rank, o)) return *code;
-  groups const split(rank, of_world, o.split);
-  int const ranks = o.split == 0 ? of_world : o.split;
-  auto const what = collective_named(o.collective);
-  auto const& chosen = offer_for(o);
-  bool const reduction = what == colligo::collective::all_reduce || what == colligo::collective::reduce;
-  if (!reduction && (chosen.type != "double" || chosen.op != "sum"))
-    throw agreed_error(fmt::format("--collective {} is measured with --type double --op sum", o.collective));
-  if (o.distribution != "regular" && !has_counts(what))
-    throw agreed_error(fmt::format("--distribution: {} has no counts", o.collective));
-  if (o.root < -1 || o.root >= ranks)
-    throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
-  request const asked{what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root),
-                      distribution_named(o.distribution), mode_named(o.mode), o.inputs == "rotating"};
-  auto const contest = reduction ? chosen.make(asked) : family_of_double(asked);
-  // A barrier has no size.
-  auto const sizes = what == colligo::collective::barrier ? std::vector<std::size_t>{1}
-                                                          : element_counts(o.bytes, o.factor, contest->element_size());
-  std::string const in_groups = o.split == 0 ? "" : fmt::format(" in {} groups", of_world / ranks);
-  csv_file csv(o.csv, rank);
-  auto const seats = take_seats(!o.no_pin);
-  o.how.crowded = seats.crowded;
-  o.how.sample_us = o.sample_us.value_or(seats.crowded ? 5000 : 100);
-  distance_gauge gauge(seats);
-  distance before = gauge.measure();
+/// One table of the report.
+struct comparison {
+  std::string collective, distribution;
+  offer const& elements;
+  request asked;
+  std::unique_ptr<contest> its;
+  std::vector<std::size_t> sizes;   ///< numbers of elements
 
+  comparison(options const& o, std::string const& of, std::string const& counts, int ranks)
+      : collective(of), distribution(counts), elements(offer_for(o)) {
+    auto const what = collective_named(of);
+    bool const reduction = what == colligo::collective::all_reduce || what == colligo::collective::reduce;
+    if (!reduction && (elements.type != "double" || elements.op != "sum"))
+      throw agreed_error(fmt::format("--collective {} is measured with --type double --op sum", of));
+    if (counts != "regular" && !has_counts(what))
+      throw agreed_error(fmt::format("--distribution: {} has no counts", of));
+    if (o.root < -1 || o.root >= ranks)
+      throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
+    asked = {what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root), distribution_named(counts),
+             mode_named(o.mode), o.inputs == "rotating"};
+    its = reduction ? elements.make(asked) : family_of_double(asked);
+    // A barrier has no size.
+    sizes = what == colligo::collective::barrier ? std::vector<std::size_t>{1}
+                                                 : element_counts(o.bytes, o.factor, its->element_size());
+  }
+};
+
+/// Measures, and prints on rank 0. `before` is the distance at the beginning, and then the one at the end.
+void run(comparison& one, options const& o, int ranks, int of_world, seating const& seats, distance_gauge& gauge,
+         distance& before, csv_file& csv) {
+  auto const& asked = one.asked;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::string const in_groups = o.split == 0 ? "" : fmt::format(" in {} groups", of_world / ranks);
   if (rank == 0) {
-    fmt::print("{}, {} of {}: {}\n", o.collective, chosen.op, chosen.type, mpi_library());
+    fmt::print("{}, {} of {}: {}\n", one.collective, one.elements.op, one.elements.type, mpi_library());
     fmt::print("{}\n{}\n", describe(seats, of_world), gauge.describe(before));
     if (o.split != 0)
       fmt::print("{} groups of {} ranks make each call at the same time\n", of_world / ranks, ranks);
@@ -176,17 +183,19 @@ int compare(int argc, char** argv) {
         "{} repetitions of batches of at least {} us, inputs {}; microseconds per call of the slowest "
         "rank, GB/s: the size over the median\n",
         o.how.repeats, o.how.sample_us, o.inputs);
+    if (one.distribution != "regular") fmt::print("counts: {}\n", one.distribution);
     if (asked.how != mode::blocking) fmt::print("{}\n", describe(asked.how));
-    if (has_root(what)) fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
+    if (has_root(asked.what))
+      fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
   }
-  table report(contest->names(), o.sort == "speed");
+  table report(one.its->names(), o.sort == "speed");
   progress_line progress(o.progress);
-  int const steps = static_cast<int>(sizes.size()) * steps_per_size(*contest, o.how);
+  int const steps = static_cast<int>(one.sizes.size()) * steps_per_size(*one.its, o.how);
   int done = 0, changed = 0;
-  for (std::size_t const n : sizes) {
-    std::size_t const bytes = n * contest->element_size();
+  for (std::size_t const n : one.sizes) {
+    std::size_t const bytes = n * one.its->element_size();
     bool new_size = true;
-    auto const results = measure(*contest, n, o.how, [&](std::string const& name) {
+    auto const results = measure(*one.its, n, o.how, [&](std::string const& name) {
       ++done;
       if (rank == 0)
         progress.show([&] { return fmt::format("[{}/{}] {} bytes  {}", done, steps, bytes, name); },
@@ -197,13 +206,37 @@ int compare(int argc, char** argv) {
     before = after;
     changed += state == "changed";
     if (rank == 0) progress.clear(), report.print_size(bytes, n, state, results);
-    csv.write({o.collective, chosen.type, chosen.op, o.distribution, o.mode + in_groups, o.inputs, state}, ranks, bytes,
+    csv.write({one.collective, one.elements.type, one.elements.op, one.distribution, o.mode + in_groups, o.inputs, state}, ranks, bytes,
               o.how.repeats, results);
   }
   if (rank == 0) {
     report.print_summary();
     fmt::print("{}\n", gauge.describe(before));
     if (changed != 0) fmt::print("the state changed while {} of the sizes were measured: leave them out\n", changed);
+  }
+}
+
+int compare(int argc, char** argv) {
+  int rank = 0, of_world = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &of_world);
+  options o;
+  if (auto const code = parse(argc, argv, rank, o)) return *code;
+  groups const split(rank, of_world, o.split);
+  int const ranks = o.split == 0 ? of_world : o.split;
+  std::vector<comparison> comparisons;   // all of them first: an option that is wrong ends the program at once
+  for (auto const& distribution : o.distributions)
+    for (auto const& collective : o.collectives)
+      comparisons.emplace_back(o, collective, distribution, ranks);
+  csv_file csv(o.csv, rank);
+  auto const seats = take_seats(!o.no_pin);
+  o.how.crowded = seats.crowded;
+  o.how.sample_us = o.sample_us.value_or(seats.crowded ? 5000 : 100);
+  distance_gauge gauge(seats);
+  distance before = gauge.measure();
+  for (auto& one : comparisons) {
+    if (rank == 0 && &one != comparisons.data()) fmt::print("\n");
+    run(one, o, ranks, of_world, seats, gauge, before, csv);
   }
   return 0;
 }

@@ -75,22 +75,32 @@ TEST_CASE("what uneven blocks touch, no other rank needs memory for") {
   CHECK(holds(linear{}, 4) == 0);
 }
 
-TEST_CASE("an algorithm that says so writes to the output alone") {
-  STATIC_REQUIRE(writes_output_alone<policy_t<collective::all_to_all, direct, int, int>>());
-  for_each_text([]<class Tag>(Tag tag) {
-    if constexpr (offers<Tag, collective::all_to_all, int, int>) {
-      auto const policy = make_policy<collective::all_to_all, Tag, int, int>(tag);
+template <collective C>
+void check_what_they_write(std::function<range(int p, int rank, std::size_t n)> const& output) {
+  for_each_text([&]<class Tag>(Tag tag) {
+    if constexpr (offers<Tag, C, int, std::plus<>>) {
+      auto const policy = make_policy<C, Tag, int, std::plus<>>(tag);
       if (!writes_output_alone<std::remove_const_t<decltype(policy)>>()) return;
       for (int p = 2; p < 10; ++p)
         for (int rank = 0; rank < p; ++rank) {
           detail::row<operand> memory;
           extent needed(rank, p, sizeof(int), memory);
           auto const n = 4 * static_cast<std::size_t>(p);
-          apply<collective::all_to_all>(policy, needed, blocks{{0, n}, p}, 0);
-          CHECK(contains(range{n, 2 * n}, needed.holds()));
+          apply<C>(policy, needed, blocks{{0, n}, p}, 0);
+          CHECK(contains(output(p, rank, n), needed.holds()));
         }
     }
   });
+}
+
+TEST_CASE("an algorithm that says so writes to the output alone") {
+  STATIC_REQUIRE(writes_output_alone<policy_t<collective::all_to_all, direct, int, int>>());
+  STATIC_REQUIRE(writes_output_alone<policy_t<collective::scatterv, linear, int, int>>());
+  auto const own = [](int p, int rank, std::size_t n) { return blocks{{0, n}, p}[rank]; };
+  check_what_they_write<collective::all_to_all>([](int, int, std::size_t n) { return range{n, 2 * n}; });
+  check_what_they_write<collective::gatherv>([](int, int rank, std::size_t n) { return range{0, rank == 0 ? n : 0}; });
+  check_what_they_write<collective::scatterv>(own);
+  check_what_they_write<collective::reduce_scatter>(own);
 }
 
 TEST_CASE("rounds, messages and elements are those of the papers") {
