@@ -111,6 +111,7 @@ struct direct {
 
   template <class T, class Op>
   struct reduce_scatter {
+    static constexpr bool writes_output_alone = true;
     static constexpr bool ordered = true;
     static constexpr bool sequential = true;
 

@@ -12,7 +12,7 @@
 
 #include <string_view>
 
-#include "../core/renumbered.hpp"
+#include "../shape/everybody.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -21,11 +21,13 @@ struct linear {
 
   template <class T>
   struct gatherv {
+    static constexpr bool writes_output_alone = true;
+
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block, int root) const {
       int const me = step.rank();
       if (me != root) return step(send{root, block[me]});
-      step(listed{step.size(), [=](int r) { return recv{r == root ? nobody : r, block[r]}; }});
+      step(listed{step.size() - 1, [=](int i) { return recv{detail::other(i, me), block[detail::other(i, me)]}; }});
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
@@ -39,11 +41,13 @@ struct linear {
 
   template <class T>
   struct scatterv {
+    static constexpr bool writes_output_alone = true;
+
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block, int root) const {
       int const me = step.rank();
       if (me != root) return step(recv{root, block[me]});
-      step(listed{step.size(), [=](int r) { return send{r == root ? nobody : r, block[r]}; }});
+      step(listed{step.size() - 1, [=](int i) { return send{detail::other(i, me), block[detail::other(i, me)]}; }});
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) { return gatherv<T>::cost(m, p, n); }

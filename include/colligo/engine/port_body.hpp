@@ -121,13 +121,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 inline void port_base::execute(call const& its, choice const& by) {
-  bool const in_place = its.in.data == its.out.data, whole = its.out.covers == its.vector.whole;
+  bool const in_place = its.in.data == its.out.data, two = has_two_vectors(its.what);
+  bool const output_is_enough = its.out.covers == its.vector.whole || by.policy->writes_output_alone;
   known.hosts = hosts.kept();
   policy_run const run{its, by, known, ++calls};
-  if (!whole || by.policy->runs_beside || (by.policy->keeps_input && in_place) || requests().busy()) [[unlikely]]
+  if (!output_is_enough || by.policy->runs_beside || (by.policy->keeps_input && in_place) ||
+      (two && (its.of->objects || its.vector.offsets)) || requests().busy()) [[unlikely]]
     return execute_otherwise(run);
   working_vector data(its, memory);
   try {
+    if (two) copy_own_block(its, rank(), its.out.data);
     perform(data, run);
   } catch (...) {
     abandon_call_now(run.number);
