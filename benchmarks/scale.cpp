@@ -11,10 +11,10 @@
 // 8 bytes a rank for what has blocks, else in all. `steps`: what the card says, and 20 for each operand: a nanosecond
 // each in prices. --check prints nothing of times and fails where a rank has more than 4 lg p messages, or says more
 // than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks; or where what a communicator
-// knows of its ranks takes 1 MiB.
+// knows of its ranks takes 1 MiB, or its first use has a message that long.
 // --communicator: what a rank keeps of all ranks (their hosts, what their cores share, nests of both, places on its
 // host), on hosts of 64 with 8 to a cache, in order or dealt out; how long it takes to make, and what the first use
-// sends: rank 0 gathers a description of each rank and broadcasts them, likewise their segments.
+// sends: most messages of a rank, both ways, counted in binomial trees, and bytes of the longest.
 // --memory: MiB of a communicator on one host, of all ranks together: shared, and their own with scratch; unused, after
 // all collectives of 8 B to 1 MiB by what `automatic` takes but all_to_all, and after all_to_all too.
 // --table: the rows of a million ranks in benchmarks/README.md.
@@ -158,13 +158,45 @@ struct knowledge {
   }
 };
 
+// Sent and received by the rank that has most: up and down binomial trees, and twice among the ranks of a host.
+int messages_of_first_use(int p) {
+  bool const is_few = static_cast<std::size_t>(p) <= detail::mpi_roster::most_told_singly;
+  std::vector<int> const roots = is_few ? std::vector{0, 0} : std::vector{p - 1, 0, p - 3, p - 5};
+  int most = 0;
+  for (int r = 0; r < p; ++r) {
+    int tree_edges = 0;
+    for (int const root : roots) {
+      int const place = (r - root + p) % p;
+      tree_edges += place != 0;
+      for (int distance = 1; distance < p && (place & distance) == 0; distance *= 2) tree_edges += place + distance < p;
+    }
+    most = std::max(most, 2 * tree_edges);
+  }
+  return most + (is_few ? 0 : 4 * ceil_lg(knowledge::on_host));
+}
+
+// What goes to all ranks.
+std::size_t longest_message(int p, bool dealt_out) {
+  std::vector<detail::mpi_rank_info> all(static_cast<std::size_t>(p));
+  if (all.size() <= detail::mpi_roster::most_told_singly) return all.size() * sizeof all[0];
+  int const hosts = (p + knowledge::on_host - 1) / knowledge::on_host;
+  for (int r = 0; r < p; ++r) {
+    int const host = dealt_out ? r % hosts : r / knowledge::on_host;
+    int const core = dealt_out ? r / hosts : r % knowledge::on_host;
+    auto& its = all[static_cast<std::size_t>(r)];
+    its.host = static_cast<std::uint64_t>(host);
+    its.domains.group = {core, core / knowledge::in_cache * knowledge::in_cache, 0, 0, 0};
+  }
+  return detail::mpi_roster::write(all).size() * sizeof(int);
+}
+
 void print_communicators(int most) {
   std::cout << "p,ranks,bytes,made_ms,messages_of_first_use,longest_message\n";
   for (int p = 10; p <= most; p *= 10)
     for (bool const dealt_out : {false, true}) {
       knowledge const its(p, dealt_out);
       std::cout << p << ',' << (dealt_out ? "dealt out" : "in order") << ',' << its.bytes << ',' << its.made_ms << ','
-                << 4 * ceil_lg(p) << ',' << static_cast<std::size_t>(p) * sizeof(detail::mpi_rank_info) << '\n';
+                << messages_of_first_use(p) << ',' << longest_message(p, dealt_out) << '\n';
     }
 }
 
@@ -228,6 +260,9 @@ int main(int argc, char** argv) {
   if (communicators) return print_communicators(most), 0;
   if (its.check && knowledge(100000, false).bytes + knowledge(5000, true).bytes >= 1u << 20)
     its.holds = false, std::cerr << "what a communicator knows of its ranks takes 1 MiB\n";
+  for (bool const dealt_out : {false, true})
+    if (its.check && longest_message(100000, dealt_out) >= 1u << 20)
+      its.holds = false, std::cerr << "a first use has a message of 1 MiB\n";
   if (!its.check && !its.table)
     std::cout << "p,collective,counts,algorithm,deciding_us,text_us,operands,messages,steps,price_us\n";
   using enum collective;

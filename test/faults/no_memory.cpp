@@ -11,6 +11,7 @@
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
 #include <colligo/memory/arena.hpp>
+#include <colligo/messages/mpi_shared.hpp>
 #include <colligo/threads/thread_port.hpp>
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include <numeric>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -186,10 +188,14 @@ BOOST_AUTO_TEST_CASE(no_memory_over_mpi) {
   };
   auto const report = [](bool right, std::string const& what) { BOOST_CHECK_MESSAGE(right, what); };
   boost::mpi::communicator fresh;
-  try_all(true, world.size(), [&]() -> auto& {
+  auto const renew = [&]() -> auto& {
     fresh = boost::mpi::communicator(world, boost::mpi::comm_duplicate);
     return fresh;
-  }, agree, report);
+  };
+  try_all(true, world.size(), renew, agree, report);
+  std::size_t const most = std::exchange(detail::mpi_roster::most_told_singly, 0);   // as many ranks meet
+  fail_everywhere<long>("first of many", automatic{}, 1, false, world.size(), renew, agree, report);
+  detail::mpi_roster::most_told_singly = most;
   boost::mpi::communicator const used(world, boost::mpi::comm_duplicate);
   colligo::all_reduce(used, 1, std::plus<>{}, shared_memory{});
   try_all(false, world.size(), [&]() -> auto& { return used; }, agree, report);

@@ -6,10 +6,12 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <chrono>
 #include <colligo/colligo.hpp>
 #include <colligo/memory/arena.hpp>
 #include <colligo/messages/mpi_port.hpp>
+#include <colligo/messages/mpi_shared.hpp>
 #include <colligo/memory/shared_host.hpp>
 #include <cstdlib>
 #include <cstring>
@@ -132,6 +134,50 @@ BOOST_AUTO_TEST_CASE(a_first_use_asks_mpi_for_little) {
   BOOST_TEST(adds_up(comm));
   BOOST_TEST(calls_of_mpi == warm);
   MPI_Comm_free(&comm);
+}
+
+BOOST_AUTO_TEST_CASE(many_ranks_know_of_each_other_what_few_do) {
+  MPI_Comm by_few = duplicate_of_world(), by_many = duplicate_of_world();
+  BOOST_TEST(adds_up(by_few));
+  std::size_t const most = std::exchange(detail::mpi_roster::most_told_singly, 0);
+  BOOST_TEST(adds_up(by_many));
+  detail::mpi_roster::most_told_singly = most;
+  auto& few = detail::mpi_port::of(by_few);
+  auto& many = detail::mpi_port::of(by_many);
+  BOOST_TEST(few.hosts.list() == many.hosts.list());
+  for (std::size_t level = 0; level < detail::domain_levels; ++level)
+    BOOST_TEST(few.domains[level].list() == many.domains[level].list());
+  BOOST_TEST((few.shared() != nullptr) == (many.shared() != nullptr));
+  MPI_Comm_free(&by_few);
+  MPI_Comm_free(&by_many);
+}
+
+BOOST_AUTO_TEST_CASE(a_first_use_of_many_ranks_has_short_messages) {
+  constexpr std::size_t p = 20000, hosts = p / 16;
+  if (rank_in_world() != 0) return;
+  unsigned random = 1;
+  for (std::size_t const placed : {0u, 1u, 2u, 3u}) {   // hosts in order, dealt out, dealt out in blocks, anyhow
+    std::vector<detail::mpi_rank_info> all(p), read(p);
+    for (std::size_t r = 0; r < p; ++r) {
+      random = random * 1664525u + 1013904223u;
+      std::array const host{r / 16, r % hosts, r / 4 % hosts, (random >> 8) % hosts};
+      std::array const place{r % 16, r / hosts, r / 4 / hosts * 4 + r % 4, std::size_t{0}};
+      all[r].host = (host[placed] + 1) * 0x9e3779b97f4a7c15u;
+      all[r].setting = r == 77;
+      all[r].domains.group = {static_cast<int>(place[placed]), static_cast<int>(place[placed] / 8 * 8), 0, -1, 0};
+    }
+    std::vector<int> const words = detail::mpi_roster::write(all);
+    detail::mpi_roster::read(words, read);
+    bool right = true;
+    for (std::size_t r = 0; r < p; ++r)
+      right = right && read[r].host == all[r].host && read[r].setting == all[r].setting &&
+              read[r].domains.group == all[r].domains.group &&
+              all[static_cast<std::size_t>(read[r].lowest)].host == all[r].host &&
+              read[static_cast<std::size_t>(read[r].lowest)].lowest == read[r].lowest;
+    BOOST_TEST(right);
+    std::size_t const of_hosts = 2 * hosts;
+    BOOST_TEST(words.size() < of_hosts + (placed == 3 ? 3 * p : 200));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_ever_in_dev_shm) {

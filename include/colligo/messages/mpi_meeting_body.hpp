@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -23,6 +24,7 @@
 #include "../engine/requests.hpp"
 #include "../shape/nest.hpp"
 #include "mpi_port.hpp"
+#include "mpi_roster_body.hpp"
 #include "mpi_shared.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -95,15 +97,20 @@ void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
   complete(comm, request, "MPI_Ibcast");
 }
 
-// Throws on all ranks if one of them is in trouble.
-[[gnu::cold]] COLLIGO_BODY void agree(MPI_Comm comm, std::exception_ptr const& trouble) {
-  int const mine = trouble ? 0 : 1;
+// The least value of all ranks, by way of this one.
+[[gnu::cold]] COLLIGO_BODY int least_of(MPI_Comm comm, int mine, int root) {
   int all = mine;
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ireduce(&mine, &all, 1, MPI_INT, MPI_MIN, 0, comm, &request), "MPI_Ireduce");
+  check_mpi(MPI_Ireduce(&mine, &all, 1, MPI_INT, MPI_MIN, root, comm, &request), "MPI_Ireduce");
   complete(comm, request, "MPI_Ireduce");
-  check_mpi(MPI_Ibcast(&all, 1, MPI_INT, 0, comm, &request), "MPI_Ibcast");
+  check_mpi(MPI_Ibcast(&all, 1, MPI_INT, root, comm, &request), "MPI_Ibcast");
   complete(comm, request, "MPI_Ibcast");
+  return all;
+}
+
+// Throws on all ranks if one of them is in trouble.
+[[gnu::cold]] COLLIGO_BODY void agree(MPI_Comm comm, std::exception_ptr const& trouble, int root = 0) {
+  int const all = least_of(comm, trouble ? 0 : 1, root);
   if (trouble) std::rethrow_exception(trouble);
   if (!all) throw_no_memory();
 }
@@ -123,6 +130,8 @@ class mpi_meeting {
   void learn();
   void learn_what_is_asked(std::size_t settings, bool trace);
   void take_settings(std::size_t bytes);
+  void meet_many();
+  void tell_neighbours();
   void open_memory();
 
   mpi_port* port_;
@@ -132,6 +141,14 @@ class mpi_meeting {
   std::array<std::vector<int>, domain_levels> domains_;
   row<mpi_rank_info> ranks_;
   row<mpi_segment> segments_;
+  // Of the ranks of this host, where those of others are not asked: which they are, and what they have said, from this
+  // rank's on.
+  struct told {
+    arena_address memory{};
+    mpi_segment segment{};
+  };
+  row<int> neighbours_;
+  row<told> told_;
 };
 
 [[gnu::cold]] COLLIGO_BODY mpi_meeting::mpi_meeting(MPI_Comm user) : port_(new mpi_port(user)), life_(port_) {
@@ -162,23 +179,64 @@ class mpi_meeting {
   auto const ranks = static_cast<std::size_t>(size);
   if (size == 1 && trouble) std::rethrow_exception(trouble);
   if (size > 1) {
-    bool const is_few = ranks <= few.size();
-    if (!is_few) mpi::agree(user, trouble);
-    mpi_rank_info mine{};
-    if (its) mine = its->ranks_[static_cast<std::size_t>(rank)];
-    mine.has_no_port = !its;
-    std::span<mpi_rank_info> const all = is_few ? std::span(few).first(ranks) : std::span(its->ranks_);
-    mpi::exchange_values(user, mine, all);
-    if (trouble) std::rethrow_exception(trouble);
-    if (is_any(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) mpi::throw_no_memory();
-    if (is_few) std::memcpy(its->ranks_.data(), all.data(), all.size_bytes());
+    bool const is_few = ranks <= std::min(few.size(), mpi_roster::most_told_singly);
+    if (is_few) {
+      mpi_rank_info mine{};
+      if (its) mine = its->ranks_[static_cast<std::size_t>(rank)];
+      mine.has_no_port = !its;
+      std::span<mpi_rank_info> const all = std::span(few).first(ranks);
+      mpi::exchange_values(user, mine, all);
+      if (trouble) std::rethrow_exception(trouble);
+      if (is_any(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) mpi::throw_no_memory();
+      std::memcpy(its->ranks_.data(), all.data(), all.size_bytes());
+    } else {
+      mpi::agree(user, trouble, size - 1);
+    }
     its->port_->wire_.own(make_communicator_like(user));
+    if (!is_few) its->meet_many();
   }
   its->learn();
   if (!its->ranks_.empty()) its->open_memory();
   mpi_port& port = *its->port_;
   if (size > 1 && port.watches_waits()) port.lose_patience(port.host_, mpi::name_of(user));
   return its->life_;
+}
+
+// The ranks of a host tell each other what no other host needs to know. Agreements have roots that are leaves of each
+// other's trees, and of the one that starts at rank 0.
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::meet_many() {
+  auto const me = static_cast<std::size_t>(port_->rank_);
+  mpi_rank_info const mine = ranks_[me];
+  std::exception_ptr trouble = mpi_roster::exchange(comm(), port_->rank_, ranks_);
+  try {
+    for (std::size_t i = 0; i < ranks_.size(); ++i)   // from this one on, and round
+      if (std::size_t const r = (me + i) % ranks_.size(); ranks_[r].host == mine.host)
+        neighbours_.push_back(static_cast<int>(r));
+    told_.resize(neighbours_.size());
+  } catch (std::bad_alloc const&) {
+    trouble = std::current_exception();
+  }
+  mpi::agree(comm(), trouble, std::max(port_->size_ - 3, 0));
+  told_[0].memory = mine.memory;
+  tell_neighbours();
+  for (std::size_t i = 0; i < told_.size(); ++i)
+    ranks_[static_cast<std::size_t>(neighbours_[i])].memory = told_[i].memory;
+}
+
+// Bruck's all_gather. In: told_[0].
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::tell_neighbours() {
+  std::size_t const n = told_.size();
+  for (std::size_t have = 1; have < n; have *= 2) {
+    auto const bytes = static_cast<int>(std::min(have, n - have) * sizeof(told));
+    check_mpi(MPI_Sendrecv(told_.data(), bytes, MPI_BYTE, neighbours_[n - have], 0, told_.data() + have, bytes,
+                           MPI_BYTE, neighbours_[have], 0, comm(), MPI_STATUS_IGNORE),
+              "MPI_Sendrecv");
+  }
+}
+
+[[gnu::cold]] inline void find_known_hosts(std::span<mpi_rank_info const> ranks, std::vector<int>& hosts) {
+  if (is_any(ranks, [](mpi_rank_info const& r) { return r.lowest != 0; }))
+    for (mpi_rank_info const& r : ranks) hosts.push_back(r.lowest);
 }
 
 // Groups by their lowest ranks follow a rule if ranks do. Without memory they stay, the same groups.
@@ -194,7 +252,8 @@ class mpi_meeting {
   if (port_->size_ == 1) return learn_what_is_asked(0, environment_value("COLLIGO_TRACE") != nullptr);
   std::size_t const settings = ranks_[0].settings;
   std::uint32_t const asks = ranks_[0].asks;
-  find_hosts(ranks_, hosts_);
+  if (told_.empty()) find_hosts(ranks_, hosts_);
+  else find_known_hosts(ranks_, hosts_);
   port_->missing_->hear_of(comm(), ranks_, hosts_);
   for (std::size_t level = 0; level < domain_levels; ++level) {
     std::vector<int>& groups = domains_[level];
@@ -265,7 +324,18 @@ class mpi_meeting {
     mine = memory->segment();
   } catch (std::bad_alloc const&) {   // the others are told
   }
-  mpi::exchange_values(comm(), mine, std::span(segments_));
+  if (told_.empty()) {
+    mpi::exchange_values(comm(), mine, std::span(segments_));
+  } else {
+    for (mpi_segment& each : segments_) each = {1, 1};   // other hosts' are not asked
+    told_[0].segment = mine;
+    tell_neighbours();
+    for (std::size_t i = 0; i < told_.size(); ++i)
+      segments_[static_cast<std::size_t>(neighbours_[i])] = told_[i].segment;
+    int const without = mpi::least_of(comm(), mine.at == 0 ? port_->rank_ : port_->size_,
+                                      std::max(port_->size_ - 5, 0));
+    if (without < port_->size_) segments_[static_cast<std::size_t>(without)].at = 0;
+  }
   if (is_any(segments_, [](mpi_segment const& s) { return s.at == 0; })) {
     memory.reset();
     port_->missing_->hear_of(segments_);

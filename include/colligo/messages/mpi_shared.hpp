@@ -29,18 +29,30 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// The rank info that all ranks exchange when a communicator is first used.
 struct mpi_rank_info {
   std::uint64_t host;            ///< a hash: equal for those that can share memory
-  arena_address memory;          ///< no file: this rank can not or may not share memory
+  arena_address memory;          ///< in many ranks' communicators known of ranks of the same host alone
+  std::int32_t lowest;           ///< rank of its host, found by those who hear it
+  // From here on whole numbers (mpi_roster_body.hpp).
   std::uint32_t settings;        ///< bytes of its environment's settings
   std::uint32_t asks;            ///< bits of features that its environment turns on: trace
   std::uint32_t setting;         ///< missing_memory::flag
-  std::int32_t trouble;          ///< the errno why it has no file
-  std::int32_t lowest;           ///< rank of its host, set by find_hosts()
+  std::uint32_t has_file;        ///< 0: this rank can not or may not share memory
+  std::int32_t trouble;          ///< the errno why
   std::uint32_t has_no_port;     ///< for lack of memory; the rest is not set then
   core_domains domains;          ///< of its cores
 
   static constexpr std::uint32_t trace = 1;
 };
 mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
+
+namespace mpi_roster {
+/// More ranks tell each other in runs. Tests set less.
+inline std::size_t most_told_singly = 128;
+/// What the ranks of a stretch say, short if they say the same or follow rules: the hosts, then for
+/// each rank the number of its host and the columns.
+std::vector<int> write(std::span<mpi_rank_info const> ranks);
+/// Reads what is written of so many ranks. What their memory is stays unknown.
+void read(std::vector<int> const& words, std::span<mpi_rank_info> ranks);
+}  // namespace mpi_roster
 
 /// The host of each rank, as the lowest rank there; empty if all are on one. Allocates nothing if the capacity of
 /// `hosts` is enough.

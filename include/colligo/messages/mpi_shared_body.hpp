@@ -128,8 +128,8 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     for (std::string const* const text : environment->texts()) bytes += text->size();
   if (bytes != 0) bytes += settings::count * sizeof(std::uint32_t);
   std::uint32_t const asks = environment_value("COLLIGO_TRACE") ? mpi_rank_info::trace : 0u;
-  return {host, memory ? memory->address() : arena_address{}, static_cast<std::uint32_t>(bytes), asks, setting,
-          memory ? 0 : arena::trouble(), 0, 0, domains_of_process()};
+  return {host, memory ? memory->address() : arena_address{}, 0, static_cast<std::uint32_t>(bytes), asks, setting,
+          memory != nullptr, memory ? 0 : arena::trouble(), 0, domains_of_process()};
 }
 
 [[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::setting() {
@@ -181,7 +181,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     auto const who = first([](mpi_rank_info const& r) { return (r.setting & off) != 0; });
     note({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
   } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
-    auto const who = first([](mpi_rank_info const& r) { return r.memory.file < 0; });
+    auto const who = first([](mpi_rank_info const& r) { return !r.has_file; });
     int const trouble = ranks[static_cast<std::size_t>(who)].trouble;
     note({"a file in memory on rank ", who, ": ", std::strerror(trouble)}, true);
   }
@@ -233,7 +233,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 [[gnu::cold]] COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_rank_info const> ranks) {
-  return !is_any(ranks, [](mpi_rank_info const& r) { return r.memory.file < 0; });
+  return !is_any(ranks, [](mpi_rank_info const& r) { return !r.has_file; });
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks)

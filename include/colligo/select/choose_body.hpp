@@ -77,9 +77,11 @@ cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   if (are_not_cut(s.vector, s.element_size, of.m.alpha, per_byte)) return all;
   double const pieces = volume.best_segment_count(of.m.alpha, per_byte);
   if (pieces <= 1) return all;
+  // Its work is worked out block by block only if it may win.
+  double const sent = volume.time(of.m.alpha, per_byte, pieces), looks = from_one_rank(s.vector) ? 2 : 4;
+  if (sent + looks * of.p * of.m.own.step >= all.least()) return all;
   pipelined_circulant const cut{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
-  return all.at(volume.time(of.m.alpha, per_byte, pieces) +
-                    of.alone(make_policy<C, pipelined_circulant, std::byte, any_functor>(cut)), cut);
+  return all.at(sent + of.alone(make_policy<C, pipelined_circulant, std::byte, any_functor>(cut)), cut);
 }
 
 template <class Lazy = void>

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Every rank's info on every rank of a large communicator. It travels up and down a binomial tree in runs: hosts in
+/// blocks or dealt out take some words in all, and 8 bytes for each host.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "../core/run_list.hpp"
+#include "mpi_error.hpp"
+#include "mpi_shared.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+namespace mpi_roster {
+
+// What is behind the addresses: whole numbers, a column each.
+inline constexpr std::size_t columns = (sizeof(mpi_rank_info) - offsetof(mpi_rank_info, settings)) / sizeof(int);
+static_assert(sizeof(mpi_rank_info) == offsetof(mpi_rank_info, domains) + sizeof(core_domains));
+inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
+  std::array<int, columns> all;
+  std::memcpy(all.data(), &its.settings, sizeof all);
+  return all;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::vector<int> write(std::span<mpi_rank_info const> ranks) {
+  std::vector<std::uint64_t> hosts;
+  std::vector<int> slots(64, 0);   // by hash: numbers of hosts, counted from 1
+  auto const slot_of = [&](std::uint64_t host) -> int& {
+    std::size_t at = host % slots.size();   // a power of two
+    while (slots[at] != 0 && hosts[static_cast<std::size_t>(slots[at]) - 1] != host) at = (at + 1) % slots.size();
+    return slots[at];
+  };
+  number_runs number;
+  std::array<number_runs, columns> all;
+  for (mpi_rank_info const& r : ranks) {
+    int& slot = slot_of(r.host);
+    if (slot == 0) hosts.push_back(r.host), slot = static_cast<int>(hosts.size());
+    number.push_back(slot - 1);
+    if (2 * hosts.size() > slots.size()) {
+      slots.assign(2 * slots.size(), 0);
+      for (std::size_t h = 0; h < hosts.size(); ++h) slot_of(hosts[h]) = static_cast<int>(h) + 1;
+    }
+    for (std::size_t c = 0; int const its : numbers_of(r)) all[c++].push_back(its);
+  }
+  std::vector<int> words{static_cast<int>(hosts.size())};
+  for (std::uint64_t const host : hosts)
+    words.insert(words.end(), {static_cast<int>(host & 0xffffffff), static_cast<int>(host >> 32)});
+  number.write(words);
+  for (number_runs const& column : all) column.write(words);
+  return words;
+}
+
+[[gnu::cold]] COLLIGO_BODY void read(std::vector<int> const& words, std::span<mpi_rank_info> ranks) {
+  int const* const hosts = words.data() + 1;
+  int const* at = hosts + 2 * words[0];
+  number_runs numbers;
+  numbers.read(at, ranks.size());
+  mpi_rank_info* its = ranks.data();
+  std::vector<int> lowest;
+  numbers.for_each([&](int number) {
+    int const* const host = hosts + 2 * number;
+    if (number == static_cast<int>(lowest.size())) lowest.push_back(static_cast<int>(its - ranks.data()));
+    its->host = static_cast<std::uint32_t>(host[0]) | std::uint64_t{static_cast<std::uint32_t>(host[1])} << 32;
+    its++->lowest = lowest[static_cast<std::size_t>(number)];
+  });
+  for (std::size_t column = 0; column < columns; ++column) {
+    numbers.read(at, ranks.size());
+    its = ranks.data();
+    numbers.for_each([&](int number) {
+      auto* const to = reinterpret_cast<std::byte*>(&its++->settings);
+      std::memcpy(to + column * sizeof number, &number, sizeof number);
+    });
+  }
+}
+
+/// Collective. Returns why this rank has no memory for it. A message without words says that a rank has none: then not
+/// all ranks have all.
+[[gnu::cold]] COLLIGO_BODY std::exception_ptr exchange(MPI_Comm comm, int rank, std::span<mpi_rank_info> ranks) {
+  int const p = static_cast<int>(ranks.size());
+  std::vector<int> words;
+  bool has_memory = true;
+  std::exception_ptr trouble;
+  auto const try_to = [&](auto const& f) {
+    try {
+      if (has_memory) f();
+    } catch (std::bad_alloc const&) {
+      trouble = std::current_exception(), has_memory = false, words.clear();
+    }
+  };
+  auto const stretch = [&](int first, int n) {
+    return ranks.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(n, p - first)));
+  };
+  auto const send = [&](int to) {
+    check_mpi(MPI_Send(words.data(), static_cast<int>(words.size()), MPI_INT, to, 0, comm), "MPI_Send");
+  };
+  auto const receive = [&](int from) {
+    MPI_Status status;
+    int n = 0;
+    check_mpi(MPI_Probe(from, 0, comm, &status), "MPI_Probe");
+    check_mpi(MPI_Get_count(&status, MPI_INT, &n), "MPI_Get_count");
+    try_to([&] { words.resize(static_cast<std::size_t>(n)); });
+    has_memory = has_memory && n != 0;
+    int const code = MPI_Recv(words.data(), static_cast<int>(words.size()), MPI_INT, from, 0, comm, MPI_STATUS_IGNORE);
+    if (has_memory) check_mpi(code, "MPI_Recv");   // otherwise it is truncated
+  };
+  int distance = 1;
+  for (; distance < p && (rank & distance) == 0; distance *= 2) {
+    if (rank + distance >= p) continue;
+    receive(rank + distance);
+    try_to([&] { read(words, stretch(rank + distance, distance)); });
+  }
+  try_to([&] { words = write(stretch(rank, distance)); });
+  if (rank != 0) send(rank - distance), receive(rank - distance);
+  for (int half = distance / 2; half > 0; half /= 2)
+    if (rank + half < p) send(rank + half);
+  try_to([&] { read(words, ranks); });
+  return trouble;
+}
+
+}  // namespace mpi_roster
+}  // namespace colligo
