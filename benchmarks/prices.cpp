@@ -149,10 +149,11 @@ void print_choice(int p, std::size_t bytes, nest const& levels) {
                                                             .shared = true, .cores = true, .levels = &levels}));
   bool const in_slices = name == slices_by_level::name;
   std::cout << p << ',' << bytes << ',' << name << ',';
-  for (int level = 0, written = 0; level < levels.levels(); ++level) {
-    if (in_slices && !levels.cuts(level)) continue;
-    std::cout << (written++ != 0 ? "x" : "") << (in_slices ? levels.most_cut(level) : levels.most(level));
-    if (in_slices) std::cout << '/' << levels.fewest(level);
+  nest const& its = in_slices ? levels.for_slices() : levels;
+  for (int level = 0, written = 0; level < its.levels(); ++level) {
+    if (in_slices && its.is_short_round(level)) continue;
+    std::cout << (written++ != 0 ? "x" : "") << (in_slices ? its.most_in_long(level) : its.most(level));
+    if (in_slices) std::cout << '/' << its.fewest_in_long(level);
   }
   std::cout << '\n';
 }

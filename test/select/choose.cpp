@@ -289,7 +289,7 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
     CHECK(over(all_reduce, 32, 4, 4 << 10, true, true, m) == "hierarchical_direct");
     CHECK(over(all_reduce, 128, 4, 8, true, false, m) == "hierarchical");   // too many for one round
     CHECK(over(all_reduce, 512, 8, 8, true, false, m) == "hierarchical");
-    CHECK(over(all_reduce, 512, 8, 1 << 20, true, false, m) == "multi_leader");
+    CHECK(over(all_reduce, 512, 8, 1 << 20, true, false, m) == "slices_by_level");
     CHECK(over(reduce, 32, 4, 8, true, false, m) == "leaders_by_level");
     CHECK(over(reduce, 32, 4, 1 << 20, true, false, m) == "hierarchical");
     CHECK(over(broadcast, 512, 8, 8, false, true, m) == "leaders_by_level");
@@ -298,8 +298,10 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
     CHECK(over(all_gather, 512, 8, 512 << 10, true, true, m) == "slices_by_level");
   }
   CHECK(over(all_reduce, 32, 4, 256 << 10) == "slices_by_level");
-  CHECK(over(all_reduce, 32, 4, 256 << 10, true, false, two_level) == "multi_leader");
-  CHECK(over(all_reduce, 32, 4, 256 << 10, true, false, {2e-3, 80e-9, 1e-10}) == "hierarchical_direct");
+  CHECK(over(all_reduce, 32, 4, 256 << 10, true, false, two_level) == "slices_by_level");
+  for (bool const long_ones : {false, true})   // a leader alone does not fill the link
+    CHECK(over(all_reduce, 32, 4, (64 + 64 * long_ones) << 10, true, false, {1e-3, 80e-9, 1e-10}) ==
+          (long_ones ? "slices_by_level" : "hierarchical_direct"));
   CHECK(over(all_reduce, 32, 4, 2) == "hierarchical_direct");   // no slice of it for each
   CHECK(over(all_reduce, 32, 4, 8, false) == "hierarchical_direct");
   CHECK(over(all_reduce, 32, 4, 8, false, true) == "recursive_doubling");
@@ -351,7 +353,7 @@ TEST_CASE("levels on one host: the cheapest for what lines cost in caches, socke
   CHECK(on(epyc, broadcast, 16 << 20) == "pipelined_circulant");
   nest const lonely = nest::of_sizes(65, std::array{4, 16, 2});   // a socket, and a rank of the other one
   CHECK(on(lonely, all_reduce, 8) == "direct_by_level");
-  CHECK(on(lonely, all_reduce, 1 << 20) == "circulant");   // slices would all go through one rank
+  CHECK(on(lonely, all_reduce, 1 << 20) == "slices_by_level");   // though it leads none
   CHECK(on(odd, all_reduce, 8) == "direct_by_level");
   CHECK(on(odd, all_reduce, 8, false) == "recursive_doubling");
 }

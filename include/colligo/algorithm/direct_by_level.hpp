@@ -17,8 +17,7 @@
 #include <string_view>
 
 #include "../core/policy.hpp"
-#include "../shape/everybody.hpp"
-#include "../shape/nest.hpp"
+#include "../shape/level_costs.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -89,9 +88,9 @@ struct direct_by_level {
     return detail::with_nest(levels, p, [&](nest const& its) {
       double sum = 0;
       for (int level = 0; level < its.levels(); ++level) {
-        machine const at = detail::on_level(m, its, level);
-        int const parts = its.most(level), turns = detail::turns(at, parts);
-        sum += at.startups(turns) + turns * bytes * at.beta + (parts - 1) * m.combine(bytes);
+        int const parts = its.most(level);
+        sum += detail::exchanged_messages(detail::on_level(m, its, level), parts, bytes) +
+               (parts - 1) * m.combine(bytes);
       }
       return sum;
     });

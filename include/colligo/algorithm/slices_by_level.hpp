@@ -11,8 +11,8 @@
 ///          of it. Equal to the recorded schedule where p divides n and every f is at most 4 or a power of two
 /// Own work of all_gather and reduce_scatter: all blocks copied into or out of columns, in which slices are whole
 /// Needs    any p, any levels. On each level there are as many slices as its smallest group has parts; other ranks lead
-///          none: their blocks go through a rank of their group. Without levels that are known there are rounds by rank
-///          numbers. Room for another vector, but of all_reduce
+///          none: their blocks go through a rank of their group. Where a host's groups differ others take their place.
+///          Without levels that are known there are rounds by rank numbers. Room for another vector, but of all_reduce
 /// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute; same bits on all ranks
 /// Prefer   longer vectors on many cores, blocks on several hosts.   Avoid: short vectors (see direct_by_level)
 /// Source   reduce_scatter and all_gather of Rabenseifner's halving and doubling, in any radix and along levels
@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "../core/policy.hpp"
+#include "../shape/level_costs.hpp"
 #include "../shape/slices_of_level.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -34,26 +35,20 @@ void all_reduce_in_slices(nest const& its, Step& step, range left, int level) {
   slices_of_level const here{its, step, level};
   auto const slice = [cut = blocks{left, here.slices}](int part) { return cut[part]; };
   here.combine(slice);
-  if (here.leads()) all_reduce_in_slices(its, step, slice(here.mine), its.cut_after(level));
+  if (here.leads()) all_reduce_in_slices(its, step, slice(here.mine), its.long_round_after(level));
   here.collect(slice);
 }
 
+/// Blocks are combined on the way out, or collected on the way back.
 template <steps Step>
-void all_gather_in_slices(blocks_by_level const& columns, Step& step, int level) {
+void blocks_in_slices(blocks_by_level const& columns, Step& step, int level, bool combines) {
   if (level == columns.its.levels()) return;
   slices_of_level const here{columns.its, step, level};
-  here.lend(columns, false);
-  if (here.leads()) all_gather_in_slices(columns, step, columns.its.cut_after(level));
-  here.collect(here.shares_of(columns));
-}
-
-template <steps Step>
-void reduce_scatter_in_slices(blocks_by_level const& columns, Step& step, int level) {
-  if (level == columns.its.levels()) return;
-  slices_of_level const here{columns.its, step, level};
-  here.combine(here.shares_of(columns));
-  if (here.leads()) reduce_scatter_in_slices(columns, step, columns.its.cut_after(level));
-  here.lend(columns, true);
+  if (combines) here.combine(here.shares_of(columns));
+  else here.lend(columns, false);
+  if (here.leads()) blocks_in_slices(columns, step, columns.its.long_round_after(level), combines);
+  if (combines) here.lend(columns, true);
+  else here.collect(here.shares_of(columns));
 }
 
 }   // namespace detail
@@ -64,60 +59,55 @@ struct slices_by_level {
   nest const* levels = nullptr;   ///< null: as the communicator knows
 
  private:
-  struct blocks_in_columns : detail::over_levels<slices_by_level> {
+  struct in_slices : detail::over_levels<slices_by_level> {
+    template <class F>
+    auto with(int p, F const& f) const {
+      return over_levels::with(p, [&](nest const& its) { return f(its.for_slices()); });
+    }
+    // So many ways through the levels, in one of which slices are combined.
+    double cost_of(machine const& m, int p, double bytes, int ways, bool combines) const {
+      return with(p, [&](nest const& its) {
+        double all = 0, left = bytes;
+        for (int level = its.long_round_after(-1); level < its.levels() && left > 0;
+             level = its.long_round_after(level)) {
+          left /= its.fewest_in_long(level);
+          all += ways * detail::exchanged_messages(detail::on_level(m, its, level), its.most_in_long(level), left);
+          if (combines) all += m.combine((its.most_in_long(level) - 1) * left);
+        }
+        return all;
+      });
+    }
+    formula exact_for(machine const&, int p, std::size_t n) const {
+      return over_levels::with(p, [&](nest const& its) {
+        bool possible = divides(p, n) && its.even() && its.pairs_off();   // messages do as well
+        for (int level = its.long_round_after(-1); level < its.levels(); level = its.long_round_after(level))
+          possible = possible && (its.most_in_long(level) <= 4 || is_power_of_two(its.most_in_long(level)));
+        return exact_if(possible);
+      });
+    }
+  };
+  struct blocks_in_columns : in_slices {
     static std::size_t scratch(blocks const& vector, std::size_t) { return vector.whole.size(); }
     static own_work work(blocks const& vector, std::size_t) {
       return {vector.parts + 1.0, static_cast<double>(vector.whole.size() + vector.longest())};
     }
-    formula exact_for(machine const&, int p, std::size_t n) const { return tag.exact_for(p, n); }
   };
-
-  // On the way there or back; f(machine, parts, bytes): of a level that joins so many parts, of each slice.
-  template <class F>
-  double sum(machine const& m, int p, double left, F const& f) const {
-    return detail::with_nest(levels, p, [&](nest const& its) {
-      double all = 0;
-      for (int level = its.cut_after(-1); level < its.levels() && left > 0;
-           level = its.cut_after(level)) {
-        left /= its.fewest(level);
-        all += f(detail::on_level(m, its, level), its.most_cut(level), left);
-      }
-      return all;
-    });
-  }
-  static double moved(machine const& m, int parts, double slice) {
-    int const turns = detail::turns(m, parts);
-    return m.startups(turns) + turns * slice * m.beta;
-  }
-  formula exact_for(int p, std::size_t n) const {
-    if (!divides(p, n)) return formula::estimate;
-    return detail::with_nest(levels, p, [](nest const& its) {
-      if (!its.even() || !its.pairs_off()) return formula::estimate;
-      bool pairs_off = true;   // messages of a step do, so that no turn is left out
-      for (int level = its.cut_after(-1); level < its.levels(); level = its.cut_after(level))
-        pairs_off = pairs_off && (its.fewest(level) <= 4 || is_power_of_two(its.fewest(level)));
-      return exact_if(pairs_off);
-    });
-  }
 
  public:
   template <class T, class Op>
-  struct all_reduce : detail::over_levels<slices_by_level> {
+  struct all_reduce : in_slices {
     static constexpr bool ordered = true;
     static constexpr bool same_bits = true;
 
     template <steps Step>
     void operator()(Step& step, range all) const {
       this->with(step.size(),
-                 [&](nest const& its) { detail::all_reduce_in_slices(its, step, all, its.cut_after(-1)); });
+                 [&](nest const& its) { detail::all_reduce_in_slices(its, step, all, its.long_round_after(-1)); });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->tag.sum(m, p, static_cast<double>(n * sizeof(T)), [&](machine const& at, int parts, double slice) {
-        return 2 * moved(at, parts, slice) + m.combine((parts - 1) * slice);
-      });
+      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), 2, true);
     }
-    formula exact_for(machine const&, int p, std::size_t n) const { return this->tag.exact_for(p, n); }
   };
 
   template <class T, class Op>
@@ -129,15 +119,13 @@ struct slices_by_level {
       this->with(step.size(), [&](nest const& its) {
         detail::blocks_by_level const columns{its, block, true};
         columns.copy_all(step, false);
-        detail::reduce_scatter_in_slices(columns, step, its.cut_after(-1));
-        step(copy{columns.of_own(step.rank()), block[step.rank()]});
+        detail::blocks_in_slices(columns, step, its.long_round_after(-1), true);
+        columns.copy_own(step, true);
       });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->tag.sum(m, p, static_cast<double>(n * sizeof(T)), [&](machine const& at, int parts, double slice) {
-        return moved(at, parts, slice) + m.combine((parts - 1) * slice);
-      });
+      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), 1, true);
     }
   };
 
@@ -147,14 +135,14 @@ struct slices_by_level {
     void operator()(Step& step, blocks const& block) const {
       this->with(step.size(), [&](nest const& its) {
         detail::blocks_by_level const columns{its, block, true};
-        step(copy{block[step.rank()], columns.of_own(step.rank())});
-        detail::all_gather_in_slices(columns, step, its.cut_after(-1));
+        columns.copy_own(step, false);
+        detail::blocks_in_slices(columns, step, its.long_round_after(-1), false);
         columns.copy_all(step, true);
       });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->tag.sum(m, p, static_cast<double>(n * sizeof(T)), moved);
+      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), 1, false);
     }
   };
 };

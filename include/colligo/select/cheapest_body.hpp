@@ -93,13 +93,17 @@ class cheapest {
 
   template <class Tag>
   cheapest& among(Tag const& tag, bool possible = true, double handicap = 1) {
+    return among_on(of_.m, tag, possible, handicap);
+  }
+  template <class Tag>
+  cheapest& among_on(machine const& m, Tag const& tag, bool possible = true, double handicap = 1) {
     if (!possible) return *this;
     auto const bytes = static_cast<std::size_t>(of_.bytes);
     auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
     Tag open = tag;   // filled in by the communicator
     if constexpr (requires { open.levels; }) open.levels = nullptr;
     if constexpr (requires { open.by_host; }) open.by_host = nullptr;
-    return at(handicap * policy.cost(of_.m, of_.p, bytes) + of_.alone(policy), open);
+    return at(handicap * policy.cost(m, of_.p, bytes) + of_.alone(policy), open);
   }
   // Out of line: bytes of a choice beyond the knobs are indeterminate, and g++ would warn of copying them.
   [[gnu::noinline]] cheapest& at(double price, any_algorithm const& its, bool possible = true) {
@@ -157,28 +161,36 @@ inline bool is_uneven(costs const& of) {
   return of.its.vector.offsets && of.p * longest_block(of.its) - of.bytes >= 2 * of.startup_bytes;
 }
 
+/// One rank alone does not fill its host's way to the network: a leader's bytes take so many times as long.
+inline constexpr double alone_on_the_link = 1.4;
+
 // Algorithms that use levels, if these are known: leaders of hosts, or all ranks at once; whole vectors, or slices.
 template <collective C>
 cheapest<C> among_levels(costs const& of) {
   using enum collective;
   situation const& s = of.its;
   cheapest<C> all(of);
+  std::array<machine, distances> of_leader;
+  std::copy_n(of.m.levels, of_leader.size(), of_leader.begin());
+  of_leader.back().beta *= alone_on_the_link;
+  machine leader = of.m;
+  leader.levels = of_leader.data();
   auto const keeps_order = [&s](nest const& its) { return !combines(C) || s.commutes || its.consecutive(); };
   if constexpr (C == all_reduce || C == reduce || C == broadcast)
     if (s.hosts && keeps_order(*s.hosts)) {
-      all.among(hierarchical<>{.by_host = s.hosts});
+      all.among_on(leader, hierarchical<>{.by_host = s.hosts});
       if constexpr (C == all_reduce) {
         int const level = s.hosts->level_within(distance::network), hosts = s.hosts->parts(level, {0, of.p});
-        all.among(hierarchical<binary_tree, direct>{.between = in_one_round(of.m.at(distance::network), hosts),
-                                                    .by_host = s.hosts}, hosts <= few_for_direct);
-        bool const for_each = s.vector.whole.size() >= static_cast<std::size_t>(s.hosts->largest(level));   // a slice
-        all.among(multi_leader<>{.by_host = s.hosts}, for_each);
+        direct const between = in_one_round(of.m.at(distance::network), hosts);
+        all.among_on(leader, hierarchical<binary_tree, direct>{.between = between, .by_host = s.hosts},
+                     hosts <= few_for_direct);
       }
     }
   if (!s.levels || !keeps_order(*s.levels)) return all;
   bool const possible = s.hosts || !has_blocks(C) || !is_uneven(of);   // formulas are of even blocks
   auto const add = [&]<class Tag>(Tag const& tag, bool also = true) {
-    if constexpr (offers<Tag, C, std::byte, any_functor>) all.among(tag, possible && also);
+    bool const leads = std::is_same_v<Tag, leaders_by_level>;
+    if constexpr (offers<Tag, C, std::byte, any_functor>) all.among_on(leads ? leader : of.m, tag, possible && also);
   };
   add(direct_by_level{s.levels}, s.levels->pairs_off());
   add(leaders_by_level{s.levels});

@@ -33,6 +33,12 @@ struct blocks_by_level {
     return (*this)(in_columns ? its.column_within(-1, place) : nest::group{place, place + 1});
   }
 
+  /// The own one from where it is in the vector, or back.
+  template <steps Step>
+  void copy_own(Step& step, bool back) const {
+    range const there = block[step.rank()], here = of_own(step.rank());
+    if (!in_place) step(back ? copy{here, there} : copy{there, here});
+  }
   /// All of them, from where the ranks' blocks are, or back.
   template <steps Step>
   void copy_all(Step& step, bool back) const {

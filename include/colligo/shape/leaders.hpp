@@ -3,8 +3,8 @@
 /// Trees along levels: one rank leads each group.
 #pragma once
 
-#include "everybody.hpp"
-#include "nest.hpp"
+#include "../core/step.hpp"
+#include "level_costs.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -43,6 +43,49 @@ void along_leaders(nest const& its, int rank, int root, bool outwards, along whi
     for (int level = every_round ? 0 : its.long_round_after(-1); level < its.levels();
          level = every_round ? level + 1 : its.long_round_after(level))
       exchange(level);
+}
+
+/// What all have to the root, or from it: of each group the range of(group).
+template <steps Step, class Of>
+void pass_along_leaders(nest const& its, Step& step, int root, bool outwards, along which, Of const& of) {
+  along_leaders(its, step.rank(), root, outwards, which, [&](auto own, int others, auto const& peer, auto const& part) {
+    bool const leads = others != 0;
+    step(listed{leads ? others : 1, [&](int k) {
+                  range const its_own = of(leads ? part(k) : own);
+                  return leads == outwards ? operand(send{peer(k), its_own}) : operand(recv{peer(k), its_own});
+                }});
+  });
+}
+
+/// Whole vectors.
+template <steps Step>
+void fold_along_leaders(nest const& its, Step& step, range all, int root, along which) {
+  along_leaders(its, step.rank(), root, false, which, [&](auto, int others, auto const& peer, auto const&) {
+    if (others == 0) return step(send{peer(0), all});
+    step(listed{others, [&](int k) { return fold{peer(in_order_of_ranks(its, k, others, peer)), all}; }});
+  });
+}
+
+/// What they exchange: whole vectors, or bundles of the blocks of each part.
+struct led {
+  bool outwards = false, in_bundles = false, combined = false;
+};
+inline double cost_along_leaders(machine const& m, nest const& its, along which, std::size_t n, led what) {
+  double all = 0, bytes = static_cast<double>(n);
+  int const outermost = its.levels() - 1;
+  for (int level = which == along::outermost ? outermost : 0;
+       n > 0 && level < its.levels() - (which == along::below_outermost); ++level) {
+    bool const every_round = which == along::all_levels;
+    if (!every_round && its.is_short_round(level)) continue;
+    int const parts = every_round ? its.most(level) : its.most_in_long(level), others = parts - 1;
+    machine const& at = m.at(its.how_far(level));
+    double const each = what.in_bundles ? bytes * its.largest(its.long_round_before(level)) / its.size() : bytes;
+    all += which == along::outermost ? exchanged_messages(at, parts, each)
+           : what.outwards           ? published_message(at, others, each)
+                                     : one_way_messages(at, others, each);
+    if (what.combined) all += others * m.combine(each);
+  }
+  return all;
 }
 
 }  // namespace colligo::detail

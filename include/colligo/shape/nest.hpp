@@ -38,7 +38,7 @@ class nest {
   /// The same for a host_map. If there are many ranks it lacks columns, which take up to half a byte a rank: no slices.
   static nest without_columns(std::span<int const> hosts) {
     nest its = of_hosts(hosts);
-    if (hosts.size() > detail::run_list::few) its.columns_ = {};
+    if (hosts.size() > detail::run_list::few) its.columns_ = {}, its.for_slices_.clear();
     return its;
   }
 
@@ -65,19 +65,6 @@ class nest {
   int long_round_after(int level) const {
     do ++level;
     while (level < levels() && is_short_round(level));
-    return level;
-  }
-  /// A long round on which vectors are cut into slices: not on levels of a host whose groups differ so much that most
-  /// ranks would lead none.
-  bool cuts(int level) const { return levels_[index(level)].cuts; }
-  int cut_before(int level) const {
-    do --level;
-    while (level >= 0 && !cuts(level));
-    return level;
-  }
-  int cut_after(int level) const {
-    do ++level;
-    while (level < levels() && !cuts(level));
     return level;
   }
   /// The level before or after one that is no round at all, but was named.
@@ -109,11 +96,9 @@ class nest {
   int largest(int level) const { return level < 0 ? 1 : levels_[index(level)].ranks.second; }
   /// Parts of the largest group of a level: groups of the one below.
   int most(int level) const { return levels_[index(level)].most; }
-  /// Of a long round: groups of the one before that is one.
+  /// Of a long round: groups of the one before that is one, in its smallest and its largest group.
+  int fewest_in_long(int level) const { return levels_[index(level)].fewest_in_long; }
   int most_in_long(int level) const { return levels_[index(level)].most_in_long; }
-  /// Of a level that cuts: parts of its smallest and largest group, groups of the one before.
-  int fewest(int level) const { return levels_[index(level)].fewest; }
-  int most_cut(int level) const { return levels_[index(level)].most_cut; }
   /// That a place is in; below the innermost level it is there alone.
   group group_at(int level, int place) const {
     if (level < 0) return {place, place + 1};
@@ -131,11 +116,15 @@ class nest {
   /// Least and most groups of level `below` in any group of a level.
   std::pair<int, int> fewest_and_most(int level, int below) const;
 
+  /// Along which vectors are cut into slices, in long rounds: these levels, or others in which more ranks lead a slice,
+  /// where groups of a host differ.
+  nest const& for_slices() const { return for_slices_.empty() ? *this : for_slices_.front(); }
+
   /// The ranks' blocks stand in columns where slices of levels are to be whole: those first that the first part of each
   /// innermost group leads, among them those that the first part of the level above leads, and so on; blocks of parts
   /// that lead none stand beside those of the part that does for them. Which place's block is the i-th.
   int place_in_columns(int i) const { return columns_.places[index(i)]; }
-  /// The blocks that a place leads on a level that cuts: part of what it leads on the level below.
+  /// The blocks that a place leads in a long round: part of what it leads in the one before.
   group share(int level, int place) const {
     detail::run_list const& begin = columns_.begin;
     int const finer = level < 0 ? static_cast<int>(begin.size()) - 1 : levels_[index(level)].columns_above;
@@ -155,8 +144,8 @@ class nest {
 
   /// As many slices on each level as its largest group has parts.
   bool all_lead() const {
-    for (int level = cut_after(-1); level < levels(); level = cut_after(level))
-      if (fewest(level) != most_cut(level)) return false;
+    for (int level = long_round_after(-1); level < levels(); level = long_round_after(level))
+      if (fewest_in_long(level) != most_in_long(level)) return false;
     return true;
   }
   /// On each level all groups have as many parts.
@@ -173,9 +162,9 @@ class nest {
     detail::run_list first;   // place of each group, and the end
     std::vector<int> group;   // of each place; empty for many places: they are searched for
     distance far = distance::host;
-    bool is_round = false, is_short_round = false, cuts = true;
+    bool is_round = false, is_short_round = false;
     int group_with(int place) const;
-    int fewest = 1, most = 1, most_in_long = 1, most_cut = 1;
+    int most = 1, fewest_in_long = 1, most_in_long = 1;
     int columns_above = 1;   // slices that its own are cut into further out
     std::pair<int, int> ranks{1, 1};
   };
@@ -194,6 +183,7 @@ class nest {
   void for_each_group(int level, F const& f) const {
     for (std::size_t g = 1; g < levels_[index(level)].first.size(); ++g) f(group_of(level, static_cast<int>(g) - 1));
   }
+  nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far, bool for_slices);
   void arrange(std::vector<std::vector<int>> const& levels, std::vector<distance> const& far);
   struct ranks_in_columns {
     detail::run_list places, begin;   // by column; where each begins, and the end
@@ -201,21 +191,32 @@ class nest {
   void stand_in_columns();
   int column_of(int place) const {
     int column = 0;
-    for (int level = cut_after(-1); level < levels(); level = cut_after(level))
-      column = column * fewest(level) +
-               part_of(cut_before(level), group_at(level, place), place) % fewest(level);
+    for (int level = long_round_after(-1); level < levels(); level = long_round_after(level))
+      column = column * fewest_in_long(level) +
+               part_of(long_round_before(level), group_at(level, place), place) % fewest_in_long(level);
     return column;
   }
   static one_level level_of(std::vector<int> numbers, distance far);
   bool all_pair_off() const;
-  void add_round(int level);
-  int factor(int level, int groups) const;
-  void pass_over_uneven();
+  void add_round(int level, bool for_slices);
+  int factor(int level, int groups, bool for_slices) const;
+  using bounds = std::vector<int>;   // of groups: where each begins, and the end
+  bounds bounds_of(int level) const;
+  static constexpr double prices[] = {1, 2.75, 6};   // of bytes, by distance within a host
+  struct reads {
+    int fewest, most = 0;   // parts of a group; each cuts the fewest slices
+    double far = 0;         // prices in the mean
+    double of_vector() const { return far * (most - 1) / fewest; }   // by the busiest rank
+  };
+  reads reads_of(bounds const& groups, bounds const& parts) const;
+  bounds cut_alike(bounds const& groups, int most, int more) const;
+  void regroup_for_slices();
   static constexpr int most_in_slices = 16;   // to be joined in one round where vectors are long
 
   detail::run_list members_, places_;
   ranks_in_columns columns_;
   std::vector<one_level> levels_;
+  std::vector<nest> for_slices_;   // none or one
   bool consecutive_ = true, pairs_off_ = true;
 };
 
@@ -238,11 +239,6 @@ int in_order_of_ranks(nest const& its, int i, int count, Peer const& peer) {
     for (int j = 0; j < count; ++j) before += peer(j) < peer(k);
     if (before == i) return k;
   }
-}
-
-/// What messages of a level cost while all ranks exchange there.
-inline machine on_level(machine const& m, nest const& its, int level) {
-  return m.at(its.how_far(level)).shared_by(its.largest(its.level_within(its.how_far(level))));
 }
 
 /// Of policies whose tag has levels.

@@ -48,7 +48,13 @@ namespace detail {
 }
 }  // namespace detail
 
-[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far) {
+[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far)
+    : nest(p, std::move(levels), std::move(far), false) {
+  regroup_for_slices();
+}
+
+[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far,
+                                      bool for_slices) {
   for (std::size_t level = far.size(); level < levels.size(); ++level)
     far.push_back(static_cast<distance>(std::min<std::size_t>(level, 2)));
   if (far.size() == levels.size()) far.push_back(distance::host);
@@ -71,17 +77,15 @@ namespace detail {
   }
   arrange(kept, kept_far);
   pairs_off_ = all_pair_off();
-  for (int level = 0; level < this->levels(); ++level) add_round(level);
-  pass_over_uneven();
+  for (int level = 0; level < this->levels(); ++level) add_round(level, for_slices);
   for (int level = 0; level < this->levels(); ++level) {
     one_level& its = levels_[index(level)];
-    std::tie(its.fewest, its.most_cut) = fewest_and_most(level, cut_before(level));
-    its.most_in_long = fewest_and_most(level, long_round_before(level)).second;
+    std::tie(its.fewest_in_long, its.most_in_long) = fewest_and_most(level, long_round_before(level));
     its.most = fewest_and_most(level, level - 1).second;
     its.ranks = fewest_and_most(level, -1);
   }
-  for (int level = cut_after(-1); level < this->levels(); level = cut_after(level))
-    for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= fewest(level);
+  for (int level = long_round_after(-1); level < this->levels(); level = long_round_after(level))
+    for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= fewest_in_long(level);
   stand_in_columns();
 }
 
@@ -112,8 +116,8 @@ namespace detail {
 [[gnu::cold]] COLLIGO_BODY void nest::stand_in_columns() {
   std::vector<int> column(index(size()), 0), places(index(size()));
   int count = 1;
-  for (int level = cut_after(-1); level < levels(); level = cut_after(level)) {
-    int const slices = fewest(level), below = cut_before(level);
+  for (int level = long_round_after(-1); level < levels(); level = long_round_after(level)) {
+    int const slices = fewest_in_long(level), below = long_round_before(level);
     count *= slices;
     for_each_group(level, [&](group all) {
       for (int k = 0, n = parts(below, all); k < n; ++k) {
@@ -165,8 +169,8 @@ COLLIGO_BODY int nest::one_level::group_with(int place) const {
 }
 
 // In front of a level that joins many groups: some of them first.
-[[gnu::cold]] COLLIGO_BODY void nest::add_round(int level) {
-  int const most = fewest_and_most(level, level - 1).second, its_factor = factor(level, most);
+[[gnu::cold]] COLLIGO_BODY void nest::add_round(int level, bool for_slices) {
+  int const most = fewest_and_most(level, level - 1).second, its_factor = factor(level, most, for_slices);
   if (its_factor == 0) return;
   std::vector<int> numbers;
   int next = 0;
@@ -178,37 +182,119 @@ COLLIGO_BODY int nest::one_level::group_with(int place) const {
   });
   levels_.insert(levels_.begin() + level, level_of(std::move(numbers), how_far(level)));
   levels_[index(level)].is_round = true;
-  levels_[index(level)].is_short_round = most <= most_in_slices;
-  levels_[index(level)].cuts = most > most_in_slices;
+  levels_[index(level)].is_short_round = !for_slices && most <= most_in_slices;
   if (pairs_off_ && !all_pair_off()) levels_.erase(levels_.begin() + level);
 }
 
 // Of so many parts at most, how many to join in the first of several rounds, a divisor of all numbers of parts if there
 // is one about as large; 0: all in one round. The farther a line comes, the more of them are read meanwhile.
-COLLIGO_BODY int nest::factor(int level, int groups) const {
-  constexpr int most = 9;
-  if (groups <= (how_far(level) == distance::cache ? 10 : 12)) return 0;
+// For slices it is worth it where all groups are alike, or many.
+COLLIGO_BODY int nest::factor(int level, int groups, bool for_slices) const {
+  int const most = for_slices ? most_in_slices : 9;
+  if (groups <= (for_slices ? most : how_far(level) == distance::cache ? 10 : 12)) return 0;
   double const rounds = std::ceil(std::log(groups) / std::log(most) - 1e-9), root = std::pow(groups, 1 / rounds);
   int common = groups, best = 0;
   for_each_group(level, [&](group all) { common = std::gcd(common, parts(level - 1, all)); });
-  for (int f = 2; f <= most; ++f)
-    if (common % f == 0 && std::abs(f - root) < std::abs(best - root)) best = f;
+  for (int f = 2; f <= most; ++f) {
+    if (common % f != 0) continue;
+    if (for_slices && f > root - 1e-9) return f;   // near ones first
+    if (std::abs(f - root) < std::abs(best - root)) best = f;
+  }
+  if (for_slices && groups <= most + 4) return 0;
   return std::abs(best - root) <= (common == groups ? 2 : 3) ? best : static_cast<int>(root);
 }
 
-// Where a rank would read more than without the level: bytes as fractions of the vector, by how far they come.
-COLLIGO_BODY void nest::pass_over_uneven() {
-  auto const read = [this](int level, int below) {
-    constexpr double cost[] = {1, 2.75, 6};
-    auto const [fewest, most] = fewest_and_most(level, below);
-    return cost[static_cast<int>(how_far(level))] * (most - 1) / fewest;
-  };
-  for (int level = cut_after(-1), above; (above = cut_after(level)) < levels(); level = above) {
-    if (how_far(above) == distance::network) return;
-    int const below = cut_before(level), slices = fewest_and_most(level, below).first;
-    levels_[index(level)].cuts =
-        read(level, below) + read(above, level) / slices <= 1.3 * read(above, below);
+COLLIGO_BODY nest::bounds nest::bounds_of(int level) const {
+  bounds its{0};
+  while (its.back() < size()) its.push_back(group_at(level, its.back()).last);
+  return its;
+}
+
+// Of groups that consist of parts, for at most 17 ranks of each.
+COLLIGO_BODY nest::reads nest::reads_of(bounds const& groups, bounds const& parts) const {
+  reads its{.fewest = size()};
+  double asked = 0;
+  auto first = parts.begin();
+  for (std::size_t g = 0; g + 1 < groups.size(); ++g) {
+    auto const last = std::lower_bound(first, parts.end(), groups[g + 1]);
+    int const count = static_cast<int>(last - first);
+    its.fewest = std::min(its.fewest, count), its.most = std::max(its.most, count);
+    auto own = first;
+    for (int place = groups[g]; place < groups[g + 1]; place += 1 + (groups[g + 1] - groups[g]) / 16) {
+      while (own[1] <= place) ++own;
+      for (auto part = first; part != last; ++part) {
+        if (part == own) continue;
+        int const peer = partner({part[0], part[1]}, {own[0], own[1]}, place);
+        its.far += prices[static_cast<int>(how_far(rank_at(place), rank_at(peer)))], ++asked;
+      }
+    }
+    first = last;
   }
+  its.far /= std::max(1., asked);
+  return its;
+}
+
+// Each group in parts of as many ranks, where those of a level have `most`; the first ones hold the same as these.
+COLLIGO_BODY nest::bounds nest::cut_alike(bounds const& groups, int most, int more) const {
+  bounds its;
+  for (std::size_t g = 0; g + 1 < groups.size(); ++g) {
+    int const ranks = groups[g + 1] - groups[g], count = std::clamp(ranks / most + more, 1, ranks);
+    int const least = ranks / count, larger = ranks % count;
+    for (int i = 0, place = groups[g]; i < count; ++i) {
+      its.push_back(place);
+      place += least + (least < most ? i < larger : i >= count - larger);
+    }
+  }
+  its.push_back(size());
+  return its;
+}
+
+// Within hosts, each level from the outermost on: its groups, others alike or none, whichever lets ranks read least.
+[[gnu::cold]] COLLIGO_BODY void nest::regroup_for_slices() {
+  bounds alone(index(size() + 1));
+  std::iota(alone.begin(), alone.end(), 0);
+  std::vector<bounds> chosen{{0, size()}};
+  std::vector<distance> far{how_far(levels() - 1)};
+  bool const many = index(size()) > detail::run_list::few;   // to be asked one by one
+  bool others = false;
+  for (int level = named_before(levels() - 1); level >= 0; level = named_before(level)) {
+    bounds const its = bounds_of(level), above = chosen.back();
+    bool const within = std::includes(its.begin(), its.end(), above.begin(), above.end());
+    bool const alike = smallest(level) == largest(level);
+    bounds best = its;
+    if (how_far(named_after(level)) != distance::network && !(within && (alike || many))) {
+      best = above;
+      double least = reads_of(above, alone).of_vector();
+      auto const consider = [&](bounds const& parts) {
+        reads const of_part = reads_of(parts, alone);
+        double const all = of_part.of_vector() + reads_of(above, parts).of_vector() / of_part.fewest;
+        if (all < least) least = all, best = parts;
+      };
+      if (within) consider(its);
+      for (int const more : {0, 1}) consider(cut_alike(above, largest(level), more));
+    }
+    others = others || best != its;
+    if (best == above) continue;
+    chosen.push_back(std::move(best));
+    far.push_back(how_far(level));
+  }
+  if (!others && (all_lead() || many)) return;
+  chosen.push_back(std::move(alone));
+  std::vector<std::vector<int>> levels;
+  for (std::size_t i = 0; i + 1 < chosen.size(); ++i) {
+    auto& numbers = *levels.emplace(levels.begin(), index(size()));
+    for (int g = 0, place = 0; place < size(); ++place) {
+      g += place == chosen[i][index(g + 1)];
+      numbers[index(rank_at(place))] = g;
+    }
+    if (far[i] == distance::network) continue;
+    double const mean = reads_of(chosen[i], chosen[i + 1]).far;
+    far[i] = mean == prices[0]                    ? distance::cache
+             : mean < (prices[1] + prices[2]) / 2 ? distance::socket : distance::host;
+  }
+  levels.pop_back();   // all ranks
+  std::reverse(far.begin(), far.end());
+  for_slices_.push_back(nest(size(), std::move(levels), std::move(far), true));
 }
 
 COLLIGO_BODY std::pair<int, int> nest::fewest_and_most(int level, int below) const {

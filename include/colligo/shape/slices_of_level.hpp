@@ -15,7 +15,7 @@ struct slices_of_level {
   nest const& its;
   Step& step;
   int level;
-  int me = its.place_of(step.rank()), below = its.cut_before(level), slices = its.fewest(level);
+  int me = its.place_of(step.rank()), below = its.long_round_before(level), slices = its.fewest_in_long(level);
   nest::group all = its.group_at(level, me), own = its.group_at(below, me);
   int parts = its.parts(below, all), mine = its.part_of(below, all, me);
 
@@ -63,7 +63,7 @@ struct slices_of_level {
   // The place in a group of level `level` that leads the slices which this one leads in `own`.
   int same_slice(nest::group of, nest::group in, int at) const {
     if (at < 0) return of.first;
-    int const finer = its.cut_before(at), part = its.part_of(finer, in, me);
+    int const finer = its.long_round_before(at), part = its.part_of(finer, in, me);
     return same_slice(its.part(finer, of, part), its.part(finer, in, part), finer);
   }
 };
