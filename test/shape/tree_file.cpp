@@ -59,8 +59,8 @@ TEST_CASE("bad tree files are refused with file, line and reason") {
 
 TEST_CASE("a file that never ends being wrong costs no more memory than its tree would") {
   std::string endless = "0:";
-  for (int i = 0; i < 1000000; ++i) endless += " 1";
+  for (int i = 0; i < 100000; ++i) endless += " 1";
   CHECK_THROWS_WITH(parse_tree(endless, 3, "file"), Contains("file:1: rank 1 is a child of 0 twice"));
-  CHECK_THROWS_WITH(parse_tree(std::string(1000000, '\n') + "0: 1", 3, "file"),
-                    Contains("file:1000001: rank 2 is not in the tree"));
+  CHECK_THROWS_WITH(parse_tree(std::string(100000, '\n') + "0: 1", 3, "file"),
+                    Contains("file:100001: rank 2 is not in the tree"));
 }
