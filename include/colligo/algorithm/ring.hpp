@@ -92,6 +92,7 @@ struct ring {
 
   template <class T, class Op>
   struct reduce_scatter {
+    static constexpr bool writes_output_alone = true;
     static constexpr bool ordered = false;
 
     template <steps Step>
