@@ -4,10 +4,12 @@
 // (start-ups, bandwidth and combining added up), and what `automatic` takes beyond one host over the best. No MPI.
 //
 //   bounds [--wide] [--ranks MOST] [--csv] [--without ALGORITHM[,ALGORITHM...]] [COLLECTIVE...]
+//   bounds --sample POINTS [--seed SEED] [--ranks MOST] [COLLECTIVE...]
 //
 // --wide: p = 8 .. 4096, 8 B .. 1 MiB a rank, blocks in the six distributions of test/distributions.hpp. Schedules of
 // a million operands are priced by their card's formula where there is one for such blocks, and otherwise, as the best,
-// by the least that what one rank sends can take.
+// by the least that what one rank sends, receives and combines can take.
+// --sample: so many points with any p from 8 on and any length between, drawn from the wide grid's questions.
 // --without: the best of the rest, as if there were neither those nor knobs that `automatic` sets.
 // Fails where `automatic` is dearer than the best by more than 1.05 (geometric mean over a grid) or 1.5 (at a point),
 // on the wide grid by more than 1.1 at a point.
@@ -16,11 +18,14 @@
 #include <colligo/select/choose.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <optional>
+#include <random>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -109,6 +114,8 @@ struct question {
   grid const* over = &narrow;
   int most_ranks = 128;
   bool csv = false;
+  int sample = 0;
+  unsigned seed = 1;
   std::vector<std::string> without{}, collectives{};
 
   static bool among(std::vector<std::string> const& names, std::string_view name) {
@@ -134,7 +141,7 @@ class prices {
     for (std::size_t i = 0; i < already.size(); ++i)
       is_less = is_less || least(its, said, machines[i].costs) < already[i];
     if (!is_less) return all;
-    if (said.operands * static_cast<std::size_t>(p_) <= (vector_.offsets ? 2 : 1) * most_operands) {
+    if (said[0].operands * static_cast<std::size_t>(p_) <= (vector_.offsets ? 2 : 1) * most_operands) {
       auto const s = counts_.empty() ? record(its, C, p_, vector_.whole.size()) : record(its, C, p_, counts_);
       for (auto const& m : machines) all.push_back(price(s, m.costs));
     } else {
@@ -150,18 +157,34 @@ class prices {
  private:
   static constexpr std::size_t most_operands = 1u << 18;
 
-  bench::said_by_rank said_by(chosen_algorithm const& its) const {
+  // By a rank in the middle and the one with the longest block.
+  std::array<bench::said_by_rank, 2> said_by(chosen_algorithm const& its) const {
+    std::array<bench::said_by_rank, 2> all;
     detail::row<operand> memory;
     memory.reserve(64);
-    bench::counting_step step(p_ / 2, p_, 1, memory);
-    detail::policies_of<>(C)()[its.index()]->run(its.tag(), {}, step, vector_, 0);
-    return step.its;
+    int const longest = static_cast<int>(std::ranges::max_element(counts_) - counts_.begin());
+    for (std::size_t i = 0; int const rank : {p_ / 2, counts_.empty() ? 0 : longest}) {
+      bench::counting_step step(rank, p_, 1, memory);
+      detail::policies_of<>(C)()[its.index()]->run(its.tag(), {}, step, vector_, 0);
+      all[i++] = step.its;
+    }
+    return all;
   }
-  // What one rank sends takes, and what it waits for the first block of a chain.
-  double least(chosen_algorithm const& its, bench::said_by_rank const& said, machine const& m) const {
-    double const before = its.as<pipelined_chain>() && said.messages > 0 ? p_ - 2 : 0;
-    return m.alpha * (before + static_cast<double>(said.messages)) + m.beta * static_cast<double>(said.sent) +
-           own_work_of(its, m);
+  // What one rank sends, receives and combines takes, and what it waits for the first block of a chain; the longest
+  // block goes round a ring.
+  double least(chosen_algorithm const& its, std::array<bench::said_by_rank, 2> const& said, machine const& m) const {
+    double most = 0, round = 0;
+    for (bench::said_by_rank const& one : said) {
+      double const before = its.as<pipelined_chain>() && one.messages > 0 ? p_ - 2 : 0;
+      double const bytes = static_cast<double>(std::max(one.sent, one.received));
+      most = std::max(most, m.alpha * (before + static_cast<double>(one.messages)) + m.beta * bytes +
+                                m.gamma * static_cast<double>(one.folded));
+    }
+    if (its.as<ring>() && vector_.offsets) {
+      double const gamma = C == collective::reduce_scatter ? m.gamma : 0;
+      round = (p_ - 1) * (m.alpha + static_cast<double>(vector_.longest()) * (m.beta + gamma));
+    }
+    return std::max(most, round) + own_work_of(its, m);
   }
   template <class F>
   auto with_policy(chosen_algorithm const& its, F f) const {
@@ -266,6 +289,10 @@ int main(int argc, char** argv) {
       its.over = &wide;
     } else if (word == "--ranks" && i + 1 < argc) {
       its.most_ranks = std::atoi(argv[++i]);
+    } else if (word == "--sample" && i + 1 < argc) {
+      its.sample = std::atoi(argv[++i]), its.over = &wide, its.csv = true;
+    } else if (word == "--seed" && i + 1 < argc) {
+      its.seed = static_cast<unsigned>(std::atoi(argv[++i]));
     } else if (word == "--without" && i + 1 < argc) {
       std::istringstream names(argv[++i]);
       for (std::string name; std::getline(names, name, ',');) its.without.push_back(name);
@@ -275,9 +302,10 @@ int main(int argc, char** argv) {
   }
   if (its.csv) std::cout << "collective,commutes,machine,p,bytes,automatic,seconds,best,seconds_of_best,bound\n";
   bool close = true;
+  std::vector<std::function<bool(question const&)>> asked;
   auto const on_grid = [&]<collective C>(bool commutes, distribution const& cut = {}) {
     if (its.collectives.empty() || its.among(its.collectives, name_of(C)))
-      close = compare<C>(its, commutes, cut) && close;
+      asked.push_back([=](question const& by) { return compare<C>(by, commutes, cut); });
   };
   std::vector<distribution> uneven;
   for (auto const& [name, counts] : distributions::all)
@@ -300,6 +328,19 @@ int main(int argc, char** argv) {
   on_grid.operator()<scan>(true);
   on_grid.operator()<exclusive_scan>(true);
   on_grid.operator()<all_to_all>(true);
+  std::mt19937 random(its.seed);
+  auto const between = [&](double least, double most) {   // logarithms are even
+    return least * std::pow(most / least, static_cast<double>(random()) / 4294967296.0);
+  };
+  if (its.sample == 0)
+    for (auto const& ask : asked) close = ask(its) && close;
+  for (int i = 0; i < its.sample; ++i) {
+    grid const point{{static_cast<int>(between(8, its.most_ranks + 1))},
+                     {static_cast<std::size_t>(between(8, 1 << 20))}, true, wide.mean, wide.worst};
+    question one = its;
+    one.over = &point;
+    close = asked[random() % asked.size()](one) && close;
+  }
   if (!close)
     std::cerr << "automatic is further from the best than " << its.over->mean << " in the mean or " << its.over->worst
               << " at one point\n";

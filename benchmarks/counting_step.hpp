@@ -14,6 +14,7 @@ namespace bench {
 struct said_by_rank {
   std::size_t operands = 0, messages = 0;
   std::size_t sent = 0, longest = 0;   ///< elements in all messages, and in the longest
+  std::size_t received = 0, folded = 0;   ///< elements, folded ones among those received
   std::size_t moves = 0, copied = 0;   ///< copies and merges, which are operands too; elements of copies
 };
 
@@ -21,15 +22,15 @@ class counting_step final : public colligo::any_step {
  public:
   counting_step(int rank, int size, std::size_t element_size, colligo::detail::row<colligo::operand>& memory)
       : any_step(rank, size, element_size, memory) {}
-  void exchange(colligo::range out, colligo::range in, colligo::pair_of peers, colligo::pair_kind) override {
+  void exchange(colligo::range out, colligo::range in, colligo::pair_of peers, colligo::pair_kind kind) override {
     if (peers.to != colligo::nobody && !out.empty()) sends(out.size());
-    its.operands += peers.from != colligo::nobody && !in.empty();
+    if (peers.from != colligo::nobody && !in.empty()) receives(in.size(), kind.folds);
   }
   void list(std::span<colligo::operand const> said, colligo::list_kind) override {
     for (colligo::operand const& o : said) {
       if (o.vanishes()) continue;
       if (o.sends()) sends(o.elements.size());
-      else ++its.operands;
+      else receives(o.elements.size(), o.folds());
     }
   }
   void move(colligo::operand const& o) override {
@@ -40,6 +41,11 @@ class counting_step final : public colligo::any_step {
   said_by_rank its;
 
  private:
+  void receives(std::size_t elements, bool folds) {
+    ++its.operands;
+    its.received += elements;
+    if (folds) its.folded += elements;
+  }
   void sends(std::size_t elements) {
     ++its.operands, ++its.messages;
     its.sent += elements;

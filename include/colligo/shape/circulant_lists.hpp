@@ -81,13 +81,6 @@ class circulant_lists {
 
   /// N - 1 + lg p, rounded up, for the N segments of the longest data; 0 if there is none.
   int size() const { return graph_.q == 0 || segments_ == 0 ? 0 : segments_ - 1 + graph_.q; }
-  /// longest_list(of_rank, cut), without looking at all blocks.
-  std::size_t longest() const {
-    if (from_one_rank(of_rank_)) return 0;
-    std::size_t all = of_rank_.whole.size();
-    for (data const& its : cut_) all -= of_rank_[its.rank].size() - its[0].size();
-    return all;
-  }
   /// Stretches that a list has at most.
   std::size_t most_stretches() const { return std::min(static_cast<std::size_t>(graph_.p), 2 * cut_.size() + 2); }
   int to(int round) const { return (rank_ + skip(round)) % graph_.p; }

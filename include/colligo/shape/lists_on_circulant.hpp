@@ -175,7 +175,7 @@ class packing {
 template <steps Step, class F>
 void for_each_round_of_lists(Step& step, blocks const& of_rank, circulant_cut const& cut, bool backwards, F f) {
   circulant_lists rounds(of_rank, cut, step.rank());
-  packing pack(step, of_rank.whole.last, rounds.longest());
+  packing pack(step, of_rank.whole.last, longest_list(of_rank, cut));
   circulant_lists::list sent, received;
   // Before the first message: others rely on the later ones.
   for (auto* const list : {&sent, &received}) list->reserve(rounds.most_stretches());
