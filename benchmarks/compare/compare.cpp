@@ -206,8 +206,9 @@ void run(comparison& one, options const& o, int ranks, int of_world, seating con
     before = after;
     changed += state == "changed";
     if (rank == 0) progress.clear(), report.print_size(bytes, n, state, results);
-    csv.write({one.collective, one.elements.type, one.elements.op, one.distribution, o.mode + in_groups, o.inputs, state}, ranks, bytes,
-              o.how.repeats, results);
+    csv.write(
+        {one.collective, one.elements.type, one.elements.op, one.distribution, o.mode + in_groups, o.inputs, state},
+        ranks, bytes, o.how.repeats, results);
   }
   if (rank == 0) {
     report.print_summary();
