@@ -249,8 +249,8 @@ COLLIGO_BODY nest::bounds nest::cut_alike(bounds const& groups, int most, int mo
   return its;
 }
 
-// Within hosts, each level from the outermost on: its groups, others alike or none, whichever lets ranks read least. Few
-// ranks read little anyway: their nest is made quickly, with few allocations.
+// Within hosts, each level from the outermost on: its groups, others alike or none, whichever lets ranks read least.
+// Few ranks read little anyway: their nest is made quickly, with few allocations.
 [[gnu::cold]] COLLIGO_BODY void nest::regroup_for_slices() {
   if (size() <= 8) return;
   bounds alone(index(size() + 1));
