@@ -300,7 +300,7 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
   CHECK(over(all_reduce, 32, 4, 256 << 10) == "slices_by_level");
   CHECK(over(all_reduce, 32, 4, 256 << 10, true, false, two_level) == "slices_by_level");
   for (bool const long_ones : {false, true})   // a leader alone does not fill the link
-    CHECK(over(all_reduce, 32, 4, (64 + 64 * long_ones) << 10, true, false, {1e-3, 80e-9, 1e-10}) ==
+    CHECK(over(all_reduce, 32, 4, (long_ones ? 128u : 64u) << 10, true, false, {1e-3, 80e-9, 1e-10}) ==
           (long_ones ? "slices_by_level" : "hierarchical_direct"));
   CHECK(over(all_reduce, 32, 4, 2) == "hierarchical_direct");   // no slice of it for each
   CHECK(over(all_reduce, 32, 4, 8, false) == "hierarchical_direct");
