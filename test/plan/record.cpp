@@ -7,6 +7,7 @@
 #include <colligo/plan/extent.hpp>
 #include <colligo/record.hpp>
 
+#include <functional>
 #include <sstream>
 
 #include "../recorded_ranks.hpp"
