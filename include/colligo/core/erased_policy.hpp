@@ -195,7 +195,7 @@ constexpr erased_policy erase_policy() {
     made.scratch = [](void const* held, blocks const& vector, std::size_t element_size) {
       return make_policy<C, Tag, T, Op>(tag_at<Tag>(held)).scratch(vector, element_size);
     };
-  made.runs_beside = packs<policy> || (says_own_work<policy> && has_blocks(C) && !has_two_vectors(C));
+  made.runs_beside = packs<policy> || (says_own_work<policy> && has_blocks(C));
   if constexpr (says_own_work<policy>)
     made.work = [](void const* held, blocks const& vector, std::size_t element_size) {
       return make_policy<C, Tag, T, Op>(tag_at<Tag>(held)).work(vector, element_size);

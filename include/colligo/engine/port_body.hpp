@@ -126,7 +126,7 @@ inline void port_base::execute(call const& its, choice const& by) {
   known.hosts = hosts.kept();
   policy_run const run{its, by, known, ++calls};
   if (!output_is_enough || by.policy->runs_beside || (by.policy->keeps_input && in_place) ||
-      (two && (its.of->objects || its.vector.offsets)) || requests().busy()) [[unlikely]]
+      (two && its.of->objects) || requests().busy()) [[unlikely]]
     return execute_otherwise(run);
   working_vector data(its, memory);
   try {
