@@ -3,6 +3,7 @@
 /// The bodies of run_list.hpp.
 #pragma once
 
+#include <algorithm>
 #include <new>
 
 #include "run_list.hpp"
@@ -36,12 +37,9 @@ COLLIGO_BODY std::int64_t number_runs::at(std::size_t i, int place) const {
 
 COLLIGO_BODY int number_runs::operator[](std::size_t i) const {
   auto const place = static_cast<int>(i);
-  std::size_t at_run = 0;
-  for (std::size_t behind = runs_.size(); behind - at_run > 1;) {
-    std::size_t const middle = (at_run + behind) / 2;
-    (runs_[middle].first <= place ? at_run : behind) = middle;
-  }
-  return static_cast<int>(at(at_run, place));
+  auto const behind =
+      std::upper_bound(runs_.begin(), runs_.end(), place, [](int p, run const& its) { return p < its.first; });
+  return static_cast<int>(at(static_cast<std::size_t>(behind - runs_.begin()) - 1, place));
 }
 
 [[gnu::cold]] COLLIGO_BODY void number_runs::write(std::vector<int>& words) const {
