@@ -17,7 +17,10 @@ cd "$to"
 "${compile[@]}" -x c++-header mistakes.hpp -o mistakes.hpp.gch
 
 # A program that makes the calls that begin with $1, each with the number of its line.
-calls() { sed -n "s/^$1 \(.*\)/\1/p;=" "$from/mistakes.txt" | awk '/^[0-9]+$/ {if (call) print "#line " $0 " \"call\"\nvoid call_" $0 "() { " call " }"; call = ""; next} {call = $0}'; }
+calls() {
+  awk -v kind="$1 " 'index($0, kind) == 1 {print "#line " NR " \"call\"\nvoid call_" NR "() { " substr($0, 3) " }"}' \
+    "$from/mistakes.txt"
+}
 compiled() { "${compile[@]}" -fsyntax-only -include mistakes.hpp -x c++ - 2> said; }
 alone() { compiled <<< "void call() { $1 }"; }
 
