@@ -108,7 +108,7 @@ constexpr bool takes_part = []<class... Others>(list_of_tags<Others...>) {
   return (!std::is_same_v<Tag, Others> && ...);
 }(list_of_tags<vendor, shared_memory, census, rotating_ring, along_trees, hierarchical<>,
                hierarchical<binary_tree, direct>, multi_leader<>, direct_by_level, slices_by_level,
-               leaders_by_level, bundles_by_level, scan_by_level>{});
+               leaders_by_level, pipelines_by_level, bundles_by_level, scan_by_level>{});
 
 struct question {
   grid const* over = &narrow;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Collectives with blocks, all_reduce and scan on several hosts: `automatic` beside the MPI library's own, in one run,
-/// with ranks in the order of hosts and shuffled over them:
+/// Collectives on several hosts: `automatic` beside the MPI library's own, in one run, with ranks in the order of hosts
+/// and shuffled over them:
 ///   cluster/cluster --hosts 8 --ranks-per-host 4 --rate 100mbit --delay 1ms cluster_family
 #include <colligo/all_gather.hpp>
 #include <colligo/all_reduce.hpp>
 #include <colligo/all_to_all.hpp>
+#include <colligo/broadcast.hpp>
 #include <colligo/gather.hpp>
+#include <colligo/reduce.hpp>
 #include <colligo/reduce_scatter.hpp>
 #include <colligo/scan.hpp>
 #include <colligo/scatter.hpp>
@@ -49,6 +51,17 @@ std::vector<contest> contests_on(MPI_Comm comm, std::size_t p, int n) {
        [=](ints const& in, ints& out) { MPI_Scatter(in.data(), n, MPI_INT, out.data(), n, MPI_INT, 0, comm); }, false},
       {all_reduce, 1, 1, [=](ints const& in, ints& out) { colligo::all_reduce(c, in, out, std::plus<>{}); },
        [=](ints const& in, ints& out) { MPI_Allreduce(in.data(), out.data(), n, MPI_INT, MPI_SUM, comm); }},
+      {reduce, 1, 1, [=](ints const& in, ints& out) { colligo::reduce(c, in, out, std::plus<>{}, 0); },
+       [=](ints const& in, ints& out) { MPI_Reduce(in.data(), out.data(), n, MPI_INT, MPI_SUM, 0, comm); }, false},
+      {broadcast, 1, 1,
+       [=](ints const& in, ints& out) {
+         if (c.rank() == 0) out = in;
+         colligo::broadcast(c, out, 0);
+       },
+       [=](ints const& in, ints& out) {
+         if (c.rank() == 0) out = in;
+         MPI_Bcast(out.data(), n, MPI_INT, 0, comm);
+       }, false},
       {scan, 1, 1, [=](ints const& in, ints& out) { colligo::scan(c, in, out, std::plus<>{}); },
        [=](ints const& in, ints& out) { MPI_Scan(in.data(), out.data(), n, MPI_INT, MPI_SUM, comm); }, false}};
 }
@@ -70,7 +83,8 @@ void measure(contest const& its, MPI_Comm comm, std::string const& placement, in
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = rank * 1009 + static_cast<int>(i % 997);
   its.mpi(in, expected);
   its.automatic(in, out);
-  if ((its.what != colligo::collective::gather || rank == 0) && out != expected)
+  bool const at_root = its.what == colligo::collective::gather || its.what == colligo::collective::reduce;
+  if ((!at_root || rank == 0) && out != expected)
     throw std::runtime_error(fmt::format("{} of {} ints is wrong", colligo::name_of(its.what), n));
   std::vector<double> us[2];
   for (int round = 0; round < 2 * o.rounds; ++round) {
@@ -98,7 +112,7 @@ int cluster_family(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
   options o;
-  CLI::App app("Times collectives with blocks, and scan, on several hosts beside MPI's own; CSV on stdout.",
+  CLI::App app("Times collectives on several hosts beside MPI's own; CSV on stdout.",
                "cluster_family");
   app.add_option("--bytes", o.bytes, "of a block, multiples of 4")->delimiter(',')->capture_default_str();
   app.add_option("--collective", o.only, "these alone")->delimiter(',');

@@ -67,6 +67,20 @@ void for_each_tag(nest const& its, F f) {
   f(slices_by_level{.levels = &its});
 }
 
+/// Of an association's text.
+bool has_each_once(std::string const& text, int p, bool in_order) {
+  std::vector<int> ranks;
+  for (std::size_t at = 0; at < text.size(); ++at)
+    if (std::isdigit(static_cast<unsigned char>(text[at])) != 0) {
+      ranks.push_back(std::stoi(text.substr(at)));
+      while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0) ++at;
+    }
+  if (!in_order) std::ranges::sort(ranks);
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    if (ranks[r] != static_cast<int>(r)) return false;
+  return static_cast<int>(ranks.size()) == p;
+}
+
 /// The schedule obeys the laws; all ranks put each element together in one way, in order if the levels keep it.
 void check_laws(nest const& its, std::size_t n) {
   for_each_tag(its, [&]<class Tag>(Tag const& tag) {
@@ -75,19 +89,7 @@ void check_laws(nest const& its, std::size_t n) {
     CHECK_NOTHROW(said.verify());
     auto const form = association(said, its.consecutive() ? operands::ordered : operands::commute);
     CHECK(form.same_on_all_ranks());
-    for (std::size_t i = 0; i < n; ++i) {
-      std::string const first = form.text(0, i);
-      bool in_order = true;
-      std::vector<int> ranks;
-      for (std::size_t at = 0; at < first.size(); ++at)
-        if (std::isdigit(static_cast<unsigned char>(first[at])) != 0) {
-          ranks.push_back(std::stoi(first.substr(at)));
-          while (at < first.size() && std::isdigit(static_cast<unsigned char>(first[at])) != 0) ++at;
-        }
-      if (!its.consecutive()) std::ranges::sort(ranks);
-      for (std::size_t r = 0; r < ranks.size(); ++r) in_order = in_order && ranks[r] == static_cast<int>(r);
-      CHECK((in_order && static_cast<int>(ranks.size()) == its.size()));
-    }
+    for (std::size_t i = 0; i < n; ++i) CHECK(has_each_once(form.text(0, i), its.size(), its.consecutive()));
     CHECK_NOTHROW(record(direct_by_level{.levels = &its}, collective::barrier, its.size(), 0).verify());
     for (int const root : {0, its.size() / 3, its.size() - 1})
       for (collective const c : {collective::reduce, collective::broadcast}) {
@@ -97,6 +99,14 @@ void check_laws(nest const& its, std::size_t n) {
         CHECK(one.rounds() <= its.levels());
       }
   });
+  for (int const root : {0, its.size() / 3, its.size() - 1}) {
+    pipelines_by_level const tag{.levels = &its, .block = 16};
+    CHECK_NOTHROW(record(tag, collective::broadcast, its.size(), n, root).verify());
+    auto const one = record(tag, collective::reduce, its.size(), n, root);
+    CHECK_NOTHROW(one.verify());
+    auto const form = association(one, operands::commute, root);
+    for (std::size_t i = 0; i < n; ++i) CHECK(has_each_once(form.text(root, i), its.size(), false));
+  }
   for (collective const c : {collective::scan, collective::exclusive_scan}) {
     if (its.size() > 32) break;
     scan_by_level const tag{.levels = &its};
@@ -641,6 +651,13 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
           if (comm.rank() == root) laws::expect_words(out, p, its.consecutive(), "reduce by levels");
           colligo::broadcast(comm, sent, root, tag);
           laws::expect(sent == laws::words_of(root, 3), "broadcast by levels", p, 3);
+          pipelines_by_level const pipes{.levels = &its, .block = 1};
+          std::vector<std::string> piped(comm.rank() == root ? 3 : 0), heard(comm.rank() == root ? mine : out);
+          heard.resize(3);
+          colligo::reduce(comm, mine, piped, as_commutative(laws::concatenation{}), root, pipes);
+          if (comm.rank() == root) laws::expect_words(piped, p, false, "reduce in pipelines");
+          colligo::broadcast(comm, heard, root, pipes);
+          laws::expect(heard == laws::words_of(root, 3), "broadcast in pipelines", p, 3);
         }
         auto const before = [&](int ranks) {
           std::string all;

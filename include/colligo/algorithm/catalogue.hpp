@@ -36,6 +36,7 @@
 #include "pipelined_circulant.hpp"
 #include "pipelined_ring.hpp"
 #include "pipelined_tree.hpp"
+#include "pipelines_by_level.hpp"
 #include "recursive_doubling.hpp"
 #include "recursive_halving.hpp"
 #include "ring.hpp"
@@ -89,6 +90,7 @@ using catalogue_of_tags = list_of_tags<   //
     direct_by_level,                  //
     slices_by_level,                  //
     leaders_by_level,                //
+    pipelines_by_level,               //
     bundles_by_level,                 //
     scan_by_level,                    //
     direct,                           //

@@ -13,6 +13,10 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
+inline double best_block_of(double bytes, int depth, double alpha, double per_byte) {
+  return std::max(1.0, depth < 1 ? bytes : std::sqrt(bytes * alpha / per_byte / depth));
+}
+
 // The quantities of a decision.
 struct costs {
   situation const& its;
@@ -54,9 +58,7 @@ struct costs {
   }
   /// Over memory, all others read one rank's published data: the lines are handed out one after the other.
   double reads_of_one() const { return m.alpha + (p - 1) * (6e-9 + bytes * 0.054e-9); }
-  double best_block(int depth, double per_byte) const {
-    return std::max(1.0, depth < 1 ? bytes : std::sqrt(bytes * m.alpha / per_byte / depth));
-  }
+  double best_block(int depth, double per_byte) const { return best_block_of(bytes, depth, m.alpha, per_byte); }
 };
 
 /// Memory of a host where each rank has a core: a round costs a line's way there and back. The numbers are a model's,
@@ -194,6 +196,15 @@ cheapest<C> among_levels(costs const& of) {
   };
   add(direct_by_level{s.levels}, s.levels->pairs_off());
   add(leaders_by_level{s.levels});
+  if constexpr (C == reduce || C == broadcast)
+    if (s.hosts && (C == broadcast || s.commutes)) {
+      int const outermost = s.levels->levels() - 1, hosts = s.levels->named_before(outermost);
+      machine const at = on_level(of.m, *s.levels, outermost);
+      double const block = best_block_of(of.bytes / s.levels->smallest(hosts),
+                                         ceil_lg(s.levels->parts(hosts, {0, of.p})) - 1, at.alpha,
+                                         at.beta + (combines(C) ? at.gamma : 0));
+      add(pipelines_by_level{s.levels, static_cast<std::size_t>(block)});
+    }
   add(slices_by_level{s.levels});
   add(bundles_by_level{s.levels});
   add(scan_by_level{s.levels}, s.levels->consecutive());

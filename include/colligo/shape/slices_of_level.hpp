@@ -49,6 +49,20 @@ struct slices_of_level {
                   return recv{peer(part), slice(part)};
                 }}));
   }
+  /// Slices go to those who lead them from the part that the root is in, or back.
+  template <class F>
+  void pass(F const& slice, int root, bool outwards) const {
+    int const its_place = its.place_of(root);
+    if (its_place < all.first || its_place >= all.last) return;
+    int const first = its.part_of(below, all, its_place);
+    if (mine != first && !leads()) return;
+    step(listed{mine == first ? slices - leads() : 1, [&](int i) -> operand {
+                  int const part = mine == first ? other(i, mine) : first;
+                  range const some = slice(mine == first ? part : mine);
+                  if ((mine == first) == outwards) return send{peer(part), some};
+                  return recv{peer(part), some};
+                }});
+  }
   /// Blocks of those who lead none go to a part that does, or come back.
   void lend(blocks_by_level const& columns, bool back) const {
     auto const column = [&](int part) { return columns(its.column_within(below, part == mine ? me : place(part))); };

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Pipelines by level: a reduce cuts the vector into one slice per rank within each host, level by level, as
+/// slices_by_level does; those who have the same slice on all hosts combine it in blocks (pipelined_circulant), and the
+/// root's host brings the slices together. A broadcast is the same backwards. Each byte enters or leaves a host about
+/// once, and all ranks of a host use its link at once.
+/// Picture  hosts 0-1 2-3, root 0, vector AB   reduce: 0-1 2-3   2->0 A, 3->1 B, in blocks   1->0 B
+/// Cost     on the levels within hosts slices as in reduce_scatter by slices_by_level, and the root's again; between h
+///          hosts pipelined_circulant's on h ranks, for a slice whose messages share the link with those of the others
+/// Own work pipelined_circulant's schedule for h ranks
+/// Needs    any p, any levels, any root; a commutative functor
+/// Order    not kept
+/// Prefer   long vectors on several hosts.   Avoid: short ones (see leaders_by_level)
+/// Source   Traff's broadcast in blocks between hosts, a leader per slice as in multi_leader within them
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "../core/stage.hpp"
+#include "../shape/level_costs.hpp"
+#include "../shape/slices_of_level.hpp"
+#include "pipelined_circulant.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// `left` of the vector, from a level on; between(step, range, root) among those who lead it on all hosts.
+template <steps Step, class Between>
+void pass_in_slices(nest const& its, Step& step, range left, int level, int root, bool outwards,
+                    Between const& between) {
+  int const outermost = its.levels() - 1, hosts = its.named_before(outermost);
+  if (level > hosts) {
+    slices_of_level<Step> const here{.its = its, .step = step, .level = outermost, .below = hosts};
+    renumbered among(step, here.mine, here.parts, [&here](int part) { return here.peer(part); });
+    return between(among, left, its.part_of(hosts, here.all, its.place_of(root)));
+  }
+  slices_of_level const here{its, step, level};
+  auto const slice = [cut = blocks{left, here.slices}](int part) { return cut[part]; };
+  if (outwards) here.pass(slice, root, true);
+  else here.combine(slice);
+  if (here.leads()) pass_in_slices(its, step, slice(here.mine), its.long_round_after(level), root, outwards, between);
+  if (outwards) here.collect(slice);
+  else here.pass(slice, root, false);
+}
+
+}  // namespace detail
+
+struct pipelines_by_level {
+  static constexpr std::string_view name = "pipelines_by_level";
+
+  nest const* levels = nullptr;   ///< null: as the communicator knows
+  std::size_t block = 0;          ///< bytes; 0: chosen from the length of a slice and the number of hosts
+
+  static constexpr std::array knobs{knob<pipelines_by_level>{"block", &pipelines_by_level::block}};
+
+ private:
+  template <collective C, class T, class Op>
+  struct one_way : detail::over_levels<pipelines_by_level> {
+    static constexpr bool outwards = C == collective::broadcast;
+    using between = detail::stage<C, pipelined_circulant, void, T, Op>;
+
+    template <class F>
+    auto with_hosts(int p, F const& f) const {
+      return this->with(p, [&](nest const& all) {
+        nest const& its = all.for_slices();
+        int const hosts = its.named_before(its.levels() - 1);
+        return f(its, hosts, its.parts(hosts, {0, p}));
+      });
+    }
+    bool in_order(int) const { return false; }
+
+    template <steps Step>
+    void operator()(Step& step, range all, int root) const {
+      pipelined_circulant const blocks_of{.block = this->tag.block};
+      with_hosts(step.size(), [&](nest const& its, int, int) {
+        detail::pass_in_slices(its, step, all, its.long_round_after(-1), root, outwards, between{blocks_of});
+      });
+    }
+
+    own_work work(blocks const& vector, std::size_t) const {
+      return with_hosts(vector.parts, [&](nest const&, int, int parts) {
+        return pipelined_circulant::broadcast<T>::work({vector.whole, parts}, 1);
+      });
+    }
+    double cost(machine const& m, int p, std::size_t n) const {
+      return with_hosts(p, [&](nest const& its, int hosts, int parts) {
+        double all = 0, left = static_cast<double>(n);
+        for (int level = its.long_round_after(-1); level <= hosts; level = its.long_round_after(level)) {
+          int const others = its.most_in_long(level) - 1;
+          left /= its.fewest_in_long(level);
+          double const bytes = left * sizeof(T);
+          all += detail::exchanged_messages(detail::on_level(m, its, level), others + 1, bytes) +
+                 detail::one_way_messages(m.at(its.how_far(level)), others, bytes);
+          if (!outwards) all += others * m.combine(bytes);
+        }
+        pipelined_circulant const blocks_of{.block = this->tag.block};
+        return n == 0 ? 0.0 : all + between{blocks_of}.cost(detail::on_level(m, its, its.levels() - 1), parts,
+                                                            static_cast<std::size_t>(left));
+      });
+    }
+    static formula exact_for(machine const&, int, std::size_t) { return formula::estimate; }
+  };
+
+ public:
+  template <class T, class Op>
+  struct reduce : one_way<collective::reduce, T, Op> {
+    static constexpr bool ordered = false;
+  };
+  template <class T>
+  struct broadcast : one_way<collective::broadcast, T, void> {};
+};
+
+}  // namespace colligo
