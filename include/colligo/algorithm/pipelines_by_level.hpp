@@ -6,7 +6,8 @@
 /// once, and all ranks of a host use its link at once.
 /// Picture  hosts 0-1 2-3, root 0, vector AB   reduce: 0-1 2-3   2->0 A, 3->1 B, in blocks   1->0 B
 /// Cost     on the levels within hosts slices as in reduce_scatter by slices_by_level, and the root's again; between h
-///          hosts pipelined_circulant's on h ranks, for a slice whose messages share the link with those of the others
+///          hosts pipelined_circulant's on h ranks, for a slice whose messages share the link with those of the others;
+///          exact as that one where there is one level alone
 /// Own work pipelined_circulant's schedule for h ranks
 /// Needs    any p, any levels, any root; a commutative functor
 /// Order    not kept
@@ -100,7 +101,12 @@ struct pipelines_by_level {
                                                             static_cast<std::size_t>(left));
       });
     }
-    static formula exact_for(machine const&, int, std::size_t) { return formula::estimate; }
+    formula exact_for(machine const& m, int p, std::size_t n) const {
+      pipelined_circulant const blocks_of{.block = this->tag.block};
+      return with_hosts(p, [&](nest const&, int hosts, int parts) {
+        return hosts < 0 ? between{blocks_of}.exact_for(m, parts, n) : formula::estimate;
+      });
+    }
   };
 
  public:
