@@ -35,3 +35,10 @@
 #else
 #define COLLIGO_BODY inline
 #endif
+
+/// `constexpr` of functions that use vectors: those of libstdc++'s debug mode are no literal types before g++ 14.
+#if defined(_GLIBCXX_DEBUG) && _GLIBCXX_RELEASE < 14
+#define COLLIGO_CONSTEXPR inline
+#else
+#define COLLIGO_CONSTEXPR constexpr
+#endif

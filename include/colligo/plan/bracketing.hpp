@@ -83,10 +83,10 @@ class bracketing {
     return {};
   }
 
-  friend constexpr bool operator==(bracketing const&, bracketing const&) = default;
+  friend bool operator==(bracketing const&, bracketing const&) = default;
 
  private:
-  constexpr combination const& at(value v) const { return combinations_[static_cast<std::size_t>(v - p_)]; }
+  COLLIGO_CONSTEXPR combination const& at(value v) const { return combinations_[static_cast<std::size_t>(v - p_)]; }
   template <class Lazy = void>
   constexpr std::string text_of(value v) const {
     if (v < p_) {

@@ -64,7 +64,7 @@ class schedule {
   constexpr std::string_view algorithm() const { return all_.algorithm; }   ///< its name, without knobs
   constexpr int size() const { return all_.size(); }          ///< p
   constexpr std::size_t elements() const { return all_.n; }   ///< n
-  constexpr std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
+  COLLIGO_CONSTEXPR std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
   /// Indices beyond the vector that the algorithm uses.
   constexpr std::size_t scratch() const { return all_.scratch; }
   /// The most own work of any rank: moves and copied elements as recorded, steps as the policy declares.
@@ -83,7 +83,7 @@ class schedule {
             count([](operand const& o) { return o.merges() ? 0 : o.elements.head.size(); }), all_.arithmetic};
   }
   /// A rank's copies and merges, and after how many of its steps.
-  constexpr std::span<detail::recorded_move const> moves_of(int rank) const {
+  COLLIGO_CONSTEXPR std::span<detail::recorded_move const> moves_of(int rank) const {
     return all_.moves_of(static_cast<std::size_t>(rank));
   }
 

@@ -57,8 +57,10 @@ struct recorded {
   std::string_view algorithm{};
 
   constexpr int size() const { return static_cast<int>(ranks.size()); }
-  constexpr std::span<recorded_move const> moves_of(std::size_t rank) const { return moves[rank]; }
-  constexpr std::vector<recorded_step> const& steps_of(int rank) const { return ranks[static_cast<std::size_t>(rank)]; }
+  COLLIGO_CONSTEXPR std::span<recorded_move const> moves_of(std::size_t rank) const { return moves[rank]; }
+  COLLIGO_CONSTEXPR std::vector<recorded_step> const& steps_of(int rank) const {
+    return ranks[static_cast<std::size_t>(rank)];
+  }
 
   template <class Lazy = void>
   [[noreturn]] void fail(int rank, std::string const& why) const {

@@ -13,31 +13,31 @@ namespace colligo::inline COLLIGO_MODE::trees {
 
 /// Every rank has up to k children, whose subtrees are as even as can be; ranks stay in order.
 ///   p = 8, k = 2:  0 <- 1 5    1 <- 2 4    2 <- 3    5 <- 6 7
-constexpr tree kary(int p, int k);
+COLLIGO_CONSTEXPR tree kary(int p, int k);
 /// All ranks report to rank 0.
-constexpr tree flat(int p) { return kary(p, p); }
+COLLIGO_CONSTEXPR tree flat(int p) { return kary(p, p); }
 /// Rank r reports to r - 1.
-constexpr tree chain(int p) { return kary(p, 1); }
+COLLIGO_CONSTEXPR tree chain(int p) { return kary(p, 1); }
 /// The tree of binary_tree.
-constexpr tree binomial(int p, int root);
-constexpr tree binomial(int p) { return binomial(p, 0); }
+COLLIGO_CONSTEXPR tree binomial(int p, int root);
+COLLIGO_CONSTEXPR tree binomial(int p) { return binomial(p, 0); }
 
 /// LAM-MPI 6.5's reduce: flat up to 4 ranks; above, r without its lowest set bit is the parent.
 ///   p = 32:  0 <- 1 2 4 8 16    12 <- 13 14        Source  Bjorndalen et al. on LAM-MPI, section 3 and figure 2
 template <class Lazy = void>
-constexpr tree lam_reduce(int p);
+COLLIGO_CONSTEXPR tree lam_reduce(int p);
 /// LAM-MPI 6.5's broadcast: flat up to 4 ranks; above, r without its highest set bit is the parent. Served in ascending
 /// order, so listed in descending order.
 ///   p = 32:  0 -> 1 2 4 8 16    3 -> 7 11 19
 template <class Lazy = void>
-constexpr tree lam_broadcast(int p);
+COLLIGO_CONSTEXPR tree lam_broadcast(int p);
 
 /// A shape for any number of ranks, led by the first: flat, chain, binomial, or {kary, k}.
 class shape {
  public:
   constexpr shape(tree (*make)(int p)) : of_p_(make) {}
   constexpr shape(tree (*make)(int p, int k), int k) : of_p_and_k_(make), k_(k) {}
-  constexpr tree operator()(int p) const { return of_p_ ? of_p_(p) : of_p_and_k_(p, k_); }
+  COLLIGO_CONSTEXPR tree operator()(int p) const { return of_p_ ? of_p_(p) : of_p_and_k_(p, k_); }
 
  private:
   tree (*of_p_)(int) = nullptr;
@@ -62,7 +62,7 @@ struct by_host_options {
 /// @param options  shapes, groups, clusters, the root
 /// Throws argument_error where sizes, the root, groups or shapes do not fit.
 template <class Lazy = void>
-constexpr tree by_host(std::span<int const> hosts, by_host_options const& options = {});
+COLLIGO_CONSTEXPR tree by_host(std::span<int const> hosts, by_host_options const& options = {});
 
 }  // namespace colligo::trees
 
@@ -76,7 +76,7 @@ constexpr void require_ranks(int p) {
 }
 
 template <class ParentOf>
-constexpr tree with_parents(int p, ParentOf parent_of) {
+COLLIGO_CONSTEXPR tree with_parents(int p, ParentOf parent_of) {
   require_ranks(p);
   std::vector<int> parents;
   for (int r = 0; r < p; ++r) parents.push_back(parent_of(r));
@@ -85,7 +85,7 @@ constexpr tree with_parents(int p, ParentOf parent_of) {
 
 }  // namespace detail
 
-constexpr tree kary(int p, int k) {
+COLLIGO_CONSTEXPR tree kary(int p, int k) {
   detail::require_ranks(p);
   if (k < 1) throw argument_error("trees::kary: k is " + std::to_string(k) + ", at least 1 is needed");
   std::vector<std::vector<int>> children(static_cast<std::size_t>(p));
@@ -101,7 +101,7 @@ constexpr tree kary(int p, int k) {
   return tree::of_children(children);
 }
 
-constexpr tree binomial(int p, int root) {
+COLLIGO_CONSTEXPR tree binomial(int p, int root) {
   detail::require_ranks(p);
   if (root < 0 || root >= p)
     throw argument_error("trees::binomial: root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
@@ -110,12 +110,12 @@ constexpr tree binomial(int p, int root) {
 }
 
 template <class Lazy>
-constexpr tree lam_reduce(int p) {
+COLLIGO_CONSTEXPR tree lam_reduce(int p) {
   return detail::with_parents(p, [p](int r) { return r == 0 ? nobody : p <= 4 ? 0 : r & (r - 1); });
 }
 
 template <class Lazy>
-constexpr tree lam_broadcast(int p) {
+COLLIGO_CONSTEXPR tree lam_broadcast(int p) {
   tree const ascending = detail::with_parents(p, [p](int r) {
     return r == 0 ? nobody : p <= 4 ? 0 : r - floor_power_of_two(r);
   });
@@ -184,7 +184,7 @@ constexpr std::vector<int> groups_of(std::span<int const> hosts, int groups) {
 }  // namespace detail
 
 template <class Lazy>
-constexpr tree by_host(std::span<int const> hosts, by_host_options const& options) {
+COLLIGO_CONSTEXPR tree by_host(std::span<int const> hosts, by_host_options const& options) {
   int const p = static_cast<int>(hosts.size());
   detail::require_ranks(p);
   if (options.groups < 1)

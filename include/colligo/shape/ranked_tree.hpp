@@ -45,23 +45,23 @@ constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children);
 /// functions that make trees are templates, because most units make none.
 class tree {
  public:
-  constexpr tree() = default;
+  COLLIGO_CONSTEXPR tree() = default;
 
   /// Any shape, children in its order. Throws argument_error as of_children does.
   template <tree_shape Shape>
-  constexpr tree(Shape const& shape) : tree(children_in(shape)) {}
+  COLLIGO_CONSTEXPR tree(Shape const& shape) : tree(children_in(shape)) {}
 
   /// By the children of each rank, in the order in which they report. Throws argument_error if that is no tree over all
   /// these ranks.
   template <class Lazy = void>
-  static constexpr tree of_children(std::vector<std::vector<int>> const& children) {
+  static COLLIGO_CONSTEXPR tree of_children(std::vector<std::vector<int>> const& children) {
     return tree(children);
   }
 
   /// By the parent of each rank, the root's is `nobody`. Children report nearest rank first, which is in order wherever
   /// any order is.
   template <class Lazy = void>
-  static constexpr tree of_parents(std::span<int const> parents) {
+  static COLLIGO_CONSTEXPR tree of_parents(std::span<int const> parents) {
     int const p = static_cast<int>(parents.size());
     std::vector<std::vector<int>> children(parents.size());
     auto const adopt = [&](int r) {
@@ -81,23 +81,27 @@ class tree {
     return tree(children);
   }
 
-  constexpr int size() const { return static_cast<int>(parents_.size()); }   ///< p
-  constexpr int root() const { return root_; }
-  constexpr int parent(int r) const { return parents_[index(r)]; }
-  constexpr int most_children() const { return most_children_; }   ///< of any rank
-  constexpr int child_count(int r) const { return first_[index(r) + 1] - first_[index(r)]; }
-  constexpr int child(int r, int i) const { return i < child_count(r) ? list_[index(first_[index(r)] + i)] : nobody; }
-  constexpr std::span<int const> children(int r) const {
+  COLLIGO_CONSTEXPR int size() const { return static_cast<int>(parents_.size()); }   ///< p
+  COLLIGO_CONSTEXPR int root() const { return root_; }
+  COLLIGO_CONSTEXPR int parent(int r) const { return parents_[index(r)]; }
+  COLLIGO_CONSTEXPR int most_children() const { return most_children_; }   ///< of any rank
+  COLLIGO_CONSTEXPR int child_count(int r) const { return first_[index(r) + 1] - first_[index(r)]; }
+  COLLIGO_CONSTEXPR int child(int r, int i) const {
+    return i < child_count(r) ? list_[index(first_[index(r)] + i)] : nobody;
+  }
+  COLLIGO_CONSTEXPR std::span<int const> children(int r) const {
     return {list_.data() + first_[index(r)], index(child_count(r))};
   }
-  constexpr int depth() const { return depth_; }   ///< messages from the farthest leaf to the root
+  COLLIGO_CONSTEXPR int depth() const { return depth_; }   ///< messages from the farthest leaf to the root
   /// Combining children as they report joins only neighbouring intervals of ranks, so any associative functor works.
-  constexpr bool in_order() const { return in_order_; }
+  COLLIGO_CONSTEXPR bool in_order() const { return in_order_; }
   /// All ranks, each after its parent.
   template <class Lazy = void>
-  constexpr std::vector<int> from_the_root() const;
+  COLLIGO_CONSTEXPR std::vector<int> from_the_root() const;
 
-  friend constexpr bool operator==(tree const& a, tree const& b) { return a.first_ == b.first_ && a.list_ == b.list_; }
+  friend COLLIGO_CONSTEXPR bool operator==(tree const& a, tree const& b) {
+    return a.first_ == b.first_ && a.list_ == b.list_;
+  }
 
  private:
   static constexpr std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -148,7 +152,7 @@ class tree {
 };
 
 template <class Lazy>
-constexpr std::vector<int> tree::from_the_root() const {
+COLLIGO_CONSTEXPR std::vector<int> tree::from_the_root() const {
   std::vector<int> ranks;
   if (size() > 0) ranks.push_back(root_);
   for (std::size_t i = 0; i < ranks.size(); ++i)
@@ -161,20 +165,22 @@ struct rerooted {
   tree const& hung;
   int root;
 
-  constexpr int parent(int r) const { return r == root ? nobody : on_path(r) ? next_to_root(r) : hung.parent(r); }
-  constexpr int most_children() const { return hung.most_children() + 1; }
-  constexpr int child_count(int r) const { return hung.child_count(r) + 1; }
+  COLLIGO_CONSTEXPR int parent(int r) const {
+    return r == root ? nobody : on_path(r) ? next_to_root(r) : hung.parent(r);
+  }
+  COLLIGO_CONSTEXPR int most_children() const { return hung.most_children() + 1; }
+  COLLIGO_CONSTEXPR int child_count(int r) const { return hung.child_count(r) + 1; }
   /// The former parent, with most ranks behind it, is the last to report and the first to be served.
-  constexpr int child(int r, int i) const {
+  COLLIGO_CONSTEXPR int child(int r, int i) const {
     if (i == hung.child_count(r)) return on_path(r) ? hung.parent(r) : nobody;
     int const c = hung.child(r, i);
     return c == next_to_root(r) ? nobody : c;
   }
 
  private:
-  constexpr bool on_path(int r) const { return r == root || next_to_root(r) != nobody; }
+  COLLIGO_CONSTEXPR bool on_path(int r) const { return r == root || next_to_root(r) != nobody; }
   // The child of r that has `root` below or at it.
-  constexpr int next_to_root(int r) const {
+  COLLIGO_CONSTEXPR int next_to_root(int r) const {
     for (int at = root; hung.parent(at) != nobody; at = hung.parent(at))
       if (hung.parent(at) == r) return at;
     return nobody;
