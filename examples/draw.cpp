@@ -15,6 +15,7 @@
 
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -49,8 +50,10 @@ colligo::tree tree_named(std::string const& name, int p, int root) {
 
 std::string drawn_tree(std::string const& name, int p, int root, std::vector<int> const& hosts) {
   if (name == "halving" && root == 0) return draw(colligo::halving_shape{p}, hosts, name);
-  if (name == "by_host" && !hosts.empty())
+  if (name == "by_host") {
+    if (hosts.empty()) throw colligo::argument_error("the tree by_host needs --hosts");
     return draw(colligo::trees::by_host(hosts, {.root = root}), hosts, name);
+  }
   return draw(tree_named(name, p, root), hosts, name);
 }
 
@@ -59,8 +62,10 @@ int main(int argc, char** argv) {
   int p = 8, root = 0, hosts = 0;
   std::size_t n = 16;
   bool blocks = false;
-  CLI::App app("Draws schedules and trees of the colligo library as SVG");
+  CLI::App app("Draws schedules and trees of the colligo library as SVG:\n"
+               "  draw schedule halving_doubling 8 16 > schedule.svg\n  draw tree binomial 8 > tree.svg");
   app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::help);
   auto* const schedule = app.add_subcommand("schedule", "a row per rank, a column per round");
   auto* const tree = app.add_subcommand("tree", "the root on top");
   for (auto* const command : {schedule, tree}) {
@@ -73,7 +78,9 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(0, 1024));
     command->add_flag("--blocks", blocks, "neighbouring ranks share a host; without, ranks are dealt out in turn");
   }
-  schedule->add_option("n", n, "elements, of 8 bytes each")->capture_default_str();
+  schedule->add_option("n", n, "elements, of 8 bytes each")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 48));
   schedule->add_option("--collective", collective, "all_reduce, reduce, broadcast ...")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
