@@ -16,6 +16,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "../core/stage.hpp"
@@ -98,7 +99,7 @@ struct pipelines_by_level {
         }
         pipelined_circulant const blocks_of{.block = this->tag.block};
         return n == 0 ? 0.0 : all + between{blocks_of}.cost(detail::on_level(m, its, its.levels() - 1), parts,
-                                                            static_cast<std::size_t>(left));
+                                                            static_cast<std::size_t>(std::ceil(left)));
       });
     }
     formula exact_for(machine const& m, int p, std::size_t n) const {
