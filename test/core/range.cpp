@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <catch2/catch.hpp>
 
+#include <colligo/core/copy.hpp>
 #include <colligo/core/range.hpp>
 #include <colligo/shape/blocks_of_ranks.hpp>
 #include <colligo/shape/tree.hpp>
 #include <colligo/shape/vector_halving.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <set>
+#include <vector>
 
 using namespace colligo;
 
@@ -127,4 +131,20 @@ TEST_CASE("the longest block, the shortest one and the longest stretch are those
       CHECK(vector.shortest() == least);
     }
   }
+}
+
+TEST_CASE("bytes are copied wherever they are, over each other too") {
+  std::vector<std::byte> memory(36000), expected;
+  int const page = 4096;
+  for (std::size_t const bytes : {0, 1, 1023, 1024, 1025, 3000, 4096, 9000})
+    for (int const pages : {-3, -1, 0, 1, 3})
+      for (int const ahead : {-32, -31, -1, 0, 1, 16, 31, 32}) {
+        for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>(i * 37 + i / 256);
+        std::byte* const from = memory.data() + 13000;
+        std::byte* const to = from + pages * page + ahead;
+        expected = memory;
+        std::memmove(expected.data() + (to - memory.data()), from, bytes);
+        detail::copy_bytes(from, bytes, to);
+        CHECK(memory == expected);
+      }
 }

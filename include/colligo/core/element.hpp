@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "copy.hpp"
 #include "functor.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -160,7 +161,7 @@ struct element {
   std::size_t bytes(std::size_t n) const { return n * size; }
   void copy(std::byte const* from, std::size_t n, std::byte* to) const {
     if (objects) objects->assign(from, n, to);
-    else std::copy_n(from, n * size, to);
+    else copy_bytes(from, n * size, to);
   }
 };
 

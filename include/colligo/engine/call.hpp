@@ -90,6 +90,7 @@ struct call {
   values<std::byte> out;
   int root = 0;
   std::uint8_t before = 0;   ///< before_call
+  bool output_is_free = false;   ///< what is not written there does not matter
 
   bool checked() const { return (before & agreement) != 0; }
 };

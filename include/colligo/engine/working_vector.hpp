@@ -211,8 +211,9 @@ class working_vector {
     if (failed_) [[unlikely]] std::rethrow_exception(std::exchange(failed_, nullptr));
   }
 
-  /// Copies to the output the ranges that have not been written there.
+  /// Copies to the output the ranges that have not been written there, unless they do not matter.
   void complete() {
+    if (its_.output_is_free) return;
     if (!written_.contain(common(in_.covers, out_.covers))) copy_rest();
   }
 

@@ -90,7 +90,7 @@ class outlet {
   /// Copies a part of it there.
   void copy(std::byte* to, std::byte const* from, std::size_t bytes) const {
     if (store_.streams) copy_streaming(to, from, bytes);
-    else std::memcpy(to, from, bytes);
+    else copy_bytes(from, bytes, to);
   }
   /// Whether to report how long copying it takes.
   bool is_timed() const { return store_.timed; }

@@ -217,7 +217,7 @@ COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
       std::byte const* const from = first->from->chunk(at + now, message(*first)) + at;
       std::byte* const into = first->into + first->done + at;
       if (host_.streams_results(first->bytes)) copy_streaming(into, from, now);
-      else std::copy_n(from, now, into);
+      else copy_bytes(from, now, into);
     }
   }
 }

@@ -343,7 +343,7 @@ class door {
                               range out_covers, int root = 0) const {
     return {port_,
             {C, nullptr, nullptr, nullptr, memberwise(vector), holding(in, in_covers), holding(out, out_covers), root,
-             before()}};
+             before(), C == collective::exclusive_scan && port_.rank() == 0}};   // rank 0 gets init
   }
 
  private:

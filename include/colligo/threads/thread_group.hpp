@@ -177,7 +177,7 @@ struct group_of_threads {
       sched_yield();
     }
     static bool read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) {
-      std::memcpy(into, address, bytes);
+      copy_bytes(address, bytes, into);
       return true;
     }
 

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <numeric>
 #include <utility>
@@ -121,12 +120,12 @@ class parts_in_batch {
   template <class Lazy = void>
   void take() {
     for (auto const& part : all)
-      if (part->bytes() != 0) std::memcpy(bytes_ + part->begin(), part->in(), part->bytes());
+      copy_bytes(part->in(), part->bytes(), bytes_ + part->begin());
   }
   template <class Lazy = void>
   void give() {
     for (auto const& part : all)
-      if (part->bytes() != 0) std::memcpy(part->out(), bytes_ + part->begin(), part->bytes());
+      copy_bytes(bytes_ + part->begin(), part->bytes(), part->out());
   }
 
   template <class Lazy = void>
