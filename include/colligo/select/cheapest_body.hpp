@@ -83,7 +83,6 @@ inline std::array<machine, distances> machines_by_distance(situation const& s) {
   return {memory_of(of.cache, 0), memory_of(of.socket, std::max(2, cached / 2)), memory_of(of.host, 72), between};
 }
 
-inline constexpr int few_for_direct = 64;   // more ranks should not all send to one at a time
 /// Several messages at a time need an advantage, because long ones share links.
 inline constexpr double sharing_links = 1.02;
 

@@ -41,6 +41,10 @@ struct situation {
   constexpr bool power_of_two() const { return std::has_single_bit(static_cast<unsigned>(p())); }
 };
 
+namespace detail {
+inline constexpr int few_for_direct = 64;   ///< more ranks should not all send to one at a time
+}
+
 /// The algorithm that `automatic` takes. Optional code is a template: units that do not use it do not compile it.
 template <class Lazy = void>
 chosen_algorithm choose(collective what, situation const& s);
