@@ -31,6 +31,22 @@ struct metres {
   friend metres operator+(metres a, metres b) { return metres(a.value + b.value); }
 };
 
+/// Counts what is copied on this thread.
+struct counted {
+  int value = 0;
+  static inline thread_local int copies = 0;
+
+  counted() = default;
+  explicit counted(int its) : value(its) {}
+  counted(counted const& other) : value(other.value) { ++copies; }
+  counted& operator=(counted const& other) {
+    value = other.value;
+    ++copies;
+    return *this;
+  }
+  friend counted operator+(counted const& a, counted const& b) { return counted(a.value + b.value); }
+};
+
 }  // namespace
 
 TEST_CASE("every form takes a generic lambda on elements") {
@@ -161,5 +177,16 @@ TEST_CASE("elements without a default constructor, pairs and tuples travel as by
     auto const last = [](both const&, both const& b) { return b; };
     both const here{comm.rank(), {'x', metres(comm.rank())}, {}};
     holds(std::get<1>(colligo::all_reduce(comm, here, last)).second.value == 2);
+  });
+}
+
+TEST_CASE("the first rank of an exclusive scan copies what it sends and init, and not its input into the output") {
+  run_threads(2, [](thread_communicator& comm) {
+    std::vector<counted> const in(100, counted(1));
+    std::vector<counted> out(100);
+    counted::copies = 0;
+    colligo::exclusive_scan(comm, in, out, counted(9), add);
+    holds(counted::copies == 200);
+    holds(out[99].value == (comm.rank() == 0 ? 9 : 10));
   });
 }
