@@ -136,7 +136,7 @@ TEST_CASE("the longest block, the shortest one and the longest stretch are those
 TEST_CASE("bytes are copied wherever they are, over each other too") {
   std::vector<std::byte> memory(36000), expected;
   int const page = 4096;
-  for (std::size_t const bytes : {0, 1, 1023, 1024, 1025, 3000, 4096, 9000})
+  for (std::size_t const bytes : {0u, 1u, 1023u, 1024u, 1025u, 3000u, 4096u, 9000u})
     for (int const pages : {-3, -1, 0, 1, 3})
       for (int const ahead : {-32, -31, -1, 0, 1, 16, 31, 32}) {
         for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>(i * 37 + i / 256);
