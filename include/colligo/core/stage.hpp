@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The stages of composed algorithms (hierarchical, multi_leader): other algorithms, each run on some of the ranks.
+/// The stages of composed algorithms (hierarchical, multi_leader, pipelines_by_level): other algorithms, each run on
+/// some of the ranks.
 #pragma once
 
 #include <string>

@@ -27,6 +27,7 @@
 #include <cstring>
 #include <span>
 
+#include "../core/copy.hpp"
 #include "shared_layout.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -54,12 +54,13 @@ struct slices_of_level {
   void pass(F const& slice, int root, bool outwards) const {
     int const its_place = its.place_of(root);
     if (its_place < all.first || its_place >= all.last) return;
-    int const first = its.part_of(below, all, its_place);
-    if (mine != first && !leads()) return;
-    step(listed{mine == first ? slices - leads() : 1, [&](int i) -> operand {
-                  int const part = mine == first ? other(i, mine) : first;
-                  range const some = slice(mine == first ? part : mine);
-                  if ((mine == first) == outwards) return send{peer(part), some};
+    int const its_part = its.part_of(below, all, its_place);
+    bool const with_root = mine == its_part;
+    if (!with_root && !leads()) return;
+    step(listed{with_root ? slices - leads() : 1, [&](int i) -> operand {
+                  int const part = with_root ? other(i, mine) : its_part;
+                  range const some = slice(with_root ? part : mine);
+                  if (with_root == outwards) return send{peer(part), some};
                   return recv{peer(part), some};
                 }});
   }

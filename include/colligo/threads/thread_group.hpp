@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../core/copy.hpp"
 #include "../core/error.hpp"
 #include "../core/thread.hpp"
 #include "../engine/scratch.hpp"
