@@ -22,6 +22,7 @@ chosen_algorithm parse_for(collective what, named const& algorithm) {
 /// The steps of one of the library's algorithms, which are compiled once, on a rank.
 template <class T>
 auto steps_by_policy(chosen_algorithm const& algorithm, collective what, int p, int root) {
+  require_ranks_and_root(what, p, root);
   return [&algorithm, what, p, root](int rank, blocks const& vector) {
     return recorded_rank(algorithm, what, policies_of(what)(), sizeof(T), rank, p, vector, root);
   };

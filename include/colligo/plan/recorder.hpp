@@ -66,6 +66,15 @@ constexpr void require_ranks(int made_for, int p, collective what, std::string_v
                          std::to_string(made_for) + " ranks, not for " + std::to_string(p));
 }
 
+constexpr void require_ranks_and_root(collective what, int p, int root) {
+  auto const refuse = [what](std::string const& why) {
+    throw argument_error("record: " + std::string(name_of(what)) + ": " + why);
+  };
+  if (p < 1) refuse(std::to_string(p) + " ranks, at least 1 is needed");
+  if (has_root(what) && (root < 0 || root >= p))
+    refuse("root " + std::to_string(root) + " is not a rank, ranks are 0 to " + std::to_string(p - 1));
+}
+
 /// The schedule of p ranks; rank r's steps are say(r, vector_of(r)).
 template <class VectorOf, class Say>
 constexpr schedule record_vectors(collective what, int p, VectorOf vector_of, Say say) {
@@ -121,6 +130,7 @@ constexpr schedule record_counts(collective what, int p, Counts const& counts, S
 /// The steps of a tag's algorithm, for a recorder.
 template <class T, class Tag>
 constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
+  require_ranks_and_root(what, p, root);
   return [&tag, what, p, root](int rank, blocks const& vector) {
     return for_collective(what, [&]<collective C>() {
       rank_steps said;
@@ -146,8 +156,8 @@ constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
 }  // namespace detail
 
 /// The schedule of all p ranks for a vector of n elements: for collectives on blocks all blocks together, as even as
-/// possible. Knobs in bytes use the size of T, by default one byte an element. Precondition: p >= 1, 0 <= root < p.
-/// Cost: proportional to the schedule.
+/// possible. Knobs in bytes use the size of T, by default one byte an element. Throws argument_error
+/// unless p >= 1 and 0 <= root < p. Cost: proportional to the schedule.
 template <class T = std::byte, algorithm Tag>
 constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
   return detail::record_blocks(what, blocks{{0, n}, p}, detail::steps_by<T>(tag, what, p, root));
