@@ -171,6 +171,11 @@ TEST_CASE("a name says which of its parts is wrong, and numbers may have a unit"
   CHECK_THAT(trouble("direct:slices=8,windows=3"), Contains("no knob \"windows\", its knobs are slices, window"));
   CHECK_THAT(trouble("direct:window"), Contains("window has no value"));
   CHECK_THAT(trouble("ring:block=1"), Contains("no knob \"block\", it has none"));
+  CHECK_THAT(trouble("ring:"), Contains("ring: a knob is missing after ':' or ',', it has none"));
+  CHECK_THAT(trouble("direct:@messages"), Contains("missing after ':' or ',', its knobs are slices, window"));
+  CHECK_THAT(trouble("direct:slices=8,"), Contains("direct: a knob is missing"));
+  CHECK_THAT(trouble("rng:block=1"), Contains("no algorithm is named \"rng:block=1\"; known are binary_tree, "));
+  CHECK_THAT(trouble("linear:block=1"), Contains("linear is no algorithm of this collective; known are binary_tree, "));
   CHECK_THAT(trouble("ring@wire"), Contains("@messages or @shared_memory, not @wire"));
   CHECK(record(named("direct:slices=2k,window=1M"), collective::all_reduce, 3, 4000).total_messages() ==
         record(direct{.slices = 2048, .window = 1 << 20}, collective::all_reduce, 3, 4000).total_messages());

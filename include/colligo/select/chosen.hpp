@@ -30,13 +30,12 @@ auto with_tag(choice const& its, F f) {
   }(catalogue_of_tags{});
 }
 
+inline constexpr auto names_in_catalogue = []<class... Tags>(list_of_tags<Tags...>) {
+  return std::array{std::string_view(Tags::name)...};
+}(catalogue_of_tags{});
+
 /// One of the library's.
-inline std::string_view name_of(choice const& its) {
-  static constexpr auto names = []<class... Tags>(list_of_tags<Tags...>) {
-    return std::array{std::string_view(Tags::name)...};
-  }(catalogue_of_tags{});
-  return names[its.index()];
-}
+inline std::string_view name_of(choice const& its) { return names_in_catalogue[its.index()]; }
 
 }  // namespace detail
 }  // namespace colligo

@@ -23,7 +23,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (std::size_t i = 0; knob_of && (knob = knob_of(tag, i, its)) != nullptr && its != name; ++i)
     (known += known.empty() ? "" : ", ") += its;
   if (knob == nullptr)
-    return concat({" has no knob \"", name, "\", ", known.empty() ? "it has none" : "its knobs are ", known});
+    return concat({name.empty() ? ": a knob is missing after ':' or ','" : concat({" has no knob \"", name, "\""}),
+                   known.empty() ? ", it has none" : ", its knobs are ", known});
   if (equals == setting.npos) return concat({": the knob ", name, " has no value: ", name, "=number"});
   std::string_view const value = setting.substr(equals + 1);
   auto const number = number_in(value);
@@ -43,24 +44,30 @@ template <class Lazy>
     else if (way == name_of(transport::shared_memory)) over = transport::shared_memory;
     else throw algorithm_error(concat({where, "algorithms run @messages or @shared_memory, not @", way}));
   }
-  auto const colon = text.find(':');
+  auto const asked = text.substr(0, text.find(':'));
   std::string known;
+  bool elsewhere = false;
   for (std::size_t i = 0; i < policies.size(); ++i) {
-    if (policies[i] == nullptr) continue;
-    std::string_view const name = policies[i]->name;
-    (known += known.empty() ? "" : ", ") += name;
-    if (name != text.substr(0, colon)) continue;
+    std::string_view const name = names_in_catalogue[i];
+    if (policies[i] != nullptr) (known += known.empty() ? "" : ", ") += name;
+    if (name != asked) continue;
+    if (policies[i] == nullptr) {
+      elsewhere = true;
+      continue;
+    }
     choice found(*policies[i], i);
-    for (auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1); !rest.empty();) {
-      auto const comma = rest.find(',');
-      std::string const trouble = turn_knob(found.policy->knob, const_cast<void*>(found.tag()), rest.substr(0, comma));
+    for (auto rest = text.substr(name.size()); !rest.empty();) {   // from a colon or comma on
+      auto const setting = rest.substr(1, rest.find(',', 1) - 1);
+      std::string const trouble = turn_knob(found.policy->knob, const_cast<void*>(found.tag()), setting);
       if (!trouble.empty()) throw algorithm_error(concat({where, name, trouble}));
-      rest = comma == rest.npos ? std::string_view{} : rest.substr(comma + 1);
+      rest.remove_prefix(1 + setting.size());
     }
     found.over = over;
     return found;
   }
-  throw algorithm_error(concat({where, "no algorithm is named \"", text, "\"; known are ", known}));
+  throw algorithm_error(elsewhere
+                            ? concat({where, asked, " is no algorithm of this collective; known are ", known})
+                            : concat({where, "no algorithm is named \"", text, "\"; known are ", known}));
 }
 
 }  // namespace colligo
