@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(tags_go_through_memory_where_there_is_some_and_the_bits_are
   BOOST_TEST(said(recursive_doubling{}).find("recursive_doubling over shared memory, pinned") != std::string::npos);
   BOOST_TEST(said(named("ring")).find("ring over shared memory, named") != std::string::npos);
   BOOST_TEST(said(over_messages{ring{}}).find("ring over messages, pinned") != std::string::npos);
-  BOOST_TEST(said(automatic{}).find(" over shared memory, chosen by the table") != std::string::npos);
+  BOOST_TEST(said(automatic{}).find(" over shared memory, chosen by the library's table") != std::string::npos);
   configured const by_arrival{trees::flat(over.size()), {}, true};   // which memory does not see
   BOOST_TEST(said(by_arrival).find("configured over messages") != std::string::npos);
 }

@@ -31,8 +31,8 @@ struct explaining {
 }  // namespace detail
 
 /// Describes a call of this collective with n elements of type T: the algorithm, its transport, who decided (the
-/// program, the environment, the table of measurements, the papers' rules), its predicted time and those of the others,
-/// and why the rest is excluded. For collectives on blocks n is the length of one, the same for all ranks.
+/// program, the environment, a table, the papers' rules), its predicted time and those of the others, and why the rest
+/// is excluded. For collectives on blocks n is the length of one, the same for all ranks.
 ///   std::cout << colligo::explain<double>(world, colligo::collective::all_reduce, 1000, std::plus<>{});
 /// Times are prices of recorded schedules on a `typical` machine of messages, in seconds (core/machine.hpp): they
 /// compare algorithms, and are missing above 32 ranks and for long schedules. Throws for an unknown name, as the call

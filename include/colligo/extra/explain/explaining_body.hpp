@@ -61,7 +61,7 @@ template <class Lazy = void>
       return "set by " + kept.override_text;
     case decided_by::table:
       if (stable) break;
-      return "chosen by the table of measurements";
+      return "chosen by the library's table";
     case decided_by::many_cores:
       if (stable) break;
       return "chosen by the rules for ranks with a core each" + levels_text(port);
