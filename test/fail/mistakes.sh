@@ -16,15 +16,14 @@ cp "$from/mistakes.hpp" "$to"
 cd "$to"
 "${compile[@]}" -x c++-header mistakes.hpp -o mistakes.hpp.gch
 
-# A program that makes the calls that begin with $1, each with the number of its line.
+# A program that makes the calls that begin with $1, or the one in line $2, each with the number of its line.
 calls() {
-  awk -v kind="$1 " 'index($0, kind) == 1 {print "#line " NR " \"call\"\nvoid call_" NR "() { " substr($0, 3) " }"}' \
-    "$from/mistakes.txt"
+  awk -v kind="$1 " -v only="${2:-}" 'index($0, kind) == 1 && (only == "" || only == NR) {
+    print "#line " NR " \"call\"\nvoid call_" NR "() { " substr($0, 3) " }"}' "$from/mistakes.txt"
 }
 compiled() { "${compile[@]}" -fsyntax-only -include mistakes.hpp -x c++ - 2> said; }
-alone() { compiled <<< "void call() { $1 }"; }
 
-# What g++ says of each call: its line, how many lines that takes, the first error.
+# What the compiler says of each call: its line, how many lines that takes, the first error.
 summary() {
   awk 'function finish() {if (error != "" && at) {count[at] += lines; if (!(at in first)) first[at] = error; at = 0}
                           lines = 0; error = ""}
@@ -41,10 +40,17 @@ complain() {
   echo "$1: $call"
   sed 's/^/    /' said
 }
-: > summary
+# What is wrong with what a summary says of this call; nothing if it is as it has to be.
+trouble() {
+  local lines error
+  read -r lines error < <(sed -n "s/^$number //p" <<< "$1") || { echo "has no error"; return; }
+  if [[ $error != *"colligo: $sentence"* ]]; then echo "the first error is not \"$sentence\""
+  elif ((lines > 10)); then echo "takes $lines lines"; fi
+}
+summary=
 if [ -z "$one_each" ]; then
   calls - | compiled && { echo "all mistakes compile"; exit 1; }
-  summary > summary
+  summary=$(summary)
 fi
 calls '+' | compiled || call="one of those that are meant" complain "does not compile"
 while IFS= read -r line; do
@@ -54,16 +60,10 @@ while IFS= read -r line; do
     '- '*)
       [ -z "$one_each" ] || [ "$seen" != "$sentence" ] || continue
       seen=$sentence mistakes=$((mistakes + 1))
-      read -r lines error < <(sed -n "s/^$number //p" summary) || true
-      if [ -n "$error" ] && [[ $error == *"colligo: $sentence"* ]] && ((lines <= 10)); then
-        continue
-      elif alone "$call"; then
-        complain "compiles"
-      elif ! grep -m 1 'error: ' said | grep -qF "colligo: $sentence"; then
-        complain "the first error is not \"$sentence\""
-      elif lines=$(grep -cvE '^(In file included| +) from ' said) && ((lines > 10)); then
-        complain "takes $lines lines"
-      fi ;;
+      [ -n "$(trouble "$summary")" ] || continue
+      calls - "$number" | compiled || true
+      wrong_here=$(trouble "$(summary)")
+      [ -z "$wrong_here" ] || complain "$wrong_here" ;;
   esac
 done < "$from/mistakes.txt"
 echo "$mistakes mistakes, $wrong wrong"
