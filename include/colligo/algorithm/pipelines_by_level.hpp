@@ -65,29 +65,30 @@ struct pipelines_by_level {
 
     template <class F>
     auto with_hosts(int p, F const& f) const {
+      pipelined_circulant const tag_between{.block = this->tag.block};
+      between const among_hosts(tag_between);
       return this->with(p, [&](nest const& all) {
         nest const& its = all.for_slices();
         int const hosts = its.named_before(its.levels() - 1);
-        return f(its, hosts, its.parts(hosts, {0, p}));
+        return f(its, hosts, its.parts(hosts, {0, p}), among_hosts);
       });
     }
     bool in_order(int) const { return false; }
 
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
-      pipelined_circulant const blocks_of{.block = this->tag.block};
-      with_hosts(step.size(), [&](nest const& its, int, int) {
-        detail::pass_in_slices(its, step, all, its.long_round_after(-1), root, outwards, between{blocks_of});
+      with_hosts(step.size(), [&](nest const& its, int, int, between const& among_hosts) {
+        detail::pass_in_slices(its, step, all, its.long_round_after(-1), root, outwards, among_hosts);
       });
     }
 
     own_work work(blocks const& vector, std::size_t) const {
-      return with_hosts(vector.parts, [&](nest const&, int, int parts) {
+      return with_hosts(vector.parts, [&](nest const&, int, int parts, between const&) {
         return pipelined_circulant::broadcast<T>::work({vector.whole, parts}, 1);
       });
     }
     double cost(machine const& m, int p, std::size_t n) const {
-      return with_hosts(p, [&](nest const& its, int hosts, int parts) {
+      return with_hosts(p, [&](nest const& its, int hosts, int parts, between const& among_hosts) {
         double all = 0, left = static_cast<double>(n);
         for (int level = its.long_round_after(-1); level <= hosts; level = its.long_round_after(level)) {
           int const others = its.most_in_long(level) - 1;
@@ -97,15 +98,13 @@ struct pipelines_by_level {
                  detail::one_way_messages(m.at(its.how_far(level)), others, bytes);
           if (!outwards) all += others * m.combine(bytes);
         }
-        pipelined_circulant const blocks_of{.block = this->tag.block};
-        return n == 0 ? 0.0 : all + between{blocks_of}.cost(detail::on_level(m, its, its.levels() - 1), parts,
-                                                            static_cast<std::size_t>(std::ceil(left)));
+        return n == 0 ? 0.0 : all + among_hosts.cost(detail::on_level(m, its, its.levels() - 1), parts,
+                                                     static_cast<std::size_t>(std::ceil(left)));
       });
     }
     formula exact_for(machine const& m, int p, std::size_t n) const {
-      pipelined_circulant const blocks_of{.block = this->tag.block};
-      return with_hosts(p, [&](nest const&, int hosts, int parts) {
-        return hosts < 0 ? between{blocks_of}.exact_for(m, parts, n) : formula::estimate;
+      return with_hosts(p, [&](nest const&, int hosts, int parts, between const& among_hosts) {
+        return hosts < 0 ? among_hosts.exact_for(m, parts, n) : formula::estimate;
       });
     }
   };
