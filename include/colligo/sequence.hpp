@@ -4,10 +4,10 @@
 /// empty. Results have the same bits on all ranks, and depend neither on the cuts between ranges nor on the number of
 /// ranks: sums of floating point numbers are exact and rounded once (exact_sum.hpp).
 ///
-/// All calls are collective over comm, one all_reduce each; ranges are contiguous. Each has forms with i before its
-/// name and _init after it, with the same arguments and, last, a variable for the blocking form's result: it is set
-/// when the request is complete. A request reads its ranges whenever it starts; ranges and variable have to live until
-/// it is complete. Functors are copied. Errors: as all_reduce's.
+/// All calls are collective over comm, one all_reduce each, but for accumulate and a long top; ranges are contiguous.
+/// Each has forms with i before its name and _init after it, with the same arguments and, last, a variable for the
+/// blocking form's result: it is set when the request is complete. A request reads its ranges whenever it starts;
+/// ranges and variable have to live until it is complete. Functors are copied. Errors: as all_reduce's.
 #pragma once
 
 #include "all_reduce.hpp"
