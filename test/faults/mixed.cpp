@@ -8,10 +8,15 @@
 
 extern "C" int MPI_Get_processor_name(char* name, int* length) {
   int const code = PMPI_Get_processor_name(name, length);
-  char const* const each = std::getenv("COLLIGO_TEST_RANKS_PER_HOST");
-  if (code != MPI_SUCCESS || !each) return code;
+  char const* const text = std::getenv("COLLIGO_TEST_RANKS_PER_HOST");
+  if (code != MPI_SUCCESS || !text) return code;
+  int const each = std::atoi(text);
+  if (each < 1) {
+    std::fprintf(stderr, "COLLIGO_TEST_RANKS_PER_HOST=%s: a number from 1 on is expected\n", text);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  *length = std::snprintf(name, MPI_MAX_PROCESSOR_NAME, "emulated%d", rank / std::atoi(each));
+  *length = std::snprintf(name, MPI_MAX_PROCESSOR_NAME, "emulated%d", rank / each);
   return code;
 }
