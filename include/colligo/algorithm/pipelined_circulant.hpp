@@ -45,127 +45,106 @@ struct pipelined_circulant {
 
   static constexpr std::array knobs{knob<pipelined_circulant>{"block", &pipelined_circulant::block}};
 
-  template <class T>
-  struct broadcast {
+ private:
+  template <bool Combines>
+  static constexpr double per_byte(machine const& m) { return Combines ? m.beta + m.gamma : m.beta; }
+
+  /// What broadcast and reduce have in common.
+  template <class T, bool Combines>
+  struct with_root {
     pipelined_circulant const& knob;
 
+    pipeline cut(range all, std::size_t element_size, int p) const {
+      return {all, knob.block, element_size, ceil_lg(p) - 1, per_byte<Combines>(typical)};
+    }
+    template <steps Step>
+    detail::pipeline_on_circulant rounds_of(Step const& ring, range all) const {
+      return {cut(all, element_size<T>(ring), ring.size()), ring.size(), ring.rank()};
+    }
+
+    static own_work work(blocks const& vector, std::size_t) {
+      int const q = ceil_lg(vector.parts);
+      return {0, 0, vector.whole.empty() ? 0.0 : 36.0 * q * (q + 1)};
+    }
+    double cost(machine const& m, int p, std::size_t n) const {
+      int const parts = cut({0, n}, sizeof(T), p).size();
+      double const block = static_cast<double>(n * sizeof(T)) / parts;
+      return n == 0 || p == 1 ? 0 : (parts - 1 + ceil_lg(p)) * (m.alpha + block * per_byte<Combines>(m));
+    }
+    formula exact_for(machine const& m, int p, std::size_t n) const {
+      return exact_if(m.one_way_as_exchange() && divides(cut({0, n}, sizeof(T), p).size(), n));
+    }
+  };
+
+  /// What all_gatherv and reduce_scatter have in common.
+  template <class T, bool Combines>
+  struct in_lists {
+    pipelined_circulant const& knob;
+    static constexpr double byte = per_byte<Combines>(typical);
+
+    std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
+      return detail::room_for_lists(of_rank, element_size, knob.block, byte);
+    }
+    own_work work(blocks const& of_rank, std::size_t element_size) const {
+      return detail::work_of_lists(of_rank, element_size, knob.block, byte, Combines ? 1 : 2);
+    }
+    double cost(machine const& m, int p, std::size_t n) const {
+      return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, byte, per_byte<Combines>(m));
+    }
+    formula exact_for(machine const& m, int p, std::size_t n) const {
+      return exact_if(m.one_way_as_exchange() && detail::segments_are_even({{0, n}, p}, sizeof(T), knob.block, byte));
+    }
+  };
+
+ public:
+  template <class T>
+  struct broadcast : with_root<T, false> {
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
       auto ring = mirrored_at(step, root);
-      auto const rounds = rounds_of(ring, cut(knob, all, element_size<T>(step), ring.size(), typical.beta));
+      auto const rounds = this->rounds_of(ring, all);
       for (int i = 0; i < rounds.size(); ++i) {
         auto const round = rounds[i];
         ring(send{round.to, round.sent}, recv{round.from, round.received});
       }
     }
-
-    static own_work work(blocks const& vector, std::size_t) { return work_of_schedule(vector); }
-
-    double cost(machine const& m, int p, std::size_t n) const {
-      return cost_of(cut(knob, {0, n}, sizeof(T), p, typical.beta), m, p, n * sizeof(T), m.beta);
-    }
-    formula exact_for(machine const& m, int p, std::size_t n) const {
-      return exact_if(m.one_way_as_exchange() && divides(cut(knob, {0, n}, sizeof(T), p, typical.beta).size(), n));
-    }
   };
 
   template <class T, class Op>
-  struct reduce {
+  struct reduce : with_root<T, true> {
     static constexpr bool ordered = false;
-    pipelined_circulant const& knob;
 
     // The broadcast backwards: a block leaves a rank when all of its contributions have been folded.
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
       auto ring = rooted_at(step, root);
-      auto const rounds = rounds_of(ring, cut(knob, all, element_size<T>(step), ring.size(), combined_byte));
+      auto const rounds = this->rounds_of(ring, all);
       for (int i = rounds.size() - 1; i >= 0; --i) {
         auto const round = rounds[i];
         ring(send{round.from, round.received}, fold{round.to, round.sent});
       }
     }
-
-    static own_work work(blocks const& vector, std::size_t) { return work_of_schedule(vector); }
-
-    double cost(machine const& m, int p, std::size_t n) const {
-      return cost_of(cut(knob, {0, n}, sizeof(T), p, combined_byte), m, p, n * sizeof(T), m.beta + m.gamma);
-    }
-    formula exact_for(machine const& m, int p, std::size_t n) const {
-      return exact_if(m.one_way_as_exchange() && divides(cut(knob, {0, n}, sizeof(T), p, combined_byte).size(), n));
-    }
   };
 
   template <class T>
-  struct all_gatherv {
-    pipelined_circulant const& knob;
-
-    std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
-      return detail::room_for_lists(of_rank, element_size, knob.block, typical.beta);
-    }
-    own_work work(blocks const& of_rank, std::size_t element_size) const {
-      return detail::work_of_lists(of_rank, element_size, knob.block, typical.beta, 2);
-    }
-
+  struct all_gatherv : in_lists<T, false> {
     template <steps Step>
     void operator()(Step& step, blocks const& of_rank) const {
       detail::all_gather_in_lists(step, of_rank,
-                                  detail::cut_for_lists(of_rank, element_size<T>(step), knob.block, typical.beta));
-    }
-
-    double cost(machine const& m, int p, std::size_t n) const {
-      return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, typical.beta, m.beta);
-    }
-    formula exact_for(machine const& m, int p, std::size_t n) const {
-      return exact_if(m.one_way_as_exchange() &&
-                      detail::segments_are_even({{0, n}, p}, sizeof(T), knob.block, typical.beta));
+                                  detail::cut_for_lists(of_rank, element_size<T>(step), this->knob.block, this->byte));
     }
   };
 
   template <class T, class Op>
-  struct reduce_scatter {
+  struct reduce_scatter : in_lists<T, true> {
     static constexpr bool ordered = false;
-    pipelined_circulant const& knob;
-
-    std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
-      return detail::room_for_lists(of_rank, element_size, knob.block, combined_byte);
-    }
-    own_work work(blocks const& of_rank, std::size_t element_size) const {
-      return detail::work_of_lists(of_rank, element_size, knob.block, combined_byte, 1);
-    }
 
     template <steps Step>
     void operator()(Step& step, blocks const& of_rank) const {
-      detail::reduce_scatter_in_lists(step, of_rank,
-                                      detail::cut_for_lists(of_rank, element_size<T>(step), knob.block, combined_byte));
-    }
-
-    double cost(machine const& m, int p, std::size_t n) const {
-      return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, combined_byte, m.beta + m.gamma);
-    }
-    formula exact_for(machine const& m, int p, std::size_t n) const {
-      return exact_if(m.one_way_as_exchange() &&
-                      detail::segments_are_even({{0, n}, p}, sizeof(T), knob.block, combined_byte));
+      detail::reduce_scatter_in_lists(step, of_rank, detail::cut_for_lists(of_rank, element_size<T>(step),
+                                                                           this->knob.block, this->byte));
     }
   };
-
- private:
-  static constexpr double combined_byte = typical.beta + typical.gamma;
-
-  static pipeline cut(pipelined_circulant const& knob, range all, std::size_t element_size, int p, double per_byte) {
-    return {all, knob.block, element_size, ceil_lg(p) - 1, per_byte};
-  }
-  template <steps Step>
-  static detail::pipeline_on_circulant rounds_of(Step const& ring, pipeline const& part) {
-    return {part, ring.size(), ring.rank()};
-  }
-  static own_work work_of_schedule(blocks const& vector) {
-    int const q = ceil_lg(vector.parts);
-    return {0, 0, vector.whole.empty() ? 0.0 : 36.0 * q * (q + 1)};
-  }
-  static double cost_of(pipeline const& part, machine const& m, int p, std::size_t bytes, double per_byte) {
-    double const block = static_cast<double>(bytes) / part.size();
-    return bytes == 0 || p == 1 ? 0 : (part.size() - 1 + ceil_lg(p)) * (m.alpha + block * per_byte);
-  }
 };
 
 }  // namespace colligo
