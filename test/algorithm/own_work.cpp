@@ -99,3 +99,23 @@ TEST_CASE("own work is what cards say, within a factor of 2") {
           check(what, 0, p, name, distribution(p, each));
   }
 }
+
+// As few as some microseconds take, and a nanosecond for each rank.
+TEST_CASE("automatic decides on short blocks in few steps, and two for each rank") {
+  using enum collective;
+  for (int const p : {1000, 100000})
+    for (auto const& [name, distribution] : distributions::all)
+      for (std::size_t const each : {1u, 8u}) {
+        std::vector<std::size_t> offsets{0};
+        for (std::size_t const count : distribution(p, each)) offsets.push_back(offsets.back() + count);
+        blocks vector{{0, offsets.back()}, p, offsets.data()};
+        block_lengths const lengths{vector.longest(), vector.shortest()};
+        vector.lengths = &lengths;
+        for (collective const what : {all_gatherv, reduce_scatter, gatherv}) {
+          double const before = blocks_run;
+          choose(what, situation{.vector = vector, .element_size = 8});
+          INFO(name_of(what) << ", p = " << p << ", " << each << " in the mean, " << name);
+          CHECK(blocks_run - before <= 4000 + 2 * p);
+        }
+      }
+}
