@@ -100,8 +100,8 @@ struct blocks {
     return least;
   }
 
-  /// Calls f(i) for the blocks of more than so many elements, in order. Passes over many that are short together: a long
-  /// irregular vector's first call looks at all of them.
+  /// Calls f(i) for the blocks of more than so many elements, in order. Passes over many that are short together: the
+  /// first call on a long irregular vector looks at all of them.
   template <class F>
   constexpr void for_each_longer(std::size_t elements, F f) const {
     if (offsets && finer == 0) {
