@@ -11,7 +11,8 @@
 // 8 bytes a rank for what has blocks, else in all. `steps`: what the card says, and 20 for each operand: a nanosecond
 // each in prices. --check prints nothing of times and fails where a rank has more than 4 lg p messages, or says more
 // than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks; or where what a communicator
-// knows of its ranks takes 1 MiB, or the first use of 100000 ranks has a message of 64 KiB.
+// knows of its ranks takes 1 MiB, or the first use of 100000 ranks has a message of 64 KiB, or that of 100 to 10^6 has
+// 4 lg p messages of a rank.
 // --communicator: what a rank keeps of all ranks (their hosts, what their cores share, nests of both, places on its
 // host), on hosts of 64 with 8 to a cache, in order or dealt out; how long it takes to make, and what the first use
 // sends: most messages of a rank, both ways, counted in binomial trees, and bytes of the longest.
@@ -36,6 +37,7 @@
 #include <vector>
 
 #include "../test/distributions.hpp"
+#include "../test/first_use.hpp"
 #include "../test/memory/counted_host.hpp"
 #include "counting_step.hpp"
 
@@ -158,21 +160,17 @@ struct knowledge {
   }
 };
 
-// Sent and received by the rank that has most: up and down binomial trees, and twice among the ranks of a host.
-int messages_of_first_use(int p) {
-  bool const is_few = static_cast<std::size_t>(p) <= detail::mpi_roster::most_told_singly;
-  std::vector<int> const roots = is_few ? std::vector{0, 0} : std::vector{p - 1, 0, p - 3, p - 5};
+// Sent and received by the rank that has most: up and down binomial trees of all ranks, and of those of its host.
+int messages_of_first_use(int p, int on_host, bool dealt_out) {
+  int const hosts = (p + on_host - 1) / on_host;
   int most = 0;
   for (int r = 0; r < p; ++r) {
-    int tree_edges = 0;
-    for (int const root : roots) {
-      int const place = (r - root + p) % p;
-      tree_edges += place != 0;
-      for (int distance = 1; distance < p && (place & distance) == 0; distance *= 2) tree_edges += place + distance < p;
-    }
-    most = std::max(most, 2 * tree_edges);
+    bool const is_few = static_cast<std::size_t>(p) <= detail::mpi_roster::most_told_singly;
+    int const place = dealt_out ? r / hosts : r % on_host;
+    int const ranks = dealt_out ? (p - r % hosts - 1) / hosts + 1 : std::min(on_host, p - (r - place));
+    most = std::max(most, is_few ? first_use::messages_of_few(r, p) : first_use::messages(r, p, place, ranks));
   }
-  return most + (is_few ? 0 : 4 * ceil_lg(knowledge::on_host));
+  return most;
 }
 
 // What goes to all ranks.
@@ -196,7 +194,8 @@ void print_communicators(int most) {
     for (bool const dealt_out : {false, true}) {
       knowledge const its(p, dealt_out);
       std::cout << p << ',' << (dealt_out ? "dealt out" : "in order") << ',' << its.bytes << ',' << its.made_ms << ','
-                << messages_of_first_use(p) << ',' << longest_message(p, dealt_out) << '\n';
+                << messages_of_first_use(p, knowledge::on_host, dealt_out) << ',' << longest_message(p, dealt_out)
+                << '\n';
     }
 }
 
@@ -263,6 +262,12 @@ int main(int argc, char** argv) {
   for (bool const dealt_out : {false, true})
     if (its.check && longest_message(100000, dealt_out) >= 1u << 16)
       its.holds = false, std::cerr << "the first use of 100000 ranks has a message of 64 KiB\n";
+  for (int p = 100; its.check && p <= 1000000; p += p / 8)
+    for (int const on_host : {1, 7, 48, 64, 1000})
+      for (bool const dealt_out : {false, true})
+        if (int const messages = messages_of_first_use(p, on_host, dealt_out); messages >= 4 * std::log2(p))
+          its.holds = false, std::cerr << "the first use of " << p << " ranks on hosts of " << on_host << " has "
+                                       << messages << " messages of a rank\n";
   if (!its.check && !its.table)
     std::cout << "p,collective,counts,algorithm,deciding_us,text_us,operands,messages,steps,price_us\n";
   using enum collective;

@@ -7,7 +7,9 @@
 #include <colligo/select/choose.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -98,4 +100,67 @@ TEST_CASE("own work is what cards say, within a factor of 2") {
         for (collective const what : {all_gatherv, reduce_scatter, gatherv})
           check(what, 0, p, name, distribution(p, each));
   }
+}
+
+// Their messages look ranks up in groups; groups that are neither of consecutive ranks nor dealt out take more.
+TEST_CASE("own work of algorithms by level is what cards say, within a factor of 2") {
+  using enum collective;
+  constexpr double of_message = 90;
+  for (int const p : {64, 512, 1000}) {
+    std::vector<int> uneven, dealt_out;   // hosts
+    for (int r = 0, first = 0, size = 5; r < p; ++r) {
+      if (r - first == size) first = r, size = 5 + (3 * size + 1) % 7;
+      uneven.push_back(first);
+      dealt_out.push_back(r % (p / 8));
+    }
+    for (nest const& levels : {nest::of_sizes(p, std::vector{8}), nest::of_sizes(p, std::vector{4, 16}),
+                               nest::of_hosts(uneven), nest::of_hosts(dealt_out)})
+      for (collective const what : {all_reduce, reduce, broadcast, all_gatherv, reduce_scatter, gatherv, scatterv})
+        for (std::size_t const each : {1u, 1000u})
+          for (detail::erased_policy const* const policy : detail::policies_of<>(what)()) {
+            constexpr std::array names{leaders_by_level::name, slices_by_level::name, pipelines_by_level::name};
+            if (!policy || !policy->run || std::ranges::find(names, policy->name) == names.end()) continue;
+            alignas(std::max_align_t) std::byte tag[256];
+            policy->make_tag(tag);
+            auto const* const its = &levels;
+            std::memcpy(tag, &its, sizeof its);   // the first member of each
+            blocks const vector{{0, has_blocks(what) ? each * static_cast<std::size_t>(p) : each}, p};
+            own_work done;
+            double messages = 0;
+            for (int k = 0; k < 16; ++k) {
+              auto const work = run(*policy, tag, vector, k < 8 ? k : p - 1 - (k - 8) * (p / 8));
+              messages = std::max(messages, work.operands - work.done.moves);
+              done.moves = std::max(done.moves, work.done.moves);
+              done.copied = std::max(done.copied, work.done.copied);
+              done.steps = std::max(done.steps, work.done.steps);
+            }
+            own_work said = policy->work ? policy->work(tag, vector, 8) : own_work{};
+            INFO(name_of(what) << ' ' << policy->name << " over " << levels.text() << ", n = " << vector.whole.size());
+            CHECK(done.moves <= said.moves);
+            CHECK(done.copied <= said.copied);
+            said.steps += of_message * messages + of_operand * done.moves;
+            CHECK(total(done) <= 2 * total(said));
+            CHECK(total(said) <= 2 * total(done));
+          }
+  }
+}
+
+// As few as some microseconds take, and a nanosecond for each rank.
+TEST_CASE("automatic decides on short blocks in few steps, and two for each rank") {
+  using enum collective;
+  for (int const p : {1000, 100000})
+    for (auto const& [name, distribution] : distributions::all)
+      for (std::size_t const each : {1u, 8u}) {
+        std::vector<std::size_t> offsets{0};
+        for (std::size_t const count : distribution(p, each)) offsets.push_back(offsets.back() + count);
+        blocks vector{{0, offsets.back()}, p, offsets.data()};
+        block_lengths const lengths{vector.longest(), vector.shortest()};
+        vector.lengths = &lengths;
+        for (collective const what : {all_gatherv, reduce_scatter, gatherv}) {
+          double const before = blocks_run;
+          choose(what, situation{.vector = vector, .element_size = 8});
+          INFO(name_of(what) << ", p = " << p << ", " << each << " in the mean, " << name);
+          CHECK(blocks_run - before <= 4000 + 2 * p);
+        }
+      }
 }

@@ -13,6 +13,8 @@
 #include <colligo/messages/mpi_port.hpp>
 #include <colligo/messages/mpi_shared.hpp>
 #include <colligo/memory/shared_host.hpp>
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -21,12 +23,27 @@
 #include <utility>
 #include <vector>
 
+#include "../first_use.hpp"
+
 namespace {
 
 using namespace colligo;
 using detail::arena;
 
+// Hosts of uneven sizes, to which ranks are dealt out, where the environment says how many.
+int emulated_host(int rank) {
+  char const* const hosts = std::getenv("COLLIGO_TEST_HOSTS");
+  return hosts ? rank * rank % std::atoi(hosts) : 0;
+}
+
 int calls_of_mpi = 0;   // that are collective, or make a communicator
+int messages = 0;       // in and out, in binomial trees
+void count_tree(int root, MPI_Comm comm) {
+  int rank = 0, p = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &p);
+  messages += first_use::messages_through(root, rank, p) / 2;   // up or down
+}
 
 int rank_in_world() {
   int rank = 0;
@@ -80,6 +97,33 @@ COUNTED(MPI_Bcast, (void* a, int b, MPI_Datatype c, int d, MPI_Comm e), (a, b, c
 COUNTED(MPI_Iallgather,
         (void const* a, int b, MPI_Datatype c, void* d, int e, MPI_Datatype f, MPI_Comm g, MPI_Request* h),
         (a, b, c, d, e, f, g, h))
+#undef COUNTED
+int MPI_Get_processor_name(char* name, int* length) {
+  int const code = PMPI_Get_processor_name(name, length);
+  int const host = emulated_host(rank_in_world());
+  if (host != 0) *length = std::snprintf(name, MPI_MAX_PROCESSOR_NAME, "host %d", host);
+  return code;
+}
+#define COUNTED(name, count, parameters, arguments)  \
+  int name parameters {                              \
+    count;                                           \
+    return P##name arguments;                        \
+  }
+COUNTED(MPI_Send, ++messages, (void const* a, int b, MPI_Datatype c, int d, int e, MPI_Comm f), (a, b, c, d, e, f))
+COUNTED(MPI_Recv, ++messages, (void* a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Status* g),
+        (a, b, c, d, e, f, g))
+COUNTED(MPI_Sendrecv, messages += 2,
+        (void const* a, int b, MPI_Datatype c, int d, int e, void* f, int g, MPI_Datatype h, int i, int j, MPI_Comm k,
+         MPI_Status* l),
+        (a, b, c, d, e, f, g, h, i, j, k, l))
+COUNTED(MPI_Igather, count_tree(g, h),
+        (void const* a, int b, MPI_Datatype c, void* d, int e, MPI_Datatype f, int g, MPI_Comm h, MPI_Request* i),
+        (a, b, c, d, e, f, g, h, i))
+COUNTED(MPI_Ireduce, count_tree(f, g),
+        (void const* a, void* b, int c, MPI_Datatype d, MPI_Op e, int f, MPI_Comm g, MPI_Request* h),
+        (a, b, c, d, e, f, g, h))
+COUNTED(MPI_Ibcast, count_tree(d, e), (void* a, int b, MPI_Datatype c, int d, MPI_Comm e, MPI_Request* f),
+        (a, b, c, d, e, f))
 #undef COUNTED
 }
 
@@ -138,12 +182,22 @@ BOOST_AUTO_TEST_CASE(a_first_use_asks_mpi_for_little) {
 
 BOOST_AUTO_TEST_CASE(many_ranks_know_of_each_other_what_few_do) {
   MPI_Comm by_few = duplicate_of_world(), by_many = duplicate_of_world();
-  BOOST_TEST(adds_up(by_few));
-  std::size_t const most = std::exchange(detail::mpi_roster::most_told_singly, 0);
-  BOOST_TEST(adds_up(by_many));
-  detail::mpi_roster::most_told_singly = most;
+  int const rank = rank_in_world(), p = size_of_world();
+  messages = 0;
   auto& few = detail::mpi_port::of(by_few);
+  BOOST_TEST(messages == first_use::messages_of_few(rank, p));
+  std::size_t const most = std::exchange(detail::mpi_roster::most_told_singly, 0);
+  messages = 0;
   auto& many = detail::mpi_port::of(by_many);
+  detail::mpi_roster::most_told_singly = most;
+  std::vector<int> const hosts = many.hosts.empty() ? std::vector<int>(static_cast<std::size_t>(p)) : many.hosts.list();
+  auto const here = hosts.begin() + rank;
+  for (int r = 0; r < p; ++r)
+    BOOST_TEST((hosts[static_cast<std::size_t>(r)] == *here) == (emulated_host(r) == emulated_host(rank)));
+  auto const before = std::count(hosts.begin(), here, *here), behind = std::count(here, hosts.end(), *here);
+  BOOST_TEST(messages == first_use::messages(rank, p, static_cast<int>(before), static_cast<int>(before + behind)));
+  BOOST_TEST(adds_up(by_few));
+  BOOST_TEST(adds_up(by_many));
   BOOST_TEST(few.hosts.list() == many.hosts.list());
   for (std::size_t level = 0; level < detail::domain_levels; ++level)
     BOOST_TEST(few.domains[level].list() == many.domains[level].list());

@@ -8,7 +8,8 @@
 /// Cost     with h hosts of m ranks and blocks of b bytes: within the host m - 1 messages of (1 + h/m m) b, between
 ///          hosts h/m of m m b, within the host m - 1 of h/m m b, h/m rounded up; messages of a step pair off as in
 ///          direct, equal to the recorded schedule where m is a power of two and h a multiple of 2 m
-/// Own work every block copied about five times
+/// Own work every block copied about five times; steps beside that are not said, two or three times as many as of the
+///          moves where hosts are uneven
 /// Needs    any p, any levels, blocks of one length; room for four times what a rank sends, more if a group
 ///          has few leaders
 /// Order    nothing is combined

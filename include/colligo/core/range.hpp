@@ -100,12 +100,17 @@ struct blocks {
     return least;
   }
 
-  /// Calls f(i) for the blocks of more than so many elements, in order.
+  /// Calls f(i) for the blocks of more than so many elements, in order. Passes over many that are short together: the
+  /// first call on a long irregular vector looks at all of them.
   template <class F>
   constexpr void for_each_longer(std::size_t elements, F f) const {
-    if (offsets && finer == 0) {   // a nanosecond each: a long irregular vector's first call looks at all of them
-      for (int i = 0; i < parts; ++i)
-        if (offsets[i + 1] - offsets[i] > elements) f(i);
+    if (offsets && finer == 0) {
+      for (int i = 0, end = 0; i < parts; i = end) {
+        end = i + std::min(64, parts - i);
+        if (offsets[end] - offsets[i] <= elements) continue;
+        for (; i < end; ++i)
+          if (offsets[i + 1] - offsets[i] > elements) f(i);
+      }
     } else {
       for (int i = 0; i < parts; ++i)
         if ((*this)[i].size() > elements) f(i);

@@ -88,12 +88,12 @@ class first_meeting {
 
 // Every rank's value on every rank, in two messages a rank: MPI_Iallgather may send one from each rank to each.
 template <class Value>
-void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all) {
+void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int root) {
   auto const bytes = static_cast<int>(sizeof mine);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Igather(&mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, comm, &request), "MPI_Igather");
+  check_mpi(MPI_Igather(&mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, root, comm, &request), "MPI_Igather");
   complete(comm, request, "MPI_Igather");
-  check_mpi(MPI_Ibcast(all.data(), static_cast<int>(all.size_bytes()), MPI_BYTE, 0, comm, &request), "MPI_Ibcast");
+  check_mpi(MPI_Ibcast(all.data(), static_cast<int>(all.size_bytes()), MPI_BYTE, root, comm, &request), "MPI_Ibcast");
   complete(comm, request, "MPI_Ibcast");
 }
 
@@ -131,7 +131,7 @@ class mpi_meeting {
   void learn_what_is_asked(std::size_t settings, bool trace);
   void take_settings(std::size_t bytes);
   void meet_many();
-  void tell_neighbours();
+  void tell_neighbours(std::uint64_t segment);
   void open_memory();
 
   mpi_port* port_;
@@ -140,12 +140,11 @@ class mpi_meeting {
   std::vector<int> hosts_;
   std::array<std::vector<int>, domain_levels> domains_;
   row<mpi_rank_info> ranks_;
-  row<mpi_segment> segments_;
-  // Of the ranks of this host, where those of others are not asked: which they are, and what they have said, from this
-  // rank's on.
+  // Of the ranks of this host, where those of others are not asked: which they are, from the last on and round, and
+  // what they have said.
   struct told {
     arena_address memory{};
-    mpi_segment segment{};
+    std::uint64_t segment = 0;
   };
   row<int> neighbours_;
   row<told> told_;
@@ -157,7 +156,6 @@ class mpi_meeting {
   if (port_->size_ == 1) return;
   ranks_.resize(static_cast<std::size_t>(port_->size_));
   ranks_[static_cast<std::size_t>(port_->rank_)] = mpi_rank_info_of_this_process(environment_.get());
-  segments_.resize(ranks_.size());
   hosts_.reserve(ranks_.size());
   for (std::vector<int>& level : domains_) level.reserve(ranks_.size());
 }
@@ -172,25 +170,25 @@ class mpi_meeting {
   } catch (std::bad_alloc const&) {
     trouble = std::current_exception();
   }
-  std::array<mpi_rank_info, 128> few;
+  std::array<mpi_rank_info, mpi_roster::few> few;
   int size = 0, rank = 0;
   check_mpi(MPI_Comm_size(user, &size), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(user, &rank), "MPI_Comm_rank");
   auto const ranks = static_cast<std::size_t>(size);
   if (size == 1 && trouble) std::rethrow_exception(trouble);
   if (size > 1) {
-    bool const is_few = ranks <= std::min(few.size(), mpi_roster::most_told_singly);
+    bool const is_few = ranks <= mpi_roster::most_told_singly;
     if (is_few) {
       mpi_rank_info mine{};
       if (its) mine = its->ranks_[static_cast<std::size_t>(rank)];
       mine.has_no_port = !its;
       std::span<mpi_rank_info> const all = std::span(few).first(ranks);
-      mpi::exchange_values(user, mine, all);
+      mpi::exchange_values(user, mine, all, 0);
       if (trouble) std::rethrow_exception(trouble);
       if (is_any(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) mpi::throw_no_memory();
       std::memcpy(its->ranks_.data(), all.data(), all.size_bytes());
     } else {
-      mpi::agree(user, trouble, size - 1);
+      mpi::agree(user, trouble, root(mpi_roster::tree_of::ports, size));
     }
     its->port_->wire_.own(make_communicator_like(user));
     if (!is_few) its->meet_many();
@@ -202,41 +200,43 @@ class mpi_meeting {
   return its->life_;
 }
 
-// The ranks of a host tell each other what no other host needs to know. Agreements have roots that are leaves of each
-// other's trees, and of the one that starts at rank 0.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::meet_many() {
   auto const me = static_cast<std::size_t>(port_->rank_);
-  mpi_rank_info const mine = ranks_[me];
   std::exception_ptr trouble = mpi_roster::exchange(comm(), port_->rank_, ranks_);
   try {
-    for (std::size_t i = 0; i < ranks_.size(); ++i)   // from this one on, and round
-      if (std::size_t const r = (me + i) % ranks_.size(); ranks_[r].host == mine.host)
-        neighbours_.push_back(static_cast<int>(r));
+    for (std::size_t r = 0; r < ranks_.size(); ++r)
+      if (ranks_[r].host == ranks_[me].host) neighbours_.push_back(static_cast<int>(r));
+    std::rotate(neighbours_.begin(), neighbours_.end() - 1, neighbours_.end());
     told_.resize(neighbours_.size());
   } catch (std::bad_alloc const&) {
     trouble = std::current_exception();
   }
-  mpi::agree(comm(), trouble, std::max(port_->size_ - 3, 0));
-  told_[0].memory = mine.memory;
-  tell_neighbours();
-  for (std::size_t i = 0; i < told_.size(); ++i)
-    ranks_[static_cast<std::size_t>(neighbours_[i])].memory = told_[i].memory;
+  mpi::agree(comm(), trouble, root(mpi_roster::tree_of::neighbours, port_->size_));
 }
 
-// Bruck's all_gather. In: told_[0].
-[[gnu::cold]] COLLIGO_BODY void mpi_meeting::tell_neighbours() {
-  std::size_t const n = told_.size();
-  for (std::size_t have = 1; have < n; have *= 2) {
-    auto const bytes = static_cast<int>(std::min(have, n - have) * sizeof(told));
-    check_mpi(MPI_Sendrecv(told_.data(), bytes, MPI_BYTE, neighbours_[n - have], 0, told_.data() + have, bytes,
-                           MPI_BYTE, neighbours_[have], 0, comm(), MPI_STATUS_IGNORE),
-              "MPI_Sendrecv");
+// What no other host needs to know.
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::tell_neighbours(std::uint64_t segment) {
+  constexpr auto bytes = static_cast<int>(sizeof(told));
+  auto const n = static_cast<int>(told_.size());
+  auto const me = static_cast<int>(place_of(neighbours_, [this](int r) { return r == port_->rank_; }));
+  auto const rank = [this](int place) { return neighbours_[static_cast<std::size_t>(place)]; };
+  auto const send = [&](int to, int first, int count) {
+    if (to != nobody)
+      check_mpi(MPI_Send(told_.data() + first, count * bytes, MPI_BYTE, rank(to), 0, comm()), "MPI_Send");
+  };
+  auto const receive = [&](int from, int first, int count) {
+    check_mpi(MPI_Recv(told_.data() + first, count * bytes, MPI_BYTE, rank(from), 0, comm(), MPI_STATUS_IGNORE),
+              "MPI_Recv");
+  };
+  told_.data()[me] = {ranks_[static_cast<std::size_t>(port_->rank_)].memory, segment};
+  mpi_roster::up_and_down(
+      me, n, [&](int from, int count) { receive(from, from, count); },
+      [&](int to, int count) { send(to, me, count); }, [&](int from) { receive(from, 0, n); },
+      [&](int to) { send(to, 0, n); });
+  for (std::size_t i = 0; i < told_.size(); ++i) {
+    mpi_rank_info& its = ranks_[static_cast<std::size_t>(neighbours_[i])];
+    its.memory = told_[i].memory, its.segment = told_[i].segment;
   }
-}
-
-[[gnu::cold]] inline void find_known_hosts(std::span<mpi_rank_info const> ranks, std::vector<int>& hosts) {
-  if (is_any(ranks, [](mpi_rank_info const& r) { return r.lowest != 0; }))
-    for (mpi_rank_info const& r : ranks) hosts.push_back(r.lowest);
 }
 
 // Groups by their lowest ranks follow a rule if ranks do. Without memory they stay, the same groups.
@@ -252,8 +252,11 @@ class mpi_meeting {
   if (port_->size_ == 1) return learn_what_is_asked(0, environment_value("COLLIGO_TRACE") != nullptr);
   std::size_t const settings = ranks_[0].settings;
   std::uint32_t const asks = ranks_[0].asks;
-  if (told_.empty()) find_hosts(ranks_, hosts_);
-  else find_known_hosts(ranks_, hosts_);
+  if (told_.empty())
+    for (mpi_rank_info& its : ranks_)
+      its.lowest = static_cast<int>(place_of(ranks_, [&](mpi_rank_info const& r) { return r.host == its.host; }));
+  if (is_any(ranks_, [](mpi_rank_info const& r) { return r.lowest != 0; }))
+    for (mpi_rank_info const& r : ranks_) hosts_.push_back(r.lowest);
   port_->missing_->hear_of(comm(), ranks_, hosts_);
   for (std::size_t level = 0; level < domain_levels; ++level) {
     std::vector<int>& groups = domains_[level];
@@ -317,30 +320,35 @@ class mpi_meeting {
 
 // Before any call needs it: a rank that refuses its call would not come.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::open_memory() {
-  mpi_segment mine{};
   auto& memory = port_->shared_;
-  try {
-    memory = make_owner<mpi_shared>(comm(), port_->rank_, ranks_);
-    mine = memory->segment();
-  } catch (std::bad_alloc const&) {   // the others are told
-  }
+  bool has_all = false;
+  auto const try_to = [](auto const& f) {
+    try {
+      f();
+    } catch (std::bad_alloc const&) {   // the others are told
+    }
+  };
+  try_to([&] { memory = make_owner<mpi_shared>(comm(), port_->rank_, ranks_); });
+  std::uint64_t const segment = memory ? memory->segment() : 0;
+  if (!told_.empty()) tell_neighbours(segment);
+  try_to([&] { has_all = memory && memory->map(ranks_); });
+  int without = port_->size_;   // a rank
   if (told_.empty()) {
-    mpi::exchange_values(comm(), mine, std::span(segments_));
+    std::array<std::uint64_t, mpi_roster::few> few;
+    mpi::exchange_values(comm(), has_all ? segment : 0, std::span(few).first(ranks_.size()), 1);
+    for (std::size_t r = ranks_.size(); r-- > 0;) {
+      ranks_[r].segment = few[r];
+      if (few[r] == 0) without = static_cast<int>(r);
+    }
   } else {
-    for (mpi_segment& each : segments_) each = {1, 1};   // other hosts' are not asked
-    told_[0].segment = mine;
-    tell_neighbours();
-    for (std::size_t i = 0; i < told_.size(); ++i)
-      segments_[static_cast<std::size_t>(neighbours_[i])] = told_[i].segment;
-    int const without = mpi::least_of(comm(), mine.at == 0 ? port_->rank_ : port_->size_,
-                                      std::max(port_->size_ - 5, 0));
-    if (without < port_->size_) segments_[static_cast<std::size_t>(without)].at = 0;
+    without = mpi::least_of(comm(), has_all ? without : port_->rank_,
+                            root(mpi_roster::tree_of::segments, port_->size_));
   }
-  if (is_any(segments_, [](mpi_segment const& s) { return s.at == 0; })) {
+  if (without < port_->size_) {
     memory.reset();
-    port_->missing_->hear_of(segments_);
+    port_->missing_->hear_of(without);
   } else {
-    memory->open(segments_, port_->limits());
+    memory->open(ranks_, port_->limits());
     port_->host_ = memory->host();
   }
 }

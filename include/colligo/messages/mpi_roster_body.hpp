@@ -87,7 +87,6 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
 /// Collective. Returns why this rank has no memory for it. A message without words says that a rank has none: then not
 /// all ranks have all.
 [[gnu::cold]] COLLIGO_BODY std::exception_ptr exchange(MPI_Comm comm, int rank, std::span<mpi_rank_info> ranks) {
-  int const p = static_cast<int>(ranks.size());
   std::vector<int> words;
   bool has_memory = true;
   std::exception_ptr trouble;
@@ -99,7 +98,7 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
     }
   };
   auto const stretch = [&](int first, int n) {
-    return ranks.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(n, p - first)));
+    return ranks.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n));
   };
   auto const send = [&](int to) {
     check_mpi(MPI_Send(words.data(), static_cast<int>(words.size()), MPI_INT, to, 0, comm), "MPI_Send");
@@ -114,16 +113,17 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
     int const code = MPI_Recv(words.data(), static_cast<int>(words.size()), MPI_INT, from, 0, comm, MPI_STATUS_IGNORE);
     if (has_memory) check_mpi(code, "MPI_Recv");   // otherwise it is truncated
   };
-  int distance = 1;
-  for (; distance < p && (rank & distance) == 0; distance *= 2) {
-    if (rank + distance >= p) continue;
-    receive(rank + distance);
-    try_to([&] { read(words, stretch(rank + distance, distance)); });
-  }
-  try_to([&] { words = write(stretch(rank, distance)); });
-  if (rank != 0) send(rank - distance), receive(rank - distance);
-  for (int half = distance / 2; half > 0; half /= 2)
-    if (rank + half < p) send(rank + half);
+  up_and_down(
+      rank, static_cast<int>(ranks.size()),
+      [&](int from, int n) {
+        receive(from);
+        try_to([&] { read(words, stretch(from, n)); });
+      },
+      [&](int to, int n) {
+        try_to([&] { words = write(stretch(rank, n)); });
+        if (to != nobody) send(to);
+      },
+      receive, send);
   try_to([&] { read(words, ranks); });
   return trouble;
 }

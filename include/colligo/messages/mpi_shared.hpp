@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "../core/row.hpp"
+#include "../core/step.hpp"
 #include "../core/strings.hpp"
 #include "../engine/port.hpp"
 #include "../memory/arena.hpp"
@@ -30,6 +32,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 struct mpi_rank_info {
   std::uint64_t host;            ///< a hash: equal for those that can share memory
   arena_address memory;          ///< in many ranks' communicators known of ranks of the same host alone
+  std::uint64_t segment;         ///< where its share of the communicator's memory is, told later; 0: it has none
   std::int32_t lowest;           ///< rank of its host, found by those who hear it
   // From here on whole numbers (mpi_roster_body.hpp).
   std::uint32_t settings;        ///< bytes of its environment's settings
@@ -46,23 +49,31 @@ mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
 
 namespace mpi_roster {
 /// More ranks tell each other in runs. Tests set less.
-inline std::size_t most_told_singly = 128;
+inline constexpr std::size_t few = 256;
+inline std::size_t most_told_singly = few;
+/// The trees of a first use go through different ranks, each a leaf of most others; on each host through its last rank.
+enum class tree_of { roster, ports, neighbours, segments };
+inline int root(tree_of its, int p) { return std::min(static_cast<int>(its), p - 1); }
+/// What a place does in a tree of n places, up to place 0 and down again. It receives what one below it and the next
+/// ones say, receive_of(first, count), and sends that with its own, send_of(to, count), place 0 to nobody. What all say
+/// comes down: receive_all(from), send_all(to).
+template <class ReceiveOf, class SendOf, class ReceiveAll, class SendAll>
+void up_and_down(int place, int n, ReceiveOf const& receive_of, SendOf const& send_of, ReceiveAll const& receive_all,
+                 SendAll const& send_all) {
+  int distance = 1;
+  for (; distance < n && (place & distance) == 0; distance *= 2)
+    if (place + distance < n) receive_of(place + distance, std::min(distance, n - place - distance));
+  send_of(place == 0 ? nobody : place - distance, std::min(distance, n - place));
+  if (place != 0) receive_all(place - distance);
+  for (int half = distance / 2; half > 0; half /= 2)
+    if (place + half < n) send_all(place + half);
+}
 /// What the ranks of a stretch say, short if they say the same or follow rules: the hosts, then for
 /// each rank the number of its host and the columns.
 std::vector<int> write(std::span<mpi_rank_info const> ranks);
 /// Reads what is written of so many ranks. What their memory is stays unknown.
 void read(std::vector<int> const& words, std::span<mpi_rank_info> ranks);
 }  // namespace mpi_roster
-
-/// The host of each rank, as the lowest rank there; empty if all are on one. Allocates nothing if the capacity of
-/// `hosts` is enough.
-void find_hosts(std::span<mpi_rank_info> ranks, std::vector<int>& hosts);
-
-/// A rank's report on its share of the communicator's memory.
-struct mpi_segment {
-  std::uint64_t at;     ///< in its file; 0: it has none, so no rank shares memory
-  std::uint64_t reads;  ///< whether it may read the memory of all ranks of its host
-};
 
 /// Why ranks of a host do not share memory, and the effect of COLLIGO_SHARED_MEMORY: the same on all ranks.
 class missing_memory {
@@ -74,8 +85,8 @@ class missing_memory {
   explicit missing_memory(int rank) : rank_(rank) {}
   /// Collective if some rank's setting is unknown. Without memory the message is shorter.
   void hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks, std::vector<int> const& hosts);
-  /// All ranks had a file, but not all a segment.
-  void hear_of(std::span<mpi_segment const> all);
+  /// All ranks had a file, but this one no segment.
+  void hear_of(int rank_without);
 
   /// Null, or an exception.
   shared_host* none() const;
@@ -100,17 +111,19 @@ class mpi_shared final : public host_memory {
   /// Whether all ranks have files.
   static bool possible(std::span<mpi_rank_info const> ranks);
 
-  /// `comm` is for progress while a rank waits. Makes all allocations. Precondition: possible(ranks).
+  /// `comm` is for progress while a rank waits. Precondition: possible(ranks).
   mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks);
   ~mpi_shared();
   mpi_shared(mpi_shared const&) = delete;
   mpi_shared& operator=(mpi_shared const&) = delete;
 
-  /// The report for all other ranks, possibly that there is no memory.
-  mpi_segment segment() const;
-  /// Opens the segments of all ranks. Messages are read in place only if all ranks can. Precondition: each rank has a
-  /// segment.
-  void open(std::span<mpi_segment const> all, memory_limits limits);
+  /// The report for the ranks of its host, possibly that there is no memory.
+  std::uint64_t segment() const { return neighbours_[me_].segment; }
+  /// Makes all other allocations. Whether this rank has all memory: if one has not, no rank shares any.
+  bool map(std::span<mpi_rank_info const> ranks);
+  /// Opens the segments of all ranks. Messages are read in place only if all ranks can. Precondition: all ranks have
+  /// mapped all.
+  void open(std::span<mpi_rank_info const> ranks, memory_limits limits);
 
   /// Null until it is opened.
   shared_host* host() { return is_open_ ? host_.get() : nullptr; }
@@ -126,6 +139,7 @@ class mpi_shared final : public host_memory {
     std::int32_t job_ranks;            ///< of the host, as far as this one knows
     std::int32_t most_cores;           ///< that its control group has
     std::int32_t bound;                ///< to cores, by the launcher
+    std::int32_t reads;                ///< may read the memory of all ranks of its host
     cpu_set_t cores;                   ///< that it may run on
   };
   static constexpr int not_opened = -2;
@@ -149,7 +163,7 @@ class mpi_shared final : public host_memory {
   std::size_t me_ = 0;                  // of the host's
   row<neighbour> neighbours_;   // the ranks of the host, this one too
   row<arena::part> parts_;      // this rank's: the segment, then what channels have asked for
-  bool reads_ = true, is_open_ = false;
+  bool is_open_ = false;
   unsigned waits_ = 0;
   owner<shared_host> host_;
 };

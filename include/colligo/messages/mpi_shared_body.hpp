@@ -128,7 +128,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     for (std::string const* const text : environment->texts()) bytes += text->size();
   if (bytes != 0) bytes += settings::count * sizeof(std::uint32_t);
   std::uint32_t const asks = environment_value("COLLIGO_TRACE") ? mpi_rank_info::trace : 0u;
-  return {host, memory ? memory->address() : arena_address{}, 0, static_cast<std::uint32_t>(bytes), asks, setting,
+  return {host, memory ? memory->address() : arena_address{}, 0, 0, static_cast<std::uint32_t>(bytes), asks, setting,
           memory != nullptr, memory ? 0 : arena::trouble(), 0, domains_of_process()};
 }
 
@@ -187,10 +187,8 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(std::span<mpi_segment const> all) {
-  std::size_t const who = place_of(all, [](mpi_segment const& s) { return s.at == 0; });
-  if (!has_neighbours_) return;
-  note({"rank ", who, " has no room in its file, or can not map those of others"}, true);
+[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(int rank_without) {
+  if (has_neighbours_) note({"rank ", rank_without, " has no room in its file, or can not map those of others"}, true);
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {
@@ -214,24 +212,6 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return has_neighbours_ ? why_ : "each rank is on a host of its own";
 }
 
-[[gnu::cold]] COLLIGO_BODY void find_hosts(std::span<mpi_rank_info> ranks, std::vector<int>& hosts) {
-  auto const its = [&](int rank) -> mpi_rank_info& { return ranks[static_cast<std::size_t>(rank)]; };
-  hosts.resize(ranks.size());   // at first: the ranks, host by host
-  for (std::size_t r = 0; r < hosts.size(); ++r) hosts[r] = static_cast<int>(r);
-  sort_numbers(hosts.data(), hosts.size(), ranks.data(), [](void const* all, int a, int b) {
-    auto const host = [all](int rank) { return static_cast<mpi_rank_info const*>(all)[rank].host; };
-    return host(a) != host(b) ? host(a) < host(b) : a < b;
-  });
-  int lowest = hosts.front();
-  bool one_host = true;
-  for (int const r : hosts) {
-    if (its(r).host != its(lowest).host) lowest = r, one_host = false;
-    its(r).lowest = lowest;
-  }
-  for (std::size_t r = 0; r < hosts.size(); ++r) hosts[r] = ranks[r].lowest;
-  if (one_host) hosts.clear();
-}
-
 [[gnu::cold]] COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_rank_info const> ranks) {
   return !is_any(ranks, [](mpi_rank_info const& r) { return !r.has_file; });
 }
@@ -239,28 +219,39 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 [[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks)
     : comm_(comm), arena_(*arena::of_process()) {
   std::uint64_t const here = ranks[static_cast<std::size_t>(rank)].host;
-  bool all_mapped = true;
   std::vector<int> places;   // of every rank of the communicator among those of the host; empty where all are
   for (int r = 0; r < static_cast<int>(ranks.size()); ++r) {
     mpi_rank_info const& other = ranks[static_cast<std::size_t>(r)];
     places.push_back(other.host == here ? static_cast<int>(neighbours_.size()) : -1);
     if (other.host != here) continue;
     if (r == rank) me_ = neighbours_.size();
-    arena::peer const its = arena_.map(other.memory);
-    neighbours_.push_back({r, static_cast<pid_t>(other.memory.process), its.begin});
-    all_mapped = all_mapped && its.begin;
-    reads_ = reads_ && its.readable;
+    neighbours_.push_back({r, 0, nullptr});
   }
   std::size_t const bytes = sizeof(head) + segment_layout(static_cast<int>(neighbours_.size())).bytes();
   if (neighbours_.size() == ranks.size()) places.clear();
   host_ = make_owner<shared_host>(static_cast<int>(me_), neighbours_.size(), *this, std::move(places));
   parts_.reserve(1);
-  std::uint64_t const at = all_mapped ? arena_.allocate(bytes) : 0;
+  std::uint64_t const at = arena_.allocate(bytes);
   if (at == 0) return;
   parts_.push_back({at, bytes});
   std::memset(arena_.begin() + at, 0, bytes);
   neighbours_[me_].segment = at;
-  describe(head_of(neighbours_[me_]));
+}
+
+[[gnu::cold]] COLLIGO_BODY bool mpi_shared::map(std::span<mpi_rank_info const> ranks) {
+  bool all_mapped = segment() != 0, reads = true;
+  for (neighbour& n : neighbours_) {
+    arena_address const& at = ranks[static_cast<std::size_t>(n.rank)].memory;
+    arena::peer const its = arena_.map(at);
+    n.process = static_cast<pid_t>(at.process), n.memory = its.begin;
+    all_mapped = all_mapped && its.begin;
+    reads = reads && its.readable;
+  }
+  if (!all_mapped) return false;
+  head& mine = head_of(neighbours_[me_]);
+  describe(mine);
+  mine.reads = reads;
+  return true;
 }
 
 // Other ranks may still read there: a rank's messages may be in progress when it frees the communicator.
@@ -277,14 +268,11 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   arena_.free_after(mine, static_cast<std::uint32_t>(neighbours_.size()), std::move(parts_));
 }
 
-COLLIGO_BODY mpi_segment mpi_shared::segment() const { return {neighbours_[me_].segment, reads_}; }
-
-[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_segment const> all, memory_limits limits) {
+[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_rank_info const> ranks, memory_limits limits) {
   bool read_all = true;
   for (neighbour& n : neighbours_) {
-    mpi_segment const& its = all[static_cast<std::size_t>(n.rank)];
-    n.segment = its.at;
-    read_all = read_all && its.reads != 0;
+    n.segment = ranks[static_cast<std::size_t>(n.rank)].segment;
+    read_all = read_all && head_of(n).reads != 0;
   }
   auto const segment_of = [&](std::size_t place) {
     return neighbours_[place].memory + neighbours_[place].segment + sizeof(head);

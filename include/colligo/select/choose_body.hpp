@@ -78,9 +78,11 @@ cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   double const pieces = volume.best_segment_count(of.m.alpha, per_byte);
   if (pieces <= 1) return all;
   // Its work is worked out block by block only if it may win.
-  double const sent = volume.time(of.m.alpha, per_byte, pieces), looks = from_one_rank(s.vector) ? 2 : 4;
-  if (sent + looks * of.p * of.m.own.step >= all.least()) return all;
   pipelined_circulant const cut{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
+  double const sent = volume.time(of.m.alpha, per_byte, pieces), looks = (from_one_rank(s.vector) ? 2 : 4) * of.p;
+  double const steps =
+      looks + least_steps_for_cut(s.vector, cut_for_lists(s.vector, s.element_size, cut.block, per_byte));
+  if (sent + steps * of.m.own.step >= all.least()) return all;
   return all.at(sent + of.alone(make_policy<C, pipelined_circulant, std::byte, any_functor>(cut)), cut);
 }
 

@@ -108,8 +108,7 @@ struct uneven_blocks {
   double tree(int root) const { return subtree({vector.parts, root}, root, ceil_lg(vector.parts)); }
   /// Directly to or from the root. Looks at all blocks.
   double star(int root) const {
-    int messages = 0;
-    for (int r = 0; r < vector.parts; ++r) messages += r != root && !vector[r].empty();
+    int const messages = static_cast<int>(vector.count_longer(0)) - !vector[root].empty();
     return m.f_alpha * m.startups(messages) + bytes(vector.whole) * m.beta_uni() - bytes(vector[root]) * m.beta_uni();
   }
 

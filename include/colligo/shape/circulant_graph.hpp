@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "../core/renumbered.hpp"
@@ -33,11 +34,13 @@ struct circulant_graph {
   constexpr std::array<int, longest> received_by(int rank, int until) const {
     // The rank's own path, by the greatest skips that fit: the last of them is the round in which it gets a new block.
     int own = q;
-    for (int k = q - 1, rest = rank; k >= 0; --k)
-      if (rest >= skip(k)) rest -= skip(own = k);
+    for (int k = q - 1, rest = rank; k >= 0; --k) {   // bits that look random: no branches
+      bool const fits = rest >= skip(k);
+      own = fits ? k : own, rest -= fits ? skip(k) : 0;
+    }
     search ways{*this, static_cast<std::int64_t>(rank) + p, (std::uint32_t{2} << q) - 1, until};
     if (rank > 0) ways.free &= ~(std::uint32_t{1} << own);
-    ways.visit(0, 2 * static_cast<std::int64_t>(p), q);
+    ways.visit(0, 2 * static_cast<std::int64_t>(p), ways.free);
     for (int k = 0; k < until; ++k) {
       int& block = ways.taken[static_cast<std::size_t>(k)];
       block = block == q ? own : block - q;
@@ -54,19 +57,23 @@ struct circulant_graph {
     std::uint32_t free;     // skips not yet taken
     int until;              // rounds needed
     int k = 0;
+    std::int64_t late = latest(0), later = latest(1);   // of round k, and of the next
     std::array<int, longest> taken{};
 
     constexpr std::int64_t latest(int round) const { return round > graph.q ? -1 : goal - graph.skip(round); }
 
-    constexpr void visit(std::int64_t way, std::int64_t bound, int below) {
-      for (int i = below; i >= 0 && k < until; --i) {
+    constexpr void visit(std::int64_t way, std::int64_t bound, std::uint32_t left) {
+      while (left != 0 && k < until) {
+        int const i = std::bit_width(left) - 1;
+        left -= std::uint32_t{1} << i;
         std::int64_t const on = way + graph.skip(i);
-        if (!(free >> i & 1) || on > latest(k) || on >= bound) continue;
-        if (on <= latest(k + 1)) visit(on, bound, i - 1);
-        if (way > latest(k + 1) || k >= until) return;
+        if (on > late || on >= bound) continue;
+        if (on <= later) visit(on, bound, left);
+        if (way > later || k >= until) return;
         bound = on;
         taken[static_cast<std::size_t>(k++)] = i;
-        free &= ~(std::uint32_t{1} << i);
+        free &= ~(std::uint32_t{1} << i), left &= free;
+        late = later, later = latest(k + 1);
       }
     }
   };

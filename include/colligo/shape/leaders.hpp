@@ -71,11 +71,11 @@ struct led {
   bool outwards = false, in_bundles = false, combined = false;
 };
 inline double cost_along_leaders(machine const& m, nest const& its, along which, std::size_t n, led what) {
+  if (n == 0) return 0;
   double all = 0, bytes = static_cast<double>(n);
-  int const outermost = its.levels() - 1;
-  for (int level = which == along::outermost ? outermost : 0;
-       n > 0 && level < its.levels() - (which == along::below_outermost); ++level) {
-    bool const every_round = which == along::all_levels;
+  bool const every_round = which == along::all_levels;
+  int const outermost = its.levels() - 1, last = which == along::below_outermost ? outermost - 1 : outermost;
+  for (int level = which == along::outermost ? outermost : 0; level <= last; ++level) {
     if (!every_round && its.is_short_round(level)) continue;
     int const parts = every_round ? its.most(level) : its.most_in_long(level), others = parts - 1;
     machine const& at = m.at(its.how_far(level));

@@ -76,6 +76,18 @@ inline std::size_t room_for_lists(blocks const& of_rank, std::size_t element_siz
   return 2 * longest_list(of_rank, cut_for_lists(of_rank, element_size, block, per_byte));
 }
 
+/// Steps of `ranks` ranks' cut data in q rounds.
+inline double steps_for_cut(double p, double q, double ranks) {
+  return std::min(30 * q * ranks, 47 * ranks + 25 * p) * q;
+}
+/// The same at least, from the sum of the blocks.
+inline double least_steps_for_cut(blocks const& of_rank, circulant_cut const& cut) {
+  if (!cuts_some(of_rank, cut)) return 0;
+  double const n = static_cast<double>(of_rank.whole.size()), least = static_cast<double>(cut.least);
+  double const ranks = (n - of_rank.parts * least) / (static_cast<double>(of_rank.longest()) - least);
+  return steps_for_cut(of_rank.parts, ceil_lg(of_rank.parts), std::max(1.0, ranks));
+}
+
 /// A rank's own work, at most: it looks at all blocks to cut them, at data that are cut in every round, and packs;
 /// `copies` of all, not counting combinations.
 inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, std::size_t block, double per_byte,
@@ -95,7 +107,7 @@ inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, s
       next = r + 1;
     });
     stretches += !of_rank.span(next, of_rank.parts).empty();
-    its.steps += (from_one ? 2 : 4) * p + std::min(30 * q * cut_ranks, 47 * cut_ranks + 25 * p) * q;
+    its.steps += (from_one ? 2 : 4) * p + steps_for_cut(p, q, cut_ranks);
   }
   if (from_one) return its;
   double const n = static_cast<double>(of_rank.whole.size()), longest = static_cast<double>(of_rank.longest());

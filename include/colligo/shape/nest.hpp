@@ -37,9 +37,8 @@ class nest {
   static nest of_hosts(std::span<int const> hosts);
   /// The same for a host_map. If there are many ranks it lacks columns, which take up to half a byte a rank: no slices.
   static nest without_columns(std::span<int const> hosts) {
-    nest its = of_hosts(hosts);
-    if (hosts.size() > detail::run_list::few) its.columns_ = {}, its.for_slices_.clear();
-    return its;
+    if (hosts.size() <= detail::run_list::few) return of_hosts(hosts);
+    return {static_cast<int>(hosts.size()), {{hosts.begin(), hosts.end()}}, {distance::host, distance::network}, false};
   }
 
   int size() const { return static_cast<int>(members_.size()); }

@@ -50,6 +50,7 @@ namespace detail {
 
 [[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far)
     : nest(p, std::move(levels), std::move(far), false) {
+  stand_in_columns();
   regroup_for_slices();
 }
 
@@ -86,7 +87,7 @@ namespace detail {
   }
   for (int level = long_round_after(-1); level < this->levels(); level = long_round_after(level))
     for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= fewest_in_long(level);
-  stand_in_columns();
+  if (for_slices) stand_in_columns();
 }
 
 // Ranks sorted by the groups that they are in, from the outermost on: by each level, keeping the order of those below.
