@@ -63,7 +63,7 @@ struct direct_by_level {
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      this->with(step.size(), [&](nest const& its) { detail::exchange_by_level(its, step, all, all); });
+      this->with(step.size(), [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, all, all); });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
@@ -76,7 +76,7 @@ struct direct_by_level {
     template <steps Step>
     void operator()(Step& step) const {
       // A fold, for all of them come to the same place.
-      this->with(step.size(), [&](nest const& its) { detail::exchange_by_level(its, step, {0, 1}, {1, 2}); });
+      this->with(step.size(), [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, {0, 1}, {1, 2}); });
     }
 
     double cost(machine const& m, int p, std::size_t) const { return this->tag.exchange(m, p, 1); }
@@ -85,12 +85,12 @@ struct direct_by_level {
 
  private:
   double exchange(machine const& m, int p, double bytes) const {
-    return detail::with_nest(levels, p, [&](nest const& its) {
+    return detail::with_nest(levels, p, [&](nest const& known) {
+      nest const& its = known.for_whole();
       double sum = 0;
       for (int level = 0; level < its.levels(); ++level) {
         int const parts = its.most(level);
-        sum += detail::exchanged_messages(detail::on_level(m, its, level), parts, bytes) +
-               (parts - 1) * m.combine(bytes);
+        sum += detail::messages_of_round(m, known, its, level, parts, bytes) + (parts - 1) * m.combine(bytes);
       }
       return sum;
     });
