@@ -264,7 +264,7 @@ def best(machine, p, n):
     return max(min(rest(1, 0), rest(1, 1)), memory(machine, p, n))
 
 
-# ---- the groups that there are: each rank reads those that it reads. A list of places says where groups begin, and ends.
+# ---- the groups that there are: each rank with its own peers. A list of places says where groups begin, and the end
 
 class Reads:
     """What the ranks of a round read in one direction: kinds of ranks, (peers per level, readers of what they read),
@@ -404,7 +404,7 @@ def best_on_groups(machine, p, sizes, least):
     """The best composition of the groups that there are: two rounds that join 2 to 12 groups within a level, then whole
     levels. `least`: what is known to be possible."""
     least = list(least)
-    wanted = [i for i, n in enumerate(sizes) if least[i] > memory(machine, p, n)]   # no composition is quicker than that
+    wanted = [i for i, n in enumerate(sizes) if least[i] > memory(machine, p, n)]   # which none is quicker than
     known = sorted({tuple([*range(0, p, size), p]) for size in machine.sizes} | {(0, p)}, key=len, reverse=True)
 
     def go_on(rounds, done):
