@@ -8,7 +8,7 @@
 //   prices --of formulas --collective NAME --ranks 2,3,100 --bytes 8,1024 --machine 12,3.03,1
 //   prices --of choices --ranks 9,128 --bytes 8,1024 --levels 4:cache,64:socket,128:host
 //
-// --of choices: which all_reduce `automatic` takes on one host, how many groups each round by level joins, and slices.
+// --of choices: which all_reduce `automatic` takes on one host, and how many ranks the groups of each round have.
 // --of formulas: what the cards' closed formulas say, of all algorithms that have one for the collective.
 // --machine: alpha in us, beta and gamma in ns per byte, and alpha of further messages of a step over alpha, f_alpha
 // and f_beta (one direction over both), each 1 if left out. all_gatherv's --bytes is the distribution's base count.
@@ -144,17 +144,32 @@ nest nest_in(std::string_view text, int p) {
   return nest(p, std::move(levels), std::move(far));
 }
 
+/// Ranks of each group of a level: "4*16+5".
+std::string groups_of(nest const& its, int level) {
+  std::vector<std::pair<int, int>> runs;   // of groups of one size
+  for (int place = 0; place < its.size();) {
+    nest::group const group = its.group_at(level, place);
+    if (runs.empty() || runs.back().first != group.size()) runs.emplace_back(group.size(), 0);
+    ++runs.back().second;
+    place = group.last;
+  }
+  std::string said;
+  for (auto const& [size, times] : runs) {
+    if (!said.empty()) said += '+';
+    said += std::to_string(size);
+    if (times > 1) said += '*' + std::to_string(times);
+  }
+  return said;
+}
+
 void print_choice(int p, std::size_t bytes, nest const& levels) {
   auto const name = name_of(choose(collective::all_reduce, {.vector = blocks{{0, bytes}, p}, .element_size = 1,
                                                             .shared = true, .cores = true, .levels = &levels}));
   bool const in_slices = name == slices_by_level::name;
   std::cout << p << ',' << bytes << ',' << name << ',';
-  nest const& its = in_slices ? levels.for_slices() : levels;
-  for (int level = 0, written = 0; level < its.levels(); ++level) {
-    if (in_slices && its.is_short_round(level)) continue;
-    std::cout << (written++ != 0 ? "x" : "") << (in_slices ? its.most_in_long(level) : its.most(level));
-    if (in_slices) std::cout << '/' << its.fewest_in_long(level);
-  }
+  nest const& its = in_slices ? levels.for_slices(static_cast<double>(bytes)) : levels.for_whole();
+  for (int level = 0, written = 0; level < its.levels(); ++level)
+    if (!in_slices || !its.is_short_round(level)) std::cout << (written++ != 0 ? " " : "") << groups_of(its, level);
   std::cout << '\n';
 }
 
@@ -198,7 +213,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (o["--of"] == "choices") {
-    std::cout << "ranks,bytes,algorithm,joined\n";
+    std::cout << "ranks,bytes,algorithm,groups\n";
     for (int const p : numbers<int>(o["--ranks"])) {
       nest const levels = nest_in(o["--levels"], p);
       for (std::size_t const bytes : numbers<std::size_t>(o["--bytes"])) print_choice(p, bytes, levels);

@@ -3,9 +3,13 @@
 
 Times in ns, rates in bytes per ns (GB/s). Levels: ranks that share a cache, a socket, the host. A message is k lines.
 """
+import bisect
+import copy
 import functools
 import heapq
 import math
+import operator
+from collections import Counter
 from math import ceil
 
 LINE, PAYLOAD = 64, 56
@@ -22,6 +26,7 @@ class Machine:
         self.m_now = m_now    # peers under way without looking ahead
         self.m_stream = 20    # lines under way with the prefetchers' help
         self.gamma, self.core_most = 0.05, 25.0
+        self.slowness = [1 / self.stream(level) for level in range(len(sizes))]
 
     def level(self, a, b):
         for level, size in enumerate(self.sizes):
@@ -203,13 +208,13 @@ def whole(machine, p, n, factors):
     return max(t, memory(machine, p, n))
 
 
-def slices(machine, p, n, factors, cut=None):
-    """slices_by_level; with factors of 2, halving_doubling. `cut`: into so many slices, where groups differ."""
+def slices(machine, p, n, factors):
+    """slices_by_level; with factors of 2, halving_doubling."""
     distance, t, piece, back = 1, 0., n, []
-    for parts, into in zip(factors, cut or factors):
+    for parts in factors:
         peers = peers_at(machine, distance, parts)
-        t += piece / machine.copy + phase(machine, p, peers, piece / into, True, 1)
-        piece /= into
+        t += piece / machine.copy + phase(machine, p, peers, piece / parts, True, 1)
+        piece /= parts
         back.append((peers, piece))
         distance *= parts
     for peers, piece in reversed(back):
@@ -238,7 +243,8 @@ def primes(p):
 
 
 def best(machine, p, n):
-    """The best composition within the machine's levels: rounds of any number of groups, whole vectors or slices."""
+    """The best composition within the machine's levels: rounds of any number of groups, whole vectors or slices. All
+    ranks are taken to have as many peers as rank 0, as near."""
     @functools.lru_cache(None)
     def rest(distance, pieces):   # pieces: 0 for whole vectors
         if distance >= p:
@@ -256,3 +262,170 @@ def best(machine, p, n):
             least = min(least, t + rest(min(distance * parts, end), pieces * parts))
         return least
     return max(min(rest(1, 0), rest(1, 1)), memory(machine, p, n))
+
+
+# ---- the groups that there are: each rank with its own peers. A list of places says where groups begin, and the end
+
+class Reads:
+    """What the ranks of a round read in one direction: kinds of ranks, (peers per level, readers of what they read),
+    and how many messages enter the busiest cache and the busiest socket."""
+
+    def __init__(self, machine):
+        self.machine, self.kinds, self.caches, self.sockets = machine, set(), Counter(), Counter()
+
+    def add(self, place, peers, readers):
+        self.kinds.add((peers, readers))
+        if any(peers[1:]):
+            self.caches[place // self.machine.sizes[0]] += sum(peers[1:])
+            self.sockets[place // self.machine.sizes[-2]] += peers[-1]
+
+    def done(self):
+        """Keeps those that no other kind of rank has more to do than."""
+        self.kinds = [(peers, readers) for peers, readers in self.kinds
+                      if not any(other != (peers, readers) and other[1] >= readers and
+                                 all(a >= b for a, b in zip(other[0], peers)) for other in self.kinds)]
+        self.into_cache, self.into_socket = max(self.caches.values(), default=0), max(self.sockets.values(), default=0)
+        return self
+
+    def time(self, p, piece, combines):
+        machine, sockets = self.machine, ceil(p / self.machine.sizes[-2])
+        enters = self.into_cache * piece / machine.port if machine.port else 0.
+        if sockets > 1:
+            enters = max(enters, self.into_socket * piece / (machine.link * (sockets - 1)))
+        rest = (ceil(piece / LINE) - 1) * LINE
+        message = [max(machine.o + L / machine.m + rest * slowness, machine.c)
+                   for L, slowness in zip(machine.L, machine.slowness)]
+        longest = 0.
+        for peers, readers in self.kinds if piece else []:
+            far = max((level for level, count in enumerate(peers) if count), default=-1)
+            if far >= 0:
+                core = sum(map(operator.mul, peers, message)) + combines * sum(peers) * piece * machine.gamma
+                longest = max(longest, (machine.w + 1) * machine.L[far] + (readers - 1) * machine.c + max(core, enters))
+        return longest
+
+
+def peers_among(machine, places, all_places):
+    """Of one of all places: how many of these it reads on each level, itself left out if it is one of them."""
+    if all_places[0] // machine.sizes[0] == all_places[-1] // machine.sizes[0]:
+        farther = (0,) * (len(machine.sizes) - 1)
+        return lambda place, is_one: (len(places) - is_one, *farther)
+    near = [(size, Counter(place // size for place in places)) for size in machine.sizes]
+
+    def of(place, is_one):
+        counts = [its[place // size] for size, its in near]
+        return (counts[0] - is_one, *map(operator.sub, counts[1:], counts))
+    return of
+
+
+class Rounds:
+    """A sequence of rounds for vectors of SIZES bytes, whole or cut into slices, as far as it has been gone."""
+
+    def __init__(self, machine, p, sizes, whole):
+        self.machine, self.p, self.sizes, self.whole = machine, p, sizes, whole
+        self.groups = list(range(p + 1))
+        self.leads = [[place] for place in range(p)]   # of each group's slices
+        self.slices, self.times = 1, [0.] * len(sizes)
+
+    def at_least(self, n):
+        """What is left to do for vectors of n bytes: a way to the farthest rank, and all bytes of what is left."""
+        m, left = self.machine, n / self.slices
+        if self.whole:
+            return (m.w + 1) * m.L[m.level(0, self.p - 1)] + left * (1 / m.copy + 1 / m.core_most + m.gamma)
+        others = 1 - self.slices / self.p
+        return 2 * (m.w + 1) * m.L[m.level(0, self.p - 1)] + left / m.copy + \
+            others * left * (2 / m.core_most + m.gamma)
+
+    def parts(self, groups):
+        """Of each group: numbers of the first one of the groups so far in it, and of the one behind."""
+        at = [bisect.bisect_left(self.groups, place) for place in groups]
+        return list(zip(at, at[1:]))
+
+    def then(self, groups):
+        """direct_by_level's round, or slices_by_level's two, that joins into these groups."""
+        its = copy.copy(self)
+        its.groups, parts, m = groups, self.parts(groups), self.machine
+        out, back = Reads(m), Reads(m)
+        if self.whole:
+            for first, last in parts:
+                begins = self.groups[first:last + 1]
+                sizes = [b - a for a, b in zip(begins, begins[1:])]
+                readers = sum(ceil(size / min(sizes)) for size in sizes) - 1   # of one in the smallest part
+                for i in range(max(sizes)):
+                    places = [begin + i % size for begin, size in zip(begins, sizes)]
+                    of = peers_among(m, places, places)
+                    for place, size in zip(places, sizes):
+                        if i < size:
+                            out.add(place, of(place, True), readers)
+            out.done()
+            its.times = [t + n / m.copy + out.time(self.p, n, True) for t, n in zip(self.times, self.sizes)]
+            return its
+        cut = min(last - first for first, last in parts)
+        its.slices, its.leads = self.slices * cut, []
+        for first, last in parts:
+            leads = its.leads.append([]) or its.leads[-1]
+            for places in zip(*self.leads[first:last]):   # of the same slice in all parts
+                of_all, of_leaders = (peers_among(m, some, places) for some in (places, places[:cut]))
+                for k, place in enumerate(places):
+                    if k < cut:
+                        out.add(place, of_all(place, True), 1)
+                    back.add(place, of_leaders(place, k < cut), last - first - 1)
+                leads += places[:cut]
+        out.done(), back.done()
+        its.times = []
+        for t, n in zip(self.times, self.sizes):
+            piece = n / its.slices
+            its.times.append(t + (n / self.slices + piece) / m.copy + out.time(self.p, piece, True) +
+                             back.time(self.p, piece, False))
+        return its
+
+
+def times_of(machine, p, sizes, whole, all_groups):
+    """Of these rounds."""
+    rounds = Rounds(machine, p, sizes, whole)
+    for groups in all_groups:
+        rounds = rounds.then(groups)
+    return [max(t, memory(machine, p, n)) for t, n in zip(rounds.times, sizes)]
+
+
+def joined(below, within, each, more):
+    """`each` of the groups of `below` at a time, or a few more, in groups of `within`; the first ones have as many."""
+    groups, at = [], 0
+    for end in within[1:]:
+        parts = bisect.bisect_left(below, end) - at
+        made = max(1, (parts + (0 if more else each - 1)) // each)
+        least, larger = divmod(parts, made)
+        for i in range(made):
+            groups.append(below[at])
+            at += least + (i < larger if least < each else i >= made - larger)
+    return groups + [below[-1]]
+
+
+def best_on_groups(machine, p, sizes, least):
+    """The best composition of the groups that there are: two rounds that join 2 to 12 groups within a level, then whole
+    levels. `least`: what is known to be possible."""
+    least = list(least)
+    wanted = [i for i, n in enumerate(sizes) if least[i] > memory(machine, p, n)]   # which none is quicker than
+    known = sorted({tuple([*range(0, p, size), p]) for size in machine.sizes} | {(0, p)}, key=len, reverse=True)
+
+    def go_on(rounds, done):
+        if all(t + rounds.at_least(n) >= least[i] for i, t, n in zip(which, rounds.times, rounds.sizes)):
+            return
+        if len(rounds.groups) <= 21:
+            for i, t in zip(which, rounds.then([0, p]).times):
+                least[i] = min(least[i], max(t, memory(machine, p, sizes[i])))
+        seen = {tuple(rounds.groups), (0, p)}
+        for within in known:
+            if len(within) >= len(rounds.groups) or not set(within) <= set(rounds.groups):
+                continue
+            most = max(last - first for first, last in rounds.parts(within))
+            some = [] if done == 2 else [joined(rounds.groups, within, each, more)
+                                         for each in range(2, min(most, 12) + 1) for more in (False, True)]
+            for groups in some + ([list(within)] if most <= 20 and done < 3 else []):
+                if tuple(groups) not in seen:
+                    seen.add(tuple(groups))
+                    go_on(rounds.then(groups), done + 1)
+
+    for whole in (True, False):
+        which = [i for i in wanted if (sizes[i] <= 4096 if whole else sizes[i] >= 128)]
+        go_on(Rounds(machine, p, [sizes[i] for i in which], whole), 0)
+    return least

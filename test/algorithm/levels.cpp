@@ -351,6 +351,19 @@ TEST_CASE("a nest: rounds of 4 to 9, groups that nest, order, places") {
   CHECK(dealt.pairs_off());
 }
 
+TEST_CASE("where groups differ others are joined, some over a level: for whole vectors, for short and long slices") {
+  std::vector<int> sockets;
+  for (int r = 0; r < 178; ++r) sockets.push_back(r / 72);
+  nest const its(178, {sockets}, {distance::cache});
+  CHECK(its.for_whole().text() == "5..6 x 6 x 5");
+  CHECK(its.for_slices(1024).text() == "8..9 x 4..8 x 3");
+  CHECK(its.for_slices(1 << 20).text() == "11..12 x 3 x 5");
+  CHECK(its.for_slices(1 << 20).messages_at(2)[2] > 0);   // half a socket away is another one
+  CHECK(nest_of(13, {4}).for_slices().text() == "13");
+  for (nest const& even : {nest_of(128, {4, 16, 2}), nest_of(288, {72, 4})})
+    CHECK((&even.for_slices() == &even && &even.for_whole() == &even));
+}
+
 TEST_CASE("short vectors on many cores: a line's way, lines read and written") {
   struct target {
     int p;
@@ -389,8 +402,9 @@ TEST_CASE("long vectors on many cores: what is read, and what enters a cache and
   auto const grace = of(288, {72, 4}, {72, 288});
   CHECK(grace.most_read[0] + grace.most_read[1] == Approx(2 * n * 287 / 288));
   CHECK(grace.entering[0] == 1.5 * n);
-  // Where groups differ most ranks lead a slice nevertheless, and little of what they read enters a cache, a socket.
-  for (auto const& [p, sizes, cores, most] : {std::tuple{13, ints{4}, ints{4, 64}, 3}, {65, {4, 16, 2}, {4, 128}, 3},
+  // Where groups differ most ranks lead a slice nevertheless, and little of what they read enters a cache, a socket; of
+  // 65 ranks in eights, where one is alone in its socket, more.
+  for (auto const& [p, sizes, cores, most] : {std::tuple{23, ints{4}, ints{4, 64}, 3}, {65, {4, 16, 2}, {4, 128}, 6},
                                               {156, {72, 4}, {72, 288}, 12}}) {
     CHECK(of(p, sizes, {p}).most_read[0] <= 2.5 * n);
     CHECK(of(p, sizes, cores).entering[0] <= most * n);
@@ -624,9 +638,17 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
 
 TEST_CASE("levels in random nests obey the laws") {
   std::mt19937 random(28);
+  int others = 0;
   for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 8)
-    for (int times = 0; times < 6; ++times) check_laws(random_nest(p, random, times % 3 == 2), 7);
+    for (int times = 0; times < 6; ++times) {
+      nest const its = random_nest(p, random, times % 3 == 2);
+      check_laws(its, 7);
+      if (&its.for_slices() == &its.for_slices(0)) continue;   // others for long vectors
+      check_laws(its.for_slices(), 7);
+      ++others;
+    }
   for (int p = 1; p <= 140; p += 1 + p / 4) check_laws(nest(p), 1);
+  CHECK(others > 0);
 }
 
 TEST_CASE("levels combine each rank's word exactly once over threads") {

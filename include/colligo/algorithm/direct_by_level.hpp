@@ -5,8 +5,9 @@
 /// Picture  levels 2 x 2   0-1 2-3   0-2 1-3     levels 3 x 2   0-1-2 3-4-5   0-3 1-4 2-5
 /// Cost     the sum over levels of direct's with as many ranks as the level joins groups, each with the whole vector:
 ///          equal to the recorded schedule where groups of a level have as many parts
-/// Needs    any p, any levels: a rank of a larger group reads a smaller one's members round again. Without levels that
-///          are known there are rounds of 4 to 9 by rank numbers
+/// Needs    any p, any levels: a rank of a larger group reads a smaller one's members round again; where groups of a
+///          host differ others take their place. Without levels that are known there are rounds of 4 to 9 by rank
+///          numbers
 /// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute; same bits on all ranks
 /// Prefer   short vectors on many cores: a line's way between distant caches is gone once or twice.   Avoid: long
 ///          vectors (see slices_by_level), all_reduce over a single way out of a host (see hierarchical)
@@ -63,7 +64,8 @@ struct direct_by_level {
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      this->with(step.size(), [&](nest const& its) { detail::exchange_by_level(its, step, all, all); });
+      this->with(step.size(),
+                 [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, all, all); });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
@@ -76,7 +78,8 @@ struct direct_by_level {
     template <steps Step>
     void operator()(Step& step) const {
       // A fold, for all of them come to the same place.
-      this->with(step.size(), [&](nest const& its) { detail::exchange_by_level(its, step, {0, 1}, {1, 2}); });
+      this->with(step.size(),
+                 [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, {0, 1}, {1, 2}); });
     }
 
     double cost(machine const& m, int p, std::size_t) const { return this->tag.exchange(m, p, 1); }
@@ -85,12 +88,12 @@ struct direct_by_level {
 
  private:
   double exchange(machine const& m, int p, double bytes) const {
-    return detail::with_nest(levels, p, [&](nest const& its) {
+    return detail::with_nest(levels, p, [&](nest const& known) {
+      nest const& its = known.for_whole();
       double sum = 0;
       for (int level = 0; level < its.levels(); ++level) {
         int const parts = its.most(level);
-        sum += detail::exchanged_messages(detail::on_level(m, its, level), parts, bytes) +
-               (parts - 1) * m.combine(bytes);
+        sum += detail::messages_of_round(m, known, its, level, parts, bytes) + (parts - 1) * m.combine(bytes);
       }
       return sum;
     });

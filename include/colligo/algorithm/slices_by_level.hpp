@@ -61,19 +61,22 @@ struct slices_by_level {
 
  private:
   struct in_slices : detail::over_levels<slices_by_level> {
-    template <class F>
-    auto with(int p, F const& f) const {
-      return over_levels::with(p, [&](nest const& its) { return f(its.for_slices()); });
+    template <class T, class F>
+    auto with(int p, std::size_t n, F const& f) const {
+      return over_levels::with(p,
+                               [&](nest const& its) { return f(its.for_slices(static_cast<double>(n * sizeof(T)))); });
     }
     // So many ways through the levels, in one of which slices are combined.
     double cost_of(machine const& m, int p, double bytes, int ways, bool combines) const {
-      return with(p, [&](nest const& its) {
+      return over_levels::with(p, [&](nest const& known) {
+        nest const& its = known.for_slices(bytes);
         double all = 0, left = bytes;
         for (int level = its.long_round_after(-1); level < its.levels() && left > 0;
              level = its.long_round_after(level)) {
           left /= its.fewest_in_long(level);
-          all += ways * detail::exchanged_messages(detail::on_level(m, its, level), its.most_in_long(level), left);
-          if (combines) all += m.combine((its.most_in_long(level) - 1) * left);
+          int const parts = its.most_in_long(level);
+          all += ways * detail::messages_of_round(m, known, its, level, parts, left);
+          if (combines) all += m.combine((parts - 1) * left);
         }
         return all;
       });
@@ -102,8 +105,9 @@ struct slices_by_level {
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      this->with(step.size(),
-                 [&](nest const& its) { detail::all_reduce_in_slices(its, step, all, its.long_round_after(-1)); });
+      this->template with<T>(step.size(), all.size(), [&](nest const& its) {
+        detail::all_reduce_in_slices(its, step, all, its.long_round_after(-1));
+      });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
@@ -117,7 +121,7 @@ struct slices_by_level {
 
     template <steps Step>
     void operator()(Step& step, blocks const& block) const {
-      this->with(step.size(), [&](nest const& its) {
+      this->template with<T>(step.size(), block.whole.size(), [&](nest const& its) {
         detail::blocks_by_level const columns{its, block, true};
         columns.copy_all(step, false);
         detail::blocks_in_slices(columns, step, its.long_round_after(-1), true);
@@ -134,7 +138,7 @@ struct slices_by_level {
   struct all_gatherv : blocks_in_columns {
     template <steps Step>
     void operator()(Step& step, blocks const& block) const {
-      this->with(step.size(), [&](nest const& its) {
+      this->template with<T>(step.size(), block.whole.size(), [&](nest const& its) {
         detail::blocks_by_level const columns{its, block, true};
         columns.copy_own(step, false);
         detail::blocks_in_slices(columns, step, its.long_round_after(-1), false);

@@ -243,7 +243,7 @@ chosen_algorithm choose_for(situation const& s) {
   // Formulas of other algorithms do not know which of their messages share a link: those of all_to_all all do, in scans
   // and barriers few do.
   constexpr bool is_priced = C == all_to_all || C == scan || C == exclusive_scan || C == barrier;
-  if (all.found() && (s.hosts ? !is_priced : C == all_reduce && s.levels->for_slices().all_lead())) return all;
+  if (all.found() && (s.hosts ? !is_priced : C == all_reduce)) return all;
   return choose_by_formula(all);
 }
 

@@ -3,14 +3,20 @@
 /// What messages between the groups of a level cost.
 #pragma once
 
+#include <cstddef>
+#include <numeric>
+
 #include "everybody.hpp"
 #include "nest.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// While all ranks exchange some there.
+/// While all ranks exchange some at that distance.
+inline machine at_distance(machine const& m, nest const& its, distance far) {
+  return m.at(far).shared_by(its.largest(its.level_within(far)));
+}
 inline machine on_level(machine const& m, nest const& its, int level) {
-  return m.at(its.how_far(level)).shared_by(its.largest(its.level_within(its.how_far(level))));
+  return at_distance(m, its, its.how_far(level));
 }
 
 /// Those of a rank to so many others, or from them.
@@ -25,6 +31,20 @@ constexpr double published_message(machine const& at, int others, double bytes) 
 constexpr double exchanged_messages(machine const& at, int parts, double bytes) {
   int const messages = turns(at, parts);
   return at.startups(messages) + messages * bytes * at.beta;
+}
+/// So many parts in a round of `other`, its for_whole() or for_slices(): near and far ones across a level's borders.
+inline double messages_of_round(machine const& m, nest const& its, nest const& other, int level, int parts,
+                                double bytes) {
+  machine const farthest = at_distance(m, its, other.how_far(level));
+  auto const& at = other.messages_at(level);
+  if (!farthest.fetched || std::accumulate(at.begin(), at.end(), 0) == 0)
+    return exchanged_messages(farthest, parts, bytes);
+  double all = farthest.alpha - farthest.alpha_further();
+  for (std::size_t far = 0; far < at.size(); ++far) {
+    machine const its_own = at_distance(m, its, static_cast<distance>(far));
+    all += at[far] * (its_own.alpha_further() + bytes * its_own.beta);
+  }
+  return all;
 }
 
 }  // namespace colligo::detail

@@ -3,7 +3,9 @@
 /// Levels of ranks, from those that share a cache to all: groups within groups.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +15,22 @@
 #include "../core/run_list.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+/// So many groups are joined at a time, or a few more, within those of a level; 0: all of them.
+struct joined_groups {
+  std::size_t level;
+  int each;
+  bool more;
+  friend bool operator==(joined_groups const&, joined_groups const&) = default;
+};
+struct round_of_slices {
+  joined_groups by;
+  std::array<int, 3> messages;   // that the busiest rank reads, by distance
+  distance far() const { return messages[2] ? distance::host : messages[1] ? distance::socket : distance::cache; }
+  friend bool operator==(round_of_slices const&, round_of_slices const&) = default;
+};
+}  // namespace detail
 
 /// Ranks stand in an order in which each group's follow each other, on all levels: algorithms count in these places.
 class nest {
@@ -98,6 +116,9 @@ class nest {
   /// Of a long round: groups of the one before that is one, in its smallest and its largest group.
   int fewest_in_long(int level) const { return levels_[index(level)].fewest_in_long; }
   int most_in_long(int level) const { return levels_[index(level)].most_in_long; }
+  /// Of a round of for_whole() or for_slices() within a host: from how many the busiest rank reads, by distance. None:
+  /// from one of each part, as far away as the level says.
+  std::array<int, 3> const& messages_at(int level) const { return levels_[index(level)].messages; }
   /// That a place is in; below the innermost level it is there alone.
   group group_at(int level, int place) const {
     if (level < 0) return {place, place + 1};
@@ -115,9 +136,14 @@ class nest {
   /// Least and most groups of level `below` in any group of a level.
   std::pair<int, int> fewest_and_most(int level, int below) const;
 
-  /// Along which vectors are cut into slices, in long rounds: these levels, or others in which more ranks lead a slice,
-  /// where groups of a host differ.
-  nest const& for_slices() const { return for_slices_.empty() ? *this : for_slices_.front(); }
+  /// Along which vectors of so many bytes are cut into slices, in long rounds: these levels, or others in which more
+  /// ranks lead a slice, where groups of a host differ.
+  nest const& for_slices(double bytes = std::numeric_limits<double>::infinity()) const {
+    return for_slices_.empty() ? *this : bytes < long_from_ ? for_slices_.front() : for_slices_.back();
+  }
+
+  /// The same for whole vectors, which all ranks read on each level.
+  nest const& for_whole() const { return for_whole_.empty() ? *this : for_whole_.front(); }
 
   /// The ranks' blocks stand in columns where slices of levels are to be whole: those first that the first part of each
   /// innermost group leads, among them those that the first part of the level above leads, and so on; blocks of parts
@@ -166,6 +192,7 @@ class nest {
     int most = 1, fewest_in_long = 1, most_in_long = 1;
     int columns_above = 1;   // slices that its own are cut into further out
     std::pair<int, int> ranks{1, 1};
+    std::array<int, 3> messages{};
   };
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -201,21 +228,16 @@ class nest {
   int factor(int level, int groups, bool for_slices) const;
   using bounds = std::vector<int>;   // of groups: where each begins, and the end
   bounds bounds_of(int level) const;
-  static constexpr double prices[] = {1, 2.75, 6};   // of bytes, by distance within a host
-  struct reads {
-    int fewest, most = 0;   // parts of a group; each cuts the fewest slices
-    double far = 0;         // prices in the mean
-    double of_vector() const { return far * (most - 1) / fewest; }   // by the busiest rank
-  };
-  reads reads_of(bounds const& groups, bounds const& parts) const;
-  bounds cut_alike(bounds const& groups, int most, int more) const;
-  void regroup_for_slices();
+  void regroup();
+  nest regrouped(std::vector<detail::round_of_slices> const& rounds, std::vector<bounds> const& known) const;
   static constexpr int most_in_slices = 16;   // to be joined in one round where vectors are long
 
   detail::run_list members_, places_;
   ranks_in_columns columns_;
   std::vector<one_level> levels_;
-  std::vector<nest> for_slices_;   // none or one
+  std::vector<nest> for_whole_;    // none or one
+  std::vector<nest> for_slices_;   // none, or one for all lengths, or for short and for long ones
+  double long_from_ = 0;           // bytes
   bool consecutive_ = true, pairs_off_ = true;
 };
 

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cuts_body.hpp"
 #include "nest.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -51,7 +52,7 @@ namespace detail {
 [[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far)
     : nest(p, std::move(levels), std::move(far), false) {
   stand_in_columns();
-  regroup_for_slices();
+  regroup();
 }
 
 [[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far,
@@ -192,7 +193,8 @@ COLLIGO_BODY int nest::one_level::group_with(int place) const {
 // For slices it is worth it where all groups are alike, or many.
 COLLIGO_BODY int nest::factor(int level, int groups, bool for_slices) const {
   int const most = for_slices ? most_in_slices : 9;
-  if (groups <= (for_slices ? most : how_far(level) == distance::cache ? 10 : 12)) return 0;
+  bool const is_chosen = for_slices && how_far(level) != distance::network;   // by cuts
+  if (groups <= (is_chosen ? most + 4 : for_slices ? most : how_far(level) == distance::cache ? 10 : 12)) return 0;
   double const rounds = std::ceil(std::log(groups) / std::log(most) - 1e-9), root = std::pow(groups, 1 / rounds);
   int common = groups, best = 0;
   for_each_group(level, [&](group all) { common = std::gcd(common, parts(level - 1, all)); });
@@ -211,93 +213,57 @@ COLLIGO_BODY nest::bounds nest::bounds_of(int level) const {
   return its;
 }
 
-// Of groups that consist of parts, for at most 17 ranks of each.
-COLLIGO_BODY nest::reads nest::reads_of(bounds const& groups, bounds const& parts) const {
-  reads its{.fewest = size()};
-  double asked = 0;
-  auto first = parts.begin();
-  for (std::size_t g = 0; g + 1 < groups.size(); ++g) {
-    auto const last = std::lower_bound(first, parts.end(), groups[g + 1]);
-    int const count = static_cast<int>(last - first);
-    its.fewest = std::min(its.fewest, count), its.most = std::max(its.most, count);
-    auto own = first;
-    for (int place = groups[g]; place < groups[g + 1]; place += 1 + (groups[g + 1] - groups[g]) / 16) {
-      while (own[1] <= place) ++own;
-      for (auto part = first; part != last; ++part) {
-        if (part == own) continue;
-        int const peer = partner({part[0], part[1]}, {own[0], own[1]}, place);
-        its.far += prices[static_cast<int>(how_far(rank_at(place), rank_at(peer)))], ++asked;
-      }
-    }
-    first = last;
+// Within hosts, where groups differ, in others in which ranks wait least; all ranks stay in order.
+[[gnu::cold]] COLLIGO_BODY void nest::regroup() {
+  if (size() <= 8 || index(size()) > detail::run_list::few || (even() && all_lead())) return;
+  int const host = level_within(distance::network);
+  if (host < 0) return for_slices_.push_back(regrouped({}, {}));
+  std::vector<bounds> known;
+  std::vector<distance> far;
+  for (int level = named_after(-1); level <= host; level = named_after(level))
+    known.push_back(bounds_of(level)), far.push_back(how_far(level));
+  detail::cuts cuts(known, far);
+  if (!even()) {
+    nest whole = regrouped(cuts.best(128, true), known);
+    if (whole.pairs_off()) for_whole_.push_back(std::move(whole));
   }
-  its.far /= std::max(1., asked);
-  return its;
+  if (all_lead()) return;
+  double const few = 2048, many = 32768;
+  auto const for_few = cuts.best(few, false), for_many = cuts.best(many, false);
+  for_slices_.push_back(regrouped(for_few, known));
+  if (for_few == for_many) return;
+  for_slices_.push_back(regrouped(for_many, known));
+  // Times grow evenly between these lengths.
+  double const saved = cuts.time(for_many, few) - cuts.time(for_few, few);
+  double const lost = cuts.time(for_few, many) - cuts.time(for_many, many);
+  long_from_ = few + (many - few) * saved / (saved + lost);
 }
 
-// Each group in parts of as many ranks, where those of a level have `most`; the first ones hold the same as these.
-COLLIGO_BODY nest::bounds nest::cut_alike(bounds const& groups, int most, int more) const {
-  bounds its;
-  for (std::size_t g = 0; g + 1 < groups.size(); ++g) {
-    int const ranks = groups[g + 1] - groups[g], count = std::clamp(ranks / most + more, 1, ranks);
-    int const least = ranks / count, larger = ranks % count;
-    for (int i = 0, place = groups[g]; i < count; ++i) {
-      its.push_back(place);
-      place += least + (least < most ? i < larger : i >= count - larger);
-    }
-  }
-  its.push_back(size());
-  return its;
-}
-
-// Within hosts, each level from the outermost on: its groups, others alike or none, whichever lets ranks read least.
-// Few ranks read little anyway: their nest is made quickly, with few allocations.
-[[gnu::cold]] COLLIGO_BODY void nest::regroup_for_slices() {
-  if (size() <= 8) return;
-  bounds alone(index(size() + 1));
-  std::iota(alone.begin(), alone.end(), 0);
-  std::vector<bounds> chosen{{0, size()}};
-  std::vector<distance> far{how_far(levels() - 1)};
-  bool const many = index(size()) > detail::run_list::few;   // to be asked one by one
-  bool others = false;
-  for (int level = named_before(levels() - 1); level >= 0; level = named_before(level)) {
-    bounds const its = bounds_of(level), above = chosen.back();
-    bool const within = std::includes(its.begin(), its.end(), above.begin(), above.end());
-    bool const alike = smallest(level) == largest(level);
-    bounds best = its;
-    if (how_far(named_after(level)) != distance::network && !(within && (alike || many))) {
-      best = above;
-      double least = reads_of(above, alone).of_vector();
-      auto const consider = [&](bounds const& parts) {
-        reads const of_part = reads_of(parts, alone);
-        double const all = of_part.of_vector() + reads_of(above, parts).of_vector() / of_part.fewest;
-        if (all < least) least = all, best = parts;
-      };
-      if (within) consider(its);
-      for (int const more : {0, 1}) consider(cut_alike(above, largest(level), more));
-    }
-    others = others || best != its;
-    if (best == above) continue;
-    chosen.push_back(std::move(best));
-    far.push_back(how_far(level));
-  }
-  if (!others && (all_lead() || many)) return;
-  chosen.push_back(std::move(alone));
+[[gnu::cold]] COLLIGO_BODY nest nest::regrouped(std::vector<detail::round_of_slices> const& rounds,
+                                                std::vector<bounds> const& known) const {
   std::vector<std::vector<int>> levels;
-  for (std::size_t i = 0; i + 1 < chosen.size(); ++i) {
-    auto& numbers = *levels.emplace(levels.begin(), index(size()));
+  std::vector<distance> far;
+  auto const add = [&](bounds const& groups, distance its_far) {
+    auto& numbers = levels.emplace_back(index(size()));
     for (int g = 0, place = 0; place < size(); ++place) {
-      g += place == chosen[i][index(g + 1)];
+      g += place == groups[index(g + 1)];
       numbers[index(rank_at(place))] = g;
     }
-    if (far[i] == distance::network) continue;
-    double const mean = reads_of(chosen[i], chosen[i + 1]).far;
-    far[i] = mean == prices[0]                    ? distance::cache
-             : mean < (prices[1] + prices[2]) / 2 ? distance::socket : distance::host;
+    far.push_back(its_far);
+  };
+  bounds groups(index(size() + 1));
+  std::iota(groups.begin(), groups.end(), 0);
+  for (auto const& its : rounds) {
+    groups = detail::cuts::joined(groups, known[its.by.level], its.by);
+    add(groups, its.far());
   }
+  for (int level = named_after(level_within(distance::network)); level < this->levels(); level = named_after(level))
+    add(bounds_of(level), how_far(level));
   levels.pop_back();   // all ranks
-  std::reverse(far.begin(), far.end());
-  for_slices_.push_back(nest(size(), std::move(levels), std::move(far), true));
+  nest made(size(), std::move(levels), std::move(far), true);
+  for (int level = 0; level < static_cast<int>(rounds.size()) && !made.levels_[index(level)].is_round; ++level)
+    made.levels_[index(level)].messages = rounds[index(level)].messages;
+  return made;
 }
 
 COLLIGO_BODY std::pair<int, int> nest::fewest_and_most(int level, int below) const {

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Where groups of a host differ: which groups are joined instead, and along which a vector is cut into slices.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "nest.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Rounds, in each of which some of the groups of the round before are joined: as slices_of_level does, with as many
+/// slices as the smallest group has parts, or direct_by_level. Chosen by a model's prices.
+class cuts {
+ public:
+  using bounds = std::vector<int>;   // of groups: where each begins, and the end
+  using rounds = std::vector<round_of_slices>;
+
+  /// `known`: groups of the host's levels, innermost first.
+  cuts(std::vector<bounds> const& known, std::vector<distance> const& far) : known_(known), far_(far) {
+    bounds const hosts = known.back();
+    // Of several hosts the smallest and the largest speak for all.
+    std::vector<std::size_t> some(hosts.size() - 1);
+    std::iota(some.begin(), some.end(), std::size_t{0});
+    std::ranges::stable_sort(some, {}, [&](std::size_t h) { return hosts[h + 1] - hosts[h]; });
+    if (some.size() > 2) some = {some.front(), some.back()};
+    for (bounds& level : known_) {
+      bounds its{0};
+      for (std::size_t const h : some) {
+        int const shift = its.back() - hosts[h];
+        for (int const at : level)
+          if (at > hosts[h] && at <= hosts[h + 1]) its.push_back(at + shift);
+      }
+      level = std::move(its);
+      auto& number = number_.emplace_back();
+      for (std::size_t g = 1; g < level.size(); ++g)
+        number.resize(static_cast<std::size_t>(level[g]), static_cast<int>(g));
+    }
+  }
+
+  static bounds joined(bounds const& below, bounds const& within, joined_groups const& by) {
+    bounds its;
+    auto first = below.begin();
+    for (std::size_t g = 1; g < within.size(); ++g) {
+      int const parts = static_cast<int>(std::lower_bound(first, below.end(), within[g]) - first);
+      int const made = by.each == 0 ? 1 : std::max(1, (parts + (by.more ? 0 : by.each - 1)) / by.each);
+      int const least = parts / made, larger = parts % made;
+      // The first ones hold as many as they should.
+      for (int i = 0; i < made; ++i) {
+        its.push_back(*first);
+        first += least + (least < by.each ? i < larger : i >= made - larger);
+      }
+    }
+    its.push_back(below.back());
+    return its;
+  }
+
+  /// For vectors of so many bytes.
+  rounds best(double bytes, bool whole) {
+    bytes_ = bytes, whole_ = whole, least_ = std::numeric_limits<double>::infinity();
+    rounds some;
+    go_on(alone(), some);
+    return best_;
+  }
+  /// Nanoseconds.
+  double time(rounds const& some, double bytes) {
+    bytes_ = bytes, whole_ = false;
+    state its = alone();
+    for (round_of_slices const& each : some)
+      its = after(its, joined(its.groups, known_[each.by.level], each.by));
+    return its.spent;
+  }
+
+ private:
+  using messages = std::array<int, 3>;
+  struct state {
+    bounds groups;
+    std::vector<int> leads{};   // of each group's slices: by whom
+    int slices = 1;
+    double spent = 0;
+    messages busiest{};
+  };
+
+  state alone() const {
+    state its{.groups = bounds(number_.back().size() + 1)};
+    std::iota(its.groups.begin(), its.groups.end(), 0);
+    its.leads = its.groups;
+    return its;
+  }
+  // How many of the first `some` of these places, in order, each of them reads at each distance.
+  void count_reads(std::vector<int> const& places, int some) {
+    int const n = static_cast<int>(places.size());
+    reads_.assign(places.size(), {}), nearer_.assign(places.size(), 0);
+    std::fill_n(nearer_.begin(), some, 1);   // itself
+    for (std::size_t level = 0; level < known_.size(); ++level) {
+      auto const number = [&](int i) {
+        return number_[level][static_cast<std::size_t>(places[static_cast<std::size_t>(i)])];
+      };
+      for (int first = 0, last = 0; first < n; first = last) {
+        while (last < n && number(last) == number(first)) ++last;
+        int const in_group = std::min(last, some) - std::min(first, some);
+        for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) {
+          reads_[i][static_cast<std::size_t>(far_[level])] += in_group - nearer_[i];
+          nearer_[i] = in_group;
+        }
+        if (last - first == n) return;   // nobody is farther
+      }
+    }
+  }
+
+  // A line's way there and back, what each message takes, and each byte of it: nanoseconds, by distance.
+  static constexpr double way[] = {80, 220, 500}, message[] = {12, 19, 33}, byte[] = {0.04, 0.17, 0.195};
+  static constexpr double combined = 0.05, reader = 6;
+  static constexpr int most_joined = 12, most_at_last = 20, most_rounds = 3, many = 512;
+  static double wait_for(messages const& some, double length, double more) {
+    double far = 0, all = 0;
+    for (std::size_t d = 0; d < some.size(); ++d)
+      if (some[d] != 0) far = way[d], all += some[d] * (message[d] + length * (byte[d] + more));
+    return far + all;
+  }
+  // The longest wait of the first `some`, if it is longer.
+  void take_longest(int some, double length, double more, double& longest, messages& busiest) const {
+    for (int i = 0; i < some; ++i) {
+      messages const& its = reads_[static_cast<std::size_t>(i)];
+      if (i != 0 && its == reads_[static_cast<std::size_t>(i) - 1]) continue;
+      if (double const wait = wait_for(its, length, more); wait > longest) longest = wait, busiest = its;
+    }
+  }
+
+  static int parts_of(bounds const& groups, bounds const& within, bool most) {
+    int least = groups.back(), largest = 0;
+    auto first = groups.begin();
+    for (std::size_t g = 1; g < within.size(); ++g) {
+      auto const last = std::lower_bound(first, groups.end(), within[g]);
+      int const parts = static_cast<int>(last - first);
+      least = std::min(least, parts), largest = std::max(largest, parts);
+      first = last;
+    }
+    return most ? largest : least;
+  }
+
+  // All read one of each other part.
+  state after_whole(state const& its, bounds groups) {
+    state next{.groups = std::move(groups)};
+    double longest = 0;
+    auto first = its.groups.begin();
+    for (std::size_t g = 1; g < next.groups.size(); ++g) {
+      auto const last = std::lower_bound(first, its.groups.end(), next.groups[g]);
+      int least = *last - *first, most = 0;
+      for (auto part = first; part != last; ++part)
+        least = std::min(least, part[1] - part[0]), most = std::max(most, part[1] - part[0]);
+      int const readers = (*last - *first - 1) / least;   // of one in the smallest part
+      for (int i = 0; i < most; ++i) {
+        places_.clear();
+        for (auto part = first; part != last; ++part) places_.push_back(*part + i % (part[1] - part[0]));
+        count_reads(places_, static_cast<int>(places_.size()));
+        double longest_here = longest - (readers - 1) * reader;
+        take_longest(static_cast<int>(places_.size()), bytes_, combined, longest_here, next.busiest);
+        longest = longest_here + (readers - 1) * reader;
+      }
+      first = last;
+    }
+    next.spent = its.spent + longest;
+    return next;
+  }
+  // On the way out leaders read their slice of all parts, on the way back all read the slices of others.
+  state after(state const& its, bounds groups) {
+    if (whole_) return after_whole(its, std::move(groups));
+    int const cut = parts_of(its.groups, groups, false);
+    state next{.groups = std::move(groups), .leads = {}, .slices = its.slices * cut};
+    double const length = bytes_ / next.slices;
+    double out = 0, back = 0;
+    std::ptrdiff_t first = 0;
+    for (std::size_t g = 1; g < next.groups.size(); ++g) {
+      auto const last = std::ranges::lower_bound(its.groups, next.groups[g]) - its.groups.begin();
+      for (int slice = 0; slice < its.slices; ++slice) {
+        places_.clear();
+        for (auto part = first; part != last; ++part)
+          places_.push_back(its.leads[static_cast<std::size_t>(part * its.slices + slice)]);
+        next.leads.insert(next.leads.end(), places_.begin(), places_.begin() + cut);
+        count_reads(places_, cut);
+        int const parts = static_cast<int>(last - first);
+        messages of_leaders;
+        take_longest(parts, length, 0, back, of_leaders);
+        if (parts > cut) count_reads(places_, parts);
+        take_longest(cut, length, combined, out, next.busiest);
+      }
+      first = last;
+    }
+    next.spent = its.spent + out + back;
+    return next;
+  }
+
+  // What is left to do: a way to the farthest rank, out and back, and bytes of all others.
+  double at_least(state const& its) const {
+    if (its.groups.size() == 2) return 0;
+    double const far = way[static_cast<int>(far_.back())];
+    if (whole_) return far + message[0] + bytes_ * (byte[0] + combined);
+    double const left = bytes_ * (1.0 / its.slices - 1.0 / its.groups.back());
+    return 2 * far + left * (2 * byte[0] + combined);
+  }
+
+  void go_on(state const& its, rounds& some) {
+    std::size_t const last = known_.size() - 1;
+    auto const and_then = [&](joined_groups const& by, auto const& f) {
+      state const next = after(its, joined(its.groups, known_[by.level], by));
+      if (next.spent + at_least(next) >= least_) return;
+      some.push_back({by, next.busiest});
+      f(next);
+      some.pop_back();
+    };
+    bool const is_last = some.size() + 1 == most_rounds;
+    if (is_last || parts_of(its.groups, known_[last], true) <= most_at_last)
+      and_then({last, 0, false}, [&](state const& all) { least_ = all.spent, best_ = some; });
+    if (is_last) return;
+    for (std::size_t level = 0; level <= last; ++level) {
+      bounds const& within = known_[level];
+      if (!std::ranges::includes(its.groups, within)) continue;
+      int const most = parts_of(its.groups, within, true);
+      bounds before;
+      for (int each = 2; each <= std::min(most_joined, most); each += its.groups.back() > many ? each : 1)
+        for (bool const more : {false, true}) {
+          joined_groups const by{level, each, more};
+          bounds const next = joined(its.groups, within, by);
+          if (next == before || next == its.groups || next == known_[last]) continue;
+          before = next;
+          and_then(by, [&](state const& joined) { go_on(joined, some); });
+        }
+      if (level != last && most > 1 && most <= most_at_last)
+        and_then({level, 0, false}, [&](state const& joined) { go_on(joined, some); });
+    }
+  }
+
+  std::vector<bounds> known_;
+  std::vector<distance> far_;
+  std::vector<std::vector<int>> number_;   // of the group of each level that a place is in
+  std::vector<int> places_, nearer_;   // for count_reads
+  std::vector<messages> reads_;
+  rounds best_;
+  double bytes_ = 0, least_ = 0;
+  bool whole_ = false;
+};
+
+}   // namespace colligo
