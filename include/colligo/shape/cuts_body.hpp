@@ -61,6 +61,8 @@ class cuts {
     return its;
   }
 
+  friend bool operator==(cuts const& a, cuts const& b) { return a.known_ == b.known_ && a.far_ == b.far_; }
+
   /// For vectors of so many bytes.
   rounds best(double bytes, bool whole) {
     bytes_ = bytes, whole_ = whole, least_ = std::numeric_limits<double>::infinity();
@@ -246,5 +248,36 @@ class cuts {
   double bytes_ = 0, least_ = 0;
   bool whole_ = false;
 };
+
+/// The best ones for whole vectors, and for slices of short ones and of long ones: from so many bytes on.
+struct best_cuts {
+  cuts::rounds whole, few, many;
+  double long_from = 0;
+};
+
+/// Choosing takes milliseconds: kept by the thread for its latest shapes, since programs split communicators alike again
+/// and again.
+[[gnu::cold]] COLLIGO_BODY best_cuts best_of(cuts of) {
+  struct choice {
+    cuts of;
+    best_cuts its;
+  };
+  static thread_local std::vector<choice> latest;
+  auto const kept = std::ranges::find(latest, of, &choice::of);
+  if (kept != latest.end()) {
+    std::rotate(latest.begin(), kept, kept + 1);
+    return latest.front().its;
+  }
+  double const few = 2048, many = 32768;
+  best_cuts its{of.best(128, true), of.best(few, false), of.best(many, false)};
+  if (its.few != its.many) {   // times grow evenly between these lengths
+    double const saved = of.time(its.many, few) - of.time(its.few, few);
+    double const lost = of.time(its.few, many) - of.time(its.many, many);
+    its.long_from = few + (many - few) * saved / (saved + lost);
+  }
+  if (latest.size() == 8) latest.pop_back();
+  latest.insert(latest.begin(), {std::move(of), its});
+  return its;
+}
 
 }   // namespace colligo

@@ -222,21 +222,16 @@ COLLIGO_BODY nest::bounds nest::bounds_of(int level) const {
   std::vector<distance> far;
   for (int level = named_after(-1); level <= host; level = named_after(level))
     known.push_back(bounds_of(level)), far.push_back(how_far(level));
-  detail::cuts cuts(known, far);
+  detail::best_cuts const best = detail::best_of({known, far});
   if (!even()) {
-    nest whole = regrouped(cuts.best(128, true), known);
+    nest whole = regrouped(best.whole, known);
     if (whole.pairs_off()) for_whole_.push_back(std::move(whole));
   }
   if (all_lead()) return;
-  double const few = 2048, many = 32768;
-  auto const for_few = cuts.best(few, false), for_many = cuts.best(many, false);
-  for_slices_.push_back(regrouped(for_few, known));
-  if (for_few == for_many) return;
-  for_slices_.push_back(regrouped(for_many, known));
-  // Times grow evenly between these lengths.
-  double const saved = cuts.time(for_many, few) - cuts.time(for_few, few);
-  double const lost = cuts.time(for_few, many) - cuts.time(for_many, many);
-  long_from_ = few + (many - few) * saved / (saved + lost);
+  for_slices_.push_back(regrouped(best.few, known));
+  if (best.few == best.many) return;
+  for_slices_.push_back(regrouped(best.many, known));
+  long_from_ = best.long_from;
 }
 
 [[gnu::cold]] COLLIGO_BODY nest nest::regrouped(std::vector<detail::round_of_slices> const& rounds,
