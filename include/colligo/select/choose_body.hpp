@@ -109,9 +109,8 @@ any_algorithm choose_uneven_reduce_scatter(cheapest<C> all) {
     all.at(its.halving_and_swap(), halving_doubling{}).at(its.chained(), chained_halving{});
     all.at(sharing_links * its.exchanges(), direct{}, of.p <= few_for_direct);
   }
-  // Said for the rank that copies most: the others do not wait for all of it.
-  double const copies = 0.8 * of.alone(sorted_halving::reduce_scatter<std::byte, any_functor>{});
-  if (copies < all.least()) all.at(copies + its.sorted(), sorted_halving{});
+  own_work const copies = sorted_halving::reduce_scatter<std::byte, any_functor>::work(s.vector, s.element_size);
+  if (its.sorted_at_least(copies) < all.least()) all.at(its.sorted(copies), sorted_halving{});
   return all;
 }
 
