@@ -75,13 +75,17 @@ cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   circulant_volume const volume(s.vector, s.element_size);
   all.at(volume.time(of.m.alpha, per_byte, 1), circulant{});
   if (are_not_cut(s.vector, s.element_size, of.m.alpha, per_byte)) return all;
-  double const pieces = volume.best_segment_count(of.m.alpha, per_byte);
+  bool const from_one = from_one_rank(s.vector);
+  int const copies = combines(C) ? 1 : 2;
+  double const copied = from_one ? 0 : copies * of.m.own.copied;
+  double const pieces = volume.best_segment_count(of.m.alpha, per_byte + copied);
   if (pieces <= 1) return all;
-  // Its work is worked out block by block only if it may win.
-  double const sent = volume.time(of.m.alpha, per_byte, pieces), looks = from_one_rank(s.vector) ? 2 : 4;
+  // Looks at all blocks only if it may win.
+  double const sent = volume.time(of.m.alpha, per_byte, pieces), looks = from_one ? 2 : 4;
   if (sent + looks * of.p * of.m.own.step >= all.least()) return all;
   pipelined_circulant const cut{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
-  return all.at(sent + of.alone(make_policy<C, pipelined_circulant, std::byte, any_functor>(cut)), cut);
+  double const typically = typical.beta + (combines(C) ? typical.gamma : 0);
+  return all.at(time_of_lists(of.m, s.vector, s.element_size, cut.block, typically, per_byte, copies), cut);
 }
 
 template <class Lazy = void>
