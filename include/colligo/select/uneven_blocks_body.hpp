@@ -158,11 +158,16 @@ struct uneven_blocks {
       }
       return time;
     }
-    groups_merged known;
-    double const before = merged(ring.unit, last, known) + m.startups(2);
-    for (int third = 3 * last; third < 3 * (last + 1); ++third) {
-      double const kept = 2 * bytes(vector[third]), others = bytes(its[last]) - kept / 2;
-      time = std::max(time, before + std::max(kept, others) * m.beta + kept * gamma + then(third));
+    for (int const segment : {last, ring.unit == 1 ? last : last ^ 1}) {
+      groups_merged known;
+      int const first = 3 * segment;
+      // Where the last third alone is empty, two ranks exchange at once, and the other one waits.
+      bool const waits = vector[first + 2].empty() && !vector[first].empty() && !vector[first + 1].empty();
+      double const before = merged(ring.unit, segment, known) + m.startups(2 + waits);
+      for (int third = first; third < first + 3; ++third) {
+        double const kept = 2 * bytes(vector[third]), others = bytes(its[segment]) - kept / 2;
+        time = std::max(time, before + std::max(kept, others) * m.beta + kept * gamma + then(third));
+      }
     }
     return time;
   }
