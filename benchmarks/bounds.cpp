@@ -8,7 +8,7 @@
 //
 // --wide: p = 8 .. 4096, 8 B .. 1 MiB a rank, blocks in the six distributions of test/distributions.hpp. Schedules of
 // two million operands (even blocks: a quarter million) are not recorded. Rings are then priced round by round, others
-// by their card's formula where there is one for such blocks, pipelines of lists and segments as the rules do; the
+// by their card's formula where there is one for such blocks, pipelines of lists as the rules do; the
 // rest, if not taken, by the least that what one rank sends, receives and combines can take: then the best may be less
 // than any algorithm takes. What is taken and has no price is counted, and not compared.
 // --sample: so many points with any p from 8 on and any length between, drawn from the wide grid's questions.
@@ -20,7 +20,6 @@
 #include <colligo/record.hpp>
 #include <colligo/plan/price.hpp>
 #include <colligo/select/choose.hpp>
-#include <colligo/select/uneven_blocks_body.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,6 +30,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -158,7 +158,7 @@ class prices {
     } else {
       for (auto const& m : machines) {
         auto known = vector_.offsets ? around_ring(its, m.costs) : by_formula(its, m.costs);
-        if (!known) known = by_volume(its, m.costs, at_least);
+        if (!known) known = by_volume(its, m.costs);
         double const otherwise = at_least ? least(its, said, m.costs) : std::nan("");
         all.push_back(known.value_or(otherwise));
       }
@@ -196,23 +196,65 @@ class prices {
   }
   // As recorded: in each round a rank sends and receives one message, begun when both ends are done with the last round.
   std::optional<double> around_ring(chosen_algorithm const& its, machine const& m) const {
-    if (!its.as<ring>() && !its.as<linear_ring>()) return std::nullopt;
-    bool const combined = C == collective::reduce_scatter;
     auto const p = static_cast<std::size_t>(p_);
-    std::vector<double> began(p), done(p);
-    for (std::size_t round = 1; round < p; ++round) {
+    if (its.as<pipelined_ring>()) {
+      auto const sent = sent_around(its);
+      return in_rounds(sent[0].messages.size(), own_work_of(its, m), m, [&](std::size_t r, std::size_t round) {
+        return move{static_cast<std::size_t>(sent[r].next), sent[r].messages[round]};
+      });
+    }
+    if (!its.as<ring>() && !its.as<linear_ring>()) return std::nullopt;
+    return in_rounds(p - 1, 0, m, [&](std::size_t r, std::size_t round) {
+      std::size_t const to = (r + (C == collective::reduce_scatter ? round + 1 : 1)) % p;
+      return move{to, counts_[C == collective::reduce_scatter ? to : (r + p - round) % p]};
+    });
+  }
+  struct move {
+    std::size_t to, elements;
+  };
+  template <class Sent>
+  double in_rounds(std::size_t rounds, double start, machine const& m, Sent sent) const {
+    std::vector<double> began(static_cast<std::size_t>(p_), start), done;
+    for (std::size_t round = 0; round < rounds; ++round) {
       done = began;
-      for (std::size_t r = 0; r < p; ++r) {
-        std::size_t const to = (r + (combined ? round : 1)) % p, block = combined ? to : (r + p + 1 - round) % p;
-        if (counts_[block] == 0) continue;
-        double const end = std::max(began[r], began[to]) + m.exchange(static_cast<double>(counts_[block]));
+      for (std::size_t r = 0; r < began.size(); ++r) {
+        auto const [to, elements] = sent(r, round);
+        if (elements == 0) continue;
+        double const end = std::max(began[r], began[to]) + m.exchange(static_cast<double>(elements));
         done[r] = std::max(done[r], end), done[to] = std::max(done[to], end);
       }
-      if (combined)
-        for (std::size_t r = 0; r < p; ++r) done[r] += m.combine(static_cast<double>(counts_[r]));
+      if (C == collective::reduce_scatter)
+        for (std::size_t r = 0; r < began.size(); ++r) done[r] += m.combine(static_cast<double>(counts_[r]));
       began.swap(done);
     }
     return *std::ranges::max_element(began);
+  }
+  // What each rank sends in each round.
+  struct sending final : any_step {
+    int next = nobody;
+    std::vector<std::size_t> messages{};
+
+    sending(int rank, int size, detail::row<operand>& memory) : any_step(rank, size, 1, memory) {}
+    void exchange(range out, range, pair_of peers, pair_kind) override {
+      next = peers.to;
+      messages.push_back(out.size());
+    }
+    void list(std::span<operand const>, list_kind) override {}
+    void move(operand const&) override {}
+  };
+  struct around { int next; std::vector<std::size_t> messages; };
+  std::vector<around> sent_around(chosen_algorithm const& its) const {
+    detail::row<operand> memory;
+    std::vector<around> all;
+    std::size_t rounds = 0;
+    for (int r = 0; r < p_; ++r) {
+      sending step(r, p_, memory);
+      detail::policies_of<>(C)()[its.index()]->run(its.tag(), {}, step, vector_, 0);
+      rounds = std::max(rounds, step.messages.size());
+      all.push_back({step.next, std::move(step.messages)});
+    }
+    for (auto& one : all) one.messages.resize(rounds);
+    return all;
   }
   template <class F>
   auto with_policy(chosen_algorithm const& its, F f) const {
@@ -235,15 +277,12 @@ class prices {
     }).value_or(0);
   }
   // Of uneven blocks.
-  std::optional<double> by_volume(chosen_algorithm const& its, machine const& m, bool at_least) const {
+  std::optional<double> by_volume(chosen_algorithm const& its, machine const& m) const {
     bool const combined = C == collective::reduce_scatter;
     if (auto const* const lists = its.as<pipelined_circulant>(); lists && vector_.offsets)
       return detail::time_of_lists(m, vector_, 1, lists->block, typical.beta + (combined ? typical.gamma : 0),
                                    m.beta + (combined ? m.gamma : 0), combined ? 1 : 2);
-    auto const* const segments = its.as<pipelined_ring>();
-    if (!segments || segments->block == 0 || at_least) return std::nullopt;
-    return detail::uneven_blocks<>{vector_, 1, m}.ring_of_segments(static_cast<double>(segments->block)) +
-           own_work_of(its, m);
+    return std::nullopt;
   }
 
   int p_;

@@ -56,9 +56,10 @@ struct uneven_blocks {
     int last = 0, reversed = 0;
     double time = halvings(ranks.q, [&](int i, int j) { return ranks.span(vector, i, j); }, last);
     for (int i = 1; i < ranks.q; i *= 2) reversed = 2 * reversed + ((last & i) != 0);
-    time += last != reversed || !one_is_long() ? m.exchange(longest()) : swapped_otherwise();
-    if (ranks.spare == 0) return time;
-    return time + ranks.cost(m, bytes(vector.whole)) + (one_is_long() ? 2 * swapped_otherwise() : m.one_way(longest()));
+    bool const swaps = last != reversed || !one_is_long();
+    if (swaps) time += m.exchange(longest());
+    if (ranks.spare != 0) time += ranks.cost(m, bytes(vector.whole)) + (one_is_long() ? 0 : m.one_way(longest()));
+    return swaps && (ranks.spare == 0 || !one_is_long()) ? time : time + others_later(swaps || ranks.spare == 0 ? 1 : 2);
   }
   /// chained_halving, and the messages to the owners.
   double chained() const {
@@ -138,10 +139,10 @@ struct uneven_blocks {
   }
 
  private:
-  // Meanwhile other ranks, which have waited less, reorder their elements, if any.
-  double swapped_otherwise() const {
+  // Other ranks exchange so many messages while one combines the longest block.
+  double others_later(int messages) const {
     double const others = (bytes(vector.whole) - longest()) / vector.parts;
-    return others > 0 ? m.exchange(others) / 2 : 0;
+    return others > 0 ? std::max(0.0, messages * m.exchange(others) - longest() * gamma) : 0;
   }
   // The time of the segments along the longer halves, in the merges of all groups, and of then(segment).
   template <class Then>
