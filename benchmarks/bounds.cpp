@@ -194,7 +194,7 @@ class prices {
     }
     return most + own_work_of(its, m);
   }
-  // As recorded: in each round a rank sends and receives one message, begun when both ends are done with the last round.
+  // As recorded: in each round a rank sends and receives one message, begun when both ends are done with the last one.
   std::optional<double> around_ring(chosen_algorithm const& its, machine const& m) const {
     auto const p = static_cast<std::size_t>(p_);
     if (its.as<pipelined_ring>()) {

@@ -81,7 +81,8 @@ cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   double const pieces = volume.best_segment_count(of.m.alpha, per_byte + copied);
   if (pieces <= 1) return all;
   // Looks at all blocks only if it may win.
-  double const sent = volume.time(of.m.alpha, per_byte, pieces), looks = from_one ? 2 : 4;
+  double const sent = volume.time(of.m.alpha, per_byte, pieces) + (of.bytes - longest_block(s)) * copied;
+  double const looks = from_one ? 2 : 4;
   if (sent + looks * of.p * of.m.own.step >= all.least()) return all;
   pipelined_circulant const cut{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
   double const typically = typical.beta + (combines(C) ? typical.gamma : 0);
@@ -114,7 +115,7 @@ any_algorithm choose_uneven_reduce_scatter(cheapest<C> all) {
     all.at(sharing_links * its.exchanges(), direct{}, of.p <= few_for_direct);
   }
   own_work const copies = sorted_halving::reduce_scatter<std::byte, any_functor>::work(s.vector, s.element_size);
-  if (its.sorted_at_least(copies) < all.least()) all.at(its.sorted(copies), sorted_halving{});
+  if (its.sorted_may_take(copies, all.least())) all.at(its.sorted(copies), sorted_halving{});
   return all;
 }
 

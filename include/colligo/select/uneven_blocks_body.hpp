@@ -59,7 +59,8 @@ struct uneven_blocks {
     bool const swaps = last != reversed || !one_is_long();
     if (swaps) time += m.exchange(longest());
     if (ranks.spare != 0) time += ranks.cost(m, bytes(vector.whole)) + (one_is_long() ? 0 : m.one_way(longest()));
-    return swaps && (ranks.spare == 0 || !one_is_long()) ? time : time + others_later(swaps || ranks.spare == 0 ? 1 : 2);
+    int const later = one_is_long() ? !swaps + (ranks.spare != 0) : 0;
+    return later == 0 ? time : time + others_later(later);
   }
   /// chained_halving, and the messages to the owners.
   double chained() const {
@@ -75,8 +76,8 @@ struct uneven_blocks {
       return has_mine || vector[me].empty() ? sent : std::max(sent, m.exchange(bytes(vector[me])));
     });
   }
-  /// sorted_halving with its own work: copies, chained merges of the blocks in its order, then a message to the owner of
-  /// a segment's second block, if any. Looks at all blocks.
+  /// sorted_halving with its own work: copies, chained merges of the blocks in its order, a message to the owner of a
+  /// segment's second block. Looks at all blocks.
   double sorted(own_work alone) const {
     chained_ring const ring{vector.parts};
     row<std::size_t> begin(static_cast<std::size_t>(ring.p) + 1);
@@ -95,11 +96,13 @@ struct uneven_blocks {
       return m.alone({0, copied, 0}, element_size) + (second > 0 ? m.one_way(second) : 0);
     });
   }
-  /// At least: who keeps the longer half in each round is left with a block or two.
-  double sorted_at_least(own_work const& alone) const {
-    double const p = vector.parts, moved = (1 - 2 / p) * static_cast<double>(vector.whole.size());
-    return m.alone({0, moved, alone.steps}, element_size) + ceil_lg(vector.parts) * m.alpha +
-           moved * element_size * (m.beta + gamma);
+  /// At least: in the mean of all segments even blocks take as long. Precondition: more than one rank.
+  bool sorted_may_take(own_work alone, double seconds) const {
+    double const n = static_cast<double>(vector.whole.size());
+    double const rest = seconds - ceil_lg(vector.parts) * m.alpha - m.alone({0, n, alone.steps}, element_size);
+    chained_ring const ring{vector.parts};
+    double const volume = rest / (n * element_size * (m.beta + gamma));   // up to 3/2
+    return volume > 1 - 2.0 / ring.p && (volume > 1.5 || volume > ring.moved_by_reduce_scatter(ring.segments));
   }
   /// All ranks send to all, and one receives the longest block from all.
   double exchanges() const {
