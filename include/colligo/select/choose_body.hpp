@@ -75,15 +75,19 @@ cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   circulant_volume const volume(s.vector, s.element_size);
   all.at(volume.time(of.m.alpha, per_byte, 1), circulant{});
   if (are_not_cut(s.vector, s.element_size, of.m.alpha, per_byte)) return all;
-  double const pieces = volume.best_segment_count(of.m.alpha, per_byte);
+  bool const from_one = from_one_rank(s.vector);
+  int const copies = combines(C) ? 1 : 2;
+  double const copied = from_one ? 0 : copies * of.m.own.copied;
+  double const pieces = volume.best_segment_count(of.m.alpha, per_byte + copied);
   if (pieces <= 1) return all;
-  // Its work is worked out block by block only if it may win.
+  // Looks at all blocks only if it may win.
   pipelined_circulant const cut{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
-  double const sent = volume.time(of.m.alpha, per_byte, pieces), looks = (from_one_rank(s.vector) ? 2 : 4) * of.p;
-  double const steps =
-      looks + least_steps_for_cut(s.vector, cut_for_lists(s.vector, s.element_size, cut.block, per_byte));
+  double const typically = typical.beta + (combines(C) ? typical.gamma : 0);
+  double const steps = (from_one ? 2 : 4) * of.p +
+                       least_steps_for_cut(s.vector, cut_for_lists(s.vector, s.element_size, cut.block, typically));
+  double const sent = volume.time(of.m.alpha, per_byte, pieces) + (of.bytes - longest_block(s)) * copied;
   if (sent + steps * of.m.own.step >= all.least()) return all;
-  return all.at(sent + of.alone(make_policy<C, pipelined_circulant, std::byte, any_functor>(cut)), cut);
+  return all.at(time_of_lists(of.m, s.vector, s.element_size, cut.block, typically, per_byte, copies), cut);
 }
 
 template <class Lazy = void>
@@ -111,9 +115,8 @@ any_algorithm choose_uneven_reduce_scatter(cheapest<C> all) {
     all.at(its.halving_and_swap(), halving_doubling{}).at(its.chained(), chained_halving{});
     all.at(sharing_links * its.exchanges(), direct{}, of.p <= few_for_direct);
   }
-  // Said for the rank that copies most: the others do not wait for all of it.
-  double const copies = 0.8 * of.alone(sorted_halving::reduce_scatter<std::byte, any_functor>{});
-  if (copies < all.least()) all.at(copies + its.sorted(), sorted_halving{});
+  own_work const copies = sorted_halving::reduce_scatter<std::byte, any_functor>::work(s.vector, s.element_size);
+  if (its.sorted_may_take(copies, all.least())) all.at(its.sorted(copies), sorted_halving{});
   return all;
 }
 
