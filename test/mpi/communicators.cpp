@@ -199,8 +199,12 @@ BOOST_AUTO_TEST_CASE(many_ranks_know_of_each_other_what_few_do) {
   BOOST_TEST(adds_up(by_few));
   BOOST_TEST(adds_up(by_many));
   BOOST_TEST(few.hosts.list() == many.hosts.list());
-  for (std::size_t level = 0; level < detail::domain_levels; ++level)
-    BOOST_TEST(few.domains[level].list() == many.domains[level].list());
+  for (std::size_t level = 0; level < detail::domain_levels; ++level) {
+    std::vector<int> const groups = many.domains[level].list();
+    BOOST_TEST(few.domains[level].list() == groups);
+    for (std::size_t r = 0; r < groups.size(); ++r)   // none of another host's
+      BOOST_TEST((groups[r] != groups[static_cast<std::size_t>(rank)] || hosts[r] == *here));
+  }
   BOOST_TEST((few.shared() != nullptr) == (many.shared() != nullptr));
   MPI_Comm_free(&by_few);
   MPI_Comm_free(&by_many);

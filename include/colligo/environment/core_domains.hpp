@@ -37,10 +37,12 @@ template <class DomainsOf>
 void fill_groups(std::vector<int>& groups, std::size_t level, std::size_t ranks, std::vector<int> const& hosts,
                  DomainsOf const& domains_of) {
   groups.clear();
-  for (std::size_t r = 0; r < ranks; ++r) {
+  for (int count = 0; groups.size() < ranks;) {
+    std::size_t const r = groups.size(), lowest = hosts.empty() ? 0 : static_cast<std::size_t>(hosts[r]);
     std::int32_t const its = domains_of(r).group[level];
     if (its == core_domains::unknown) return groups.clear();
-    groups.push_back((hosts.empty() ? 0 : hosts[r]) * CPU_SETSIZE + its);
+    int const host = lowest == r ? count++ : groups[lowest] / CPU_SETSIZE;
+    groups.push_back(host * CPU_SETSIZE + its);
   }
 }
 

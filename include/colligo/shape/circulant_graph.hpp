@@ -64,7 +64,7 @@ struct circulant_graph {
 
     constexpr void visit(std::int64_t way, std::int64_t bound, std::uint32_t left) {
       while (left != 0 && k < until) {
-        int const i = std::bit_width(left) - 1;
+        int const i = static_cast<int>(std::bit_width(left)) - 1;
         left -= std::uint32_t{1} << i;
         std::int64_t const on = way + graph.skip(i);
         if (on > late || on >= bound) continue;
