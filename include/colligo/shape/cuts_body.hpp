@@ -258,12 +258,12 @@ struct best_cuts {
 /// Choosing takes milliseconds: kept by the thread for its latest shapes, since programs split communicators alike again
 /// and again.
 [[gnu::cold]] COLLIGO_BODY best_cuts best_of(cuts of) {
-  struct choice {
+  struct kept_cuts {
     cuts of;
     best_cuts its;
   };
-  static thread_local std::vector<choice> latest;
-  auto const kept = std::ranges::find(latest, of, &choice::of);
+  static thread_local std::vector<kept_cuts> latest;
+  auto const kept = std::ranges::find(latest, of, &kept_cuts::of);
   if (kept != latest.end()) {
     std::rotate(latest.begin(), kept, kept + 1);
     return latest.front().its;
