@@ -3,7 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <colligo/record.hpp>
+#include <colligo/plan/price.hpp>
 #include <colligo/select/choose.hpp>
+#include <colligo/select/uneven_blocks_body.hpp>
 
 #include <algorithm>
 #include <array>
@@ -358,4 +360,41 @@ TEST_CASE("levels on one host: the cheapest for what lines cost in caches, socke
   CHECK(on(lonely, all_reduce, 1 << 20) == "slices_by_level");   // though it leads none
   CHECK(on(odd, all_reduce, 8) == "direct_by_level");
   CHECK(on(odd, all_reduce, 8, false) == "recursive_doubling");
+}
+
+TEST_CASE("prices of chained merges are those of recorded schedules, but for segments that are not looked at") {
+  machine const papers = typical.as_in_papers();
+  for (auto const& [name, counts_of] : distributions::all)
+    for (int p = 2; p <= 200; p += p < 50 ? 1 : 37)
+      for (std::size_t const mean : {40u, 4000u}) {
+        auto const counts = counts_of(p, mean);
+        std::vector<std::size_t> offsets(counts.size() + 1);
+        std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
+        blocks const vector{{0, offsets.back()}, p, offsets.data()};
+        bool const is_even = counts_of == &distributions::regular;
+        auto const holds = [&, &name = name](double estimate, double seconds) {
+          INFO(name << ", p = " << p << ", mean " << mean << ": " << estimate << " for " << seconds);
+          CHECK(estimate <= seconds * (1 + 1e-9));
+          CHECK(estimate >= seconds * (is_even ? 1 - 1e-9 : 0.78));
+        };
+        detail::uneven_blocks<> const its{vector, 1, papers, papers.gamma};
+        holds(its.chained(), price(record(chained_halving{}, reduce_scatter, p, counts), papers));
+        holds(its.sorted({}), price(record(sorted_halving{}, reduce_scatter, p, counts), papers));
+      }
+}
+
+TEST_CASE("prices of lists are near those of recorded schedules where short data have fewer segments") {
+  for (auto const mean : {1000u, 20000u}) {
+    int const p = 200;
+    auto const counts = distributions::geometric_curve(p, mean);
+    std::vector<std::size_t> offsets(counts.size() + 1);
+    std::inclusive_scan(counts.begin(), counts.end(), offsets.begin() + 1);
+    blocks const vector{{0, offsets.back()}, p, offsets.data()};
+    pipelined_circulant const cut{.block = counts[0] / 10};
+    double const gathered = price(record(cut, all_gatherv, p, counts), typical);
+    double const reduced = price(record(cut, reduce_scatter, p, counts), typical);
+    double const byte = typical.beta;
+    CHECK(detail::time_of_lists(typical, vector, 1, cut.block, byte, byte, 2) == Approx(gathered).epsilon(0.12));
+    CHECK(detail::time_of_lists(typical, vector, 1, cut.block, 2 * byte, 2 * byte, 1) == Approx(reduced).epsilon(0.12));
+  }
 }

@@ -75,13 +75,18 @@ cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   circulant_volume const volume(s.vector, s.element_size);
   all.at(volume.time(of.m.alpha, per_byte, 1), circulant{});
   if (are_not_cut(s.vector, s.element_size, of.m.alpha, per_byte)) return all;
-  double const pieces = volume.best_segment_count(of.m.alpha, per_byte);
+  bool const from_one = from_one_rank(s.vector);
+  int const copies = combines(C) ? 1 : 2;
+  double const copied = from_one ? 0 : copies * of.m.own.copied;
+  double const pieces = volume.best_segment_count(of.m.alpha, per_byte + copied);
   if (pieces <= 1) return all;
-  // Its work is worked out block by block only if it may win.
-  double const sent = volume.time(of.m.alpha, per_byte, pieces), looks = from_one_rank(s.vector) ? 2 : 4;
+  // Looks at all blocks only if it may win.
+  double const sent = volume.time(of.m.alpha, per_byte, pieces) + (of.bytes - longest_block(s)) * copied;
+  double const looks = from_one ? 2 : 4;
   if (sent + looks * of.p * of.m.own.step >= all.least()) return all;
   pipelined_circulant const cut{.block = static_cast<std::size_t>(std::ceil(longest_block(s) / pieces))};
-  return all.at(sent + of.alone(make_policy<C, pipelined_circulant, std::byte, any_functor>(cut)), cut);
+  double const typically = typical.beta + (combines(C) ? typical.gamma : 0);
+  return all.at(time_of_lists(of.m, s.vector, s.element_size, cut.block, typically, per_byte, copies), cut);
 }
 
 template <class Lazy = void>
@@ -98,6 +103,9 @@ any_algorithm choose_all_gatherv(cheapest<collective::all_gatherv> all) {
                     make_policy<collective::all_gatherv, pipelined_ring, std::byte, any_functor>(ring)), ring);
 }
 
+/// Uneven blocks of more ranks are not looked at in the order of sorted_halving, which takes 10 ns a rank.
+inline constexpr int few_to_sort = 8192;
+
 template <collective C>
 any_algorithm choose_uneven_reduce_scatter(cheapest<C> all) {
   costs const& of = all.of();
@@ -109,9 +117,8 @@ any_algorithm choose_uneven_reduce_scatter(cheapest<C> all) {
     all.at(its.halving_and_swap(), halving_doubling{}).at(its.chained(), chained_halving{});
     all.at(sharing_links * its.exchanges(), direct{}, of.p <= few_for_direct);
   }
-  // Said for the rank that copies most: the others do not wait for all of it.
-  double const copies = 0.8 * of.alone(sorted_halving::reduce_scatter<std::byte, any_functor>{});
-  if (copies < all.least()) all.at(copies + its.sorted(), sorted_halving{});
+  own_work const copies = sorted_halving::reduce_scatter<std::byte, any_functor>::work(s.vector, s.element_size);
+  if (of.p <= few_to_sort && its.sorted_may_take(copies, all.least())) all.at(its.sorted(copies), sorted_halving{});
   return all;
 }
 

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
 #include "../core/machine.hpp"
 #include "../core/renumbered.hpp"
+#include "../core/row.hpp"
 #include "../shape/everybody.hpp"
 #include "../shape/halving_chain.hpp"
 #include "../shape/spare_ranks.hpp"
@@ -54,27 +56,53 @@ struct uneven_blocks {
     int last = 0, reversed = 0;
     double time = halvings(ranks.q, [&](int i, int j) { return ranks.span(vector, i, j); }, last);
     for (int i = 1; i < ranks.q; i *= 2) reversed = 2 * reversed + ((last & i) != 0);
-    time += last != reversed || !one_is_long() ? m.exchange(longest()) : swapped_otherwise();
-    if (ranks.spare == 0) return time;
-    return time + ranks.cost(m, bytes(vector.whole)) + (one_is_long() ? 2 * swapped_otherwise() : m.one_way(longest()));
+    bool const swaps = last != reversed || !one_is_long();
+    if (swaps) time += m.exchange(longest());
+    if (ranks.spare != 0) time += ranks.cost(m, bytes(vector.whole)) + (one_is_long() ? 0 : m.one_way(longest()));
+    int const later = one_is_long() ? !swaps + (ranks.spare != 0) : 0;
+    return later == 0 ? time : time + others_later(later);
   }
-  /// chained_halving on its longest segment, and the messages to the owners.
+  /// chained_halving, and the messages to the owners.
   double chained() const {
     chained_ring const ring{vector.parts};
-    int last = 0;
-    double const merged = chained_merges(ring, last);
-    bool const stays = one_is_long() && ring.owner(ring.first_block(last)) == ring.first_block(last);
-    double const others = swapped_otherwise(), second = ring.segments == ring.p ? 0 : 2 * others;   // of two blocks
-    return merged + second + (stays ? others : m.exchange(longest()));
+    return chained_merges(ring, [&](int segment) {
+      int const me = ring.holder(segment);
+      double sent = 0;
+      bool further = false, has_mine = false;
+      for (int b = ring.first_block(segment); b < ring.first_block(segment + 1); ++b) {
+        has_mine = has_mine || b == me;
+        if (b != me && !vector[b].empty()) sent += m.exchange(bytes(vector[b]), further), further = true;
+      }
+      return has_mine || vector[me].empty() ? sent : std::max(sent, m.exchange(bytes(vector[me])));
+    });
   }
-  /// sorted_halving, in which ranks that differ in the lowest bit halve first: exact for p = 2^k, else approximate.
-  /// Looks at all blocks.
-  double sorted() const {
+  /// sorted_halving with its own work: copies, chained merges of the blocks in its order, a message to the owner of a
+  /// segment's second block. Looks at all blocks.
+  double sorted(own_work alone) const {
     chained_ring const ring{vector.parts};
-    if (is_power_of_two(vector.parts)) return halvings_apart();
-    int last = 0;
-    double const second = ring.segments == ring.p ? 0 : m.one_way(bytes(vector.whole) / vector.parts);
-    return 1.1 * halvings_apart() * chained_merges(ring, last) / halvings() + second;
+    row<std::size_t> begin(static_cast<std::size_t>(ring.p) + 1);
+    ring.for_each_owner([&](int i, int owner) { begin[static_cast<std::size_t>(i) + 1] = vector[owner].size(); });
+    for (std::size_t i = 1; i < begin.size(); ++i) {
+      if (begin[i] == 0) --alone.moves;
+      begin[i] += begin[i - 1];
+    }
+    alone.copied = static_cast<double>(vector.whole.size());
+    blocks const in_order{{0, vector.whole.size()}, ring.p, begin.begin()};
+    uneven_blocks const its{in_order, element_size, m, gamma};
+    return m.alone(alone, element_size) + its.chained_merges(ring, [&](int segment) {
+      int const first = ring.first_block(segment);
+      double const second = bytes(in_order.span(first + 1, ring.first_block(segment + 1)));
+      double const copied = static_cast<double>(in_order[first].size());
+      return m.alone({0, copied, 0}, element_size) + (second > 0 ? m.one_way(second) : 0);
+    });
+  }
+  /// At least: in the mean of all segments even blocks take as long. Precondition: more than one rank.
+  bool sorted_may_take(own_work alone, double seconds) const {
+    double const n = static_cast<double>(vector.whole.size());
+    double const rest = seconds - ceil_lg(vector.parts) * m.alpha - m.alone({0, n, alone.steps}, element_size);
+    chained_ring const ring{vector.parts};
+    double const volume = rest / (n * element_size * (m.beta + gamma));   // up to 3/2
+    return volume > 1 - 2.0 / ring.p && (volume > 1.5 || volume > ring.moved_by_reduce_scatter(ring.segments));
   }
   /// All ranks send to all, and one receives the longest block from all.
   double exchanges() const {
@@ -114,43 +142,71 @@ struct uneven_blocks {
   }
 
  private:
-  // Meanwhile other ranks, which have waited less, reorder their elements, if any.
-  double swapped_otherwise() const {
+  // Other ranks exchange so many messages while one combines the longest block.
+  double others_later(int messages) const {
     double const others = (bytes(vector.whole) - longest()) / vector.parts;
-    return others > 0 ? m.exchange(others) / 2 : 0;
+    return others > 0 ? std::max(0.0, messages * m.exchange(others) - longest() * gamma) : 0;
   }
-  double chained_merges(chained_ring const& ring, int& last) const {
+  // The time of the segments along the longer halves, in the merges of all groups, and of then(segment).
+  template <class Then>
+  double chained_merges(chained_ring const& ring, Then then) const {
     int const segments = ring.thirds ? ring.unit : ring.segments;
-    halvings(segments, [&](int i, int j) { return vector.grouped(segments).span(i, j); }, last);
-    double const third = ring.thirds ? 2 * longest() * (m.beta + gamma) + m.startups(2) : 0;
-    return third + merged({0, ring.thirds ? ring.unit : ring.p}, last);
-  }
-  bool one_is_long() const { return vector.parts * longest() > 2 * bytes(vector.whole); }
-  double halvings_apart() const {
+    auto const its = vector.grouped(segments);
+    int last = 0;
+    halvings(segments, [&](int i, int j) { return its.span(i, j); }, last);
     double time = 0;
-    auto const p = static_cast<std::size_t>(vector.parts);
-    for (std::size_t first = 0, apart = 1; apart < p; apart *= 2) {
-      double const low = every(first, 2 * apart), high = every(first + apart, 2 * apart);
-      time += m.alpha + std::max(low, high) * (m.beta + gamma);
-      if (high > low) first += apart;
+    if (!ring.thirds) {
+      for (int const segment : {last, last ^ 1, of_two_blocks(ring, last)}) {
+        groups_merged known;
+        time = std::max(time, merged(ring.p, segment, known) + then(segment));
+      }
+      return time;
+    }
+    for (int const segment : {last, ring.unit == 1 ? last : last ^ 1}) {
+      groups_merged known;
+      int const first = 3 * segment;
+      // Where the last third alone is empty, two ranks exchange at once, and the other one waits.
+      bool const waits = vector[first + 2].empty() && !vector[first].empty() && !vector[first + 1].empty();
+      double const before = merged(ring.unit, segment, known) + m.startups(2 + waits);
+      for (int third = first; third < first + 3; ++third) {
+        double const kept = 2 * bytes(vector[third]), others = bytes(its[segment]) - kept / 2;
+        time = std::max(time, before + std::max(kept, others) * m.beta + kept * gamma + then(third));
+      }
     }
     return time;
   }
-  double every(std::size_t first, std::size_t apart) const {
-    std::size_t sum = 0;
-    for (auto const p = static_cast<std::size_t>(vector.parts); first < p; first += apart)
-      sum += vector.offsets[first + 1] - vector.offsets[first];
-    return static_cast<double>(sum) * element_size;
+  bool one_is_long() const { return vector.parts * longest() > 2 * bytes(vector.whole); }
+  // A segment near this one whose second block is not empty, or this one.
+  int of_two_blocks(chained_ring const& ring, int segment) const {
+    int const number = ring.first_block(segment) - segment;   // so many second blocks are before it
+    for (int i = std::max(0, number - 2); i < std::min(number + 3, ring.p - ring.segments); ++i)
+      if (int const block = ring.second_block(i); !vector[block].empty()) return ring.segment_with(block);
+    return segment;
   }
-  // The time of a merge of groups, after both of them; for many ranks only the larger one is considered.
-  double merged(halving_group group, int segment) const {
-    if (group.size == 1) return 0;
-    auto const low = group.lower(), high = group.upper();
+  // When groups of so many ranks have merged: those of the same size at the same time. Up to 2^31 ranks have 358 sizes.
+  struct groups_merged {
+    std::array<int, 360> size;
+    std::array<double, 360> time;
+    std::size_t count = 0;
+  };
+  // Each rank waits for the one that it exchanges this segment with, or gets it from.
+  double merged(int size, int segment, groups_merged& known) const {
+    if (size == 1) return 0;
+    auto const end = known.size.begin() + static_cast<std::ptrdiff_t>(known.count);
+    auto const found = std::find(known.size.begin(), end, size);
+    if (found != end) return known.time[static_cast<std::size_t>(found - known.size.begin())];
+    halving_group const group{0, size};
     auto const its = vector.grouped(group.segments());
-    double before = merged(low, group.halves() ? segment / 2 : segment);
-    if (low.size != high.size && group.size <= 128) before = std::max(before, merged(high, segment / 2));
-    double const kept = bytes(its[segment]);
-    return before + m.alpha + std::max(kept, bytes(its[segment ^ 1])) * m.beta + kept * gamma;
+    bool const halves = group.halves();
+    double const low = merged(group.lower().size, halves ? segment / 2 : segment, known);
+    double const high = merged(group.upper().size, segment / 2, known);
+    double const kept = bytes(its[segment]), other = bytes(its[segment ^ 1]);
+    double time = std::max(low, high) + m.alpha + kept * (m.beta + gamma);
+    if (halves) time += std::max(0.0, other - kept) * m.beta;
+    else if (segment % 2 == 0)   // in the upper group, which passes the other one on
+      time = std::max(time, std::max(low + (other - kept) * gamma, high) + m.alpha + other * m.beta + kept * gamma);
+    known.size[known.count] = size, known.time[known.count++] = time;
+    return time;
   }
   // A child's blocks arrive after those of earlier children, and when the child has them.
   double subtree(binomial_tree const& its, int rank, int level) const {

@@ -39,6 +39,8 @@ struct chained_ring {
   /// If a segment is one or two of p blocks: its first block, and the segment of a block.
   constexpr int first_block(int segment) const { return scaled(segment, p, segments); }
   constexpr int segment_with(int block) const { return last_before(block, segments, p); }
+  /// The second block of a segment, of those that have one in turn.
+  constexpr int second_block(int number) const { return last_before(number, p, p - segments); }
   /// Owners of blocks: a segment's holder owns its first block, and a rank without a segment owns the second one, if
   /// any.
   constexpr int owner(int block) const {
@@ -51,7 +53,7 @@ struct chained_ring {
     int const group = thirds ? unit : p;
     for (int first = 0; first < p; first += group)
       halving_group{first, group}.for_each_rank({true, first / group}, p / group, 0, [&](auto its, int rank) {
-        f(its.holds ? first_block(its.number) : last_before(its.number, p, p - segments), rank);
+        f(its.holds ? first_block(its.number) : second_block(its.number), rank);
       });
   }
 

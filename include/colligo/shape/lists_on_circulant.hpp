@@ -117,6 +117,40 @@ inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, s
   return its;
 }
 
+/// The time for blocks at offsets, own work included: data of fewer segments begin later, so that a segment of each is
+/// on its way in the last rounds. What goes the longest way is packed and unpacked there, but not one rank's segments
+/// alone. Looks at all blocks.
+inline double time_of_lists(machine const& m, blocks const& of_rank, std::size_t element_size, std::size_t block,
+                            double typically, double per_byte, int copies) {
+  circulant_cut const cut = cut_for_lists(of_rank, element_size, block, typically);
+  own_work alone = work_of_lists(of_rank, element_size, block, typically, copies);
+  if (from_one_rank(of_rank))
+    return circulant_volume(of_rank, element_size).time(m.alpha, per_byte, static_cast<double>(cut.segments)) +
+           m.alone(alone, static_cast<double>(element_size));
+  double const most = static_cast<double>(cut.segments), of_least = 1 / static_cast<double>(cut.least);
+  auto const segment_of = [&](std::size_t data) {
+    if (data <= cut.least) return data;
+    double const length = static_cast<double>(data);
+    return static_cast<std::size_t>(length / std::min(most, std::ceil(length * of_least)));
+  };
+  std::size_t cut_ranks = 0;
+  row<std::size_t> begin(static_cast<std::size_t>(of_rank.parts) + 1);
+  for (std::size_t r = 0; r + 1 < begin.size(); ++r) {
+    std::size_t const data = of_rank.offsets[r + 1] - of_rank.offsets[r];
+    begin[r + 1] = begin[r] + segment_of(data);
+    cut_ranks += data > cut.least;
+  }
+  block_lengths const lengths{segment_of(of_rank.longest()), segment_of(of_rank.shortest())};
+  blocks const last{{0, begin.back()}, of_rank.parts, begin.begin(), 0, 0, &lengths};
+  circulant_volume const volume(last, element_size);
+  std::size_t const before = of_rank.whole.size() - last.whole.size() - (of_rank.shortest() - lengths.shortest);
+  double const bytes_before = static_cast<double>(before * element_size), bytes_last = volume.least + volume.excess;
+  double const packed = cut_ranks > 1 ? bytes_before + bytes_last : bytes_last;
+  alone.copied = copies * packed / static_cast<double>(element_size);
+  return (volume.rounds - 1 + most) * m.alpha + (bytes_before + bytes_last) * per_byte +
+         m.alone(alone, static_cast<double>(element_size));
+}
+
 /// For even blocks, cut as if a byte had its typical cost.
 inline double cost_of_lists(machine const& m, blocks const& even, std::size_t element_size, std::size_t block,
                             double typically, double per_byte) {
