@@ -405,6 +405,10 @@ int main(int argc, char** argv) {
   on_grid.operator()<scan>(true);
   on_grid.operator()<exclusive_scan>(true);
   on_grid.operator()<all_to_all>(true);
+  if (asked.empty()) {
+    std::cerr << "bounds: no collective is named so\n";
+    return 2;
+  }
   std::mt19937 random(its.seed);
   auto const between = [&](double least, double most) {   // logarithms are even
     return least * std::pow(most / least, static_cast<double>(random()) / 4294967296.0);

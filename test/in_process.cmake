@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: BSL-1.0
-# Tests in one process: ranks are threads, or there are none.
-add_executable(test_threads threads/threads.cpp memory/shared_memory.cpp engine/checked.cpp extra/trace.cpp
-               engine/requests.cpp engine/kept_plans.cpp engine/letters.cpp select/forms.cpp)
+# Tests in one process: ranks are threads, or there are none. Compilers take most of the time, so each source is compiled
+# for those who see something in it: what is about the engine with sanitizers (g++ compiles half of it header-only, and
+# the engine for everything over MPI), schedules as data and arithmetic by g++, algorithms and the memory that ranks
+# share by all.
+add_executable(test_threads memory/shared_memory.cpp)
+if(COLLIGO_SANITIZE)
+  target_sources(test_threads PRIVATE threads/threads.cpp engine/checked.cpp extra/trace.cpp engine/requests.cpp
+                 engine/kept_plans.cpp engine/letters.cpp select/forms.cpp)
+endif()
+if(COLLIGO_SANITIZE MATCHES "address")
+  target_sources(test_threads PRIVATE select/overrides.cpp)
+endif()
 target_link_libraries(test_threads PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
 # Numbers with commas, as in many countries. localedef warns of what a locale has not.
 set(locales ${CMAKE_CURRENT_BINARY_DIR}/locales)
@@ -15,18 +24,19 @@ colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
 add_test(NAME threads COMMAND test_threads)
 
 # Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single
-# ones have of their own. They take longer to run: g++ optimises them.
+# ones have of their own, for which one thread is as good as several. They take longer to run: g++ optimises them.
+set(programs test_algorithms)
 add_executable(test_algorithms algorithm/combined.cpp algorithm/recorded.cpp)
-add_executable(test_texts words.cpp algorithm/hierarchical.cpp algorithm/levels.cpp core/each.cpp core/indices.cpp
-               extra/batch.cpp extra/binned.cpp extra/exact.cpp extra/sequences.cpp extra/sparse.cpp)
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")
-  target_sources(test_threads PRIVATE select/overrides.cpp)
+  list(APPEND programs test_texts)
+  add_executable(test_texts words.cpp algorithm/hierarchical.cpp algorithm/levels.cpp core/each.cpp core/indices.cpp
+                 extra/batch.cpp extra/binned.cpp extra/exact.cpp extra/sequences.cpp extra/sparse.cpp)
+  add_test(NAME texts COMMAND test_texts)
 endif()
-if(NOT COLLIGO_SANITIZE)
-  # Schedules as data, in one thread or by algorithms that others test: nothing for sanitizers to see.
+if(NOT COLLIGO_SANITIZE)   # schedules as data: nothing for sanitizers to see
   target_sources(test_texts PRIVATE algorithm/cost.cpp select/bits.cpp)
 endif()
-foreach(program test_algorithms test_texts)
+foreach(program IN LISTS programs)
   target_compile_options(${program} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
   target_link_libraries(${program} PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
   colligo_precompile(${program} texts <catch2/catch.hpp> <boost/mpi.hpp>)
@@ -35,7 +45,6 @@ set(words "every algorithm combines each rank's word exactly once*")   # half of
 add_test(NAME algorithms COMMAND test_algorithms "~${words}")
 add_test(NAME algorithms.words COMMAND test_algorithms "${words}")
 set_tests_properties(algorithms algorithms.words PROPERTIES SKIP_RETURN_CODE 77 LABELS algorithm)   # tested.hpp
-add_test(NAME texts COMMAND test_texts)
 if(NOT COLLIGO_SANITIZE)   # the compilers of the project, whichever builds it
   add_test(NAME exact_digests COMMAND ${CMAKE_COMMAND} -DHEADERS=${PROJECT_SOURCE_DIR}/include
            -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/extra/exact_digest.cpp -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/digests
@@ -54,9 +63,8 @@ if(NOT COLLIGO_SANITIZE)
   add_test(NAME own_work COMMAND test_own_work)
 endif()
 
-# core, shape, algorithm, record and cost know nothing of MPI: no MPI on the include path here. One thread, so the
-# thread sanitizer has nothing to see.
-if(NOT COLLIGO_SANITIZE STREQUAL "thread")
+# core, shape, algorithm, record and cost know nothing of MPI: no MPI on the include path here.
+if(NOT COLLIGO_SANITIZE)
   add_executable(test_without_mpi core/functor.cpp core/range.cpp shape/named_trees.cpp shape/tree_file.cpp
                  algorithm/all_gatherv.cpp algorithm/calls_page.cpp plan/draw.cpp plan/record.cpp select/choose.cpp)
   target_compile_definitions(test_without_mpi PRIVATE COLLIGO_TEST_TREES="${CMAKE_CURRENT_SOURCE_DIR}/trees"

@@ -255,8 +255,8 @@ struct best_cuts {
   double long_from = 0;
 };
 
-/// Choosing takes milliseconds: kept by the thread for its latest shapes, since programs split communicators alike again
-/// and again.
+/// Choosing takes milliseconds: kept by the thread for its latest shapes, since programs split communicators alike
+/// again and again.
 [[gnu::cold]] COLLIGO_BODY best_cuts best_of(cuts of) {
   struct kept_cuts {
     cuts of;
