@@ -12,6 +12,7 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -227,6 +228,26 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank) {
       bool const of_elsewhere = is_mixed && (says("abandoned the call") || says("has failed in this call"));
       if (world.rank() != which) BOOST_CHECK_MESSAGE(says("the output has") || of_elsewhere, said.text);
       follows(world, automatic{}, "a refusal");
+    }
+}
+
+// A rank that comes late hears of it however many calls another one has abandoned meanwhile.
+BOOST_AUTO_TEST_CASE(arguments_refused_in_many_calls) {
+  boost::mpi::communicator const world;
+  for (int which = 0; which < world.size() && world.size() > 1; ++which)
+    for (bool const over_memory : {true, false}) {
+      world.barrier();
+      if (world.rank() != which) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      std::vector<long> const in(3, 1);
+      std::vector<long> out(world.rank() == which ? 4 : 3);
+      for (int i = 0; i < 20; ++i) {
+        outcome const said = run([&] {
+          if (over_memory) colligo::all_reduce(world, in, out, std::plus<>{});
+          else colligo::all_reduce(world, in, out, std::plus<>{}, over_messages{recursive_doubling{}});
+        });
+        BOOST_CHECK_MESSAGE(world.rank() == which ? said.argument : said.elsewhere, i << ": " << said.text);
+      }
+      follows(world, automatic{}, "refusals in many calls");
     }
 }
 

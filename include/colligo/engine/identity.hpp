@@ -160,7 +160,7 @@ class rank_record {
     std::atomic<std::uint64_t> before;
   };
   struct alignas(cache_line) end {
-    std::atomic<std::uint32_t> number;
+    std::atomic<std::uint32_t> number, first;   // of calls in a row that it has abandoned, up to this one
     std::array<std::atomic<std::uint64_t>, 31> why;
   };
   /// An element type. Numbers begin with 0, and places are reused.

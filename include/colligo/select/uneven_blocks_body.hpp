@@ -99,8 +99,9 @@ struct uneven_blocks {
   /// At least: in the mean of all segments even blocks take as long; and what sorted() takes to tell is to be worth it.
   /// Precondition: more than one rank.
   bool sorted_may_take(own_work alone, double seconds) const {
-    double const n = static_cast<double>(vector.whole.size()), to_tell = 40.0 * vector.parts;   // steps
-    double const rest = seconds - ceil_lg(vector.parts) * m.alpha - m.alone({0, n, alone.steps + to_tell}, element_size);
+    double const n = static_cast<double>(vector.whole.size());
+    own_work const least{0, n, alone.steps + 40.0 * vector.parts};
+    double const rest = seconds - ceil_lg(vector.parts) * m.alpha - m.alone(least, element_size);
     chained_ring const ring{vector.parts};
     double const volume = rest / (n * element_size * (m.beta + gamma));   // up to 3/2
     return volume > 1 - 2.0 / ring.p && (volume > 1.5 || volume > ring.moved_by_reduce_scatter(ring.segments));

@@ -146,7 +146,10 @@ struct group_of_threads {
       } catch (std::bad_alloc const&) {
         known = "no memory";   // as short as strings are without any
       }
-      its.latest_abandoned[number % its.latest_abandoned.size()].store(number, std::memory_order_release);
+      auto const place = number % its.latest_abandoned.size(), before = (number - 1) % its.latest_abandoned.size();
+      bool const goes_on = number > 1 && its.latest_abandoned[before] == number - 1;
+      its.first_in_row[place] = goes_on ? its.first_in_row[before].load() : number;
+      its.latest_abandoned[place] = number;
       for (auto& d : ranks_) {
         std::lock_guard const wake(d.mutex);
         d.changed.notify_all();
@@ -190,10 +193,13 @@ struct group_of_threads {
       rank_memory memory;
       std::atomic<bool> gone = false;
       patience* on_wait = nullptr;   // its own alone
-      std::array<std::atomic<std::uint32_t>, 4> latest_abandoned{};   // the latest such calls
+      // The latest such calls, and where those in a row up to them began.
+      std::array<std::atomic<std::uint32_t>, 4> latest_abandoned{}, first_in_row{};
       std::array<std::string, 4> why;                         // guarded by state_
       bool has_abandoned(std::uint32_t number) const {
-        return latest_abandoned[number % latest_abandoned.size()].load(std::memory_order_acquire) == number;
+        for (std::size_t i = 0; i < latest_abandoned.size(); ++i)
+          if (std::uint32_t const last = latest_abandoned[i]; first_in_row[i] <= number && number <= last) return true;
+        return false;
       }
     };
 
