@@ -68,8 +68,8 @@ struct pipelined_circulant {
     }
     double cost(machine const& m, int p, std::size_t n) const {
       int const parts = cut({0, n}, sizeof(T), p).size();
-      double const block = static_cast<double>(n * sizeof(T)) / parts;
-      return n == 0 || p == 1 ? 0 : (parts - 1 + ceil_lg(p)) * (m.alpha + block * per_byte<Combines>(m));
+      double const each = static_cast<double>(n * sizeof(T)) / parts;
+      return n == 0 || p == 1 ? 0 : (parts - 1 + ceil_lg(p)) * (m.alpha + each * per_byte<Combines>(m));
     }
     formula exact_for(machine const& m, int p, std::size_t n) const {
       return exact_if(m.one_way_as_exchange() && divides(cut({0, n}, sizeof(T), p).size(), n));
