@@ -648,7 +648,7 @@ TEST_CASE("levels in random nests obey the laws") {
       ++others;
     }
   for (int p = 1; p <= 140; p += 1 + p / 4) check_laws(nest(p), 1);
-  CHECK(others > 0);
+  CHECK((others > 0) == (COLLIGO_TEST_MOST_RECORDED_RANKS > 31));
 }
 
 TEST_CASE("levels combine each rank's word exactly once over threads") {
