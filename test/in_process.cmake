@@ -24,7 +24,8 @@ colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
 add_test(NAME threads COMMAND test_threads)
 
 # Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single
-# ones have of their own, for which one thread is as good as several. They take longer to run: g++ optimises them.
+# ones have of their own: their threads share what those of all algorithms do, which is enough for the thread sanitizer.
+# They take longer to run: g++ optimises them.
 set(programs test_algorithms)
 add_executable(test_algorithms algorithm/combined.cpp algorithm/recorded.cpp)
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")

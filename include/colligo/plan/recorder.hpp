@@ -156,8 +156,8 @@ constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
 }  // namespace detail
 
 /// The schedule of all p ranks for a vector of n elements: for collectives on blocks all blocks together, as even as
-/// possible. Knobs in bytes use the size of T, by default one byte an element. Throws argument_error
-/// unless p >= 1 and 0 <= root < p. Cost: proportional to the schedule.
+/// possible. Knobs in bytes use the size of T, by default one byte an element. Throws argument_error unless p >= 1 and
+/// 0 <= root < p. Cost: proportional to the schedule.
 template <class T = std::byte, algorithm Tag>
 constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
   return detail::record_blocks(what, blocks{{0, n}, p}, detail::steps_by<T>(tag, what, p, root));
