@@ -88,7 +88,6 @@ namespace detail {
   }
   for (int level = long_round_after(-1); level < this->levels(); level = long_round_after(level))
     for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= fewest_in_long(level);
-  if (for_slices) stand_in_columns();
 }
 
 // Ranks sorted by the groups that they are in, from the outermost on: by each level, keeping the order of those below.
@@ -216,9 +215,13 @@ COLLIGO_BODY nest::bounds nest::bounds_of(int level) const {
 // Within hosts, where groups differ, in others in which ranks wait least; all ranks stay in order.
 [[gnu::cold]] COLLIGO_BODY void nest::regroup() {
   if (size() <= 8 || index(size()) > detail::run_list::few || (even() && all_lead())) return;
-  int const host = level_within(distance::network);
-  if (host < 0) return for_slices_.push_back(regrouped({}, {}));
   std::vector<bounds> known;
+  auto const slice = [&](std::vector<detail::round_of_slices> const& rounds) {
+    for_slices_.push_back(regrouped(rounds, known));
+    for_slices_.back().stand_in_columns();
+  };
+  int const host = level_within(distance::network);
+  if (host < 0) return slice({});
   std::vector<distance> far;
   for (int level = named_after(-1); level <= host; level = named_after(level))
     known.push_back(bounds_of(level)), far.push_back(how_far(level));
@@ -228,9 +231,9 @@ COLLIGO_BODY nest::bounds nest::bounds_of(int level) const {
     if (whole.pairs_off()) for_whole_.push_back(std::move(whole));
   }
   if (all_lead()) return;
-  for_slices_.push_back(regrouped(best.few, known));
+  slice(best.few);
   if (best.few == best.many) return;
-  for_slices_.push_back(regrouped(best.many, known));
+  slice(best.many);
   long_from_ = best.long_from;
 }
 
