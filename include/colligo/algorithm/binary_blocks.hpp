@@ -6,9 +6,10 @@
 /// Picture  p = 7 = 4 + 2 + 1, vector ABCD   blocks 0-3, 4-5, 6   within: 0:A 1:C 2:B 3:D   4:AB 5:CD   6:ABCD
 ///          up: 6->4 AB, 6->5 CD   4->0 A, 4->2 B, 5->1 C, 5->3 D      down: the same messages the other way
 /// Cost     p = 2^k: as halving_doubling, equal to the recorded schedule. The sources give no formula for other p; at
-///          most that of p' = 2^floor(lg p) plus, for neighbouring blocks of b > s ranks, n/b gamma and b/s
-///          (alpha_uni + n/b beta_uni), the latter once up and, for all_reduce, once down; a reduce to a root outside
-///          of the largest block adds alpha_uni + n/p' beta_uni
+///          most: a block of b ranks has its segments after lg b alpha + (n - n/b) (beta + gamma) or, if that is later,
+///          when the next smaller one of s ranks has, and then b/s (alpha_uni + n/b beta_uni) + n/b gamma; the way back
+///          costs the largest, p' = 2^floor(lg p), as in halving_doubling and, for all_reduce, b/s (alpha_uni +
+///          n/b beta_uni) a block; a reduce to a root outside of the largest block adds alpha_uni + n/p' beta_uni
 /// Needs    any p, any root
 /// Order    kept (blocks are neighbours); same bits on all ranks
 /// Prefer   long vectors, p not a power of two, where largest_exponent_gap(p) is small.
@@ -17,10 +18,11 @@
 ///          Rabenseifner, ICCS 2004, section 2.6
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "../shape/blocks_of_ranks.hpp"
-#include "halving_doubling.hpp"
+#include "../shape/vector_halving.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -55,13 +57,13 @@ constexpr void reduce_scatter_by_blocks(Step& step, range all) {
   meet_larger(mine, me, all, [&](int peer, range r) { step(send{peer, r}); });
 }
 
-constexpr double cost_between_blocks(machine const& m, int p, double bytes, int ways) {
-  double sum = 0;
-  for (auto block = binary_block::largest(p); block.smaller().size != 0; block = block.smaller()) {
-    double const ratio = block.size / block.smaller().size, part = bytes / block.size;
-    sum += m.combine(part) + ways * ratio * m.one_way(part);
-  }
-  return sum;
+// Until this block has its segments: each rank waits for the smaller block, which sends to one after the other.
+constexpr double cost_of_reduce_scatter_by_blocks(machine const& m, binary_block its, double bytes) {
+  double const part = bytes / its.size, within = floor_lg(its.size) * m.alpha + (bytes - part) * (m.beta + m.gamma);
+  auto const smaller = its.smaller();
+  if (smaller.size == 0) return within;
+  return std::max(within, cost_of_reduce_scatter_by_blocks(m, smaller, bytes)) +
+         its.size / smaller.size * m.one_way(part) + m.combine(part);
 }
 
 }  // namespace detail
@@ -86,8 +88,14 @@ struct binary_blocks {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return halving_doubling::all_reduce<T, Op>{halving_doubling{}}.cost(m, floor_power_of_two(p), n) +
-             (n == 0 ? 0 : detail::cost_between_blocks(m, p, static_cast<double>(n * sizeof(T)), 2));
+      if (n == 0) return 0;
+      double const bytes = static_cast<double>(n * sizeof(T));
+      auto its = binary_block::largest(p);
+      double all = detail::cost_of_reduce_scatter_by_blocks(m, its, bytes) + floor_lg(p) * m.alpha +
+                   (bytes - bytes / its.size) * m.beta;
+      for (; its.smaller().size != 0; its = its.smaller())
+        all += its.size / its.smaller().size * m.one_way(bytes / its.size);
+      return all;
     }
     static constexpr formula exact_for(machine const&, int p, std::size_t n) {
       if (!divides(floor_power_of_two(p), n)) return formula::rounded;
@@ -115,8 +123,8 @@ struct binary_blocks {
       if (n == 0) return 0;
       int const q = floor_power_of_two(p);
       double const bytes = static_cast<double>(n * sizeof(T));
-      return halving_doubling::reduce<T, Op>::cost(m, q, n) + detail::cost_between_blocks(m, p, bytes, 1) +
-             (p == q ? 0 : m.one_way(bytes / q));
+      return detail::cost_of_reduce_scatter_by_blocks(m, binary_block::largest(p), bytes) +
+             floor_lg(p) * m.alpha_uni() + (bytes - bytes / q) * m.beta_uni() + (p == q ? 0 : m.one_way(bytes / q));
     }
     static constexpr formula exact_for(machine const&, int p, std::size_t n) {
       if (!divides(floor_power_of_two(p), n)) return formula::rounded;

@@ -7,11 +7,12 @@
 /// Picture  p = 4, vector ABCD   round 1: 0-1 2-3, even ranks get AB, odd ones CD   round 2: 0->2 AB, 1->3 CD
 ///          round 3: 0->1 AB, 1->0 nothing (no prefix), 2-3   p = 5: then 3->4 ABCD
 /// Cost     p = 2^k > 2: 2 (k-1) alpha + alpha_uni + 2 (n - 2n/p) beta + 2n/p beta_uni + (5/2 n - 4n/p) gamma;
-///          exclusive_scan (2n - 4n/p) gamma; equal to the recorded schedule where p divides n
+///          exclusive_scan (2n - 4n/p) gamma
 ///          otherwise a message more, and its combination, at every level with an odd number of groups, of n/2^level
-///          elements: a bound
-/// Own work at most 4 lg p + 2 copies and merges; n elements copied, exclusive_scan 5/2 n; where p is no
-///          2^k 3/2 n and 7/2 n
+///          elements; equal to the recorded schedule where p' = 2^floor(lg p) divides n and, unless p = p', one-way
+///          messages cost as much as exchanges
+/// Own work at most 4 lg p + 2 copies and merges; on the longest way through ranks some 3/2 n elements are copied,
+///          exclusive_scan 7/2 n, and n/2^(level+1) more at every level with an odd number of groups
 /// Needs    any p, any associative functor; memory for four vectors
 /// Order    kept
 /// Prefer   vectors that are too long for doubling, which sends the whole vector lg p times, and too short for a
@@ -100,8 +101,8 @@ struct halving_scan {
           if (its->prefixed()) step(merge{known, served(mine)});
           step(merge{prefix(theirs), served(theirs)});
         }
-        step(copy{its->kept, known});
         step(send{after, served(its->whole)});
+        step(copy{its->kept, known});
       } else {
         if (its->prefixed()) step(copy{held, its->kept}), step(merge{known, its->kept});
         step(send{to, its->prefixed() ? its->kept : held}, recv{from, prefix(theirs)});
@@ -114,9 +115,9 @@ struct halving_scan {
     double all = 0;
     int groups = p;
     for (; groups > 2; groups /= 2, bytes /= 2) {
-      bool const first = groups == p && inclusive;
-      all += 2 * m.exchange(bytes / 2) + (first ? 3 : 2) * m.combine(bytes / 2);
-      if (groups % 2 != 0) all += m.one_way(bytes) + m.combine(bytes);
+      bool const first = groups == p && inclusive, prefixed = groups > 3;
+      all += 2 * m.exchange(bytes / 2) + (prefixed ? 2 + first : 1) * m.combine(bytes / 2);
+      if (groups % 2 != 0) all += m.one_way(bytes) + m.combine(prefixed || first ? bytes : bytes / 2);
     }
     if (groups == 2) all += m.one_way(bytes) + (p == 2 && inclusive ? m.combine(bytes) : 0);
     return bytes == 0 ? 0 : all;
@@ -129,8 +130,13 @@ struct halving_scan {
     static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
     static constexpr own_work work(blocks const& vector, std::size_t) {
       double const n = static_cast<double>(vector.whole.size()), q = ceil_lg(vector.parts);
-      double const of_n = is_power_of_two(vector.parts) ? (Inclusive ? 1 : 2.5) : Inclusive ? 1.5 : 3.5;
-      return {4 * q + 2, of_n * n + 4 * q};   // halves round up
+      double copied = Inclusive ? 0 : n, part = n;
+      for (int groups = vector.parts; groups > 2; groups /= 2, part /= 2) {
+        bool const first = groups == vector.parts;
+        if (!first) copied += part / 2;
+        if (!first || !Inclusive) copied += groups > 3 && groups % 2 != 0 ? part * 3 / 2 : part;
+      }
+      return {4 * q + 2, copied + 4 * q};   // halves round up
     }
 
     template <steps Step>
@@ -139,9 +145,9 @@ struct halving_scan {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       return cost_of(m, p, static_cast<double>(n * sizeof(T)), Inclusive);
     }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+    static constexpr formula exact_for(machine const& m, int p, std::size_t n) {
       if (!divides(floor_power_of_two(p), n)) return formula::rounded;
-      return exact_if(is_power_of_two(p), formula::bound);
+      return exact_if(is_power_of_two(p) || m.one_way_as_exchange(), formula::bound);
     }
   };
 

@@ -42,6 +42,8 @@ any_algorithm choose_reduce(cheapest<collective::reduce> all) {
       .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), of.its.commutes)
       .among_circulants(of.its.commutes)
       .among(chained_halving{}, !of.its.commutes)
+      .among(halving_doubling{}, !of.its.commutes)
+      .among(binary_blocks{}, !of.its.commutes)
       .among(direct{}, !of.its.commutes && of.p <= few_for_direct, sharing_links)
       .at(of.pipelined(of.p - 2, per_byte), chain, !of.its.commutes);
 }
@@ -190,7 +192,7 @@ any_algorithm choose_scan(cheapest<C> all, Doubling const& doubling) {
   double const per_byte = of.m.beta + of.m.gamma;
   return all.among(doubling)
       .among(recursive_doubling{})
-      .among(halving_scan{}, true, of.its.power_of_two() ? 1 : 0.9)   // a bound
+      .among(halving_scan{})
       .at(of.pipelined(of.p - 2, per_byte), of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte));
 }
 
