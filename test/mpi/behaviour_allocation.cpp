@@ -2,10 +2,13 @@
 // No heap allocation per call once a communicator is warm, and none by a persistent collective from its making on.
 // MPI's own malloc does not count, nor does what vendor makes MPI do.
 #define BOOST_TEST_NO_MAIN
+#include <malloc.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include <colligo/colligo.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -20,9 +23,11 @@ namespace {
 
 thread_local bool counting = false;
 thread_local int counted = 0;
+thread_local std::int64_t kept = 0;   // bytes
 
 void* taken(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
+  kept += static_cast<std::int64_t>(malloc_usable_size(memory));
   if (counting) ++counted;
   return memory;
 }
@@ -38,16 +43,25 @@ int allocations_of(Call call) {
 
 }  // namespace
 
+namespace {
+
+void freed(void* memory) {
+  kept -= static_cast<std::int64_t>(malloc_usable_size(memory));
+  std::free(memory);
+}
+
+}  // namespace
+
 // The array and nothrow forms call these. Not inline: g++ would take free() for a mismatch of the new that it sees.
 [[gnu::noinline]] void* operator new(std::size_t bytes) { return taken(std::malloc(bytes ? bytes : 1)); }
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t boundary) {
   auto const to = static_cast<std::size_t>(boundary);
   return taken(std::aligned_alloc(to, (bytes + to - 1) / to * to + (bytes ? 0 : to)));
 }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { freed(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { freed(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { freed(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { freed(memory); }
 
 namespace {
 
@@ -186,7 +200,9 @@ BOOST_AUTO_TEST_CASE(this_program_sees_allocations) {
   BOOST_CHECK_EQUAL(
       allocations_of([] { ::operator delete(::operator new(64, std::align_val_t(64)), std::align_val_t(64)); }), 1);
   static std::vector<double> seen;   // not local, or compilers leave the allocation out
+  auto const before = kept;
   BOOST_CHECK_EQUAL(allocations_of([&] { seen.resize(1000); }), 1);
+  BOOST_CHECK(kept - before >= 8000 && kept - before < 9000);
 }
 
 BOOST_AUTO_TEST_CASE(calls_on_a_warm_communicator_allocate_nothing) {
@@ -235,6 +251,35 @@ BOOST_AUTO_TEST_CASE(nor_do_irregular_calls) {
       colligo::scatterv(fresh, std::span(in).first(all.size()), counts, std::span(out).first(mine.size()), 0);
     });
   }
+}
+
+// Of the counts that calls had, of their plans, and of requests: a call more of the same size takes no more memory.
+BOOST_AUTO_TEST_CASE(what_is_kept_for_calls_that_come_again_is_bounded) {
+  boost::mpi::communicator const world, fresh(world, boost::mpi::comm_duplicate);
+  if (world.size() == 1) return;
+  auto const p = static_cast<std::size_t>(world.size()), me = static_cast<std::size_t>(world.rank());
+  std::vector<double> const in(500000, 1.0);
+  std::vector<double> out(500000);
+  auto const irregular = [&](std::size_t n) {
+    std::vector<std::size_t> counts(p, 0);
+    counts[0] = 100000 - n, counts[1] = n;
+    auto const by = colligo::named("pipelined_circulant:block=1k@messages");
+    colligo::all_gatherv(fresh, std::span(in).first(counts[me]), std::span(out).first(100000), counts, by);
+  };
+  irregular(0);
+  auto const before_plans = kept;
+  for (std::size_t n = 1; n < 40; ++n) irregular(n), irregular(n);
+  auto const on_any = [&](std::int64_t bytes) {
+    return boost::mpi::all_reduce(world, bytes, boost::mpi::maximum<std::int64_t>());
+  };
+  auto const plans = on_any(kept - before_plans);
+  BOOST_CHECK_MESSAGE(plans > 1 << 18 && plans < 17 << 16, "plans keep " << plans << " bytes");
+  auto const before_requests = kept;
+  for (std::size_t i = 0; i < 6; ++i)
+    colligo::iall_reduce(fresh, std::span(in).first(400000 + i), std::span(out).first(400000 + i), std::plus<>{},
+                         colligo::named("recursive_doubling@messages")).wait();
+  auto const requests = on_any(kept - before_requests);
+  BOOST_CHECK_MESSAGE(requests > 3 << 20 && requests < 9 << 19, "requests keep " << requests << " bytes");
 }
 
 BOOST_AUTO_TEST_CASE(nor_do_calls_along_trees_and_over_hosts) {

@@ -8,8 +8,7 @@
 /// Cost     with h hosts of m ranks and blocks of b bytes: within the host m - 1 messages of (1 + h/m m) b, between
 ///          hosts h/m of m m b, within the host m - 1 of h/m m b, h/m rounded up; messages of a step pair off as in
 ///          direct, equal to the recorded schedule where m is a power of two and h a multiple of 2 m
-/// Own work every block copied about five times; steps beside that are not said, two or three times as many as of the
-///          moves where hosts are uneven
+/// Own work every block copied about five times, and 20 steps for each copy to find its group
 /// Needs    any p, any levels, blocks of one length; room for four times what a rank sends, more if a group
 ///          has few leaders
 /// Order    nothing is combined
@@ -64,7 +63,7 @@ struct bundles_by_level {
         double copies = 2. * in.parts + 2. * static_cast<double>(detail::most_bundled(its, innermost));
         for (int level = innermost; level < outermost; level = its.named_after(level))
           copies += static_cast<double>(detail::most_bundled(its, level));
-        return own_work{copies, copies * static_cast<double>(in.longest())};
+        return own_work{copies, copies * static_cast<double>(in.longest()), 20 * copies};
       });
     }
 

@@ -5,6 +5,7 @@
 /// Picture  levels 2 x 2   0-1 2-3   0-2 1-3     levels 3 x 2   0-1-2 3-4-5   0-3 1-4 2-5
 /// Cost     the sum over levels of direct's with as many ranks as the level joins groups, each with the whole vector:
 ///          equal to the recorded schedule where groups of a level have as many parts
+/// Own work without the levels, where not all would combine in the same order, all_reduce takes 90 p steps
 /// Needs    any p, any levels: a rank of a larger group reads a smaller one's members round again; where groups of a
 ///          host differ others take their place. Without levels that are known there are rounds of 4 to 9 by rank
 ///          numbers
@@ -68,6 +69,10 @@ struct direct_by_level {
                  [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, all, all); });
     }
 
+    own_work work(blocks const& vector, std::size_t) const {
+      bool const without = this->tag.levels && !this->tag.levels->for_whole().pairs_off();
+      return {0, 0, without ? 90. * vector.parts : 0};
+    }
     double cost(machine const& m, int p, std::size_t n) const {
       return n == 0 ? 0 : this->tag.exchange(m, p, static_cast<double>(n * sizeof(T)));
     }

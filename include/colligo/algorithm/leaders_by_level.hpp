@@ -102,11 +102,12 @@ struct leaders_by_level {
         detail::along_leaders(its, step.rank(), root, false, along::outermost,
                               [&](auto own, int others, auto const& peer, auto const& part) {
           if (Combines) places.copy_all(step, false);
+          detail::in_order_of_ranks const in_order(its, others, peer);
           step(listed{2 * others, [&](int i) -> operand {
                         int const k = i - others;
                         if (k < 0) return send{peer(i), places(Combines ? part(i) : own)};
                         if (!Combines) return recv{peer(k), places(part(k))};
-                        return fold{peer(detail::in_order_of_ranks(its, k, others, peer)), places(own)};
+                        return fold{in_order(k), places(own)};
                       }});
         });
         detail::pass_along_leaders(its, step, root, true, along::below_outermost, [&](nest::group some) {

@@ -86,7 +86,8 @@ struct pipelined_circulant {
       return detail::room_for_lists(of_rank, element_size, knob.block, byte);
     }
     own_work work(blocks const& of_rank, std::size_t element_size) const {
-      return detail::work_of_lists(of_rank, element_size, knob.block, byte, Combines ? 1 : 2);
+      auto const cut = detail::cut_for_lists(of_rank, element_size, knob.block, byte);
+      return detail::work_of_lists(of_rank, cut, Combines ? 1 : 2, [](int) {});
     }
     double cost(machine const& m, int p, std::size_t n) const {
       return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, byte, per_byte<Combines>(m));

@@ -6,7 +6,8 @@
 /// Cost     with f parts joined by a level, the sum over levels of f - 1 messages in turn, the last one-way, and as
 ///          many combinations, and over all but the last level of f - 1 one-way messages and at most two
 ///          combinations: equal to the recorded schedule where groups of a level have as many parts
-/// Own work about 4 copies and merges a level
+/// Own work with f parts joined by a level, at most f + 1 copies and merges; n elements are copied beyond two levels,
+///          exclusive_scan 2 n; without levels 87 p steps
 /// Needs    any p; levels whose groups hold consecutive ranks, otherwise it goes without; memory for as many vectors as
 ///          there are levels and parts of one
 /// Order    kept
@@ -92,8 +93,11 @@ struct scan_by_level {
     }
     own_work work(blocks const& vector, std::size_t) const {
       return with(vector.parts, [&](nest const& its) {
-        double const most = its.levels() * (most_parts(its) + 3.0);
-        return own_work{most, its.levels() * static_cast<double>(vector.whole.size())};
+        double moves = 2 * (its.levels() - 1) + !Inclusive;
+        for (int level = 0; level < its.levels(); ++level) moves += its.most(level) - 1;
+        double const without = tag.levels && !tag.levels->consecutive() ? 87 * vector.parts : 0;
+        int const copies = (its.levels() > 2 || !Inclusive) + !Inclusive;
+        return own_work{moves, copies * static_cast<double>(vector.whole.size()), without};
       });
     }
 

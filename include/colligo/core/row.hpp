@@ -118,7 +118,7 @@ class row : public row_base {
   }
   void resize(std::size_t n) {
     reserve(n);
-    for (; size_ < n; ++size_) ::new (end()) T();
+    for (T *its = end(), *behind = data() + n; its < behind; ++its) ::new (its) T();
     size_ = n;
   }
   T& push_back(T const& value) {

@@ -73,6 +73,7 @@ class running final : public kept_with_port {
   rank_plan plan_;
   working_place place_;               // result_ is the memory that is not the user's
   bool copies_input_ = false, uses_memory_ = false, reusable_ = false;
+  std::size_t bytes_ = 0;             // of its own, if it is reusable
   std::optional<room> result_, input_;
   values<std::byte const> in_;
   values<std::byte> out_, beyond_;

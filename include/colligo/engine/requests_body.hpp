@@ -15,6 +15,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
+inline constexpr std::size_t most_bytes_of_spares = 4 << 20;   // of a communicator: as blocking calls keep
 inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
 
 COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by,
@@ -71,10 +72,9 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   memory_.received.of_size(of.bytes(received));
   memory_.combined.of_size(of.bytes(combined));
   memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
-  constexpr std::size_t little = 4 << 20;   // bytes: as blocking calls keep theirs, but four of them
   std::size_t const beside = place_.beside.size() + (copies_input_ ? its_.in.covers.size() : 0);
-  std::size_t const its_own = of.bytes(beside + received + combined) + plan_.operands.size() * sizeof(operand);
-  reusable_ = !persistent && its_own <= little && what.equals_by_bytes(by.tag());
+  bytes_ = of.bytes(beside + received + combined) + plan_.operands.size() * sizeof(operand);
+  reusable_ = !persistent && bytes_ <= most_bytes_of_spares && what.equals_by_bytes(by.tag());
 }
 
 COLLIGO_BODY void running::work_on_arguments() {
@@ -131,6 +131,9 @@ COLLIGO_BODY void running::leave(owner<running> its) {
   auto& spares = its->port_.spare_requests;   // the latest comes first
   for (std::size_t i = spares.size() - 1; i > 0; --i) spares[i] = std::move(spares[i - 1]);
   spares.front() = std::move(its);
+  std::size_t all = 0;
+  for (auto& spare : spares)
+    if (spare && (all += static_cast<running const&>(*spare).bytes_) > most_bytes_of_spares) spare.reset();
 }
 
 COLLIGO_BODY void end_running::operator()(running* its) const { running::leave(owner<running>(its)); }

@@ -54,7 +54,14 @@ inline std::size_t most_led_by_one(nest const& its, int below) {
 
 /// Blocks of the largest group of that level for those whom one of its places leads for, at most.
 inline std::size_t most_bundled(nest const& its, int below) {
-  return static_cast<std::size_t>(its.largest(below)) * most_led_by_one(its, below);
+  std::size_t most = 0;
+  int const fewest = its.smallest(below), ranks = its.largest(below);
+  for (int level = its.named_after(below); level < its.levels(); level = its.named_after(level)) {
+    int const finer = its.named_before(level), parts = its.fewest_and_most(level, finer).second;
+    int const led = std::min(ranks * ((parts + fewest - 1) / fewest), parts + ranks - 1);
+    most += static_cast<std::size_t>(led) * static_cast<std::size_t>(its.largest(finer));
+  }
+  return most;
 }
 
 /// Where a rank keeps bundles, in slots of one block each: two areas for messages, then for each level but the last a

@@ -62,7 +62,8 @@ template <steps Step>
 void fold_along_leaders(nest const& its, Step& step, range all, int root, along which) {
   along_leaders(its, step.rank(), root, false, which, [&](auto, int others, auto const& peer, auto const&) {
     if (others == 0) return step(send{peer(0), all});
-    step(listed{others, [&](int k) { return fold{peer(in_order_of_ranks(its, k, others, peer)), all}; }});
+    in_order_of_ranks const in_order(its, others, peer);
+    step(listed{others, [&](int k) { return fold{in_order(k), all}; }});
   });
 }
 

@@ -89,10 +89,9 @@ inline double least_steps_for_cut(blocks const& of_rank, circulant_cut const& cu
 }
 
 /// A rank's own work, at most: it looks at all blocks to cut them, at data that are cut in every round, and packs;
-/// `copies` of all, not counting combinations.
-inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, std::size_t block, double per_byte,
-                              int copies) {
-  circulant_cut const cut = cut_for_lists(of_rank, element_size, block, per_byte);
+/// `copies` of all, not counting combinations. Calls f(rank) for those whose data are cut, in order.
+template <class F>
+own_work work_of_lists(blocks const& of_rank, circulant_cut const& cut, int copies, F const& f) {
   double const p = of_rank.parts, q = ceil_lg(of_rank.parts);
   if (of_rank.whole.empty() || q == 0) return {};
   bool const from_one = from_one_rank(of_rank);
@@ -102,6 +101,7 @@ inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, s
     segments = cut.of({0, of_rank.longest()}).parts;
     int next = 0;
     of_rank.for_each_longer(cut.least, [&](int r) {
+      f(r);
       ++cut_ranks;
       if (next < r) stretches += !of_rank.span(next, r).empty();
       next = r + 1;
@@ -135,23 +135,30 @@ inline own_work work_of_lists(blocks const& of_rank, std::size_t element_size, s
 inline double time_of_lists(machine const& m, blocks const& of_rank, std::size_t element_size, std::size_t block,
                             double typically, double per_byte, int copies) {
   circulant_cut const cut = cut_for_lists(of_rank, element_size, block, typically);
-  own_work alone = work_of_lists(of_rank, element_size, block, typically, copies);
-  if (from_one_rank(of_rank))
+  if (from_one_rank(of_rank)) {
+    own_work const alone = work_of_lists(of_rank, cut, copies, [](int) {});
     return circulant_volume(of_rank, element_size).time(m.alpha, per_byte, static_cast<double>(cut.segments)) +
            m.alone(alone, static_cast<double>(element_size));
+  }
   double const most = static_cast<double>(cut.segments), of_least = 1 / static_cast<double>(cut.least);
   auto const segment_of = [&](std::size_t data) {
     if (data <= cut.least) return data;
     double const length = static_cast<double>(data);
     return static_cast<std::size_t>(length / std::min(most, std::ceil(length * of_least)));
   };
-  std::size_t cut_ranks = 0;
   row<std::size_t> begin(static_cast<std::size_t>(of_rank.parts) + 1);
-  for (std::size_t r = 0; r + 1 < begin.size(); ++r) {
-    std::size_t const data = of_rank.offsets[r + 1] - of_rank.offsets[r];
-    begin[r + 1] = begin[r] + segment_of(data);
-    cut_ranks += data > cut.least;
-  }
+  std::size_t at = 0, cut_ranks = 0, less = 0;
+  auto const up_to = [&](int rank) {
+    std::size_t const from = at;
+    at = static_cast<std::size_t>(rank) + 1;
+    std::transform(of_rank.offsets + from, of_rank.offsets + at, begin.begin() + from,
+                   [before = of_rank.offsets[0] + less](std::size_t offset) { return offset - before; });
+  };
+  own_work alone = work_of_lists(of_rank, cut, copies, [&](int r) {
+    up_to(r);
+    ++cut_ranks, less += of_rank[r].size() - segment_of(of_rank[r].size());
+  });
+  up_to(of_rank.parts);
   block_lengths const lengths{segment_of(of_rank.longest()), segment_of(of_rank.shortest())};
   blocks const last{{0, begin.back()}, of_rank.parts, begin.begin(), 0, 0, &lengths};
   circulant_volume const volume(last, element_size);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../core/machine.hpp"
+#include "../core/row.hpp"
 #include "../core/run_list.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -251,16 +252,39 @@ auto with_nest(nest const* levels, int p, F const& f) {
   return levels ? f(*levels) : f(nest(p));
 }
 
-/// Which of `count` peers, peer(0), peer(1) ..., of different groups of a level, is the i-th in the order of ranks.
+/// `count` peers, peer(0), peer(1) ..., of different groups of a level, in the order of ranks. Where that is another
+/// one few are sorted; of many each is searched for, because no call may allocate.
 template <class Peer>
-int in_order_of_ranks(nest const& its, int i, int count, Peer const& peer) {
-  if (its.pairs_off()) return i;
-  for (int k = 0;; ++k) {
-    int before = 0;
-    for (int j = 0; j < count; ++j) before += peer(j) < peer(k);
-    if (before == i) return k;
+class in_order_of_ranks {
+ public:
+  in_order_of_ranks(nest const& its, int count, Peer const& peer) : its_(its), count_(count), peer_(peer) {
+    if (its.pairs_off() || count > few) return;
+    for (int k = 0; k < count; ++k) sorted_[static_cast<std::size_t>(k)] = peer(k);
+    sort_numbers(sorted_.data(), static_cast<std::size_t>(count), nullptr,
+                 [](void const*, int a, int b) { return a < b; });
   }
-}
+  int operator()(int i) const {
+    if (its_.pairs_off()) return peer_(i);
+    if (count_ <= few) return sorted_[static_cast<std::size_t>(i)];
+    int low = 0;
+    for (int high = its_.size() - 1; low < high;) {   // i of them are lower ranks
+      int const middle = low + (high - low) / 2;
+      int up_to = 0;
+      for (int k = 0; k < count_; ++k) up_to += peer_(k) <= middle;
+      if (up_to > i) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+ private:
+  static constexpr int few = 64;
+
+  nest const& its_;
+  int count_;
+  Peer const& peer_;
+  std::array<int, few> sorted_;
+};
 
 /// Of policies whose tag has levels.
 template <class Tag>

@@ -32,9 +32,10 @@ struct slices_of_level {
   void combine(F const& slice) const {
     int const theirs = slices - leads(), of_mine = leads() ? parts - 1 : 0;   // messages
     auto const others = [this](int i) { return peer(other(i, mine)); };
+    in_order_of_ranks const in_order(its, of_mine, others);
     step(listed{theirs + of_mine, [&](int i) -> operand {
                   if (int const part = other(i, mine); i < theirs) return send{peer(part), slice(part)};
-                  return fold{others(in_order_of_ranks(its, i - theirs, of_mine, others)), slice(mine)};
+                  return fold{in_order(i - theirs), slice(mine)};
                 }});
   }
   /// The own slice to all, and theirs.
