@@ -13,6 +13,7 @@
 ///          equal to the recorded schedule where p divides n; with a radix k the rounds are those of windows p, p/k,
 ///          p/k^2 ..., rounded up, and one that begins with w and leaves d costs alpha and, for each of its messages
 ///          but the first, of which there are ceil(w/d) - 2, alpha_further
+/// Own work of blocks at offsets 25 q steps to find them
 /// Needs    any p, any root; for reductions a commutative functor
 /// Order    not kept; same bits on all ranks (each block is reduced by one rank)
 /// Prefer   long vectors on any number of ranks; all_gather of short ones. A radix above 2 if the start-ups of messages
@@ -48,6 +49,8 @@ struct circulant {
     constexpr void operator()(Step& step, blocks const& block) const {
       detail::reduce_scatter_on_circulant(step, block, knob.for_ranks(step.size()));
     }
+
+    constexpr own_work work(blocks const& block, std::size_t) const { return to_find(block); }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta + m.gamma, knob.for_ranks(p));
@@ -88,6 +91,8 @@ struct circulant {
       detail::all_gather_on_circulant(step, block, knob.for_ranks(step.size()));
     }
 
+    constexpr own_work work(blocks const& block, std::size_t) const { return to_find(block); }
+
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta, knob.for_ranks(p));
     }
@@ -121,6 +126,9 @@ struct circulant {
   };
 
  private:
+  static constexpr own_work to_find(blocks const& block) {
+    return {0, 0, block.is_even() ? 0 : 25. * ceil_lg(block.parts)};
+  }
   constexpr int for_ranks(int p) const { return detail::radix_for(p, radix); }
 };
 
