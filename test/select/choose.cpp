@@ -317,6 +317,9 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
   CHECK(over(scatterv, 32, 4, 1024, false, true) == "leaders_by_level");
   CHECK(over(all_to_all, 32, 4, 32 * 8, false, true) == "bundles_by_level");
   CHECK(over(all_to_all, 32, 4, 32 * 4096) == "pairwise");
+  nest const hosts_of_8 = nest::of_hosts(std::vector{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(choose(all_to_all, situation_over(hosts_of_8, 16 << 14, true, {3e-6, 0.8e-9, 1e-10, 1, 1, 0.1}))
+            .as<pairwise>()->window == 64);
   CHECK(over(scan, 32, 4, 8, false) == "scan_by_level");
   CHECK(over(exclusive_scan, 32, 4, 8, false) == "scan_by_level");
   CHECK(over(scan, 32, 4, 8, false, true) == "recursive_doubling");
