@@ -203,7 +203,7 @@ void print_memory() {
   struct host_size { int p; std::vector<int> levels; };
   std::cout << "p,levels,used_by,shared_MiB,own_MiB\n";
   for (auto const& [p, sizes] : {host_size{2, {}}, {8, {}}, {16, {4}}, {32, {4}}, {64, {4, 16}}, {128, {4, 16}},
-                                 {72, {}}, {288, {72}}}) {
+                                 {72, {}}, {281, {72}}, {288, {72}}}) {
     nest const levels = nest::of_sizes(p, sizes);
     std::size_t const before = heap();
     counted::host host(static_cast<std::size_t>(p));

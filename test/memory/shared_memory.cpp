@@ -379,10 +379,10 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
   CHECK(hosts.shared_bytes() < std::size_t{32} << 20);
 }
 
-TEST_CASE("what automatic takes on 64, 128 and 288 ranks with a core each stays in O(p lg p)") {
+TEST_CASE("what automatic takes on hosts whose ranks have a core each stays in O(p lg p), whether groups are even") {
   struct host_size { int p; std::array<int, 2> levels; int mebibytes; };
-  for (auto const& [p, sizes, mebibytes] : {host_size{64, {4, 16}, 12}, {128, {4, 16}, 24}, {288, {72, 4}, 64},
-                                          {288, {72, 1}, 64}}) {
+  for (auto const& [p, sizes, mebibytes] :
+       {host_size{64, {4, 16}, 12}, {121, {4, 16}, 23}, {128, {4, 16}, 22}, {281, {72, 4}, 56}, {288, {72, 4}, 56}}) {
     counted::host its(static_cast<std::size_t>(p));
     counted::prepare_all(its, p, nest::of_sizes(p, sizes));
     INFO(p << " ranks");

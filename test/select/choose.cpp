@@ -317,6 +317,9 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
   CHECK(over(scatterv, 32, 4, 1024, false, true) == "leaders_by_level");
   CHECK(over(all_to_all, 32, 4, 32 * 8, false, true) == "bundles_by_level");
   CHECK(over(all_to_all, 32, 4, 32 * 4096) == "pairwise");
+  nest const hosts_of_8 = nest::of_hosts(std::vector{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(choose(all_to_all, situation_over(hosts_of_8, 16 << 14, true, {3e-6, 0.8e-9, 1e-10, 1, 1, 0.1}))
+            .as<pairwise>()->window == 64);
   CHECK(over(scan, 32, 4, 8, false) == "scan_by_level");
   CHECK(over(exclusive_scan, 32, 4, 8, false) == "scan_by_level");
   CHECK(over(scan, 32, 4, 8, false, true) == "recursive_doubling");
@@ -335,6 +338,40 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
   CHECK(whole_up_to(8, {3e-6, 0.8e-9, 1e-10, 1, 1, 0.1}) == 997);
   CHECK(whole_up_to(8, typical) == 1758);
   CHECK(whole_up_to(8, {1e-6, 1e-10, 1e-10, 1, 1, 0.2}) == 1934);
+}
+
+TEST_CASE("sites far away from each other: blocks cross once for each pair of them, short ones in a message") {
+  std::vector<int> hosts, sites;
+  for (int r = 0; r < 64; ++r) hosts.push_back(r / 8), sites.push_back((r >= 24) + (r >= 32));
+  nest const by_host = nest::of_hosts(hosts);
+  nest const its(64, {hosts, sites}, {distance::host, distance::network, distance::network});
+  std::array const ranks{24u, 8u, 32u};
+  CHECK(its.joins_hosts());
+  CHECK_FALSE(by_host.joins_hosts());
+  for (collective const what : {collective::all_gather, collective::all_to_all})
+    for (machine const& m : {typical, machine{3e-6, 0.8e-9, 1e-10}, machine{30e-3, 1e-9, 1e-10}})
+      for (std::size_t const bytes : {8u, 1024u, 65536u}) {
+        std::size_t const n = 64 * bytes;
+        auto const by = choose(what, {.vector = blocks{{0, n}, 64}, .element_size = 1, .hosts = &by_host,
+                                      .levels = &its, .network = m});
+        auto const said = detail::with_tag(by, [&](auto tag) {
+          if constexpr (requires { tag.levels; }) tag.levels = &its;
+          return record(chosen_algorithm(tag), what, 64, n);
+        });
+        std::array<std::array<std::size_t, 3>, 3> crossed{}, messages{};
+        for (message const& each : said.messages_in_order()) {
+          auto const from = static_cast<std::size_t>(sites[static_cast<std::size_t>(each.from)]);
+          auto const to = static_cast<std::size_t>(sites[static_cast<std::size_t>(each.to)]);
+          crossed[from][to] += each.sent.elements.size(), ++messages[from][to];
+        }
+        INFO(name_of(what) << ", " << bytes << " B by " << detail::name_of(by));
+        for (std::size_t a = 0; a < 3; ++a)
+          for (std::size_t b = 0; b < 3; ++b) {
+            if (a == b) continue;
+            CHECK(crossed[a][b] == bytes * ranks[a] * (what == collective::all_to_all ? ranks[b] : 1));
+            if (bytes == 8) CHECK(messages[a][b] == 1);
+          }
+      }
 }
 
 TEST_CASE("levels on one host: the cheapest for what lines cost in caches, sockets and between them") {

@@ -143,8 +143,10 @@ class segment_layout {
     if (to == ranks_) return ranks_ <= 16 ? together : together / 4;
     return std::max(least, floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)));
   }
-  /// Bytes of a ring to an audience.
-  constexpr std::size_t capacity_among() const { return std::max(capacity(0), capacity(ranks_) / 4); }
+  /// Bytes of a ring to an audience; of many ranks, whose chunks are of 1 KiB, seven chunks.
+  constexpr std::size_t capacity_among() const {
+    return std::max(capacity(0), capacity(ranks_) / (ranks_ <= 64 ? 4 : 8));
+  }
 
  private:
   static constexpr std::size_t floor_to_power_of_two(std::size_t n) {

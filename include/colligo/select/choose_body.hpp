@@ -159,12 +159,15 @@ template <class Lazy = void>
 any_algorithm choose_all_to_all(cheapest<collective::all_to_all> all) {
   costs const& of = all.of();
   auto const root = static_cast<std::size_t>(std::ceil(std::sqrt(of.p)));
-  return all.among(pairwise{})
-      .among(pairwise{.window = few_for_direct}, of.overlaps(), sharing_links)
-      .among(bruck{})
-      .among(bruck{.radix = 4})
+  // Ranks of a host share its link whatever they do. Other sites are farther away than prices say: blocks go there
+  // once, and do not wait for each other.
+  bool const has_sites = of.its.hosts && of.its.levels && of.its.levels->joins_hosts();
+  return all.among(pairwise{}, !has_sites)
+      .among(pairwise{.window = few_for_direct}, of.overlaps() || has_sites, of.its.hosts ? 1 : sharing_links)
+      .among(bruck{}, !has_sites)
+      .among(bruck{.radix = 4}, !has_sites)
       .at(of.reads_of_all(of.bytes / of.p), direct{}, of.in_memory)
-      .among(bruck{.radix = root});
+      .among(bruck{.radix = root}, !has_sites);
 }
 
 // Ranks do not know each other's counts. Where padding pays if all blocks are short, they ask for the longest one first

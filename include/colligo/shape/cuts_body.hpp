@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -42,6 +43,7 @@ class cuts {
       for (std::size_t g = 1; g < level.size(); ++g)
         number.resize(static_cast<std::size_t>(level[g]), static_cast<int>(g));
     }
+    for (bounds const& level : known_) most_.push_back(parts_of(level, known_.back(), true));
   }
 
   static bounds joined(bounds const& below, bounds const& within, joined_groups const& by) {
@@ -62,6 +64,8 @@ class cuts {
   }
 
   friend bool operator==(cuts const& a, cuts const& b) { return a.known_ == b.known_ && a.far_ == b.far_; }
+
+  std::size_t ranks() const { return number_.back().size(); }
 
   /// For vectors of so many bytes.
   rounds best(double bytes, bool whole) {
@@ -90,7 +94,7 @@ class cuts {
   };
 
   state alone() const {
-    state its{.groups = bounds(number_.back().size() + 1)};
+    state its{.groups = bounds(ranks() + 1)};
     std::iota(its.groups.begin(), its.groups.end(), 0);
     its.leads = its.groups;
     return its;
@@ -114,6 +118,20 @@ class cuts {
         if (last - first == n) return;   // nobody is farther
       }
     }
+  }
+
+  // Whether these places are as near to each other as the latest ones.
+  bool are_as_before() {
+    bool as_before = places_.size() == nearest_.size();
+    nearest_.resize(places_.size());
+    for (std::size_t i = 1; i < places_.size(); ++i) {
+      auto const its = static_cast<std::size_t>(places_[i]), last = static_cast<std::size_t>(places_[i - 1]);
+      int level = 0;   // that it shares with the one before
+      while (number_[static_cast<std::size_t>(level)][its] != number_[static_cast<std::size_t>(level)][last]) ++level;
+      as_before = as_before && nearest_[i] == level;
+      nearest_[i] = level;
+    }
+    return as_before;
   }
 
   // A line's way there and back, what each message takes, and each byte of it: nanoseconds, by distance.
@@ -151,6 +169,8 @@ class cuts {
   state after_whole(state const& its, bounds groups) {
     state next{.groups = std::move(groups)};
     double longest = 0;
+    int readers_before = 0;
+    nearest_.clear();
     auto first = its.groups.begin();
     for (std::size_t g = 1; g < next.groups.size(); ++g) {
       auto const last = std::lower_bound(first, its.groups.end(), next.groups[g]);
@@ -161,6 +181,8 @@ class cuts {
       for (int i = 0; i < most; ++i) {
         places_.clear();
         for (auto part = first; part != last; ++part) places_.push_back(*part + i % (part[1] - part[0]));
+        bool const as_before = are_as_before();
+        if (readers <= std::exchange(readers_before, readers) && as_before) continue;
         count_reads(places_, static_cast<int>(places_.size()));
         double longest_here = longest - (readers - 1) * reader;
         take_longest(static_cast<int>(places_.size()), bytes_, combined, longest_here, next.busiest);
@@ -179,6 +201,7 @@ class cuts {
     double const length = bytes_ / next.slices;
     double out = 0, back = 0;
     std::ptrdiff_t first = 0;
+    nearest_.clear();
     for (std::size_t g = 1; g < next.groups.size(); ++g) {
       auto const last = std::ranges::lower_bound(its.groups, next.groups[g]) - its.groups.begin();
       for (int slice = 0; slice < its.slices; ++slice) {
@@ -186,6 +209,7 @@ class cuts {
         for (auto part = first; part != last; ++part)
           places_.push_back(its.leads[static_cast<std::size_t>(part * its.slices + slice)]);
         next.leads.insert(next.leads.end(), places_.begin(), places_.begin() + cut);
+        if (are_as_before()) continue;
         count_reads(places_, cut);
         int const parts = static_cast<int>(last - first);
         messages of_leaders;
@@ -199,50 +223,77 @@ class cuts {
     return next;
   }
 
-  // What is left to do: a way to the farthest rank, out and back, and bytes of all others.
-  double at_least(state const& its) const {
-    if (its.groups.size() == 2) return 0;
-    double const far = way[static_cast<int>(far_.back())];
-    if (whole_) return far + message[0] + bytes_ * (byte[0] + combined);
-    double const left = bytes_ * (1.0 / its.slices - 1.0 / its.groups.back());
-    return 2 * far + left * (2 * byte[0] + combined);
+  // About what is left to do from this many groups on, in one round or also in two. Across a level's borders messages
+  // take longer: one for each of the groups within them, in one round or two as well.
+  double at_least(int groups, int slices, int left) const {
+    double const ways = whole_ ? 1 : 2, bytes = whole_ ? bytes_ : 0;
+    double const pieces = bytes_ * (1.0 / slices - 1.0 / static_cast<double>(ranks()));
+    double least = whole_ ? 0 : pieces * (2 * byte[0] + combined);
+    double nearer_way = whole_ ? reader : 0, nearer = -nearer_way - bytes * combined;
+    for (std::size_t level = 0; level < known_.size(); ++level) {
+      auto const far = static_cast<std::size_t>(far_[level]);
+      double const some = level == 0 ? groups : std::min(groups, most_[level - 1]);
+      double const each = message[far] + bytes * byte[far];
+      auto const of_round = [&](double f) { return ways * (way[far] - nearer_way + (f - 1) * (each - nearer)); };
+      if (some > 1) least += left > 1 ? std::min(of_round(some), 2 * of_round(std::sqrt(some))) : of_round(some);
+      nearer_way = way[far], nearer = each;
+    }
+    return least;
+  }
+  // Of the round that makes such groups, and what is left to do after it.
+  double at_least(state const& its, bounds const& groups, int left) const {
+    int const most = parts_of(its.groups, groups, true), cut = parts_of(its.groups, groups, false);
+    int const slices = whole_ ? 1 : its.slices * cut;
+    double const length = bytes_ / slices, each = message[0] + length * byte[0];
+    double const out = way[0] + (most - 1) * (each + length * combined);
+    double const back = whole_ ? 0 : way[0] + std::min(most - 1, cut) * each;
+    return its.spent + out + back + at_least(parts_of(groups, known_.back(), true), slices, left);
   }
 
+  struct candidate {
+    joined_groups by;
+    bounds groups;
+    double at_least;
+  };
+  // The most promising rounds first.
   void go_on(state const& its, rounds& some) {
     std::size_t const last = known_.size() - 1;
-    auto const and_then = [&](joined_groups const& by, auto const& f) {
-      state const next = after(its, joined(its.groups, known_[by.level], by));
-      if (next.spent + at_least(next) >= least_) return;
-      some.push_back({by, next.busiest});
-      f(next);
-      some.pop_back();
+    int const left = most_rounds - 1 - static_cast<int>(some.size());
+    std::vector<candidate> next;
+    auto const consider = [&](joined_groups const& by) {
+      bounds groups = joined(its.groups, known_[by.level], by);
+      bool const is_known = by.each != 0 && (groups == its.groups || groups == known_[last]);
+      if (is_known || (!next.empty() && groups == next.back().groups)) return;
+      double const least = at_least(its, groups, left);
+      if (least < least_) next.push_back({by, std::move(groups), least});
     };
-    bool const is_last = some.size() + 1 == most_rounds;
-    if (is_last || parts_of(its.groups, known_[last], true) <= most_at_last)
-      and_then({last, 0, false}, [&](state const& all) { least_ = all.spent, best_ = some; });
-    if (is_last) return;
-    for (std::size_t level = 0; level <= last; ++level) {
+    if (left == 0 || parts_of(its.groups, known_[last], true) <= most_at_last) consider({last, 0, false});
+    for (std::size_t level = 0; level <= last && left > 0; ++level) {
       bounds const& within = known_[level];
       if (!std::ranges::includes(its.groups, within)) continue;
       int const most = parts_of(its.groups, within, true);
-      bounds before;
       for (int each = 2; each <= std::min(most_joined, most); each += its.groups.back() > many ? each : 1)
-        for (bool const more : {false, true}) {
-          joined_groups const by{level, each, more};
-          bounds const next = joined(its.groups, within, by);
-          if (next == before || next == its.groups || next == known_[last]) continue;
-          before = next;
-          and_then(by, [&](state const& joined) { go_on(joined, some); });
-        }
-      if (level != last && most > 1 && most <= most_at_last)
-        and_then({level, 0, false}, [&](state const& joined) { go_on(joined, some); });
+        for (bool const more : {false, true}) consider({level, each, more});
+      if (level != last && most > 1 && most <= most_at_last) consider({level, 0, false});
+    }
+    std::ranges::sort(next, {}, &candidate::at_least);
+    for (candidate& each : next) {
+      if (each.at_least >= least_) return;
+      state const then = after(its, std::move(each.groups));
+      int const groups = parts_of(then.groups, known_[last], true);
+      if (then.spent + at_least(groups, then.slices, left) >= least_) continue;
+      some.push_back({each.by, then.busiest});
+      if (groups == 1) least_ = then.spent, best_ = some;
+      else go_on(then, some);
+      some.pop_back();
     }
   }
 
   std::vector<bounds> known_;
   std::vector<distance> far_;
+  std::vector<int> most_;   // groups of each level on a host
   std::vector<std::vector<int>> number_;   // of the group of each level that a place is in
-  std::vector<int> places_, nearer_;   // for count_reads
+  std::vector<int> places_, nearer_, nearest_;   // for count_reads
   std::vector<messages> reads_;
   rounds best_;
   double bytes_ = 0, least_ = 0;
@@ -269,7 +320,11 @@ struct best_cuts {
     return latest.front().its;
   }
   double const few = 2048, many = 32768;
-  best_cuts its{of.best(128, true), of.best(few, false), of.best(many, false)};
+  best_cuts its{of.best(64, true), of.best(few, false), of.best(many, false)};
+  // Beyond this many ranks fewer peers, each with memory of its own, are worth more than this.
+  double const nearly = of.ranks() > 128 ? 1.04 : 1, longer = 8 * many;
+  if (of.time(its.whole, few) < nearly * of.time(its.few, few)) its.few = its.whole;
+  if (of.time(its.few, longer) < nearly * of.time(its.many, longer)) its.many = its.few;
   if (its.few != its.many) {   // times grow evenly between these lengths
     double const saved = of.time(its.many, few) - of.time(its.few, few);
     double const lost = of.time(its.few, many) - of.time(its.many, many);

@@ -109,6 +109,8 @@ class nest {
     while (level >= 0 && how_far(level) >= far) --level;
     return level;
   }
+  /// There are racks or sites: levels of hosts below all ranks.
+  bool joins_hosts() const { return named_before(levels() - 1) > level_within(distance::network); }
   /// Ranks of the smallest and the largest group of a level.
   int smallest(int level) const { return level < 0 ? 1 : levels_[index(level)].ranks.first; }
   int largest(int level) const { return level < 0 ? 1 : levels_[index(level)].ranks.second; }
