@@ -136,14 +136,14 @@ class segment_layout {
   static constexpr std::size_t audience(std::size_t k) { return sizeof(rank_record) + k * sizeof(std::uint64_t); }
   static constexpr std::size_t channel(std::size_t to) { return audience(audiences) + to * sizeof(channel_places); }
 
-  /// Bytes. On hosts of few ranks all rings to single ranks together are as long as a second-level cache: in shorter
-  /// ones a store finds its line in the cache of its last reader, and ranks that share cores fill a ring, and give up
-  /// the core, more often.
+  /// Bytes. On hosts of few ranks all rings of a rank together, or both of a pair, are as long as a second-level cache.
+  /// In shorter ones a store finds its line in the cache of its last reader, and ranks that share cores fill a ring and
+  /// give up the core more often.
   constexpr std::size_t capacity(std::size_t to) const {
     constexpr std::size_t to_all = 256 * 1024, least = 4 * 1024;
     if (to == ranks_) return has_few() ? to_all : to_all / 4;
     std::size_t const together = has_few() ? 4 * to_all : to_all;
-    return std::max(least, floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)));
+    return std::clamp(floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)), least, 2 * to_all);
   }
   /// Bytes of a ring to an audience.
   constexpr std::size_t capacity_among() const { return std::max(capacity(0), capacity(ranks_) / 4); }
