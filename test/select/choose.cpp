@@ -230,7 +230,9 @@ TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks an
   CHECK(shared(collective::reduce, 2, 16384) == "direct");
   CHECK(shared(collective::reduce, 2, 16385) == "pipelined_chain");
   CHECK(shared(collective::reduce, 8, 4097) == "direct");
-  CHECK(shared(collective::scan, 8, 8) == "recursive_doubling");
+  CHECK(shared(collective::scan, 8, 8) == "pipelined_chain");   // they share cores
+  CHECK(shared(collective::exclusive_scan, 3, 1 << 20) == "pipelined_chain");
+  CHECK(shared(collective::exclusive_scan, 2, 1 << 20) == "recursive_doubling");
   CHECK(shared(collective::gatherv, 8, 8) == "linear");
   CHECK(shared(collective::barrier, 8, 0) == "direct");
 }
@@ -251,6 +253,7 @@ TEST_CASE("more than 8 ranks that share memory and have a core each: few rounds;
     CHECK(on_cores(broadcast, p, 1 << 20) == "pipelined_circulant");
     CHECK(on_cores(gather, p, 1 << 10) == "linear");
     CHECK(on_cores(barrier, p, 0) == "dissemination");
+    CHECK(on_cores(scan, p, 8) == "recursive_doubling");
     CHECK(on_cores(all_to_all, p, static_cast<std::size_t>(p) << 16) == "direct");
   }
   for (int const p : {12, 72, 96, 288}) {

@@ -14,7 +14,8 @@
 ///     + a ring for each channel with messages that are longer than go in lines (2 KiB; 1.4 KiB in calls without a
 ///       root; 448 bytes where q > 32):
 ///       256 KiB for the one to all (64 KiB where q > 16), otherwise max(4 KiB, 256 KiB / (q - 1) rounded down to a
-///       power of two); a quarter of the one to all for one to some ranks, an eighth where q > 64.
+///       power of two), up to q = 16 min(512 KiB, 1 MiB / (q - 1)); to some ranks as to one, at least 64 KiB, for
+///       q > 16 at least 16 KiB, for q > 64 at least 8 KiB.
 ///
 /// 128 ranks that each talk to 18 others: 0.7 + 5.1 + 9 MiB; to all: 0.7 + 2.2 + 8 MiB; all pairs of 128 ranks, with
 /// long messages: 0.7 + 36 + 64 MiB. A rank's own memory is 24 bytes for each other rank, and 250 for each channel.

@@ -103,8 +103,8 @@ class shared_host {
   std::size_t chunk_of(std::size_t element_size) const {
     return std::max<std::size_t>(1, std::min(largest_chunk_, limits_.chunks) / element_size);
   }
-  /// Whether elements of this size fit into the rings: with a chunk's header up to 64 KiB on hosts of at most 3 ranks,
-  /// 32 KiB of at most 5, 16 KiB of at most 9, 8 KiB of at most 17, 4 KiB of at most 33, 2 KiB of more.
+  /// Whether elements of this size fit into the rings: with a chunk's header up to 64 KiB on hosts of at most 9 ranks,
+  /// 32 KiB of at most 16, 8 KiB of 17, 4 KiB of at most 33, 2 KiB of more.
   bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
 
   /// Whether a message of that length is announced, and read in place if its sender can leave it there.

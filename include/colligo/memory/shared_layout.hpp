@@ -136,12 +136,14 @@ class segment_layout {
   static constexpr std::size_t audience(std::size_t k) { return sizeof(rank_record) + k * sizeof(std::uint64_t); }
   static constexpr std::size_t channel(std::size_t to) { return audience(audiences) + to * sizeof(channel_places); }
 
-  /// Bytes. All rings to single ranks together are larger than a first-level cache: with smaller rings readers would
-  /// wait for lines in the writer's cache, which halves the speed of long messages.
+  /// Bytes. On hosts of few ranks all rings of a rank together, or both of a pair, are as long as a second-level cache.
+  /// In shorter ones a store finds its line in the cache of its last reader, and ranks that share cores fill a ring and
+  /// give up the core more often.
   constexpr std::size_t capacity(std::size_t to) const {
-    constexpr std::size_t together = 256 * 1024, least = 4 * 1024;
-    if (to == ranks_) return ranks_ <= 16 ? together : together / 4;
-    return std::max(least, floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)));
+    constexpr std::size_t to_all = 256 * 1024, least = 4 * 1024;
+    if (to == ranks_) return has_few() ? to_all : to_all / 4;
+    std::size_t const together = has_few() ? 4 * to_all : to_all;
+    return std::clamp(floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)), least, 2 * to_all);
   }
   /// Bytes of a ring to an audience; of many ranks, whose chunks are of 1 KiB, seven chunks.
   constexpr std::size_t capacity_among() const {
@@ -149,6 +151,7 @@ class segment_layout {
   }
 
  private:
+  constexpr bool has_few() const { return ranks_ <= 16; }
   static constexpr std::size_t floor_to_power_of_two(std::size_t n) {
     std::size_t power = 1;
     while (2 * power <= n) power *= 2;

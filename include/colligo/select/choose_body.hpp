@@ -236,7 +236,7 @@ chosen_algorithm choose_for(situation const& s) {
   if constexpr (combines(C))
     if (s.stable && !s.exact) return choose_stable<C>(s);
   if (!s.hosts && !s.on_many_cores()) {
-    if (s.shared) return choose_shared(C, s.p(), s.bytes());
+    if (s.shared) return choose_shared(C, s.p(), s.bytes(), s.cores);
     costs const of(s);
     return choose_by_formula(cheapest<C>(of));
   }
