@@ -43,85 +43,94 @@ struct direct {
 
   static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};
 
-  template <class T, class Op>
-  struct all_reduce {
+ private:
+  // Of vectors that are not combined whole each rank combines a slice, and collect(slices) follows: in windows of p
+  // slices, as even as possible.
+  template <class T>
+  struct whole_or_in_slices {
     direct const& knob;
-    static constexpr bool ordered = true;
+    static constexpr bool ordered = true, sequential = true;
+
+    template <steps Step, class Whole, class Collect>
+    constexpr void run(Step& step, range all, Whole const& whole, Collect const& collect) const {
+      int const p = step.size();
+      std::size_t const element = element_size<T>(step);
+      if (all.size() * element <= knob.slices) return whole();
+      blocks const windows{all, windows_of(p, all.size(), element)};
+      for (int w = 0; w < windows.parts; ++w) {
+        blocks const slice{windows[w], p};
+        detail::exchange_slices(step, slice);
+        collect(slice);
+      }
+    }
+    constexpr formula exact_for(machine const&, int, std::size_t n) const {
+      return exact_if(n * sizeof(T) <= knob.slices);
+    }
+    constexpr int windows_of(int p, std::size_t n, std::size_t element) const {
+      std::size_t const longest = std::max<std::size_t>(1, knob.window / element) * static_cast<std::size_t>(p);
+      return static_cast<int>((n + longest - 1) / longest);
+    }
+  };
+
+ public:
+  template <class T, class Op>
+  struct all_reduce : whole_or_in_slices<T> {
     static constexpr bool same_bits = true;
-    static constexpr bool sequential = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       int const p = step.size(), me = step.rank();
-      std::size_t const bytes = element_size<T>(step);
-      if (all.size() * bytes <= knob.slices)
-        return step(published{detail::to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
-      for_each_window(knob, p, all, bytes, [&](blocks const& slice) {
-        detail::exchange_slices(step, slice);
+      this->run(step, all, [&] {
+        step(published{detail::to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
+      }, [&](blocks const& slice) {
         step(published{detail::to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
       });
     }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
-      double const bytes = static_cast<double>(n * sizeof(T)), windows = windows_of(knob, p, n, sizeof(T));
+      double const bytes = static_cast<double>(n * sizeof(T));
       if (n == 0) return 0;
-      if (n * sizeof(T) <= knob.slices)
-        return m.startups(detail::turns(p)) + detail::turns(p) * bytes * m.beta + (p - 1) * m.combine(bytes);
-      return 2 * (windows * m.startups(detail::turns(p)) + detail::turns(p) * bytes / p * m.beta) +
-             m.combine(bytes - bytes / p);
-    }
-    constexpr formula exact_for(machine const&, int, std::size_t n) const {
-      return exact_if(n * sizeof(T) <= knob.slices);
+      if (n * sizeof(T) <= this->knob.slices) return detail::cost_of_all(m, p, bytes) + (p - 1) * m.combine(bytes);
+      return 2 * detail::cost_of_all(m, p, bytes / p, this->windows_of(p, n, sizeof(T))) + m.combine(bytes - bytes / p);
     }
   };
 
   template <class T, class Op>
-  struct reduce {
-    direct const& knob;
-    static constexpr bool ordered = true;
-    static constexpr bool sequential = true;
-
+  struct reduce : whole_or_in_slices<T> {
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
       int const p = step.size(), me = step.rank();
-      std::size_t const bytes = element_size<T>(step);
-      if (all.size() * bytes <= knob.slices) {
-        if (me != root) return step(send{root, all});
-        return step(listed{p - 1, [=](int i) { return fold{detail::other(i, me), all}; }});
-      }
-      for_each_window(knob, p, all, bytes, [&](blocks const& slice) {
-        detail::exchange_slices(step, slice);
-        if (me != root) return step(send{root, slice[me]});
-        step(listed{p - 1, [=](int i) { return recv{detail::other(i, me), slice[detail::other(i, me)]}; }});
-      });
+      // The root takes from each other rank, which sends `out`.
+      auto const to_root = [&](range out, auto const& take) {
+        if (me != root) return step(send{root, out});
+        step(listed{p - 1, [me, take](int i) { return take(detail::other(i, me)); }});
+      };
+      this->run(step, all, [&] { to_root(all, [all](int r) { return fold{r, all}; }); },
+                [&](blocks const& slice) { to_root(slice[me], [slice](int r) { return recv{r, slice[r]}; }); });
     }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       double const bytes = static_cast<double>(n * sizeof(T)), others = bytes - bytes / p;
       if (n == 0 || p == 1) return 0;
-      if (n * sizeof(T) <= knob.slices)
+      if (n * sizeof(T) <= this->knob.slices)
         return m.f_alpha * m.startups(p - 1) + (p - 1) * (bytes * m.beta_uni() + m.combine(bytes));
-      return windows_of(knob, p, n, sizeof(T)) * (m.startups(detail::turns(p)) + m.f_alpha * m.startups(p - 1)) +
-             detail::turns(p) * bytes / p * m.beta + others * m.beta_uni() + m.combine(others);
-    }
-    constexpr formula exact_for(machine const&, int, std::size_t n) const {
-      return exact_if(n * sizeof(T) <= knob.slices);
+      int const windows = this->windows_of(p, n, sizeof(T));
+      return detail::cost_of_all(m, p, bytes / p, windows) + windows * m.f_alpha * m.startups(p - 1) +
+             others * m.beta_uni() + m.combine(others);
     }
   };
 
   template <class T, class Op>
   struct reduce_scatter {
     static constexpr bool writes_output_alone = true;
-    static constexpr bool ordered = true;
-    static constexpr bool sequential = true;
+    static constexpr bool ordered = true, sequential = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const { detail::exchange_slices(step, block); }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
-      int const turns = detail::turns(p);
-      return n == 0 ? 0 : m.startups(turns) + turns * bytes / p * m.beta + m.combine(bytes - bytes / p);
+      return n == 0 ? 0 : detail::cost_of_all(m, p, bytes / p) + m.combine(bytes - bytes / p);
     }
     static constexpr formula exact_for(machine const&, int p, std::size_t n) { return exact_if(divides(p, n)); }
   };
@@ -147,18 +156,8 @@ struct direct {
   };
 
   template <class T>
-  struct all_to_all_v {
-    static constexpr bool writes_output_alone = true;
-
-    template <steps Step>
-    constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
-      detail::exchange_pairs(step, in, out, step.size());
-    }
-
-    static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return detail::cost_of_pairs(m, p, static_cast<double>(n * sizeof(T)), p);
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) { return exact_if(divides(p, n)); }
+  struct all_to_all_v : pairwise::all_to_all_v<T> {
+    constexpr all_to_all_v() : pairwise::all_to_all_v<T>{pairwise::all_at_once} {}
   };
 
   struct barrier {
@@ -170,19 +169,6 @@ struct direct {
       step(published{detail::to_and_from_others(step.rank(), step.size(), range{0, 1}, take)});
     }
   };
-
- private:
-  static constexpr int windows_of(direct const& knob, int p, std::size_t n, std::size_t element_size) {
-    std::size_t const longest = std::max<std::size_t>(1, knob.window / element_size) * static_cast<std::size_t>(p);
-    return static_cast<int>((n + longest - 1) / longest);
-  }
-
-  // Windows of p slices each, as even as possible.
-  template <class F>
-  static constexpr void for_each_window(direct const& knob, int p, range all, std::size_t element_size, F f) {
-    blocks const windows{all, windows_of(knob, p, all.size(), element_size)};
-    for (int w = 0; w < windows.parts; ++w) f(blocks{windows[w], p});
-  }
 };
 
 /// Direct over shared memory, or an error: over_shared_memory{direct{}} with a name.

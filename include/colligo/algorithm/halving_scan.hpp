@@ -24,6 +24,7 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "../core/renumbered.hpp"
 #include "../shape/merging_groups.hpp"
@@ -39,22 +40,13 @@ struct halving_scan {
   static constexpr std::size_t most_kept(range all, int p) {
     return 2 * (all.size() + static_cast<std::size_t>(ceil_lg(p)));
   }
-  static constexpr std::size_t room(blocks const& vector) {
-    return most_kept(vector.whole, vector.parts) + 2 * vector.whole.size();
-  }
 
   template <bool Inclusive, steps Step>
   static constexpr void run(Step& step, range all) {
-    std::array<merging_groups, 32> levels{};
-    merging_groups* const first = levels.data();
-    merging_groups* its = first;
-    *its = {step.size(), step.rank(), 1, all, all};
+    std::array<merging_groups, 32> levels{merging_groups{step.size(), step.rank(), 1, all, all}};
+    merging_groups *const first = levels.data(), *its = first;
     std::size_t free = all.last;
-    auto const more = [&free](range part) {
-      range const taken{free, free + part.size()};
-      free = taken.last;
-      return taken;
-    };
+    auto const more = [&free](range part) { return range{std::exchange(free, free + part.size()), free}; };
     for (; its->groups > 2 && !its->waits(); ++its) {
       range const mine = its->mine(), held = its->at(mine);
       int const partner = step.rank() ^ its->distance;
@@ -127,7 +119,9 @@ struct halving_scan {
   struct form {
     static constexpr bool ordered = true;
 
-    static constexpr std::size_t scratch(blocks const& vector, std::size_t) { return room(vector); }
+    static constexpr std::size_t scratch(blocks const& vector, std::size_t) {
+      return most_kept(vector.whole, vector.parts) + 2 * vector.whole.size();
+    }
     static constexpr own_work work(blocks const& vector, std::size_t) {
       double const n = static_cast<double>(vector.whole.size()), q = ceil_lg(vector.parts);
       double copied = Inclusive ? 0 : n, part = n;

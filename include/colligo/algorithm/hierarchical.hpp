@@ -46,30 +46,35 @@ struct hierarchical {
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
   nest const* by_host = nullptr;   ///< nest::of_hosts of these, if kept
 
-  template <class T, class Op>
-  struct all_reduce {
+  // Up to the leaders, of a reduction; across; and down again, unless it ends at the root.
+  template <collective C, class T, class Op>
+  struct form {
+    static constexpr bool combines = C != collective::broadcast;
+
     hierarchical const& tag;
-    detail::stage<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
-    detail::later_stage<collective::all_reduce, Between, void, T, Op> across{tag.between};
-    detail::stage<collective::broadcast, Within, binary_tree, T, Op> down{tag.within};
+    detail::stage_if<combines, collective::reduce, Within, binary_tree, T, Op> up{tag.within};
+    detail::later_stage<C, Between, std::conditional_t<C == collective::all_reduce, void, binary_tree>, T, Op> across{
+        tag.between};
+    detail::stage_if<C != collective::reduce, collective::broadcast, Within, binary_tree, T, Op> down{tag.within};
 
     static constexpr bool ordered = decltype(up)::ordered && decltype(across)::ordered;
-    static constexpr bool same_bits = decltype(across)::same_bits;
+    static constexpr bool same_bits = C == collective::all_reduce && decltype(across)::same_bits;
     static constexpr bool keeps_input = decltype(up)::keeps_input;
 
     constexpr int made_for(int p) const { return tag.made_for(p); }
     constexpr bool in_order(int p) const { return up.in_order(p) && across.in_order(p) && tag.map(p).consecutive(); }
 
     template <steps Step>
-    constexpr void operator()(Step& step, range all) const {
+    constexpr void operator()(Step& step, range all, int root = 0) const {
       host_map const map = tag.map(step.size());
       auto host = map.within(step);
-      up(host, all);
-      if (host.rank() == 0) {
-        auto leaders = map.across(step, [map](int h) { return map.lowest(h); });
-        across(leaders, all);
+      int const leader = map.together(step.rank(), root) ? map.place(root) : 0;
+      up(host, all, leader);
+      if (host.rank() == leader) {
+        auto speakers = map.across(step, map.speakers(root));
+        across(speakers, all, map.host_of(root));
       }
-      down(host, all);
+      down(host, all, leader);
     }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const
@@ -89,71 +94,11 @@ struct hierarchical {
   };
 
   template <class T, class Op>
-  struct reduce {
-    hierarchical const& tag;
-    detail::stage<collective::reduce, Within, binary_tree, T, Op> up{tag.within};
-    detail::later_stage<collective::reduce, Between, binary_tree, T, Op> across{tag.between};
-
-    static constexpr bool ordered = decltype(up)::ordered && decltype(across)::ordered;
-    static constexpr bool keeps_input = decltype(up)::keeps_input;
-
-    constexpr int made_for(int p) const { return tag.made_for(p); }
-    constexpr bool in_order(int p) const { return up.in_order(p) && across.in_order(p) && tag.map(p).consecutive(); }
-
-    template <steps Step>
-    constexpr void operator()(Step& step, range all, int root) const {
-      host_map const map = tag.map(step.size());
-      auto host = map.within(step);
-      int const leader = map.together(step.rank(), root) ? map.place(root) : 0;
-      up(host, all, leader);
-      if (host.rank() != leader) return;
-      auto speakers = map.across(step, map.speakers(root));
-      across(speakers, all, map.host_of(root));
-    }
-
-    constexpr double cost(machine const& m, int p, std::size_t n) const
-      requires detail::priced<decltype(up), decltype(across)>
-    {
-      return up.cost(m.at(distance::host), tag.map(p).ranks_with(0), n) +
-             across.cost(m.at(distance::network), tag.map(p).host_count(), n);
-    }
-    constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
-      host_map const map = tag.map(p);
-      return detail::of_parts(map, up.exact_for(m, map.fewest(), n), across.exact_for(m, map.host_count(), n));
-    }
-  };
-
+  using all_reduce = form<collective::all_reduce, T, Op>;
+  template <class T, class Op>
+  using reduce = form<collective::reduce, T, Op>;
   template <class T>
-  struct broadcast {
-    hierarchical const& tag;
-    detail::stage<collective::broadcast, Between, binary_tree, T, void> across{tag.between};
-    detail::stage<collective::broadcast, Within, binary_tree, T, void> down{tag.within};
-
-    constexpr int made_for(int p) const { return tag.made_for(p); }
-
-    template <steps Step>
-    constexpr void operator()(Step& step, range all, int root) const {
-      host_map const map = tag.map(step.size());
-      auto host = map.within(step);
-      int const leader = map.together(step.rank(), root) ? map.place(root) : 0;
-      if (host.rank() == leader) {
-        auto speakers = map.across(step, map.speakers(root));
-        across(speakers, all, map.host_of(root));
-      }
-      down(host, all, leader);
-    }
-
-    constexpr double cost(machine const& m, int p, std::size_t n) const
-      requires detail::priced<decltype(across), decltype(down)>
-    {
-      return across.cost(m.at(distance::network), tag.map(p).host_count(), n) +
-             down.cost(m.at(distance::host), tag.map(p).ranks_with(0), n);
-    }
-    constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
-      host_map const map = tag.map(p);
-      return detail::of_parts(map, across.exact_for(m, map.host_count(), n), down.exact_for(m, map.fewest(), n));
-    }
-  };
+  using broadcast = form<collective::broadcast, T, void>;
 
   constexpr host_map map(int p) const { return {hosts, p, by_host}; }
   constexpr int made_for(int p) const { return hosts.empty() ? p : static_cast<int>(hosts.size()); }

@@ -113,8 +113,7 @@ struct leaders_by_level {
         detail::pass_along_leaders(its, step, root, true, along::below_outermost, [&](nest::group some) {
           return places(Combines ? some : nest::group{0, its.size()});
         });
-        if (Combines) places.copy_own(step, true);
-        else places.copy_all(step, true);
+        places.copy_all_or_own(step, !Combines, true);
       });
     }
 

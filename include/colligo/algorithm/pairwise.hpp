@@ -72,13 +72,14 @@ struct pairwise {
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       return detail::cost_of_pairs(m, p, static_cast<double>(n * sizeof(T)), knob.most());
     }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n));
-    }
+    static constexpr formula exact_for(machine const&, int p, std::size_t n) { return exact_if(divides(p, n)); }
   };
 
  private:
+  friend struct direct;
+  static pairwise const all_at_once;
   constexpr int most() const { return static_cast<int>(std::min<std::size_t>(window, INT_MAX)); }
 };
+inline constexpr pairwise pairwise::all_at_once{.window = INT_MAX};
 
 }  // namespace colligo

@@ -90,10 +90,25 @@ struct slices_by_level {
       });
     }
   };
+  template <class T, bool Combines>
   struct blocks_in_columns : in_slices {
     static std::size_t scratch(blocks const& vector, std::size_t) { return vector.whole.size(); }
     static own_work work(blocks const& vector, std::size_t) {
       return {vector.parts + 1.0, static_cast<double>(vector.whole.size() + vector.longest())};
+    }
+
+    template <steps Step>
+    void operator()(Step& step, blocks const& block) const {
+      this->template with<T>(step.size(), block.whole.size(), [&](nest const& its) {
+        detail::blocks_by_level const columns{its, block, true};
+        columns.copy_all_or_own(step, Combines, false);
+        detail::blocks_in_slices(columns, step, its.long_round_after(-1), Combines);
+        columns.copy_all_or_own(step, !Combines, true);
+      });
+    }
+
+    double cost(machine const& m, int p, std::size_t n) const {
+      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), 1, Combines);
     }
   };
 
@@ -116,40 +131,11 @@ struct slices_by_level {
   };
 
   template <class T, class Op>
-  struct reduce_scatter : blocks_in_columns {
+  struct reduce_scatter : blocks_in_columns<T, true> {
     static constexpr bool ordered = true;
-
-    template <steps Step>
-    void operator()(Step& step, blocks const& block) const {
-      this->template with<T>(step.size(), block.whole.size(), [&](nest const& its) {
-        detail::blocks_by_level const columns{its, block, true};
-        columns.copy_all(step, false);
-        detail::blocks_in_slices(columns, step, its.long_round_after(-1), true);
-        columns.copy_own(step, true);
-      });
-    }
-
-    double cost(machine const& m, int p, std::size_t n) const {
-      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), 1, true);
-    }
   };
-
   template <class T>
-  struct all_gatherv : blocks_in_columns {
-    template <steps Step>
-    void operator()(Step& step, blocks const& block) const {
-      this->template with<T>(step.size(), block.whole.size(), [&](nest const& its) {
-        detail::blocks_by_level const columns{its, block, true};
-        columns.copy_own(step, false);
-        detail::blocks_in_slices(columns, step, its.long_round_after(-1), false);
-        columns.copy_all(step, true);
-      });
-    }
-
-    double cost(machine const& m, int p, std::size_t n) const {
-      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), 1, false);
-    }
-  };
+  struct all_gatherv : blocks_in_columns<T, false> {};
 };
 
 }   // namespace colligo

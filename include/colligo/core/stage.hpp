@@ -64,6 +64,18 @@ class stage {
   policy policy_;
 };
 
+/// A stage that is left out.
+struct no_stage {
+  static constexpr bool ordered = true, keeps_input = false;
+  constexpr no_stage(auto const&) {}
+  static constexpr bool in_order(int) { return true; }
+  static constexpr double cost(machine const&, int, std::size_t) { return 0; }
+  static constexpr formula exact_for(machine const&, int, std::size_t) { return formula::exact; }
+  constexpr void operator()(auto&, range, int) const {}
+};
+template <bool Is, collective C, class Tag, class Other, class T, class Op>
+using stage_if = std::conditional_t<Is, stage<C, Tag, Other, T, Op>, no_stage>;
+
 /// The stage has a formula; all stages have one.
 template <class Part>
 concept priced_stage = requires(Part const& part, machine const& m) { part.cost(m, 1, std::size_t{}); };

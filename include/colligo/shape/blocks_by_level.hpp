@@ -49,6 +49,11 @@ struct blocks_by_level {
       at = here.last;
     }
   }
+  template <steps Step>
+  void copy_all_or_own(Step& step, bool all, bool back) const {
+    if (all) copy_all(step, back);
+    else copy_own(step, back);
+  }
 };
 
 }   // namespace colligo

@@ -29,6 +29,10 @@ constexpr void exchange_slices(Step& step, blocks const& slice) {
 
 /// All list their peers in the same order, so with one way in and out per rank they pair off as on a hypercube.
 constexpr int turns(int p) { return (1 << ceil_lg(p)) - 1; }
+/// A message of so many bytes to each, in so many steps.
+constexpr double cost_of_all(machine const& m, int p, double bytes, int steps = 1) {
+  return steps * m.startups(turns(p)) + turns(p) * bytes * m.beta;
+}
 /// Where what is received is fetched, nobody waits for another's turn.
 constexpr int turns(machine const& m, int p) { return m.fetched ? p - 1 : turns(p); }
 
