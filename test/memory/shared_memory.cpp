@@ -200,13 +200,30 @@ TEST_CASE("over shared memory every algorithm combines each rank's word exactly 
 
 TEST_CASE("messages longer than a ring, and those read from their sender's memory") {
   for (int const p : {2, 3, 4})
-    for (bool const announced : {false, true})
-      REQUIRE_NOTHROW(run_threads(p, [announced](thread_communicator& comm) {
-        if (announced)
-          static_cast<detail::thread_port&>(port_of<thread_communicator>::open(comm)).shared()->announce_from(4096);
+    for (std::size_t const from : {std::size_t{4096}, detail::memory_limits::by_ring, detail::memory_limits::as_it_is})
+      REQUIRE_NOTHROW(run_threads(p, [from](thread_communicator& comm) {
+        static_cast<detail::thread_port&>(port_of<thread_communicator>::open(comm)).shared()->announce_from(from);
         std::size_t const n = 2 * detail::segment_layout(comm.size()).capacity(0) / sizeof(letters) + 5;
         over_memory_all(comm, n);
       }));
+}
+
+TEST_CASE("ranks that share cores read in the sender's memory what a ring does not hold, unless they combine it") {
+  constexpr std::size_t ring = 256 * 1024;
+  counted::memory memory;
+  detail::rank_record record{};
+  auto const announces = [&](bool spin, bool can_read, std::size_t bytes, bool combines) {
+    detail::shared_host host(0, 1, memory, {});
+    auto const read = [](void*, int, std::byte*, std::byte const*, std::size_t) { return true; };
+    host.open([&](std::size_t) { return reinterpret_cast<std::byte*>(&record); },
+              {.spin = spin, .read = can_read ? +read : nullptr});
+    return host.announces(bytes, ring, combines);
+  };
+  CHECK(announces(false, true, ring + 1, false));
+  CHECK_FALSE(announces(false, true, ring, false));
+  CHECK_FALSE(announces(false, true, ring + 1, true));
+  CHECK_FALSE(announces(false, false, ring + 1, false));
+  CHECK_FALSE(announces(true, true, ring + 1, false));
 }
 
 TEST_CASE("direct gives the same bits on all ranks, those of the order of ranks") {

@@ -59,11 +59,11 @@ enum class stores_setting : unsigned char { measured, cached, streaming };
 /// Settings for messages through shared memory, the same on all ranks. Values above the capacity of lines or rings mean
 /// the capacity.
 struct memory_limits {
-  static constexpr std::size_t as_it_is = static_cast<std::size_t>(-1);
+  static constexpr std::size_t as_it_is = static_cast<std::size_t>(-1), by_ring = as_it_is - 1;
 
   std::size_t lines = as_it_is;       ///< bytes of the longest message in lines
   std::size_t chunks = as_it_is;      ///< bytes of the longest chunk of a ring
-  std::size_t read_from = as_it_is;   ///< bytes of the shortest message read in the sender's memory; by default none
+  std::size_t read_from = by_ring;    ///< bytes of the shortest message read in the sender's memory
   stores_setting stores = stores_setting::measured;
 };
 

@@ -41,6 +41,7 @@ class outlet {
  public:
   outlet(shared_host& host, line_numbers lines, std::size_t capacity)
       : host_(&host), last_(lines.all - 1), capacity_(capacity) {}
+  std::size_t capacity() const { return capacity_; }   ///< bytes of its ring
 
   bool has_room_for(std::uint32_t lines) {
     if (put_ + lines - taken_ <= last_ + 1) return true;
@@ -166,6 +167,7 @@ class inlet {
  public:
   inlet(shared_host& host, line_numbers lines, std::size_t capacity)
       : host_(&host), last_(lines.all - 1), capacity_(capacity) {}
+  std::size_t capacity() const { return capacity_; }
 
   /// Whether the next line has come. It belongs to the awaited message, or is accepted.
   bool has_line(awaited const& m) {

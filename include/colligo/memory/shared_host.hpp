@@ -107,8 +107,13 @@ class shared_host {
   /// 32 KiB of at most 16, 8 KiB of 17, 4 KiB of at most 33, 2 KiB of more.
   bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
 
-  /// Whether a message of that length is announced, and read in place if its sender can leave it there.
-  bool announces(std::size_t bytes) const { return bytes >= limits_.read_from; }
+  /// Whether a message of that length is announced, and read in place if its sender can leave it there. Where ranks
+  /// share cores, that is by default what `ring` bytes do not hold, because writer and reader would take turns on one
+  /// core for each ring full; but not what is combined, which saves a copy in the ring.
+  bool announces(std::size_t bytes, std::size_t ring, bool combines) const {
+    if (limits_.read_from != limits_.by_ring) return bytes >= limits_.read_from;
+    return bytes > ring && !combines && !spins() && can_read();
+  }
   void announce_from(std::size_t bytes) { limits_.read_from = bytes; }
   void limit(memory_limits const& its) { limits_ = its; }
   /// Whether a result of that length is stored past the reader's cache, which would fetch each line before.

@@ -95,11 +95,14 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
   for (fragment const p : fragments(list)) {
     if (!host_.has(p.peer)) continue;
     std::size_t const bytes = p.elements.size() * size_;
-    if (!p.sends()) channel_from(p.peer, all);
-    else if (outlet& to = channel_to(p.peer, all); !in_lines(bytes)) host_.make_ready(to);
+    if (p.sends()) {
+      if (outlet& to = channel_to(p.peer, all); !in_lines(bytes)) host_.make_ready(to);
+      continue;
+    }
+    way const by = transport_of_choice(bytes, channel_from(p.peer, all).capacity());
     if (!p.folds()) continue;
-    if (transport_of_choice(bytes) == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
-    if (transport_of_choice(bytes) == way::announced) slots += read_size();
+    if (by == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
+    if (by == way::announced) slots += read_size();
   }
   if (order_matters(list)) slots = std::max(slots, scratch_sizes(list).received * size_);
   data_->memory().received.of_size(slots);
@@ -150,8 +153,8 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, audie
 COLLIGO_BODY void shared_steps::add_out(int peer, audience* all, std::byte const* from, std::size_t bytes) {
   outlet& to = channel_to(peer, all);
   auto const same = [&](outgoing const& o) { return o.to == &to; };
-  traffic_.out.push_back(
-      {&to, all ? nobody : peer, all, from, bytes, 0, transport_of_choice(bytes), latest_message(traffic_.out, same)});
+  traffic_.out.push_back({&to, all ? nobody : peer, all, from, bytes, 0, transport_of_choice(bytes, to.capacity()),
+                          latest_message(traffic_.out, same)});
 }
 
 COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std::byte* into) {
@@ -159,14 +162,15 @@ COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std:
   if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
   std::size_t const bytes = what.elements.size() * size_;
-  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes), latest_message(traffic_.in, same)});
+  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes, from.capacity()),
+                         latest_message(traffic_.in, same)});
 }
 
 COLLIGO_BODY void shared_steps::begin_added() {
   form_groups();
   for (incoming& i : traffic_.in) guard(i);
-  // A rank that only sends should copy, because its readers combine meanwhile.
-  if (traffic_.in.empty())
+  // A rank that only sends and has a core should copy, because its readers combine meanwhile.
+  if (traffic_.in.empty() && host_.spins())
     for (outgoing& o : traffic_.out) o.stays = false;
   give_slots();
 }
@@ -220,8 +224,9 @@ COLLIGO_BODY void shared_steps::run() {
   }
 }
 
-COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes) const {
-  return in_lines(bytes) ? way::lines : host_.announces(bytes) ? way::announced : way::ring;
+COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes, std::size_t ring) const {
+  if (in_lines(bytes)) return way::lines;
+  return host_.announces(bytes, ring, combines(data_->what())) ? way::announced : way::ring;
 }
 
 COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
