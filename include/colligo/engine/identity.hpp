@@ -117,6 +117,24 @@ class rank_notice {
   std::array<std::atomic<std::uint64_t>, std::tuple_size_v<words>> words_;
 };
 
+/// The calls that a rank has abandoned. Of many in a row only the latest reasons are known.
+class abandoned_calls {
+ public:
+  void add(std::uint32_t number, std::string_view why);
+  bool has(std::uint32_t number) const { return find(number) != nullptr; }
+  /// Empty if it has not been abandoned.
+  std::string reason(std::uint32_t number) const;
+
+ private:
+  struct alignas(cache_line) entry {
+    std::atomic<std::uint32_t> number, first;   // of calls in a row that it has abandoned, up to this one
+    std::array<std::atomic<std::uint64_t>, 31> why;
+  };
+  entry const* find(std::uint32_t number) const;
+
+  std::array<entry, 4> latest_;
+};
+
 /// A rank's reports of its calls. Read only when something is wrong.
 class rank_record {
  public:
@@ -145,11 +163,6 @@ class rank_record {
   /// The number of its latest call over this memory.
   std::uint32_t latest() const;
 
-  /// The rank has abandoned a call.
-  void abandon_call(std::uint32_t number, std::string_view why);
-  /// Empty if it has not.
-  std::string has_abandoned(std::uint32_t number) const;
-
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;
   static constexpr std::uint32_t kept = 8;
@@ -158,10 +171,6 @@ class rank_record {
     std::atomic<std::uint64_t> what, n, element_size;
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<packed_name>> algorithm;
     std::atomic<std::uint64_t> before;
-  };
-  struct alignas(cache_line) end {
-    std::atomic<std::uint32_t> number, first;   // of calls in a row that it has abandoned, up to this one
-    std::array<std::atomic<std::uint64_t>, 31> why;
   };
   /// An element type. Numbers begin with 0, and places are reused.
   struct named_type {
@@ -174,9 +183,9 @@ class rank_record {
   std::atomic<std::uint32_t> latest_type_, newest_type_;
   std::array<named_type, 8> types_;
   std::array<entry, kept> entries_;
-  std::array<end, 4> latest_abandoned_;
 
  public:
+  abandoned_calls abandoned;
   rank_notice notice;
 };
 

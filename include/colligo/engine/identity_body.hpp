@@ -85,26 +85,31 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
       latest = n;
   return latest;
 }
-[[gnu::cold]] COLLIGO_BODY void rank_record::abandon_call(std::uint32_t number, std::string_view why) {
-  end& its = latest_abandoned_[number % latest_abandoned_.size()];
-  end const& before = latest_abandoned_[(number - 1) % latest_abandoned_.size()];
-  bool const goes_on = before.number.load(relaxed) != 0 && before.number.load(relaxed) == number - 1;
-  its.first.store(goes_on ? before.first.load(relaxed) : number, relaxed);
+
+[[gnu::cold]] COLLIGO_BODY void abandoned_calls::add(std::uint32_t number, std::string_view why) {
+  entry& its = latest_[number % latest_.size()];
+  entry const& before = latest_[(number - 1) % latest_.size()];
+  std::uint32_t const last = before.number.load(std::memory_order_relaxed);
+  bool const goes_on = last != 0 && last == number - 1;
+  its.first.store(goes_on ? before.first.load(std::memory_order_relaxed) : number, std::memory_order_relaxed);
   write_letters(its.why, why);
   its.number.store(number, std::memory_order_release);
 }
-// Of many calls in a row only the latest reasons are known.
-[[gnu::cold]] COLLIGO_BODY std::string rank_record::has_abandoned(std::uint32_t number) const {
-  auto const is_behind = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; };
-  end const* its = &latest_abandoned_[number % latest_abandoned_.size()];
-  if (number == 0) return {};
-  if (its->number.load(std::memory_order_acquire) != number) {
-    its = std::ranges::find_if(latest_abandoned_, [&](end const& later) {
-      std::uint32_t const last = later.number.load(std::memory_order_acquire);
-      return last != 0 && is_behind(last, number) && !is_behind(later.first.load(relaxed), number);
-    });
-    if (its == latest_abandoned_.end()) return {};
+// Numbers wrap round.
+[[gnu::cold]] COLLIGO_BODY abandoned_calls::entry const* abandoned_calls::find(std::uint32_t number) const {
+  auto const is_later = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; };
+  entry const& its = latest_[number % latest_.size()];
+  if (number == 0 || its.number.load(std::memory_order_acquire) == number) return number == 0 ? nullptr : &its;
+  for (entry const& later : latest_) {
+    std::uint32_t const last = later.number.load(std::memory_order_acquire);
+    if (last != 0 && is_later(last, number) && !is_later(later.first.load(std::memory_order_relaxed), number))
+      return &later;
   }
+  return nullptr;
+}
+[[gnu::cold]] COLLIGO_BODY std::string abandoned_calls::reason(std::uint32_t number) const {
+  entry const* const its = find(number);
+  if (!its) return {};
   std::string const why = read_letters(its->why);
   return why.empty() ? "no reason is known" : why;
 }

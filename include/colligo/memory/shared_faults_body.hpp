@@ -38,7 +38,7 @@ COLLIGO_BODY void shared_steps::abandon() {
   if (static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0) return false;
   rank_record const& theirs = host_.record_of(from);
   bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
-  if (number != its_.number && went_on && !theirs.has_abandoned(number).empty()) return false;
+  if (number != its_.number && went_on && theirs.abandoned.has(number)) return false;
   if (number != its_.number || !follows(from, (tag ^ expected) & ~std::uint64_t{message_tag::failed}))
     throw_mismatch(from, number);
   if (((tag ^ expected) & message_tag::failed) && !data_->has_failed()) hear_of_failure(from);
@@ -66,7 +66,7 @@ COLLIGO_BODY void shared_steps::abandon() {
 }
 
 [[gnu::cold]] COLLIGO_BODY void shared_steps::throw_if_abandoned(int peer) const {
-  std::string const why = host_.record_of(peer).has_abandoned(its_.number);
+  std::string const why = host_.record_of(peer).abandoned.reason(its_.number);
   if (why.empty()) return;
   if (int const rank = gone_rank(); rank != nobody) throw_lost(rank);   // perhaps the reason
   throw failed_elsewhere(concat({"colligo: ", this_call(), " on rank ", rank_, abandoned_by, why}));

@@ -152,11 +152,11 @@ class shared_host {
     latest_abandoned_ = number;
     // A rank that abandons a call because another rank has passes that rank's reason on.
     if (auto const at = why.find(abandoned_by); at != why.npos)
-      return my_record().abandon_call(number, why.substr(at + abandoned_by.size()));
+      return my_record().abandoned.add(number, why.substr(at + abandoned_by.size()));
     try {
-      my_record().abandon_call(number, concat({"rank ", rank_at(me_), ": ", why}));
+      my_record().abandoned.add(number, concat({"rank ", rank_at(me_), ": ", why}));
     } catch (std::bad_alloc const&) {
-      my_record().abandon_call(number, why);
+      my_record().abandoned.add(number, why);
     }
   }
   /// The latest call that this rank abandoned; 0: none.

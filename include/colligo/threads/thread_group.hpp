@@ -7,13 +7,11 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +19,7 @@
 #include "../core/copy.hpp"
 #include "../core/error.hpp"
 #include "../core/thread.hpp"
+#include "../engine/identity.hpp"
 #include "../engine/scratch.hpp"
 #include "../memory/shared_host.hpp"
 
@@ -139,17 +138,7 @@ struct group_of_threads {
     /// A rank abandons a call.
     void abandon_call(int rank, std::uint32_t number, std::string_view why) noexcept {
       std::lock_guard const lock(state_);
-      desk& its = at(rank);
-      std::string& known = its.why[number % its.why.size()];
-      try {
-        known = why;
-      } catch (std::bad_alloc const&) {
-        known = "no memory";   // as short as strings are without any
-      }
-      auto const place = number % its.latest_abandoned.size(), before = (number - 1) % its.latest_abandoned.size();
-      bool const goes_on = number > 1 && its.latest_abandoned[before] == number - 1;
-      its.first_in_row[place] = goes_on ? its.first_in_row[before].load() : number;
-      its.latest_abandoned[place] = number;
+      at(rank).calls_abandoned.add(number, why);
       for (auto& d : ranks_) {
         std::lock_guard const wake(d.mutex);
         d.changed.notify_all();
@@ -193,14 +182,7 @@ struct group_of_threads {
       rank_memory memory;
       std::atomic<bool> gone = false;
       patience* on_wait = nullptr;   // its own alone
-      // The latest such calls, and where those in a row up to them began.
-      std::array<std::atomic<std::uint32_t>, 4> latest_abandoned{}, first_in_row{};
-      std::array<std::string, 4> why;                         // guarded by state_
-      bool has_abandoned(std::uint32_t number) const {
-        for (std::size_t i = 0; i < latest_abandoned.size(); ++i)
-          if (std::uint32_t const last = latest_abandoned[i]; first_in_row[i] <= number && number <= last) return true;
-        return false;
-      }
+      abandoned_calls calls_abandoned;
     };
 
     desk& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -208,7 +190,7 @@ struct group_of_threads {
     template <class Ready>
     bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
                char const* what, bool waits) {
-      auto const hopeless = [&] { return at(peer).gone || at(peer).has_abandoned(number); };
+      auto const hopeless = [&] { return at(peer).gone || at(peer).calls_abandoned.has(number); };
       auto const over = [&] { return ready() || hopeless(); };
       if (waits && !at(rank).on_wait) at(rank).changed.wait(lock, over);
       while (waits && !at(rank).changed.wait_for(lock, 5, over)) at(rank).on_wait->waits();
@@ -217,9 +199,9 @@ struct group_of_threads {
       lock.unlock();
       std::lock_guard const state(state_);
       if (first_) throw abandoned{};
-      if (at(peer).has_abandoned(number))
+      if (at(peer).calls_abandoned.has(number))
         throw failed_elsewhere("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
-                               ", which has abandoned this call: " + at(peer).why[number % at(peer).why.size()]);
+                               ", which has abandoned this call: " + at(peer).calls_abandoned.reason(number));
       throw error("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
                   ", which has left: not all ranks made this call");
     }
