@@ -59,7 +59,6 @@ class vendor_call : public moving_step {
   /// For segments that fit an int, as element-wise collectives allow.
   template <class Run>
   void memberwise(Run run) const;
-  void call_all();
   void call_reduction();
   void call_gathering();
   void call_all_to_all();
