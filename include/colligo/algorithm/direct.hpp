@@ -44,30 +44,27 @@ struct direct {
   static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};
 
  private:
-  // Of vectors that are not combined whole each rank combines a slice, and collect(slices) follows: in windows of p
-  // slices, as even as possible.
+  // Combines vectors that are not short in slices, one for each rank; in windows of p slices, as even as possible.
   template <class T>
   struct whole_or_in_slices {
     direct const& knob;
     static constexpr bool ordered = true, sequential = true;
 
-    template <steps Step, class Whole, class Collect>
-    constexpr void run(Step& step, range all, Whole const& whole, Collect const& collect) const {
-      int const p = step.size();
-      std::size_t const element = element_size<T>(step);
-      if (all.size() * element <= knob.slices) return whole();
-      blocks const windows{all, windows_of(p, all.size(), element)};
+    // f(slices) for every window, after each rank has combined its slice.
+    template <steps Step, class F>
+    constexpr void in_slices(Step& step, range all, std::size_t element_size, F f) const {
+      blocks const windows{all, windows_of(step.size(), all.size(), element_size)};
       for (int w = 0; w < windows.parts; ++w) {
-        blocks const slice{windows[w], p};
+        blocks const slice{windows[w], step.size()};
         detail::exchange_slices(step, slice);
-        collect(slice);
+        f(slice);
       }
     }
     constexpr formula exact_for(machine const&, int, std::size_t n) const {
       return exact_if(n * sizeof(T) <= knob.slices);
     }
-    constexpr int windows_of(int p, std::size_t n, std::size_t element) const {
-      std::size_t const longest = std::max<std::size_t>(1, knob.window / element) * static_cast<std::size_t>(p);
+    constexpr int windows_of(int p, std::size_t n, std::size_t element_size) const {
+      std::size_t const longest = std::max<std::size_t>(1, knob.window / element_size) * static_cast<std::size_t>(p);
       return static_cast<int>((n + longest - 1) / longest);
     }
   };
@@ -80,9 +77,10 @@ struct direct {
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       int const p = step.size(), me = step.rank();
-      this->run(step, all, [&] {
-        step(published{detail::to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
-      }, [&](blocks const& slice) {
+      std::size_t const bytes = element_size<T>(step);
+      if (all.size() * bytes <= this->knob.slices)
+        return step(published{detail::to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
+      this->in_slices(step, all, bytes, [&](blocks const& slice) {
         step(published{detail::to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
       });
     }
@@ -100,13 +98,15 @@ struct direct {
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
       int const p = step.size(), me = step.rank();
-      // The root takes from each other rank, which sends `out`.
-      auto const to_root = [&](range out, auto const& take) {
-        if (me != root) return step(send{root, out});
-        step(listed{p - 1, [me, take](int i) { return take(detail::other(i, me)); }});
-      };
-      this->run(step, all, [&] { to_root(all, [all](int r) { return fold{r, all}; }); },
-                [&](blocks const& slice) { to_root(slice[me], [slice](int r) { return recv{r, slice[r]}; }); });
+      std::size_t const bytes = element_size<T>(step);
+      if (all.size() * bytes <= this->knob.slices) {
+        if (me != root) return step(send{root, all});
+        return step(listed{p - 1, [=](int i) { return fold{detail::other(i, me), all}; }});
+      }
+      this->in_slices(step, all, bytes, [&](blocks const& slice) {
+        if (me != root) return step(send{root, slice[me]});
+        step(listed{p - 1, [=](int i) { return recv{detail::other(i, me), slice[detail::other(i, me)]}; }});
+      });
     }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
