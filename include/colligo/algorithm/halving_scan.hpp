@@ -128,7 +128,7 @@ struct halving_scan {
       for (int groups = vector.parts; groups > 2; groups /= 2, part /= 2) {
         bool const first = groups == vector.parts;
         if (!first) copied += part / 2;
-        if (!first || !Inclusive) copied += groups > 3 && groups % 2 != 0 ? part * 3 / 2 : part;
+        if (!first || !Inclusive) copied += groups % 2 != 0 ? part * 3 / 2 : part;
       }
       return {4 * q + 2, copied + 4 * q};   // halves round up
     }
