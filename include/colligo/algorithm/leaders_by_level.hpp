@@ -102,7 +102,7 @@ struct leaders_by_level {
         detail::along_leaders(its, step.rank(), root, false, along::outermost,
                               [&](auto own, int others, auto const& peer, auto const& part) {
           if (Combines) places.copy_all(step, false);
-          detail::in_order_of_ranks const in_order(its, others, peer);
+          detail::in_order_of_ranks const in_order(its, Combines ? others : 0, peer);
           step(listed{2 * others, [&](int i) -> operand {
                         int const k = i - others;
                         if (k < 0) return send{peer(i), places(Combines ? part(i) : own)};

@@ -111,8 +111,8 @@ class shared_host {
   /// share cores, that is by default what `ring` bytes do not hold, because writer and reader would take turns on one
   /// core for each ring full; but not what is combined, which saves a copy in the ring.
   bool announces(std::size_t bytes, std::size_t ring, bool combines) const {
-    if (limits_.read_from != limits_.by_ring) return bytes >= limits_.read_from;
-    return bytes > ring && !combines && !spins() && can_read();
+    if (!can_read()) return false;
+    return limits_.read_from != limits_.by_ring ? bytes >= limits_.read_from : bytes > ring && !combines && !spins();
   }
   void announce_from(std::size_t bytes) { limits_.read_from = bytes; }
   void limit(memory_limits const& its) { limits_ = its; }

@@ -278,7 +278,6 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     return neighbours_[place].memory + neighbours_[place].segment + sizeof(head);
   };
   host_->open(segment_of, {this, has_cores(true), has_cores(false), &wait, read_all ? &read : nullptr, &gone});
-  if (!host_->can_read()) limits.read_from = memory_limits::as_it_is;
   // Ranks that share cores share caches, and would measure which of them had a core.
   if (!host_->spins() && limits.stores == stores_setting::measured) limits.stores = stores_setting::cached;
   host_->limit(limits);
