@@ -31,6 +31,10 @@ void* taken(void* memory) {
   if (counting) ++counted;
   return memory;
 }
+void freed(void* memory) {
+  kept -= static_cast<std::int64_t>(malloc_usable_size(memory));
+  std::free(memory);
+}
 
 template <class Call>
 int allocations_of(Call call) {
@@ -39,15 +43,6 @@ int allocations_of(Call call) {
   call();
   counting = false;
   return counted;
-}
-
-}  // namespace
-
-namespace {
-
-void freed(void* memory) {
-  kept -= static_cast<std::int64_t>(malloc_usable_size(memory));
-  std::free(memory);
 }
 
 }  // namespace
