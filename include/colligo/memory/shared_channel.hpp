@@ -249,6 +249,7 @@ class inlet {
   void took(std::uint32_t lines) {
     std::uint32_t const before = taken_;
     taken_ += lines;
+    look_ahead(true);   // its writer is often ahead of the reader
     if (reverse_) {   // other lines of a message report nothing
       reverse_->heard_ += static_cast<std::uint32_t>(
           front_->line((taken_ - 1) & last_).stamp.load(std::memory_order_relaxed) & 0xff);
