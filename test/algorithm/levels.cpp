@@ -462,7 +462,7 @@ TEST_CASE("prices by level: closed formulas are what schedules cost where ranks 
                         priced::formula_of<C>(tag, own, its.size(), n)};
   };
   using enum collective;
-  for (nest const& its : std::vector{nest_of(16, {4}), nest_of(32, {4}), nest_of(64, {4}), nest_of(128, {4, 16, 2}),
+  for (nest const& its : std::array{nest_of(16, {4}), nest_of(32, {4}), nest_of(64, {4}), nest_of(128, {4, 16, 2}),
                           nest(72, {ints(72, 0)}, {distance::cache}), nest_of(288, {72, 4}),
                           nest::of_hosts(host_of(32, 4)), nest::of_sizes(64, std::array{4, 2, 4}, host_of(64, 8))})
     for (std::size_t const n : {std::size_t{1}, priced::divisible(its.size())}) {

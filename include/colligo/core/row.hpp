@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -99,6 +100,15 @@ class row : public row_base {
   row() = default;
   explicit row(std::size_t n) { resize(n); }
   row(T const* first, T const* last) { append(first, last); }
+  row(row&&) = default;
+  row& operator=(row&&) = default;
+  row(row const& other) : row(other.begin(), other.end()) {}
+  row& operator=(row const& other) { return *this = row(other); }
+  friend bool operator==(row const& a, row const& b) {
+    bool equal = a.size_ == b.size_;
+    for (std::size_t i = 0; equal && i < a.size_; ++i) equal = a[i] == b[i];
+    return equal;
+  }
 
   T* data() { return static_cast<T*>(first_); }
   T const* data() const { return static_cast<T const*>(first_); }
@@ -146,6 +156,28 @@ class row : public row_base {
     std::memmove(static_cast<void*>(its), its + 1, static_cast<std::size_t>(end() - its - 1) * sizeof(T));
     --size_;
   }
+};
+
+/// Lists of numbers, one behind the other in one row.
+class row_of_lists {
+ public:
+  void add(std::span<int const> list) { all_.append(list.data(), list.data() + list.size()), end_list(); }
+  void push_back(int number) { all_.push_back(number); }   ///< to a list that end_list ends
+  void end_list() { ends_.push_back(all_.size()); }
+  void pop_back() {
+    ends_.pop_back();
+    all_.resize(ends_.empty() ? 0 : ends_.back());
+  }
+  std::size_t size() const { return ends_.size(); }
+  std::span<int const> operator[](std::size_t i) const {
+    std::size_t const first = i == 0 ? 0 : ends_[i - 1];
+    return {all_.data() + first, ends_[i] - first};
+  }
+  friend bool operator==(row_of_lists const&, row_of_lists const&) = default;
+
+ private:
+  row<int> all_;
+  row<std::size_t> ends_;
 };
 
 }  // namespace colligo

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "mode.hpp"
+#include "row.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -24,8 +24,7 @@ class number_runs {
   /// f(number), one after the other.
   template <class F>
   void for_each(F const& f) const {
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      visit(runs_[i].levels, levels_end(i), runs_[i].value, first_behind(i) - runs_[i].first, f);
+    visit_all(&f, [](void const* its, int number) { (*static_cast<F const*>(its))(number); });
   }
   /// As they travel.
   std::size_t words() const { return 2 + 3 * runs_.size() + 2 * levels_.size(); }
@@ -44,18 +43,13 @@ class number_runs {
   }
   int first_behind(std::size_t i) const { return i + 1 < runs_.size() ? runs_[i + 1].first : static_cast<int>(size_); }
   std::int64_t at(std::size_t i, int place) const;
-  template <class F>
-  void visit(int begin, int end, std::int64_t number, int left, F const& f) const {
-    if (begin == end)
-      for (; left > 0; --left) f(static_cast<int>(number));
-    for (level its{}; left > 0; left -= its.period, number += its.step) {
-      its = levels_[static_cast<std::size_t>(end) - 1];
-      visit(begin, end - 1, number, left < its.period ? left : its.period, f);
-    }
-  }
+  // One instance for all f: recursions are inlined into themselves.
+  using visitor = void (*)(void const* f, int number);
+  void visit_all(void const* f, visitor call) const;
+  void visit(int begin, int end, std::int64_t number, int left, void const* f, visitor call) const;
 
-  std::vector<run> runs_;
-  std::vector<level> levels_;
+  row<run> runs_;
+  row<level> levels_;
   std::size_t size_ = 0;
 };
 

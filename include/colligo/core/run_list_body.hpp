@@ -3,7 +3,6 @@
 /// The bodies of run_list.hpp.
 #pragma once
 
-#include <algorithm>
 #include <new>
 
 #include "run_list.hpp"
@@ -37,15 +36,33 @@ COLLIGO_BODY std::int64_t number_runs::at(std::size_t i, int place) const {
 
 COLLIGO_BODY int number_runs::operator[](std::size_t i) const {
   auto const place = static_cast<int>(i);
-  auto const behind =
-      std::upper_bound(runs_.begin(), runs_.end(), place, [](int p, run const& its) { return p < its.first; });
-  return static_cast<int>(at(static_cast<std::size_t>(behind - runs_.begin()) - 1, place));
+  std::size_t run_at = 0;
+  for (std::size_t behind = runs_.size(); behind - run_at > 1;) {
+    std::size_t const middle = (run_at + behind) / 2;
+    (runs_[middle].first <= place ? run_at : behind) = middle;
+  }
+  return static_cast<int>(at(run_at, place));
+}
+
+[[gnu::cold]] COLLIGO_BODY void number_runs::visit_all(void const* f, visitor call) const {
+  for (std::size_t i = 0; i < runs_.size(); ++i)
+    visit(runs_[i].levels, levels_end(i), runs_[i].value, first_behind(i) - runs_[i].first, f, call);
+}
+
+[[gnu::cold]] COLLIGO_BODY void number_runs::visit(int begin, int end, std::int64_t number, int left, void const* f,
+                                                   visitor call) const {
+  if (begin == end)
+    for (; left > 0; --left) call(f, static_cast<int>(number));
+  for (level its{}; left > 0; left -= its.period, number += its.step) {
+    its = levels_[static_cast<std::size_t>(end) - 1];
+    visit(begin, end - 1, number, left < its.period ? left : its.period, f, call);
+  }
 }
 
 [[gnu::cold]] COLLIGO_BODY void number_runs::write(std::vector<int>& words) const {
   words.push_back(static_cast<int>(runs_.size())), words.push_back(static_cast<int>(levels_.size()));
-  for (run const& its : runs_) words.insert(words.end(), {its.first, its.value, its.levels});
-  for (level const& its : levels_) words.insert(words.end(), {its.period, its.step});
+  for (run const& its : runs_) words.push_back(its.first), words.push_back(its.value), words.push_back(its.levels);
+  for (level const& its : levels_) words.push_back(its.period), words.push_back(its.step);
 }
 
 [[gnu::cold]] COLLIGO_BODY void number_runs::read(int const*& words, std::size_t size) {

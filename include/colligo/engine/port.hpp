@@ -266,6 +266,8 @@ class port_base : public endpoint {
  private:
   bool switched(char const* variable, std::string const& value) const;
   void set_bytes(char const* variable, std::string const& value, char const* what, std::size_t& bytes) const;
+  void refuse_value(char const* variable, std::string const& value, char const* wanted,
+                    char const* otherwise = "; it is ignored") const;
   void refuse_setting(std::string const& trouble, char const* otherwise) const;
 
   settings const& asked() const { return settings_ ? *settings_ : nothing_set(); }

@@ -29,8 +29,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
-  refuse_setting(concat({variable, "=", value, ": known values are 0 and 1, off and on, no and yes"}),
-                 "; it is ignored");
+  refuse_value(variable, value, "known values are 0 and 1, off and on, no and yes");
   return false;
 }
 
@@ -38,7 +37,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
                                                      std::size_t& bytes) const {
   if (value.empty()) return;
   if (auto const its = number_in(value)) bytes = *its;
-  else refuse_setting(concat({variable, "=", value, ": ", what}), "; it is ignored");
+  else refuse_value(variable, value, what);
+}
+
+[[gnu::cold]] COLLIGO_BODY void port_base::refuse_value(char const* variable, std::string const& value,
+                                                        char const* wanted, char const* otherwise) const {
+  refuse_setting(concat({variable, "=", value, ": ", wanted}), otherwise);
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::refuse_setting(std::string const& trouble, char const* otherwise) const {
@@ -60,24 +64,20 @@ namespace colligo::inline COLLIGO_MODE::detail {
   strict_ = switched("COLLIGO_STRICT", its.strict);
   if (!its.network.empty()) {
     if (auto const network = network_in(its.network)) network_ = *network;
-    else refuse_setting(
-        concat({"COLLIGO_NETWORK=", its.network, ": a message's latency and bandwidth are expected, as "
-                  "30us,1.25GB/s, then the bandwidth of combining and the latency of further messages of a step, as "
-                  "30us,1.25GB/s,4GB/s,5us"}), "; it is ignored");
+    else refuse_value("COLLIGO_NETWORK", its.network,
+                      "a message's latency and bandwidth are expected, as 30us,1.25GB/s, then the bandwidth of "
+                      "combining and the latency of further messages of a step, as 30us,1.25GB/s,4GB/s,5us");
   }
   if (!its.latencies.empty()) {
     if (auto const measured = latencies_in(its.latencies)) latencies_ = *measured;
-    else refuse_setting(
-        concat({"COLLIGO_LATENCIES=", its.latencies, ": the time of a cache line between cores that share a cache, a "
-                  "socket, a host is expected, none shorter than the one before, as 25ns,110ns,220ns"}),
-        "; it is ignored");
+    else refuse_value("COLLIGO_LATENCIES", its.latencies,
+                      "the time of a cache line between cores that share a cache, a socket, a host is expected, none "
+                      "shorter than the one before, as 25ns,110ns,220ns");
   }
   if (!its.patience.empty()) {
     if (auto const asked = patience_in(its.patience)) patience_ = *asked;
-    else refuse_setting(
-        concat({"COLLIGO_PATIENCE=", its.patience,
-                  ": a time is expected, as 30s, 500ms or 2min, with ,throw behind it for an exception"}),
-        "; it is ignored");
+    else refuse_value("COLLIGO_PATIENCE", its.patience,
+                      "a time is expected, as 30s, 500ms or 2min, with ,throw behind it for an exception");
   }
   levels_off_ = its.levels == "off";
   if (!its.levels.empty() && !levels_off_) {
@@ -85,9 +85,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
     std::int64_t together = 1;
     for (int const n : levels_asked_) together = std::min<std::int64_t>(together * n, size());
     if (levels_asked_.empty())
-      refuse_setting(concat({"COLLIGO_LEVELS=", its.levels,
-                             ": the ranks of a cache, caches of a socket and so on are expected, as 4x16x2, or off"}),
-                     "; it is ignored");
+      refuse_value("COLLIGO_LEVELS", its.levels,
+                   "the ranks of a cache, caches of a socket and so on are expected, as 4x16x2, or off");
     else if (together < size())
       refuse_setting(concat({"COLLIGO_LEVELS=", its.levels, " is for fewer than the ", size(), " ranks"}),
                      "; it is ignored");
@@ -100,18 +99,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (its.stores == "cached") limits_.stores = stores_setting::cached;
   else if (its.stores == "streaming") limits_.stores = stores_setting::streaming;
   else if (!its.stores.empty() && its.stores != "measured")
-    refuse_setting(concat({"COLLIGO_STORES=", its.stores, ": cached, streaming or measured is expected"}),
-                   "; it is ignored");
+    refuse_value("COLLIGO_STORES", its.stores, "cached, streaming or measured is expected");
   before_ = switched("COLLIGO_CHECK", its.check) ? agreement : 0;
   stable_bits_ = its.bits == "stable";
   if (!stable_bits_ && !its.bits.empty())
-    refuse_setting(concat({"COLLIGO_BITS=", its.bits, ": the known value is stable"}), "; bits may differ");
+    refuse_value("COLLIGO_BITS", its.bits, "the known value is stable", "; bits may differ");
   if (its.sum == "exact") {
     if (sum_exactly) before_ |= exactness;
     else refuse_setting("COLLIGO_SUM: this program does not include <colligo/environment.hpp>",
                         "; sums are rounded on the way");
   } else if (!its.sum.empty()) {
-    refuse_setting(concat({"COLLIGO_SUM=", its.sum, ": the known value is exact"}), "; sums are rounded on the way");
+    refuse_value("COLLIGO_SUM", its.sum, "the known value is exact", "; sums are rounded on the way");
   }
   if (switched("COLLIGO_ADAPTIVE", its.adaptive)) before_ |= adaptation;
   if (switched("COLLIGO_EXPLAIN", its.explain) && rank() == 0) {

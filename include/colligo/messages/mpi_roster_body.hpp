@@ -34,7 +34,7 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
 }
 
 [[gnu::cold]] COLLIGO_BODY std::vector<int> write(std::span<mpi_rank_info const> ranks) {
-  std::vector<std::uint64_t> hosts;
+  row<std::uint64_t> hosts;
   std::vector<int> slots(64, 0);   // by hash: numbers of hosts, counted from 1
   auto const slot_of = [&](std::uint64_t host) -> int& {
     std::size_t at = host % slots.size();   // a power of two
@@ -55,7 +55,7 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
   }
   std::vector<int> words{static_cast<int>(hosts.size())};
   for (std::uint64_t const host : hosts)
-    words.insert(words.end(), {static_cast<int>(host & 0xffffffff), static_cast<int>(host >> 32)});
+    words.push_back(static_cast<int>(host & 0xffffffff)), words.push_back(static_cast<int>(host >> 32));
   number.write(words);
   for (number_runs const& column : all) column.write(words);
   return words;

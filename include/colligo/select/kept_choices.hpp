@@ -92,7 +92,7 @@ struct kept_choices final : kept_with_port {
   std::array<owner<kept_choice>, collectives.size()> of_collective;   // of those that have been called
   tree reduce_tree, broadcast_tree;
   std::vector<explained_call> explained;   ///< on stderr
-  std::optional<nest> hosts, levels;
+  owner<nest> hosts, levels;
   owner<kept_with_port> required, adapted, measured;   ///< kept by require, adaptive and predict
 
   static kept_choices& of(port_base& port) {
@@ -114,9 +114,9 @@ struct kept_choices final : kept_with_port {
   template <class Lazy = void>
   static nest const* hosts_of(port_base& port) {
     if (port.hosts.empty()) return nullptr;
-    std::optional<nest>& kept = of(port).hosts;
-    if (!kept) kept.emplace(nest::without_columns(port.hosts.list()));
-    return &*kept;
+    owner<nest>& kept = of(port).hosts;
+    if (!kept) kept = owner<nest>(new nest(nest::without_columns(port.hosts.list())));
+    return kept.get();
   }
   static int host_count(port_base& port) {
     nest const* const its = hosts_of(port);
@@ -125,11 +125,12 @@ struct kept_choices final : kept_with_port {
   /// The levels of the port's ranks.
   template <class Lazy = void>
   static nest const& levels_of(port_base& port) {
-    std::optional<nest>& kept = of(port).levels;
+    owner<nest>& kept = of(port).levels;
     if (!kept)
-      kept.emplace(!port.levels_asked().empty() ? nest::of_sizes(port.size(), port.levels_asked(), port.hosts.list())
-                   : port.levels_off()          ? nest(port.size())
-                                                : nest_of_domains(port.size(), port.domains, port.hosts));
+      kept = owner<nest>(new nest(
+          !port.levels_asked().empty() ? nest::of_sizes(port.size(), port.levels_asked(), port.hosts.list())
+          : port.levels_off()          ? nest(port.size())
+                                       : nest_of_domains(port.size(), port.domains, port.hosts)));
     return *kept;
   }
   /// The choice of automatic for the latest call, if this call is the same; null otherwise.

@@ -5,7 +5,6 @@
 
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "../core/run_list.hpp"
 #include "../shape/nest.hpp"
@@ -14,16 +13,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Of p ranks; without the levels that one of them does not know. `hosts`: of each rank; empty: all are on one.
 [[gnu::cold]] inline nest nest_of_domains(int p, std::span<run_list const> domains, run_list const& hosts) {
-  std::vector<std::vector<int>> levels;
-  std::vector<distance> far;
+  row_of_lists levels;
+  row<distance> far;
   for (std::size_t level = 0; level < domains.size(); ++level) {
     if (domains[level].empty()) continue;
     far.push_back(level < 2 ? distance::cache : distance::socket);
-    levels.push_back(domains[level].list());
+    levels.add(domains[level].list());
   }
-  if (!hosts.empty()) levels.push_back(hosts.list()), far.push_back(distance::host);
+  if (!hosts.empty()) levels.add(hosts.list()), far.push_back(distance::host);
   far.push_back(hosts.empty() ? distance::host : distance::network);
-  return nest(p, std::move(levels), std::move(far));
+  return nest::of_lists(p, levels, std::move(far));
 }
 
 }  // namespace colligo

@@ -9,9 +9,10 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
-#include <vector>
 
+#include "../core/latest_used.hpp"
 #include "nest.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -20,33 +21,38 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// slices as the smallest group has parts, or direct_by_level. Chosen by a model's prices.
 class cuts {
  public:
-  using bounds = std::vector<int>;   // of groups: where each begins, and the end
-  using rounds = std::vector<round_of_slices>;
+  using bounds = row<int>;   // of groups: where each begins, and the end
+  using bounds_view = std::span<int const>;
+  using rounds = row<round_of_slices>;
 
   /// `known`: groups of the host's levels, innermost first.
-  cuts(std::vector<bounds> const& known, std::vector<distance> const& far) : known_(known), far_(far) {
-    bounds const hosts = known.back();
+  cuts(row_of_lists const& known, row<distance> const& far) : far_(far) {
+    bounds_view const hosts = known[known.size() - 1];
     // Of several hosts the smallest and the largest speak for all.
-    std::vector<std::size_t> some(hosts.size() - 1);
-    std::iota(some.begin(), some.end(), std::size_t{0});
-    std::ranges::stable_sort(some, {}, [&](std::size_t h) { return hosts[h + 1] - hosts[h]; });
-    if (some.size() > 2) some = {some.front(), some.back()};
-    for (bounds& level : known_) {
-      bounds its{0};
-      for (std::size_t const h : some) {
-        int const shift = its.back() - hosts[h];
-        for (int const at : level)
-          if (at > hosts[h] && at <= hosts[h + 1]) its.push_back(at + shift);
-      }
-      level = std::move(its);
-      auto& number = number_.emplace_back();
-      for (std::size_t g = 1; g < level.size(); ++g)
-        number.resize(static_cast<std::size_t>(level[g]), static_cast<int>(g));
+    std::size_t smallest = 0, largest = 0;
+    for (std::size_t h = 1; h + 1 < hosts.size(); ++h) {
+      if (hosts[h + 1] - hosts[h] < hosts[smallest + 1] - hosts[smallest]) smallest = h;
+      if (hosts[h + 1] - hosts[h] >= hosts[largest + 1] - hosts[largest]) largest = h;
     }
-    for (bounds const& level : known_) most_.push_back(parts_of(level, known_.back(), true));
+    for (std::size_t level = 0; level < known.size(); ++level) {
+      int end = 0, number = 0;
+      known_.push_back(0);
+      for (std::size_t h = smallest;; h = largest) {
+        int const shift = end - hosts[h];
+        for (int const at : known[level]) {
+          if (at <= hosts[h] || at > hosts[h + 1]) continue;
+          known_.push_back(at + shift), ++number;
+          for (; end < at + shift; ++end) number_.push_back(number);
+        }
+        if (h == largest) break;
+      }
+      known_.end_list(), number_.end_list();
+    }
+    for (std::size_t level = 0; level < known_.size(); ++level)
+      most_.push_back(parts_of(known_[level], all_hosts(), true));
   }
 
-  static bounds joined(bounds const& below, bounds const& within, joined_groups const& by) {
+  static bounds joined(bounds_view below, bounds_view within, joined_groups const& by) {
     bounds its;
     auto first = below.begin();
     for (std::size_t g = 1; g < within.size(); ++g) {
@@ -65,7 +71,7 @@ class cuts {
 
   friend bool operator==(cuts const& a, cuts const& b) { return a.known_ == b.known_ && a.far_ == b.far_; }
 
-  std::size_t ranks() const { return number_.back().size(); }
+  std::size_t ranks() const { return number_[0].size(); }
 
   /// For vectors of so many bytes.
   rounds best(double bytes, bool whole) {
@@ -87,7 +93,7 @@ class cuts {
   using messages = std::array<int, 3>;
   struct state {
     bounds groups;
-    std::vector<int> leads{};   // of each group's slices: by whom
+    row<int> leads{};   // of each group's slices: by whom
     int slices = 1;
     double spent = 0;
     messages busiest{};
@@ -99,14 +105,16 @@ class cuts {
     its.leads = its.groups;
     return its;
   }
-  // How many of the first `some` of these places, in order, each of them reads at each distance.
-  void count_reads(std::vector<int> const& places, int some) {
-    int const n = static_cast<int>(places.size());
-    reads_.assign(places.size(), {}), nearer_.assign(places.size(), 0);
-    std::fill_n(nearer_.begin(), some, 1);   // itself
+  bounds_view all_hosts() const { return known_[known_.size() - 1]; }
+  // How many of the first `some` of the latest places, in order, each of them reads at each distance.
+  void count_reads(int some) {
+    int const n = static_cast<int>(places_.size());
+    reads_.clear(), nearer_.clear();
+    reads_.resize(places_.size());
+    for (int i = 0; i < n; ++i) nearer_.push_back(i < some);   // itself
     for (std::size_t level = 0; level < known_.size(); ++level) {
-      auto const number = [&](int i) {
-        return number_[level][static_cast<std::size_t>(places[static_cast<std::size_t>(i)])];
+      auto const number = [this, its = number_[level]](int i) {
+        return its[static_cast<std::size_t>(places_[static_cast<std::size_t>(i)])];
       };
       for (int first = 0, last = 0; first < n; first = last) {
         while (last < n && number(last) == number(first)) ++last;
@@ -120,7 +128,7 @@ class cuts {
     }
   }
 
-  // Whether these places are as near to each other as the latest ones.
+  // Whether the latest places are as near to each other as those before them.
   bool are_as_before() {
     bool as_before = places_.size() == nearest_.size();
     nearest_.resize(places_.size());
@@ -153,7 +161,7 @@ class cuts {
     }
   }
 
-  static int parts_of(bounds const& groups, bounds const& within, bool most) {
+  static int parts_of(bounds_view groups, bounds_view within, bool most) {
     int least = groups.back(), largest = 0;
     auto first = groups.begin();
     for (std::size_t g = 1; g < within.size(); ++g) {
@@ -183,7 +191,7 @@ class cuts {
         for (auto part = first; part != last; ++part) places_.push_back(*part + i % (part[1] - part[0]));
         bool const as_before = are_as_before();
         if (readers <= std::exchange(readers_before, readers) && as_before) continue;
-        count_reads(places_, static_cast<int>(places_.size()));
+        count_reads(static_cast<int>(places_.size()));
         double longest_here = longest - (readers - 1) * reader;
         take_longest(static_cast<int>(places_.size()), bytes_, combined, longest_here, next.busiest);
         longest = longest_here + (readers - 1) * reader;
@@ -203,18 +211,18 @@ class cuts {
     std::ptrdiff_t first = 0;
     nearest_.clear();
     for (std::size_t g = 1; g < next.groups.size(); ++g) {
-      auto const last = std::ranges::lower_bound(its.groups, next.groups[g]) - its.groups.begin();
+      auto const last = std::lower_bound(its.groups.begin(), its.groups.end(), next.groups[g]) - its.groups.begin();
       for (int slice = 0; slice < its.slices; ++slice) {
         places_.clear();
         for (auto part = first; part != last; ++part)
           places_.push_back(its.leads[static_cast<std::size_t>(part * its.slices + slice)]);
-        next.leads.insert(next.leads.end(), places_.begin(), places_.begin() + cut);
+        next.leads.append(places_.begin(), places_.begin() + cut);
         if (are_as_before()) continue;
-        count_reads(places_, cut);
+        count_reads(cut);
         int const parts = static_cast<int>(last - first);
         messages of_leaders;
         take_longest(parts, length, 0, back, of_leaders);
-        if (parts > cut) count_reads(places_, parts);
+        if (parts > cut) count_reads(parts);
         take_longest(cut, length, combined, out, next.busiest);
       }
       first = last;
@@ -247,40 +255,45 @@ class cuts {
     double const length = bytes_ / slices, each = message[0] + length * byte[0];
     double const out = way[0] + (most - 1) * (each + length * combined);
     double const back = whole_ ? 0 : way[0] + std::min(most - 1, cut) * each;
-    return its.spent + out + back + at_least(parts_of(groups, known_.back(), true), slices, left);
+    return its.spent + out + back + at_least(parts_of(groups, all_hosts(), true), slices, left);
   }
 
   struct candidate {
     joined_groups by;
-    bounds groups;
     double at_least;
   };
   // The most promising rounds first.
   void go_on(state const& its, rounds& some) {
     std::size_t const last = known_.size() - 1;
     int const left = most_rounds - 1 - static_cast<int>(some.size());
-    std::vector<candidate> next;
+    row<candidate> next;
+    bounds latest;
     auto const consider = [&](joined_groups const& by) {
       bounds groups = joined(its.groups, known_[by.level], by);
-      bool const is_known = by.each != 0 && (groups == its.groups || groups == known_[last]);
-      if (is_known || (!next.empty() && groups == next.back().groups)) return;
+      if (by.each != 0 && (groups == its.groups || groups.size() == all_hosts().size())) return;
       double const least = at_least(its, groups, left);
-      if (least < least_) next.push_back({by, std::move(groups), least});
+      if (groups == latest || least >= least_) return;
+      next.push_back({by, least});
+      latest = std::move(groups);
     };
-    if (left == 0 || parts_of(its.groups, known_[last], true) <= most_at_last) consider({last, 0, false});
+    if (left == 0 || parts_of(its.groups, all_hosts(), true) <= most_at_last) consider({last, 0, false});
     for (std::size_t level = 0; level <= last && left > 0; ++level) {
-      bounds const& within = known_[level];
-      if (!std::ranges::includes(its.groups, within)) continue;
+      bounds_view const within = known_[level];
+      if (!std::includes(its.groups.begin(), its.groups.end(), within.begin(), within.end())) continue;
       int const most = parts_of(its.groups, within, true);
       for (int each = 2; each <= std::min(most_joined, most); each += its.groups.back() > many ? each : 1)
         for (bool const more : {false, true}) consider({level, each, more});
       if (level != last && most > 1 && most <= most_at_last) consider({level, 0, false});
     }
-    std::ranges::sort(next, {}, &candidate::at_least);
-    for (candidate& each : next) {
+    while (!next.empty()) {
+      candidate* first = next.begin();
+      for (candidate& other : next)
+        if (other.at_least < first->at_least) first = &other;
+      candidate const each = *first;
+      next.erase(first);
       if (each.at_least >= least_) return;
-      state const then = after(its, std::move(each.groups));
-      int const groups = parts_of(then.groups, known_[last], true);
+      state const then = after(its, joined(its.groups, known_[each.by.level], each.by));
+      int const groups = parts_of(then.groups, all_hosts(), true);
       if (then.spent + at_least(groups, then.slices, left) >= least_) continue;
       some.push_back({each.by, then.busiest});
       if (groups == 1) least_ = then.spent, best_ = some;
@@ -289,50 +302,44 @@ class cuts {
     }
   }
 
-  std::vector<bounds> known_;
-  std::vector<distance> far_;
-  std::vector<int> most_;   // groups of each level on a host
-  std::vector<std::vector<int>> number_;   // of the group of each level that a place is in
-  std::vector<int> places_, nearer_, nearest_;   // for count_reads
-  std::vector<messages> reads_;
+  row_of_lists known_;
+  row<distance> far_;
+  row<int> most_;   // groups of each level on a host
+  row_of_lists number_;   // of the group of each level that a place is in
+  row<int> places_, nearer_, nearest_;   // for count_reads
+  row<messages> reads_;
   rounds best_;
   double bytes_ = 0, least_ = 0;
   bool whole_ = false;
 };
 
 /// The best ones for whole vectors, and for slices of short ones and of long ones: from so many bytes on.
-struct best_cuts {
-  cuts::rounds whole, few, many;
+struct best_cuts : cuts {
+  using cuts::cuts;
+  rounds whole, few, many;
   double long_from = 0;
+  best_cuts* next = nullptr;
+  static std::size_t bytes() { return 1; }   // entries of latest_used are counted
 };
 
 /// Choosing takes milliseconds: kept by the thread for its latest shapes, since programs split communicators alike
 /// again and again.
-[[gnu::cold]] COLLIGO_BODY best_cuts best_of(cuts of) {
-  struct kept_cuts {
-    cuts of;
-    best_cuts its;
-  };
-  static thread_local std::vector<kept_cuts> latest;
-  auto const kept = std::ranges::find(latest, of, &kept_cuts::of);
-  if (kept != latest.end()) {
-    std::rotate(latest.begin(), kept, kept + 1);
-    return latest.front().its;
-  }
+[[gnu::cold]] COLLIGO_BODY best_cuts const& best_of(owner<best_cuts> wanted) {
+  static thread_local latest_used<best_cuts> latest{8};
+  if (auto const* kept = latest.find([&](cuts const& each) { return each == *wanted; })) return *kept;
+  best_cuts& its = *wanted;
   double const few = 2048, many = 32768;
-  best_cuts its{of.best(64, true), of.best(few, false), of.best(many, false)};
+  its.whole = its.best(64, true), its.few = its.best(few, false), its.many = its.best(many, false);
   // Beyond this many ranks fewer peers, each with memory of its own, are worth more than this.
-  double const nearly = of.ranks() > 128 ? 1.04 : 1, longer = 8 * many;
-  if (of.time(its.whole, few) < nearly * of.time(its.few, few)) its.few = its.whole;
-  if (of.time(its.few, longer) < nearly * of.time(its.many, longer)) its.many = its.few;
-  if (its.few != its.many) {   // times grow evenly between these lengths
-    double const saved = of.time(its.many, few) - of.time(its.few, few);
-    double const lost = of.time(its.few, many) - of.time(its.many, many);
+  double const nearly = its.ranks() > 128 ? 1.04 : 1, longer = 8 * many;
+  if (its.time(its.whole, few) < nearly * its.time(its.few, few)) its.few = its.whole;
+  if (its.time(its.few, longer) < nearly * its.time(its.many, longer)) its.many = its.few;
+  if (!(its.few == its.many)) {   // times grow evenly between these lengths
+    double const saved = its.time(its.many, few) - its.time(its.few, few);
+    double const lost = its.time(its.few, many) - its.time(its.many, many);
     its.long_from = few + (many - few) * saved / (saved + lost);
   }
-  if (latest.size() == 8) latest.pop_back();
-  latest.insert(latest.begin(), {std::move(of), its});
-  return its;
+  return latest.add(std::move(wanted));
 }
 
 }   // namespace colligo

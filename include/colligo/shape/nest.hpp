@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../core/machine.hpp"
+#include "../core/owner.hpp"
 #include "../core/row.hpp"
 #include "../core/run_list.hpp"
 
@@ -43,22 +44,23 @@ class nest {
   };
 
   /// All ranks alike.
-  explicit nest(int p) : nest(p, {}) {}
+  explicit nest(int p) : nest(p, detail::row_of_lists(), {}, false) {
+    stand_in_columns();
+    regroup();
+  }
   /// `levels`: the group of each rank, any numbers, innermost level first. Left out are levels with nothing to say (one
   /// rank each, all ranks, as on the level above) and those whose groups do not lie within groups of the level above.
   /// `far`: what the ranks of a group share on each level, and what all ranks do; by default caches, then sockets, then
   /// the host.
-  nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far = {});
+  nest(int p, std::vector<std::vector<int>> const& levels, std::vector<distance> const& far = {});
+  static nest of_lists(int p, detail::row_of_lists const& levels, detail::row<distance> far);
   /// Consecutive ranks, so many on the innermost level, so many of these groups on the next one. Groups that lack ranks
   /// are the last ones. `hosts`: of each rank, a level too; groups with ranks of several are beyond; empty: all are on
   /// one. Precondition: numbers above 0.
   static nest of_sizes(int p, std::span<int const> sizes, std::span<int const> hosts = {});
   static nest of_hosts(std::span<int const> hosts);
   /// The same for a host_map. If there are many ranks it lacks columns, which take up to half a byte a rank: no slices.
-  static nest without_columns(std::span<int const> hosts) {
-    if (hosts.size() <= detail::run_list::few) return of_hosts(hosts);
-    return {static_cast<int>(hosts.size()), {{hosts.begin(), hosts.end()}}, {distance::host, distance::network}, false};
-  }
+  static nest without_columns(std::span<int const> hosts);
 
   int size() const { return static_cast<int>(members_.size()); }
   /// Which rank is at a place, and where a rank is.
@@ -136,17 +138,19 @@ class nest {
   int part_of(int level, group of, int place) const { return number(level, place) - number(level, of.first); }
   /// In a group that `own` is not, whom a place of `own` reads: the member at the same place, or round again.
   static int partner(group of, group own, int place) { return of.first + (place - own.first) % of.size(); }
+  /// The place in a group of a level that leads the slices which another one leads in a group of that level.
+  int same_slice(group of, group in, int level, int place) const;
   /// Least and most groups of level `below` in any group of a level.
   std::pair<int, int> fewest_and_most(int level, int below) const;
 
   /// Along which vectors of so many bytes are cut into slices, in long rounds: these levels, or others in which more
   /// ranks lead a slice, where groups of a host differ.
   nest const& for_slices(double bytes = std::numeric_limits<double>::infinity()) const {
-    return for_slices_.empty() ? *this : bytes < long_from_ ? for_slices_.front() : for_slices_.back();
+    return !for_slices_ ? *this : for_short_slices_ && bytes < long_from_ ? *for_short_slices_ : *for_slices_;
   }
 
   /// The same for whole vectors, which all ranks read on each level.
-  nest const& for_whole() const { return for_whole_.empty() ? *this : for_whole_.front(); }
+  nest const& for_whole() const { return for_whole_ ? *for_whole_ : *this; }
 
   /// The ranks' blocks stand in columns where slices of levels are to be whole: those first that the first part of each
   /// innermost group leads, among them those that the first part of the level above leads, and so on; blocks of parts
@@ -212,8 +216,8 @@ class nest {
   void for_each_group(int level, F const& f) const {
     for (std::size_t g = 1; g < levels_[index(level)].first.size(); ++g) f(group_of(level, static_cast<int>(g) - 1));
   }
-  nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far, bool for_slices);
-  void arrange(std::vector<std::vector<int>> const& levels, std::vector<distance> const& far);
+  nest(int p, detail::row_of_lists const& levels, detail::row<distance> far, bool for_slices);
+  void arrange(detail::row_of_lists const& levels, detail::row<distance> const& far);
   struct ranks_in_columns {
     detail::run_list places, begin;   // by column; where each begins, and the end
   };
@@ -229,24 +233,22 @@ class nest {
   bool all_pair_off() const;
   void add_round(int level, bool for_slices);
   int factor(int level, int groups, bool for_slices) const;
-  using bounds = std::vector<int>;   // of groups: where each begins, and the end
-  bounds bounds_of(int level) const;
+  void add_bounds(int level, detail::row_of_lists& known) const;
   void regroup();
-  nest regrouped(std::vector<detail::round_of_slices> const& rounds, std::vector<bounds> const& known) const;
+  nest regrouped(detail::row<detail::round_of_slices> const& rounds, detail::row_of_lists const& known) const;
   static constexpr int most_in_slices = 16;   // to be joined in one round where vectors are long
 
   detail::run_list members_, places_;
   ranks_in_columns columns_;
   std::vector<one_level> levels_;
-  std::vector<nest> for_whole_;    // none or one
-  std::vector<nest> for_slices_;   // none, or one for all lengths, or for short and for long ones
+  detail::owner<nest> for_whole_, for_short_slices_, for_slices_;   // null: this, or as for long ones
   double long_from_ = 0;           // bytes
   bool consecutive_ = true, pairs_off_ = true;
 };
 
 namespace detail {
 /// Groups by number, each as its lowest member.
-std::vector<int> by_lowest(std::vector<int> const& numbers);
+std::vector<int> by_lowest(std::span<int const> numbers);
 
 /// f(nest const&), of these levels; without any, of all ranks alike.
 template <class F>

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "cuts_body.hpp"
@@ -17,7 +16,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 // Those with equal numbers stay in order. Returns where those with each of `count` numbers begin, and the end.
-[[gnu::cold]] COLLIGO_BODY std::vector<int> sort_by(std::vector<int> const& number, int count, std::vector<int>& all) {
+[[gnu::cold]] COLLIGO_BODY std::vector<int> sort_by(std::span<int const> number, int count, std::vector<int>& all) {
   auto const index = [](int i) { return static_cast<std::size_t>(i); };
   std::vector<int> begin(index(count) + 2, 0), sorted(all.size());
   for (int const its : number) ++begin[index(its) + 2];
@@ -28,12 +27,12 @@ namespace detail {
   return begin;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::vector<int> by_lowest(std::vector<int> const& numbers) {
+[[gnu::cold]] COLLIGO_BODY std::vector<int> by_lowest(std::span<int const> numbers) {
   auto const number = [&](int r) { return numbers[static_cast<std::size_t>(r)]; };
   bool is_done = true;
   for (int r = 0; is_done && r < static_cast<int>(numbers.size()); ++r)
     is_done = 0 <= number(r) && number(r) <= r && number(number(r)) == number(r);
-  if (is_done) return numbers;
+  if (is_done) return {numbers.begin(), numbers.end()};
   std::vector<int> order(numbers.size()), lowest(numbers.size()), digit(numbers.size());
   std::iota(order.begin(), order.end(), 0);
   for (int bits = 0; bits < 32; bits += 8) {
@@ -49,21 +48,42 @@ namespace detail {
 }
 }  // namespace detail
 
-[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far)
-    : nest(p, std::move(levels), std::move(far), false) {
+[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> const& levels,
+                                      std::vector<distance> const& far)
+    : nest(p, [&] {
+        detail::row_of_lists lists;
+        for (std::size_t level = 0; level < levels.size(); ++level) lists.add(levels[level]);
+        return lists;
+      }(), {far.data(), far.data() + far.size()}, false) {
   stand_in_columns();
   regroup();
 }
 
-[[gnu::cold]] COLLIGO_BODY nest::nest(int p, std::vector<std::vector<int>> levels, std::vector<distance> far,
+[[gnu::cold]] COLLIGO_BODY nest nest::of_lists(int p, detail::row_of_lists const& levels, detail::row<distance> far) {
+  nest made(p, levels, std::move(far), false);
+  made.stand_in_columns();
+  made.regroup();
+  return made;
+}
+
+[[gnu::cold]] COLLIGO_BODY nest nest::without_columns(std::span<int const> hosts) {
+  if (hosts.size() <= detail::run_list::few) return of_hosts(hosts);
+  distance const far[] = {distance::host, distance::network};
+  detail::row_of_lists levels;
+  levels.add(hosts);
+  return nest(static_cast<int>(hosts.size()), levels, {far, far + 2}, false);
+}
+
+[[gnu::cold]] COLLIGO_BODY nest::nest(int p, detail::row_of_lists const& levels, detail::row<distance> far,
                                       bool for_slices) {
   for (std::size_t level = far.size(); level < levels.size(); ++level)
     far.push_back(static_cast<distance>(std::min<std::size_t>(level, 2)));
   if (far.size() == levels.size()) far.push_back(distance::host);
   std::vector<int> above(index(p), 0);   // all ranks
   members_ = above;   // so many
-  std::vector<std::vector<int>> kept;
-  std::vector<distance> kept_far{far.back()};
+  detail::row_of_lists kept;   // the outermost one first
+  detail::row<distance> kept_far;   // of all ranks, then of those
+  kept_far.push_back(far.back());
   for (std::size_t level = levels.size(); level-- > 0;) {
     std::vector<int> its = detail::by_lowest(levels[level]);
     bool alone = true, within = true;
@@ -71,18 +91,19 @@ namespace detail {
       alone = alone && its[r] == static_cast<int>(r);
       within = within && above[r] == above[index(its[r])];
     }
-    if (its == above) kept_far.front() = far[level];   // they share that as well
+    if (its == above) kept_far.back() = far[level];   // they share that as well
     if (alone || !within || its == above) continue;
-    above = its;
-    kept.insert(kept.begin(), std::move(its));
-    kept_far.insert(kept_far.begin(), far[level]);
+    kept.add(its);
+    kept_far.push_back(far[level]);
+    above = std::move(its);
   }
   arrange(kept, kept_far);
   pairs_off_ = all_pair_off();
   for (int level = 0; level < this->levels(); ++level) add_round(level, for_slices);
   for (int level = 0; level < this->levels(); ++level) {
     one_level& its = levels_[index(level)];
-    std::tie(its.fewest_in_long, its.most_in_long) = fewest_and_most(level, long_round_before(level));
+    auto const [fewest, most] = fewest_and_most(level, long_round_before(level));
+    its.fewest_in_long = fewest, its.most_in_long = most;
     its.most = fewest_and_most(level, level - 1).second;
     its.ranks = fewest_and_most(level, -1);
   }
@@ -91,25 +112,26 @@ namespace detail {
 }
 
 // Ranks sorted by the groups that they are in, from the outermost on: by each level, keeping the order of those below.
-[[gnu::cold]] COLLIGO_BODY void nest::arrange(std::vector<std::vector<int>> const& levels,
-                                             std::vector<distance> const& far) {
+[[gnu::cold]] COLLIGO_BODY void nest::arrange(detail::row_of_lists const& levels,
+                                             detail::row<distance> const& far) {
   std::vector<int> members(members_.size()), places(members_.size());
   std::iota(members.begin(), members.end(), 0);
-  for (auto const& level : levels) detail::sort_by(level, size(), members);   // groups are known as ranks
+  for (std::size_t i = levels.size(); i-- > 0;) detail::sort_by(levels[i], size(), members);   // groups: as ranks
   for (std::size_t place = 0; place < members.size(); ++place) {
     places[index(members[place])] = static_cast<int>(place);
     consecutive_ = consecutive_ && members[place] == static_cast<int>(place);
   }
   levels_.clear();
-  for (auto const& level : levels) {
+  for (std::size_t i = levels.size(); i-- > 0;) {
+    std::span<int const> const level = levels[i];
     std::vector<int> numbers;
     for (std::size_t place = 0; place < members.size(); ++place) {
       bool const begins = place == 0 || level[index(members[place])] != level[index(members[place - 1])];
       numbers.push_back(place == 0 ? 0 : numbers.back() + begins);
     }
-    levels_.push_back(level_of(std::move(numbers), far[levels_.size()]));
+    levels_.push_back(level_of(std::move(numbers), far[i + 1]));
   }
-  levels_.push_back(level_of(std::vector<int>(members.size(), 0), far.back()));
+  levels_.push_back(level_of(std::vector<int>(members.size(), 0), far[0]));
   members_ = std::move(members), places_ = std::move(places);
 }
 
@@ -178,13 +200,16 @@ COLLIGO_BODY int nest::one_level::group_with(int place) const {
   for_each_group(level, [&](group all) {
     int const its_parts = parts(level - 1, all), made = (its_parts + its_factor - 1) / its_factor;
     for (int k = 0; k < its_parts; ++k)
-      numbers.insert(numbers.end(), index(part(level - 1, all, k).size()), next + k * made / its_parts);
+      for (int i = part(level - 1, all, k).size(); i > 0; --i) numbers.push_back(next + k * made / its_parts);
     next += made;
   });
-  levels_.insert(levels_.begin() + level, level_of(std::move(numbers), how_far(level)));
+  levels_.push_back(level_of(std::move(numbers), how_far(level)));
+  for (std::size_t i = levels_.size(); --i > index(level);) std::swap(levels_[i], levels_[i - 1]);
   levels_[index(level)].is_round = true;
   levels_[index(level)].is_short_round = !for_slices && most <= most_in_slices;
-  if (pairs_off_ && !all_pair_off()) levels_.erase(levels_.begin() + level);
+  if (!pairs_off_ || all_pair_off()) return;
+  for (std::size_t i = index(level) + 1; i < levels_.size(); ++i) std::swap(levels_[i], levels_[i - 1]);
+  levels_.pop_back();
 }
 
 // Of so many parts at most, how many to join in the first of several rounds, a divisor of all numbers of parts if there
@@ -206,62 +231,75 @@ COLLIGO_BODY int nest::factor(int level, int groups, bool for_slices) const {
   return std::abs(best - root) <= (common == groups ? 2 : 3) ? best : static_cast<int>(root);
 }
 
-COLLIGO_BODY nest::bounds nest::bounds_of(int level) const {
-  bounds its{0};
-  while (its.back() < size()) its.push_back(group_at(level, its.back()).last);
-  return its;
+// Of groups: where each begins, and the end.
+COLLIGO_BODY void nest::add_bounds(int level, detail::row_of_lists& known) const {
+  known.push_back(0);
+  for (int at = 0; at < size();) known.push_back(at = group_at(level, at).last);
+  known.end_list();
 }
 
 // Within hosts, where groups differ, in others in which ranks wait least; all ranks stay in order.
 [[gnu::cold]] COLLIGO_BODY void nest::regroup() {
   if (size() <= 8 || index(size()) > detail::run_list::few || (even() && all_lead())) return;
-  std::vector<bounds> known;
-  auto const slice = [&](std::vector<detail::round_of_slices> const& rounds) {
-    for_slices_.push_back(regrouped(rounds, known));
-    for_slices_.back().stand_in_columns();
+  detail::row_of_lists known;
+  auto const slice = [&](detail::owner<nest>& made, detail::row<detail::round_of_slices> const& rounds) {
+    made = detail::owner<nest>(new nest(regrouped(rounds, known)));
+    made->stand_in_columns();
   };
   int const host = level_within(distance::network);
-  if (host < 0) return slice({});
-  std::vector<distance> far;
+  if (host < 0) return slice(for_slices_, {});
+  detail::row<distance> far;
   for (int level = named_after(-1); level <= host; level = named_after(level))
-    known.push_back(bounds_of(level)), far.push_back(how_far(level));
-  detail::best_cuts const best = detail::best_of({known, far});
+    add_bounds(level, known), far.push_back(how_far(level));
+  detail::best_cuts const& best = detail::best_of(detail::make_owner<detail::best_cuts>(known, far));
   if (!even()) {
-    nest whole = regrouped(best.whole, known);
-    if (whole.pairs_off()) for_whole_.push_back(std::move(whole));
+    for_whole_ = detail::owner<nest>(new nest(regrouped(best.whole, known)));
+    if (!for_whole_->pairs_off()) for_whole_.reset();
   }
   if (all_lead()) return;
-  slice(best.few);
+  slice(for_slices_, best.many);
   if (best.few == best.many) return;
-  slice(best.many);
+  slice(for_short_slices_, best.few);
   long_from_ = best.long_from;
 }
 
-[[gnu::cold]] COLLIGO_BODY nest nest::regrouped(std::vector<detail::round_of_slices> const& rounds,
-                                                std::vector<bounds> const& known) const {
-  std::vector<std::vector<int>> levels;
-  std::vector<distance> far;
-  auto const add = [&](bounds const& groups, distance its_far) {
-    auto& numbers = levels.emplace_back(index(size()));
+[[gnu::cold]] COLLIGO_BODY nest nest::regrouped(detail::row<detail::round_of_slices> const& rounds,
+                                                detail::row_of_lists const& known) const {
+  detail::row_of_lists levels, outer;
+  detail::row<distance> far;
+  detail::row<int> numbers(index(size()));
+  auto const add = [&](std::span<int const> groups, distance its_far) {
     for (int g = 0, place = 0; place < size(); ++place) {
       g += place == groups[index(g + 1)];
       numbers[index(rank_at(place))] = g;
     }
+    levels.add(numbers);
     far.push_back(its_far);
   };
-  bounds groups(index(size() + 1));
+  detail::row<int> groups(index(size() + 1));
   std::iota(groups.begin(), groups.end(), 0);
   for (auto const& its : rounds) {
     groups = detail::cuts::joined(groups, known[its.by.level], its.by);
     add(groups, its.far());
   }
-  for (int level = named_after(level_within(distance::network)); level < this->levels(); level = named_after(level))
-    add(bounds_of(level), how_far(level));
+  for (int level = named_after(level_within(distance::network)); level < this->levels(); level = named_after(level)) {
+    add_bounds(level, outer);
+    add(outer[outer.size() - 1], how_far(level));
+  }
   levels.pop_back();   // all ranks
-  nest made(size(), std::move(levels), std::move(far), true);
+  nest made(size(), levels, std::move(far), true);
   for (int level = 0; level < static_cast<int>(rounds.size()) && !made.levels_[index(level)].is_round; ++level)
     made.levels_[index(level)].messages = rounds[index(level)].messages;
   return made;
+}
+
+[[gnu::noinline]] COLLIGO_BODY int nest::same_slice(group of, group in, int level, int place) const {
+  while (level >= 0) {
+    level = long_round_before(level);
+    int const its_part = part_of(level, in, place);
+    of = part(level, of, its_part), in = part(level, in, its_part);
+  }
+  return of.first;
 }
 
 COLLIGO_BODY std::pair<int, int> nest::fewest_and_most(int level, int below) const {
@@ -274,28 +312,25 @@ COLLIGO_BODY std::pair<int, int> nest::fewest_and_most(int level, int below) con
 }
 
 [[gnu::cold]] COLLIGO_BODY nest nest::of_sizes(int p, std::span<int const> sizes, std::span<int const> hosts) {
-  std::vector<std::vector<int>> levels;
-  std::vector<distance> far;
-  std::size_t within = 0;   // levels with groups on one host each
+  detail::row_of_lists levels;
+  detail::row<distance> far;
   long long together = 1;
+  bool joins_hosts = false;
+  auto const add_hosts = [&] {
+    if (!hosts.empty()) levels.add(hosts), far.push_back(distance::host);
+  };
   for (int const n : sizes) {
     together = std::min<long long>(together * n, p);
-    auto& level = levels.emplace_back();
-    bool joins_hosts = false;
-    for (int r = 0; r < p; ++r) {
-      level.push_back(static_cast<int>(r / together));
-      std::size_t const first = index(r - static_cast<int>(r % together));
-      joins_hosts = joins_hosts || (!hosts.empty() && hosts[index(r)] != hosts[first]);
-    }
-    far.push_back(joins_hosts ? distance::network : static_cast<distance>(std::min<std::size_t>(within, 2)));
-    within += !joins_hosts;
+    auto const first = [&](int r) { return r - static_cast<int>(r % together); };
+    for (int r = 0; !joins_hosts && !hosts.empty() && r < p; ++r)
+      if ((joins_hosts = hosts[index(r)] != hosts[index(first(r))])) add_hosts();
+    far.push_back(joins_hosts ? distance::network : static_cast<distance>(std::min<std::size_t>(levels.size(), 2)));
+    for (int r = 0; r < p; ++r) levels.push_back(first(r));
+    levels.end_list();
   }
-  if (!hosts.empty()) {
-    levels.insert(levels.begin() + static_cast<std::ptrdiff_t>(within), {hosts.begin(), hosts.end()});
-    far.insert(far.begin() + static_cast<std::ptrdiff_t>(within), distance::host);
-    far.push_back(distance::network);
-  }
-  return nest(p, std::move(levels), std::move(far));
+  if (!joins_hosts) add_hosts();
+  if (!hosts.empty()) far.push_back(distance::network);
+  return of_lists(p, levels, std::move(far));
 }
 
 [[gnu::cold]] COLLIGO_BODY nest nest::of_hosts(std::span<int const> hosts) {

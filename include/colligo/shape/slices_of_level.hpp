@@ -20,7 +20,7 @@ struct slices_of_level {
   int parts = its.parts(below, all), mine = its.part_of(below, all, me);
 
   bool leads() const { return mine < slices; }
-  int place(int part) const { return same_slice(its.part(below, all, part), own, below); }
+  int place(int part) const { return its.same_slice(its.part(below, all, part), own, below, me); }
   int peer(int part) const { return its.rank_at(place(part)); }
   /// Of blocks in columns: slice(part).
   auto shares_of(blocks_by_level const& columns) const {
@@ -73,14 +73,6 @@ struct slices_of_level {
     };
     if (!leads()) return pass(mine % slices, column(mine), !back);
     for (int part = mine + slices; part < parts; part += slices) pass(part, column(part), back);
-  }
-
- private:
-  // The place in a group of level `level` that leads the slices which this one leads in `own`.
-  int same_slice(nest::group of, nest::group in, int at) const {
-    if (at < 0) return of.first;
-    int const finer = its.long_round_before(at), part = its.part_of(finer, in, me);
-    return same_slice(its.part(finer, of, part), its.part(finer, in, part), finer);
   }
 };
 template <class Step>
