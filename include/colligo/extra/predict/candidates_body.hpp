@@ -36,7 +36,7 @@ std::optional<double> seconds_by_schedule(port_base const& port, call const& its
                                                        machine const& m) {
   constexpr std::size_t most_operands = 1 << 13;
   auto const said = recorded_call(its, by, port.known, most_operands);
-  return said ? std::optional(price(said->steps, m, static_cast<double>(its.of->size))) : std::nullopt;
+  return said ? std::optional(price(*said, m, static_cast<double>(its.of->size))) : std::nullopt;
 }
 template <collective C>
 std::optional<double> seconds_by_formula(choice const& by, machine const& m, blocks const& vector,

@@ -66,8 +66,8 @@ struct requiring<Lazy>::search {
 
   std::optional<bracketing> form_of(choice const& by) const {
     auto const said = recorded_call(its, by, port.known, most_operands);
-    if (!said || said->by_arrival) return std::nullopt;
-    return association(said->steps, its.of->commutes ? operands::commute : operands::ordered, its.vector, its.root);
+    if (!said || said->by_arrival()) return std::nullopt;
+    return association(*said, its.of->commutes ? operands::commute : operands::ordered, its.vector, its.root);
   }
 
   // What it gives is known, of the same call on all ranks.
