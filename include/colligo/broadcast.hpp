@@ -27,11 +27,6 @@ auto accept_broadcast(Comm const& comm, R& both, int root) {
 
 template <>
 struct calls<collective::broadcast> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: broadcast takes (comm, range, root), (comm, value, root), and an algorithm after them");
-  }
   template <made How, communicator Comm, output_over<Comm> R, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
     return accept_broadcast(comm, both, root).template make<How>(no_functor{}, algorithm);

@@ -31,12 +31,6 @@ auto accept_gathering(Door const& its, blocks const& block, std::span<T> both, i
 }
 template <>
 struct calls<collective::gather> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: gather takes (comm, in, out, root), (comm, in_place(range), root), (comm, value, out, "
-                  "root), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
@@ -58,12 +52,6 @@ struct calls<collective::gather> {
 };
 template <>
 struct calls<collective::gatherv> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: gatherv takes (comm, in, out, counts, root), (comm, in_place(range), counts, root), "
-                  "(comm, in, root), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,

@@ -11,12 +11,6 @@ namespace detail {
 
 template <>
 struct calls<collective::reduce> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: reduce takes (comm, in, out, op, root), (comm, in_place(range), op, root), (comm, value, "
-                  "op, root), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {

@@ -41,12 +41,6 @@ auto accept_scattering(Door const& its, blocks const& block, std::span<T> both, 
 }
 template <>
 struct calls<collective::scatter> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm "
-                  "after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
@@ -67,12 +61,6 @@ struct calls<collective::scatter> {
 };
 template <>
 struct calls<collective::scatterv> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: scatterv takes (comm, in, counts, out, root), (comm, in_place(range), counts, root), and "
-                  "an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, std::ranges::sized_range Counts,
             output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
