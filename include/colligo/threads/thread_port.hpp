@@ -22,7 +22,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Traces the ranks of a group if COLLIGO_TRACE is set. Units that include extra/trace/traced_program.hpp set it.
+/// Traces the ranks of a group if COLLIGO_TRACE is set. Units that include trace.hpp set it.
 class trace_of_threads {
  public:
   virtual ~trace_of_threads() = default;
