@@ -141,9 +141,7 @@ bool adapting<Lazy>::agree(port_base& port, size_class& its) {
   std::array<double, size_class::most> seconds{};
   std::size_t const count = its.candidates.size();
   for (std::size_t i = 0; i < count; ++i) seconds[i] = its.seconds(its.tried[i]);
-  blocks const all{{0, count}, port.size()};
-  exchange_among_ranks<collective::all_reduce, recursive_doubling>(port, maximum{}, all, seconds.data(), all.whole,
-                                                                   seconds.data());
+  combine_among_ranks(port, maximum{}, std::span(seconds).first(count));
   auto const end = seconds.begin() + static_cast<std::ptrdiff_t>(count);
   if (*std::max_element(seconds.begin(), end) == std::numeric_limits<double>::infinity()) return false;
   auto const best = static_cast<std::size_t>(std::min_element(seconds.begin(), end) - seconds.begin());
