@@ -147,21 +147,6 @@ constexpr bool has_counts(collective c) {
   return words;
 }
 
-// "rank 3", "ranks 0-2, 4"
-[[gnu::cold]] COLLIGO_BODY std::string ranks_text(row<int> const& ranks) {
-  constexpr std::size_t most = 16;   // stretches
-  std::string words = ranks.size() == 1 ? "rank " : "ranks ";
-  std::size_t stretches = 0;
-  for (std::size_t i = 0, next; i < ranks.size(); i = next) {
-    for (next = i + 1; next < ranks.size() && ranks[next] == ranks[next - 1] + 1;) ++next;
-    if (i != 0) words += ", ";
-    if (++stretches > most) return concat({words, "... (", ranks.size(), " ranks)"});
-    words += concat({ranks[i]});
-    if (next > i + 1) words += concat({next == i + 2 ? ", " : "-", ranks[next - 1]});
-  }
-  return words;
-}
-
 // Calls that few ranks make come first.
 [[gnu::cold]] COLLIGO_BODY std::string difference_text(std::span<description const> all) {
   constexpr std::size_t most = 8;   // calls
