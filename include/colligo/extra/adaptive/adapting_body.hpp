@@ -54,7 +54,9 @@ struct adapting<Lazy>::size_class {
   std::vector<std::vector<double>> tried{};   ///< of each: seconds of a call, by rows
   row now{};
   bool decided = false;
+  size_class* next = nullptr;
 
+  static constexpr std::size_t bytes() { return 1; }   // they are alike
   bool is_for(call const& its) const {
     return what == its.what && size == size_of(its) && of->is_like(*its.of);
   }
@@ -93,8 +95,9 @@ struct adapting<Lazy>::size_class {
 
 template <class Lazy>
 auto adapting<Lazy>::class_of(port_base& port, call const& its, policies_of_collective policies) -> size_class& {
-  auto& kept = kept_entries<size_class>::of(kept_choices::of(port).adapted);
-  if (auto* const found = kept.find(its)) [[likely]] return *found;
+  constexpr auto all = static_cast<std::size_t>(-1);   // one may be trying candidates
+  auto& kept = kept_decisions<size_class>::of(kept_choices::of(port).adapted, all);
+  if (auto* const found = kept.find([&](size_class const& one) { return one.is_for(its); })) [[likely]] return *found;
   return announcing_refusal(port, its, [&]() -> size_class& { return kept.add(new_class(port, its, policies())); });
 }
 

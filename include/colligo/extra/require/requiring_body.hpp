@@ -37,7 +37,9 @@ struct requiring<Lazy>::entry {
   knob_values knobs;
   // The decision; none: that tag itself.
   std::optional<choice> by;
+  entry* next = nullptr;
 
+  static constexpr std::size_t bytes() { return 1; }   // they are alike
   entry(call const& its, requirement const& its_asks, std::optional<choice> const& takes)
       : of(its.of), what(its.what), asks(its_asks.what), n(its.vector.whole.size()), root(its.root),
         like(its_asks.like ? its_asks.like->policy : nullptr), knobs(knobs_of(its_asks.like)), by(takes) {
@@ -114,8 +116,9 @@ choice requiring<Lazy>::decide(endpoint& at, call const& its, policies_of_collec
              concat({": the result of ", its.of->functor_name(), " on ", its.of->name(),
                      " depends on the number of ranks; take elements of colligo::exact_sum<double> and std::plus<>{}, "
                      "or colligo::sum(comm, range), or colligo::accumulate(comm, range, op)"}));
-    auto& kept = kept_entries<entry>::of(kept_choices::of(port).required);
-    if (auto const* const found = asks.keeps ? kept.find(its, asks) : nullptr) [[likely]]
+    auto& kept = kept_decisions<entry>::of(kept_choices::of(port).required, search::most_kept);
+    auto const is_for_this = [&](entry const& one) { return one.is_for(its, asks); };
+    if (auto const* const found = asks.keeps ? kept.find(is_for_this) : nullptr) [[likely]]
       return found->by ? *found->by : *asks.like;
     situation s = situation_of(port, its);
     s.stable = false;
@@ -128,7 +131,7 @@ choice requiring<Lazy>::decide(endpoint& at, call const& its, policies_of_collec
     auto const found = look.best(s);
     if (!found && !asks.like)
       refuse(port, its.what, "require{" + look.property_text() + "}", ": no algorithm is known to have this property");
-    if (asks.keeps) kept.add(make_owner<entry>(its, asks, found), search::most_kept);
+    if (asks.keeps) kept.add(make_owner<entry>(its, asks, found));
     return found ? *found : *asks.like;
   });
 }
