@@ -14,27 +14,17 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline knob_values knobs_of(choice const* by) {
-  knob_values its;
-  if (by)
-    for_each_knob(*by, [&its](std::string_view, std::size_t value) {
-      if (its.count < its.values.size()) its.values[its.count] = value;
-      ++its.count;
-    });
-  return its;
-}
-
 template <class Lazy>
 struct requiring<Lazy>::entry {
   // What for.
-  element const* of;   ///< null: never found again
+  element const* of;
   collective what;
   property asks;
   std::size_t n;
   int root;
   std::vector<std::size_t> offsets;
   erased_policy const* like;
-  knob_values knobs;
+  std::vector<std::size_t> knobs;   // of like
   // The decision; none: that tag itself.
   std::optional<choice> by;
   entry* next = nullptr;
@@ -42,16 +32,27 @@ struct requiring<Lazy>::entry {
   static constexpr std::size_t bytes() { return 1; }   // they are alike
   entry(call const& its, requirement const& its_asks, std::optional<choice> const& takes)
       : of(its.of), what(its.what), asks(its_asks.what), n(its.vector.whole.size()), root(its.root),
-        like(its_asks.like ? its_asks.like->policy : nullptr), knobs(knobs_of(its_asks.like)), by(takes) {
+        like(its_asks.like ? its_asks.like->policy : nullptr), by(takes) {
     if (auto const* const from = its.vector.offsets) offsets.assign(from, from + its.vector.parts + 1);
-    if (knobs.count > knobs.values.size()) of = nullptr;
+    if (like) for_each_knob(*its_asks.like, [this](std::string_view, std::size_t value) { knobs.push_back(value); });
   }
   bool is_for(call const& its, requirement const& its_asks) const {
-    return of != nullptr && of->is_like(*its.of) && what == its.what && n == its.vector.whole.size() &&
+    return of->is_like(*its.of) && what == its.what && n == its.vector.whole.size() &&
            asks == its_asks.what && root == its.root && like == (its_asks.like ? its_asks.like->policy : nullptr) &&
-           (like == nullptr || knobs == knobs_of(its_asks.like)) &&
+           (like == nullptr || has_knobs_of(*its_asks.like)) &&
            std::equal(offsets.begin(), offsets.end(), its.vector.offsets,
                       its.vector.offsets ? its.vector.offsets + its.vector.parts + 1 : its.vector.offsets);
+  }
+
+ private:
+  bool has_knobs_of(choice const& other) const {
+    std::size_t count = 0;
+    bool same = true;
+    for_each_knob(other, [&](std::string_view, std::size_t value) {
+      same = same && count < knobs.size() && knobs[count] == value;
+      ++count;
+    });
+    return same && count == knobs.size();
   }
 };
 
