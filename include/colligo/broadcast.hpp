@@ -17,8 +17,7 @@ namespace detail {
 template <class Comm, class R>
 auto accept_broadcast(Comm const& comm, R& both, int root) {
   using T = std::ranges::range_value_t<R>;
-  door<collective::broadcast, Comm> const its(comm);
-  its.require_root(root);
+  door<collective::broadcast, Comm> const its(comm, root);
   std::span<T> const to(both);
   std::span<T const> const from = its.at(root) ? to : std::span<T>{};
   blocks const all = its.vector_of(to.size());
