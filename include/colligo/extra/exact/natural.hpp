@@ -22,9 +22,9 @@ class natural {
   void shift_left(std::size_t bits);
   /// Returns whether bits were lost.
   bool shift_right(std::size_t bits);
-  natural& operator+=(natural const& other);
+  natural& operator+=(natural const& other) { return add(other, 1); }
   /// Precondition: not larger.
-  natural& operator-=(natural const& other);
+  natural& operator-=(natural const& other) { return add(other, -1); }
   friend natural operator*(natural const& a, natural const& b);
   /// Returns whether there was a remainder. Precondition: not zero.
   bool divide(std::uint64_t by);
@@ -32,6 +32,7 @@ class natural {
 
  private:
   void trim();
+  natural& add(natural const& other, std::int64_t sign);
 
   std::vector<std::uint32_t> digits_;   // the lowest first, the last one not 0
 };

@@ -46,23 +46,13 @@ COLLIGO_BODY bool natural::shift_right(std::size_t by) {
   trim();
   return lost || carry != 0;
 }
-COLLIGO_BODY natural& natural::operator+=(natural const& other) {
+COLLIGO_BODY natural& natural::add(natural const& other, std::int64_t sign) {
   digits_.resize(std::max(digits_.size(), other.digits_.size()) + 1);
-  std::uint64_t carry = 0;
+  std::int64_t carry = 0;
   for (std::size_t i = 0; i < digits_.size(); ++i) {
-    carry += std::uint64_t{digits_[i]} + (i < other.digits_.size() ? other.digits_[i] : 0);
+    carry += digits_[i] + sign * (i < other.digits_.size() ? other.digits_[i] : 0);
     digits_[i] = static_cast<std::uint32_t>(carry);
     carry >>= 32;
-  }
-  trim();
-  return *this;
-}
-COLLIGO_BODY natural& natural::operator-=(natural const& other) {
-  std::int64_t borrow = 0;
-  for (std::size_t i = 0; i < digits_.size(); ++i) {
-    borrow += std::int64_t{digits_[i]} - (i < other.digits_.size() ? other.digits_[i] : 0);
-    digits_[i] = static_cast<std::uint32_t>(borrow);
-    borrow >>= 32;
   }
   trim();
   return *this;

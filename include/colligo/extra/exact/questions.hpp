@@ -63,18 +63,15 @@ struct asked_mean_and_variance {
     return moments_of_range<std::ranges::range_value_t<R>>{view_of(range)};
   }
 };
-struct asked_minimum_of {
+template <class Better>
+struct asked_best {
   template <class Comm, ordered_over<Comm> R>
   auto operator()(Comm const&, R const& range) const {
-    return best_of_range<std::ranges::range_value_t<R>, minloc>{view_of(range)};
+    return best_of_range<std::ranges::range_value_t<R>, Better>{view_of(range)};
   }
 };
-struct asked_maximum_of {
-  template <class Comm, ordered_over<Comm> R>
-  auto operator()(Comm const&, R const& range) const {
-    return best_of_range<std::ranges::range_value_t<R>, maxloc>{view_of(range)};
-  }
-};
+using asked_minimum_of = asked_best<minloc>;
+using asked_maximum_of = asked_best<maxloc>;
 struct asked_extremes {
   template <class Comm, ordered_over<Comm> R>
   auto operator()(Comm const&, R const& range) const {
