@@ -24,12 +24,6 @@ auto accept_gathering_all(Door const& its, blocks const& block, std::span<T> bot
 }
 template <>
 struct calls<collective::all_gather> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: all_gather takes (comm, in, out), (comm, in_place(range)), (comm, value, out), and an "
-                  "algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {

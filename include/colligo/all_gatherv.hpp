@@ -12,12 +12,6 @@ namespace detail {
 
 template <>
 struct calls<collective::all_gatherv> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: all_gatherv takes (comm, in, out, counts), (comm, in_place(range), counts), (comm, in), "
-                  "and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts,

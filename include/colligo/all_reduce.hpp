@@ -11,12 +11,6 @@ namespace detail {
 
 template <>
 struct calls<collective::all_reduce> : elementwise_calls<collective::all_reduce> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: all_reduce takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), "
-                  "and an algorithm after them");
-  }
 };
 
 }  // namespace detail

@@ -22,11 +22,6 @@ blocks even_blocks(Door const& its, std::size_t elements, char const* which) {
 }
 template <>
 struct calls<collective::all_to_all> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
@@ -48,12 +43,6 @@ struct calls<collective::all_to_all> {
 };
 template <>
 struct calls<collective::all_to_all_v> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: all_to_all_v takes (comm, in, counts, out, out_counts), (comm, in_place(range), counts), "
-                  "(comm, in, counts), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, std::ranges::sized_range Counts,
             output_of<How, In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, OutCounts const& out_counts,

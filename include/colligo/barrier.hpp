@@ -19,11 +19,6 @@ struct owned_signals final : owned_functor<no_functor> {
 };
 template <>
 struct calls<collective::barrier> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: barrier takes (comm), and an algorithm after it");
-  }
   template <made How, communicator Comm, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Algorithm const& algorithm = {}) {
     door<collective::barrier, Comm> const its(comm);

@@ -17,8 +17,7 @@ namespace detail {
 template <class Comm, class R>
 auto accept_broadcast(Comm const& comm, R& both, int root) {
   using T = std::ranges::range_value_t<R>;
-  door<collective::broadcast, Comm> const its(comm);
-  its.require_root(root);
+  door<collective::broadcast, Comm> const its(comm, root);
   std::span<T> const to(both);
   std::span<T const> const from = its.at(root) ? to : std::span<T>{};
   blocks const all = its.vector_of(to.size());
@@ -27,11 +26,6 @@ auto accept_broadcast(Comm const& comm, R& both, int root) {
 
 template <>
 struct calls<collective::broadcast> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: broadcast takes (comm, range, root), (comm, value, root), and an algorithm after them");
-  }
   template <made How, communicator Comm, output_over<Comm> R, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
     return accept_broadcast(comm, both, root).template make<How>(no_functor{}, algorithm);

@@ -31,17 +31,10 @@ auto accept_gathering(Door const& its, blocks const& block, std::span<T> both, i
 }
 template <>
 struct calls<collective::gather> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: gather takes (comm, in, out, root), (comm, in_place(range), root), (comm, value, out, "
-                  "root), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-    door<collective::gather, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::gather, Comm> const its(comm, root);
     blocks const block = its.blocks_of(std::ranges::size(in));
     if (its.at(root)) fill_empty(out, block.whole.size());
     auto const [from, to] = spans(in, out);
@@ -49,8 +42,7 @@ struct calls<collective::gather> {
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, int root, Algorithm const& algorithm = {}) {
-    door<collective::gather, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::gather, Comm> const its(comm, root);
     auto const both = span_of(in_place);
     auto const n = its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size();
     return accept_gathering(its, its.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
@@ -58,18 +50,11 @@ struct calls<collective::gather> {
 };
 template <>
 struct calls<collective::gatherv> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: gatherv takes (comm, in, out, counts, root), (comm, in_place(range), counts, root), "
-                  "(comm, in, root), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
-    door<collective::gatherv, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::gatherv, Comm> const its(comm, root);
     blocks const block = its.blocks_of(counts);
     if (its.at(root)) fill_empty(out, block.whole.size());
     auto const [from, to] = spans(in, out);
@@ -80,8 +65,7 @@ struct calls<collective::gatherv> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
-    door<collective::gatherv, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::gatherv, Comm> const its(comm, root);
     return accept_gathering(its, its.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }

@@ -11,17 +11,10 @@ namespace detail {
 
 template <>
 struct calls<collective::reduce> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: reduce takes (comm, in, out, op, root), (comm, in_place(range), op, root), (comm, value, "
-                  "op, root), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
-    door<collective::reduce, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::reduce, Comm> const its(comm, root);
     if (its.at(root)) fill_empty(out, std::ranges::size(in));
     auto [from, to] = spans(in, out);
     if (its.at(root)) {
@@ -37,8 +30,7 @@ struct calls<collective::reduce> {
   template <made How, communicator Comm, in_place_over<Comm> Both, functor_in_place<Both> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
-    door<collective::reduce, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::reduce, Comm> const its(comm, root);
     auto const from = span_for<Op>(both), to = its.at(root) ? from : from.first(0);
     blocks const all = its.vector_of(from.size());
     return its.accept(all, std::span<element_in_place<Both> const>(from), all.whole, to, {0, to.size()}, root)

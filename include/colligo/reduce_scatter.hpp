@@ -18,11 +18,6 @@ auto accept_reducing(Door const& its, blocks const& block, std::span<T const> fr
 }
 template <>
 struct calls<collective::reduce_scatter> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: reduce_scatter takes (comm, in, out, counts, op), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             std::ranges::sized_range Counts, functor_of<How, Out> Op, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
@@ -34,11 +29,6 @@ struct calls<collective::reduce_scatter> {
 };
 template <>
 struct calls<collective::reduce_scatter_block> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: reduce_scatter_block takes (comm, in, out, op), and an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {

@@ -11,12 +11,6 @@ namespace detail {
 
 template <>
 struct calls<collective::scan> : elementwise_calls<collective::scan> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: scan takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), and an "
-                  "algorithm after them");
-  }
 };
 
 /// The last step of an exclusive scan: combines init with every rank's result.
@@ -40,12 +34,6 @@ struct owned_scan final : owned_functor<Op> {
 };
 template <>
 struct calls<collective::exclusive_scan> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: exclusive_scan takes (comm, in, out, init, op), (comm, in_place(range), init, op), "
-                  "(comm, value, init, op), (comm, value, op), and an algorithm after them");
-  }
   static constexpr collective what = collective::exclusive_scan;
 
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,

@@ -41,25 +41,17 @@ auto accept_scattering(Door const& its, blocks const& block, std::span<T> both, 
 }
 template <>
 struct calls<collective::scatter> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm "
-                  "after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-    door<collective::scatter, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::scatter, Comm> const its(comm, root);
     auto const [from, to] = spans(in, out);
     return accept_scattering(its, its.blocks_of(to.size()), from, to, root)
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, int root, Algorithm const& algorithm = {}) {
-    door<collective::scatter, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::scatter, Comm> const its(comm, root);
     auto const both = span_of(in_place);
     auto const n = its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size();
     return accept_scattering(its, its.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
@@ -67,18 +59,11 @@ struct calls<collective::scatter> {
 };
 template <>
 struct calls<collective::scatterv> {
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits,
-                  "colligo: scatterv takes (comm, in, counts, out, root), (comm, in_place(range), counts, root), and "
-                  "an algorithm after them");
-  }
   template <made How, communicator Comm, input_of<How, Comm> In, std::ranges::sized_range Counts,
             output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                           Algorithm const& algorithm = {}) {
-    door<collective::scatterv, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::scatterv, Comm> const its(comm, root);
     auto const [from, to] = spans(in, out);
     blocks const block = its.blocks_of(counts);
     its.require_size(to.size(), block[its.rank()].size(), "the output");
@@ -88,8 +73,7 @@ struct calls<collective::scatterv> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
-    door<collective::scatterv, Comm> const its(comm);
-    its.require_root(root);
+    door<collective::scatterv, Comm> const its(comm, root);
     return accept_scattering(its, its.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }

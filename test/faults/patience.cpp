@@ -118,7 +118,7 @@ void late_for_good(Call call) {
     BOOST_CHECK(here.is_last());   // of what others have sent before it may be right
   } catch (stalled const& e) {
     mine = 1;
-    BOOST_CHECK_MESSAGE(says(e.what(), " has waited 200 ms for rank "), e.what());
+    BOOST_CHECK_MESSAGE(says(e.what(), " has waited 200 ms for rank"), e.what());
   } catch (failed_elsewhere const&) {
   }
   std::fputs("it has thrown\n", stderr);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(patience_in_different_calls) {
     std::string const text = here.text();
     for (std::string const& words :
          {second + " over 3 ranks of communicator grid (direct, over " + way +
-              "):\n  rank 0: in it, step 1, waiting for rank 1, 2\n  rank 1: has not called since #" +
+              "):\n  rank 0: in it, step 1, waiting for ranks 1, 2\n  rank 1: has not called since #" +
               std::to_string(number - 3) + "; its process (pid ",
           "  rank 2: in " + first + " (direct, over " + way + "), step 1, waiting for rank 1\n"})
       BOOST_CHECK_MESSAGE(says(text, words), words << " is not on stderr, but:\n" << text);

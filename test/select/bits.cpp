@@ -90,7 +90,7 @@ std::optional<bracketing> form_of(collective c, std::size_t which, chosen_algori
   by.policy = text_of(c, which);
   if (by.policy == nullptr || by.policy->run == nullptr) return std::nullopt;
   detail::call const its{c, &detail::element_of<T, Op>, nullptr, nullptr, blocks{{0, n}, p}, {}, {}, root};
-  return association(detail::recorded_call(its, by, {hosts}, std::size_t{1} << 30)->steps, order, root);
+  return association(detail::recorded_call(its, by, {hosts}, std::size_t{1} << 30).value(), order, root);
 }
 
 struct candidate {

@@ -3,6 +3,7 @@
 /// The only kind of step that compiled algorithms see. Its implementations execute, record, trace or measure them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -53,8 +54,10 @@ class any_step {
   template <operand_list List>
   void operator()(as_they_come<List> const& folds) { list(said(folds.list), list_kind::as_they_come); }
 
-  /// The implementation. Ranges by value travel in registers; operands would go through memory.
-  virtual void exchange(range out, range in, pair_of peers, pair_kind kind) = 0;
+  /// The implementation. Ranges by value travel in registers; operands go through memory.
+  virtual void exchange(range out, range in, pair_of peers, pair_kind kind) {
+    list(operands_of(out, in, peers, kind), list_kind::plain);
+  }
   /// Operands that vanish may be among them. They have to live until it returns.
   virtual void list(std::span<operand const> operands, list_kind kind) = 0;
   /// Copies or combines elements of this rank. Precondition: the ranges are not empty.
@@ -71,6 +74,11 @@ class any_step {
   any_step(any_step const&) = delete;
   any_step& operator=(any_step const&) = delete;
   ~any_step() = default;
+
+  static std::array<operand, 2> operands_of(range out, range in, pair_of peers, pair_kind kind) {
+    return {send{peers.to, out, kind.sent},
+            kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in})};
+  }
 
   detail::row<operand>& list_memory() { return operands_; }
   /// Elements of the next run have this size.

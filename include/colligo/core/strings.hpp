@@ -76,6 +76,9 @@ struct concat_piece {
 /// Concatenates. Error messages are put together out of line, because every header-only unit compiles all of them.
 std::string concat(std::initializer_list<concat_piece> words);
 
+/// Ascending ranks, "rank 3", "ranks 0-2, 4".
+std::string ranks_text(std::span<int const> ranks);
+
 /// "COLLIGO_TRACE: this program includes neither <colligo/trace.hpp> nor <colligo/environment.hpp>".
 std::string not_included(std::string_view asked_by, std::string_view header);
 

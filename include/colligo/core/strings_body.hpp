@@ -153,4 +153,18 @@ template <class T>
   return concat({asked_by, ": this program includes neither <colligo/", header, "> nor <colligo/environment.hpp>"});
 }
 
+[[gnu::cold]] COLLIGO_BODY std::string ranks_text(std::span<int const> ranks) {
+  constexpr std::size_t most = 16;   // stretches
+  std::string words = ranks.size() == 1 ? "rank " : "ranks ";
+  std::size_t stretches = 0;
+  for (std::size_t i = 0, next; i < ranks.size(); i = next) {
+    for (next = i + 1; next < ranks.size() && ranks[next] == ranks[next - 1] + 1;) ++next;
+    if (i != 0) words += ", ";
+    if (++stretches > most) return concat({words, "... (", ranks.size(), " ranks)"});
+    words += concat({ranks[i]});
+    if (next > i + 1) words += concat({next == i + 2 ? ", " : "-", ranks[next - 1]});
+  }
+  return words;
+}
+
 }  // namespace colligo

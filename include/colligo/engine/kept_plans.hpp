@@ -98,9 +98,7 @@ class plan_keeper final : public any_step {
 
   void exchange(range out, range in, pair_of peers, pair_kind kind) override {
     needed_.exchange(out, in, peers, kind);
-    operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
-    std::array const both{operand(send{peers.to, out, kind.sent}), received};
-    keep(both, list_kind::plain, true);
+    keep(operands_of(out, in, peers, kind), list_kind::plain, true);
   }
   void list(std::span<operand const> said, list_kind kind) override {
     needed_.list(said, kind);

@@ -4,7 +4,6 @@
 /// and waits for each. A template, so that only units that use it compile it.
 #pragma once
 
-#include <array>
 #include <span>
 
 #include "port.hpp"
@@ -36,10 +35,6 @@ class waiting_port : public port_base {
         : any_step(port.rank(), port.size(), data.of().size, data.memory().operands), port_(port), data_(data),
           each_(each) {}
 
-    void exchange(range out, range in, pair_of peers, pair_kind kind) override {
-      operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
-      list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
-    }
     void move(operand const& alone) override { data_.move(alone); }
     void list(std::span<operand const> operands, list_kind kind) override {
       each_.make_room(operands, kind);

@@ -84,7 +84,7 @@ class mpi_port final : public port_base {
 /// A communicator of the same ranks without the user's attributes: duplicating would run their callbacks. Collective.
 MPI_Comm make_communicator_like(MPI_Comm user);
 
-/// Traces a communicator if COLLIGO_TRACE is set. Units that include extra/trace/mpi_trace.hpp set it.
+/// Traces a communicator if COLLIGO_TRACE is set. Units that include trace.hpp set it.
 inline owner<observer> (*follow_mpi)(MPI_Comm comm, run_list const& hosts) = nullptr;
 
 }  // namespace colligo

@@ -28,8 +28,8 @@ class association_maker {
     cuts_ = {0, its.elements() + its.scratch()};
     auto const cut = [this](range r) { cuts_.push_back(r.first), cuts_.push_back(r.last); };
     for (int r = 0; r < its.size(); ++r) {
-      for (auto const& said : its.steps_of(r))
-        for (operand const& o : said) cut(o.elements.head), o.elements.tail.empty() ? void() : cut(o.elements.tail);
+      for (schedule::step const& operands : its.steps_of(r))
+        for (operand const& o : operands) cut(o.elements.head), o.elements.tail.empty() ? void() : cut(o.elements.tail);
       for (auto const& [after, alone] : its.moves_of(r)) cut(alone.elements.head), cut(alone.elements.tail);
       cut(result_of(r, vector, root));
     }
@@ -85,14 +85,12 @@ class association_maker {
   };
   struct packet {
     int from;
-    cyclic_range elements;
     std::vector<bracketing::value> made;
   };
   struct state {
     std::vector<fragment_of_rank> holds;
-    std::vector<packet> arrived;
-    std::size_t step = 0, moved = 0;
-    bool has_sent = false;
+    std::vector<packet> arrived;   // what the rank's step has received so far
+    std::size_t step = 0, moved = 0, open = 0;
   };
 
   // The combining collectives; others combine nothing.
@@ -119,11 +117,12 @@ class association_maker {
     for_each_fragment_in(r, [&](std::size_t) { ++count; });
     return count;
   }
-  // The rank's copies and merges before its next step.
-  constexpr void move_all(int r) {
+  // The rank's copies and merges before its next step, which is open until all its messages have happened.
+  constexpr void begin_step(int r) {
     state& me = rank(r);
-    for (auto const alone = its_.moves_of(r); me.moved < alone.size() && alone[me.moved].after == me.step; ++me.moved) {
-      operand const& o = alone[me.moved].what;
+    auto const& moves = its_.moves_of(r);
+    for (; me.moved < moves.size() && moves[me.moved].after == me.step; ++me.moved) {
+      operand const& o = moves[me.moved].what;
       std::size_t from = index(o.elements.head.first);
       for_each_fragment_in(o.elements.tail, [&](std::size_t i) {
         bracketing::value made = me.holds[from++].made;
@@ -132,6 +131,8 @@ class association_maker {
         me.holds[i] = {made, true};
       });
     }
+    auto const& steps = its_.steps_of(r);
+    me.open = me.step < steps.size() ? steps[me.step].size() : 0;
   }
 
   constexpr bool is_touched(state const& me, cyclic_range const& r) const {
@@ -146,35 +147,13 @@ class association_maker {
     return which == own::input || !touched ? r : values_.combine(holds, r);
   }
 
-  constexpr void send_all(int r) {
-    rank(r).has_sent = true;
-    for (operand const& o : its_.steps_of(r)[rank(r).step]) {
-      if (!o.sends()) continue;
-      bool const touched = is_touched(rank(r), o.elements);
-      packet p{r, o.elements, {}};
-      for_each_fragment_in(o.elements, [&](std::size_t i) { p.made.push_back(own_value(r, i, o.which, touched)); });
-      rank(o.peer).arrived.push_back(std::move(p));
-    }
-  }
-
-  // All values that the step receives, in the order listed; none if some have not been sent.
-  constexpr bool receive_all(int r, std::vector<packet>& received) {
-    auto& arrived = rank(r).arrived;
-    std::vector<std::size_t> taken;
-    for (operand const& o : its_.steps_of(r)[rank(r).step]) {
-      if (o.sends()) continue;
-      std::size_t i = 0;
-      while (i < arrived.size() && (arrived[i].from != o.peer || std::count(taken.begin(), taken.end(), i) != 0)) ++i;
-      if (i == arrived.size()) return false;
-      if (its_.scratch() == 0 ? arrived[i].elements != o.elements : arrived[i].made.size() != fragments_in(o.elements))
-        throw argument_error("association: rank " + std::to_string(r) + " receives elements at another place than " +
-                             "where rank " + std::to_string(o.peer) + " has them");
-      taken.push_back(i);
-    }
-    for (std::size_t const i : taken) received.push_back(std::move(arrived[i]));
-    std::sort(taken.begin(), taken.end());
-    for (; !taken.empty(); taken.pop_back()) arrived.erase(arrived.begin() + static_cast<std::ptrdiff_t>(taken.back()));
-    return true;
+  // A step receives only after it has sent.
+  constexpr packet sent(message const& m) {
+    bool const touched = is_touched(rank(m.from), m.sent.elements);
+    packet p{m.from, {}};
+    for_each_fragment_in(m.sent.elements,
+                         [&](std::size_t i) { p.made.push_back(own_value(m.from, i, m.sent.which, touched)); });
+    return p;
   }
 
   constexpr void combine(int r, operand const& o, packet const& p) {
@@ -191,9 +170,9 @@ class association_maker {
     });
   }
   // Several folds into one range: in the order of ranks, the rank's own values at their place.
-  constexpr void combine_in_order(int r, packet const* first, std::size_t count) {
+  constexpr void combine_in_order(int r, operand const& o, packet const* first, std::size_t count) {
     std::size_t k = 0;
-    for_each_fragment_in(first->elements, [&](std::size_t i) {
+    for_each_fragment_in(o.elements, [&](std::size_t i) {
       bracketing::value const mine = rank(r).holds[i].made;
       bracketing::value left = -1;
       auto const take = [&](bracketing::value right) { left = left < 0 ? right : values_.combine(left, right); };
@@ -208,44 +187,42 @@ class association_maker {
     });
   }
 
-  constexpr bool advance(int r) {
-    auto const& steps = its_.steps_of(r);
+  // Combines what the step has received, in the order listed.
+  constexpr void end_step(int r) {
     state& me = rank(r);
-    bool moved = false;
-    for (move_all(r); me.step < steps.size(); move_all(r)) {
-      if (!me.has_sent) send_all(r), moved = true;
-      std::vector<packet> received;
-      if (!receive_all(r, received)) break;
-      std::vector<operand> takes;
-      for (operand const& o : steps[me.step])
-        if (!o.sends()) takes.push_back(o);
-      for (std::size_t i = 0, count; i < takes.size(); i += count) {
-        operand const& o = takes[i];
-        count = 1;
-        if (o.folds() && o.elements.tail.empty() && o.which == own::result)
-          while (i + count < takes.size() && takes[i + count].folds() && takes[i + count].which == own::result &&
-                 takes[i + count].elements == o.elements)
-            ++count;
-        if (count == 1) combine(r, o, received[i]);
-        else combine_in_order(r, &received[i], count);
-      }
-      ++me.step;
-      me.has_sent = false;
-      moved = true;
+    std::vector<operand> takes;
+    std::vector<packet> received;
+    for (operand const& o : its_.steps_of(r)[me.step]) {
+      if (o.sends()) continue;
+      auto const from_peer = [&o](packet const& p) { return p.from == o.peer; };
+      auto const next = std::find_if(me.arrived.begin(), me.arrived.end(), from_peer);
+      takes.push_back(o), received.push_back(std::move(*next));
+      me.arrived.erase(next);
     }
-    return moved;
+    for (std::size_t i = 0, count; i < takes.size(); i += count) {
+      operand const& o = takes[i];
+      count = 1;
+      if (o.folds() && o.elements.tail.empty() && o.which == own::result)
+        while (i + count < takes.size() && takes[i + count].folds() && takes[i + count].which == own::result &&
+               takes[i + count].elements == o.elements)
+          ++count;
+      if (count == 1) combine(r, o, received[i]);
+      else combine_in_order(r, o, &received[i], count);
+    }
+    ++me.step;
   }
 
   constexpr void perform() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (int r = 0; r < its_.size(); ++r) moved |= advance(r);
+    for (int r = 0; r < its_.size(); ++r) begin_step(r);
+    for (message const& m : its_.messages_in_order()) {
+      auto const &from = m.sent.elements, &to = m.received.elements;
+      if (its_.scratch() == 0 ? from != to : fragments_in(from) != fragments_in(to))
+        throw argument_error("association: rank " + std::to_string(m.to) + " receives elements at another place than " +
+                             "where rank " + std::to_string(m.from) + " has them");
+      rank(m.to).arrived.push_back(sent(m));
+      for (int const r : {m.from, m.to})
+        if (--rank(r).open == 0) end_step(r), begin_step(r);
     }
-    for (int r = 0; r < its_.size(); ++r)
-      if (rank(r).step < its_.steps_of(r).size()) {
-        its_.verify();   // says why
-        throw argument_error("association: rank " + std::to_string(r) + " waits for ever");
-      }
   }
 
   schedule const& its_;

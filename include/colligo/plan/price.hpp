@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Counts and prices, without levels also at compile time. counter runs an algorithm for one rank and keeps only
-/// totals; price gives the seconds of a recorded schedule.
+/// price: the seconds of a recorded schedule, without levels also at compile time.
 #pragma once
 
 #include <algorithm>
@@ -13,48 +12,6 @@
 #include "recorder.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
-
-/// The operations of one rank. Elements, not bytes.
-class counter {
- public:
-  constexpr counter(int rank, int size) : rank_(rank), size_(size) {}
-
-  constexpr int rank() const { return rank_; }
-  constexpr int size() const { return size_; }
-
-  template <class... Operands>
-  constexpr void operator()(Operands... operands) {
-    bool something = false;
-    ((something |= count(operands)), ...);
-    steps_ += something;
-  }
-  template <operand_list List>
-  constexpr void operator()(List const& list) {
-    bool something = false;
-    for (std::size_t i = 0; i < list.size(); ++i) something |= count(list[i]);
-    steps_ += something;
-  }
-
-  constexpr int steps() const { return steps_; }                            ///< steps in which it takes part
-  constexpr std::size_t messages() const { return messages_; }              ///< messages that it sends
-  constexpr std::size_t elements_sent() const { return sent_; }
-  constexpr std::size_t elements_folded() const { return folded_; }
-
- private:
-  constexpr bool count(operand o) {
-    if (o.merges()) folded_ += o.combined();
-    if (o.vanishes()) return false;
-    if (o.sends()) ++messages_, sent_ += o.elements.size();
-    folded_ += o.combined();
-    return true;
-  }
-
-  int rank_, size_;
-  int steps_ = 0;
-  std::size_t messages_ = 0, sent_ = 0, folded_ = 0;
-};
-
-static_assert(steps<counter>);
 
 namespace detail {
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -127,6 +128,17 @@ constexpr schedule record_counts(collective what, int p, Counts const& counts, S
   return record_blocks(what, blocks{{0, all.back()}, p, all.data()}, say);
 }
 
+/// The same for a number of elements, in blocks as even as possible, or for counts.
+template <class Elements, class Say>
+constexpr schedule record_elements(collective what, int p, Elements const& n, Say say) {
+  if constexpr (std::integral<Elements>)
+    return record_blocks(what, blocks{{0, static_cast<std::size_t>(n)}, p}, say);
+  else return record_counts(what, p, n, say);
+}
+/// The argument for it.
+template <class T>
+concept elements_or_counts = std::integral<T> || std::ranges::sized_range<T>;
+
 /// The steps of a tag's algorithm, for a recorder.
 template <class T, class Tag>
 constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
@@ -155,19 +167,13 @@ constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
 
 }  // namespace detail
 
-/// The schedule of all p ranks for a vector of n elements: for collectives on blocks all blocks together, as even as
-/// possible. Knobs in bytes use the size of T, by default one byte an element. Throws argument_error unless p >= 1 and
-/// 0 <= root < p. Cost: proportional to the schedule.
-template <class T = std::byte, algorithm Tag>
-constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
-  return detail::record_blocks(what, blocks{{0, n}, p}, detail::steps_by<T>(tag, what, p, root));
-}
-
-/// The same for blocks of these sizes: counts[i] elements for rank i. all_to_all_v takes p p counts as well, rank s has
-/// counts[s p + d] elements for rank d.
-template <class T = std::byte, algorithm Tag, std::ranges::sized_range Counts>
-constexpr schedule record(Tag const& tag, collective what, int p, Counts const& counts, int root = 0) {
-  return detail::record_counts(what, p, counts, detail::steps_by<T>(tag, what, p, root));
+/// The schedule of all p ranks. `n` is the number of elements of the vector: for collectives on blocks all blocks
+/// together, as even as possible. Or it is a range of counts: n[i] elements for rank i; all_to_all_v takes p p counts
+/// as well, rank s has n[s p + d] elements for rank d. Knobs in bytes use the size of T, by default one byte an
+/// element. Throws argument_error unless p >= 1 and 0 <= root < p. Cost: proportional to the schedule.
+template <class T = std::byte, algorithm Tag, detail::elements_or_counts N>
+constexpr schedule record(Tag const& tag, collective what, int p, N const& n, int root = 0) {
+  return detail::record_elements(what, p, n, detail::steps_by<T>(tag, what, p, root));
 }
 
 }  // namespace colligo

@@ -6,28 +6,66 @@
 
 #include <algorithm>
 #include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "../core/policy.hpp"
 #include "../core/strings.hpp"
-#include "verify.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
+/// One message of a schedule: the `from_step`th step of rank `from` meets the `to_step`th of rank `to`.
+struct message {
+  int from, to;
+  std::size_t from_step, to_step;
+  operand sent, received;
+  int round = 0;   ///< 1 + the longest chain of rounds that either end has behind it
+};
+
 namespace detail {
+
+// A copy or merge of a rank, after so many of its steps.
+struct recorded_move {
+  std::size_t after;
+  operand what;
+};
+
+// One rank's steps, and the number of elements beyond its vector that it uses.
+struct rank_steps {
+  std::vector<std::vector<operand>> steps{};   // the operands of each
+  std::vector<recorded_move> moves{};
+  std::size_t scratch = 0;
+  double arithmetic = 0;   // steps of it, before its first message
+  std::string_view algorithm{};   // its name, a literal
+  bool by_arrival = false;   // some of its folds are combined in order of arrival
+};
+
+// Of clocks of machines on which no ranks share ways, and none fetches.
+struct own_ways {
+  static constexpr bool fetches(message const&) { return false; }
+  static constexpr double free_at(message const&) { return 0; }
+  static constexpr void take(message const&, double) {}
+};
+
+// Every message takes one round.
+struct rounds_clock : own_ways {
+  static constexpr bool one_port = false;
+  constexpr double transfer(message const&, bool, bool) const { return 1; }
+  constexpr double combine(std::size_t) const { return 0; }
+  constexpr double alone(own_work const&) const { return 0; }
+};
 
 // The largest sum over a rank's operands.
 template <class Count>
-constexpr std::size_t most_of_any_rank(recorded const& all, Count count) {
+constexpr std::size_t most_of_any_rank(std::vector<rank_steps> const& ranks, Count count) {
   std::size_t most = 0;
-  for (std::size_t r = 0; r < all.ranks.size(); ++r) {
+  for (rank_steps const& rank : ranks) {
     std::size_t sum = 0;
-    for (auto const& operands : all.ranks[r])
+    for (auto const& operands : rank.steps)
       for (operand const& o : operands) sum += count(o);
-    for (recorded_move const& alone : all.moves_of(r)) sum += count(alone.what);
+    for (recorded_move const& alone : rank.moves) sum += count(alone.what);
     most = std::max(most, sum);
   }
   return most;
@@ -46,45 +84,39 @@ std::string text_of(cyclic_range const& r) {
 /// All steps of all ranks. Operands that vanish are not in it.
 class schedule {
  public:
-  using step = detail::recorded_step;   ///< the operands of one step
+  using step = std::vector<operand>;   ///< the operands of one step
 
   /// From each rank's steps.
   template <class Lazy = void>
-  constexpr schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said) : all_{what, n} {
-    for (detail::rank_steps& one : said) {
-      all_.scratch = std::max(all_.scratch, one.scratch);
-      all_.arithmetic = std::max(all_.arithmetic, one.arithmetic);
-      if (!one.algorithm.empty()) all_.algorithm = one.algorithm;
-      all_.ranks.push_back(std::move(one.steps));
-      all_.moves.push_back(std::move(one.moves));
+  constexpr schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said)
+      : what_(what), n_(n), ranks_(std::move(said)) {
+    for (detail::rank_steps const& one : ranks_) {
+      scratch_ = std::max(scratch_, one.scratch);
+      arithmetic_ = std::max(arithmetic_, one.arithmetic);
+      by_arrival_ = by_arrival_ || one.by_arrival;
+      if (!one.algorithm.empty()) algorithm_ = one.algorithm;
     }
   }
 
-  constexpr collective what() const { return all_.what; }
-  constexpr std::string_view algorithm() const { return all_.algorithm; }   ///< its name, without knobs
-  constexpr int size() const { return all_.size(); }          ///< p
-  constexpr std::size_t elements() const { return all_.n; }   ///< n
-  COLLIGO_CONSTEXPR std::vector<step> const& steps_of(int rank) const { return all_.steps_of(rank); }
+  constexpr collective what() const { return what_; }
+  constexpr std::string_view algorithm() const { return algorithm_; }             ///< its name, without knobs
+  constexpr int size() const { return static_cast<int>(ranks_.size()); }          ///< p
+  constexpr std::size_t elements() const { return n_; }                           ///< n
+  COLLIGO_CONSTEXPR std::vector<step> const& steps_of(int rank) const { return of(rank).steps; }
+  /// A rank's copies and merges, and after how many of its steps.
+  COLLIGO_CONSTEXPR std::vector<detail::recorded_move> const& moves_of(int rank) const { return of(rank).moves; }
   /// Indices beyond the vector that the algorithm uses.
-  constexpr std::size_t scratch() const { return all_.scratch; }
+  constexpr std::size_t scratch() const { return scratch_; }
+  /// Some folds are combined in order of arrival, which is unknown over messages.
+  constexpr bool by_arrival() const { return by_arrival_; }
   /// The most own work of any rank: moves and copied elements as recorded, steps as the policy declares.
   template <class Lazy = void>
   constexpr own_work work() const {
-    auto const count = [this](auto its) {
-      std::size_t most = 0;
-      for (auto const& of_rank : all_.moves) {
-        std::size_t sum = 0;
-        for (detail::recorded_move const& alone : of_rank) sum += its(alone.what);
-        most = std::max(most, sum);
-      }
-      return static_cast<double>(most);
-    };
-    return {count([](operand const&) { return std::size_t{1}; }),
-            count([](operand const& o) { return o.merges() ? 0 : o.elements.head.size(); }), all_.arithmetic};
-  }
-  /// A rank's copies and merges, and after how many of its steps.
-  COLLIGO_CONSTEXPR std::span<detail::recorded_move const> moves_of(int rank) const {
-    return all_.moves_of(static_cast<std::size_t>(rank));
+    auto const moves = detail::most_of_any_rank(ranks_, [](operand const& o) { return std::size_t{o.moves()}; });
+    auto const copied = detail::most_of_any_rank(ranks_, [](operand const& o) {
+      return o.what == operand::kind::copy ? o.elements.head.size() : 0;
+    });
+    return {static_cast<double>(moves), static_cast<double>(copied), arithmetic_};
   }
 
   /// Rounds on the critical path: the longest chain of steps of which each needs the one before.
@@ -93,24 +125,24 @@ class schedule {
   /// The most messages that any rank sends.
   template <class Lazy = void>
   constexpr std::size_t messages() const {
-    return detail::most_of_any_rank(all_, [](operand const& o) { return std::size_t{o.sends()}; });
+    return detail::most_of_any_rank(ranks_, [](operand const& o) { return std::size_t{o.sends()}; });
   }
   /// The most elements that any rank sends.
   template <class Lazy = void>
   constexpr std::size_t elements_sent() const {
-    return detail::most_of_any_rank(all_, [](operand const& o) { return o.sends() ? o.elements.size() : 0; });
+    return detail::most_of_any_rank(ranks_, [](operand const& o) { return o.sends() ? o.elements.size() : 0; });
   }
   /// The most elements that any rank combines.
   template <class Lazy = void>
   constexpr std::size_t elements_folded() const {
-    return detail::most_of_any_rank(all_, [](operand const& o) { return o.combined(); });
+    return detail::most_of_any_rank(ranks_, [](operand const& o) { return o.combined(); });
   }
   /// Messages of all ranks together.
   template <class Lazy = void>
   constexpr std::size_t total_messages() const {
     std::size_t all = 0;
-    for (auto const& rank : all_.ranks)
-      for (auto const& operands : rank)
+    for (detail::rank_steps const& rank : ranks_)
+      for (step const& operands : rank.steps)
         for (operand const& o : operands) all += o.sends();
     return all;
   }
@@ -126,9 +158,7 @@ class schedule {
 
   /// The time when the last rank is done, by this clock (see plan/price.hpp for seconds). Throws as verify() does.
   template <class Clock>
-  constexpr double play(Clock const& clock, std::vector<message>* happened = nullptr) const {
-    return all_.play(clock, happened);
-  }
+  constexpr double play(Clock clock, std::vector<message>* happened = nullptr) const;
 
   /// Throws broken_law, with the law and the place, unless every send meets a receive of the same size in order, no
   /// rank waits for ever even if sends do not buffer, the range of a recv overlaps nothing else in its step, peers
@@ -136,8 +166,8 @@ class schedule {
   template <class Clock = detail::rounds_clock>
   constexpr void verify() const {
     for (int r = 0; r < size(); ++r) {
-      for (auto const& operands : steps_of(r)) all_.verify_step(r, operands);
-      all_.verify_moves(r);
+      for (step const& operands : steps_of(r)) verify_step(r, operands);
+      verify_moves(r);
     }
     play(Clock{});
   }
@@ -163,7 +193,25 @@ class schedule {
   }
 
  private:
-  detail::recorded all_;
+  COLLIGO_CONSTEXPR detail::rank_steps const& of(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  template <class Lazy = void>
+  [[noreturn]] void fail(int rank, std::string const& why) const;
+  template <class Lazy = void>
+  constexpr void verify_step(int r, step const& operands) const;
+  template <class Lazy = void>
+  constexpr void verify_moves(int r) const;
+  template <class Lazy = void>
+  constexpr std::vector<message> matched() const;
+
+  collective what_;
+  std::size_t n_, scratch_ = 0;
+  double arithmetic_ = 0;
+  std::string_view algorithm_{};
+  bool by_arrival_ = false;
+  std::vector<detail::rank_steps> ranks_;
 };
 
 }  // namespace colligo
+
+#include "verify.hpp"

@@ -1,106 +1,31 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Checks the steps of all ranks against the laws of core/step.hpp, and plays them against a clock, for schedule
-/// (schedule.hpp). Works at compile time too.
+/// The bodies of schedule.hpp that check the steps of all ranks against the laws of core/step.hpp, and play them
+/// against a clock. They work at compile time too.
 #pragma once
 
-#include <algorithm>
 #include <functional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "../core/error.hpp"
-#include "../core/policy.hpp"
+#include "schedule.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// One message of a schedule: the `from_step`th step of rank `from` meets the `to_step`th of rank `to`.
-struct message {
-  int from, to;
-  std::size_t from_step, to_step;
-  operand sent, received;
-  int round = 0;   ///< 1 + the longest chain of rounds that either end has behind it
-};
-
-namespace detail {
-
-using recorded_step = std::vector<operand>;
-
-// A copy or merge of a rank, after so many of its steps.
-struct recorded_move {
-  std::size_t after;
-  operand what;
-};
-
-// One rank's steps, and the number of elements beyond its vector that it uses.
-struct rank_steps {
-  std::vector<recorded_step> steps{};
-  std::vector<recorded_move> moves{};
-  std::size_t scratch = 0;
-  double arithmetic = 0;   // steps of it
-  std::string_view algorithm{};   // its name, a literal
-  bool by_arrival = false;   // some of its folds are combined in order of arrival
-};
-
-// All steps of all ranks.
-struct recorded {
-  collective what;
-  std::size_t n;
-  std::vector<std::vector<recorded_step>> ranks{};
-  std::vector<std::vector<recorded_move>> moves{};
-  std::size_t scratch = 0;   // elements beyond the vector
-  double arithmetic = 0;   // steps of it on each rank, before its first message
-  std::string_view algorithm{};
-
-  constexpr int size() const { return static_cast<int>(ranks.size()); }
-  COLLIGO_CONSTEXPR std::span<recorded_move const> moves_of(std::size_t rank) const { return moves[rank]; }
-  COLLIGO_CONSTEXPR std::vector<recorded_step> const& steps_of(int rank) const {
-    return ranks[static_cast<std::size_t>(rank)];
-  }
-
-  template <class Lazy = void>
-  [[noreturn]] void fail(int rank, std::string const& why) const {
-    throw broken_law(std::string(name_of(what)) + ", p = " + std::to_string(size()) + ", n = " + std::to_string(n) +
-                     ", rank " + std::to_string(rank) + ": " + why);
-  }
-
-  template <class Lazy = void>
-  constexpr void verify_step(int r, recorded_step const& operands) const;
-  template <class Lazy = void>
-  constexpr void verify_moves(int r) const;
-  template <class Lazy = void>
-  constexpr std::vector<message> matched() const;
-  template <class Clock>
-  constexpr double play(Clock clock, std::vector<message>* happened) const;
-};
-
-// Of clocks of machines on which no ranks share ways, and none fetches.
-struct own_ways {
-  static constexpr bool fetches(message const&) { return false; }
-  static constexpr double free_at(message const&) { return 0; }
-  static constexpr void take(message const&, double) {}
-};
-
-// Every message takes one round.
-struct rounds_clock : own_ways {
-  static constexpr bool one_port = false;
-  constexpr double transfer(message const&, bool, bool) const { return 1; }
-  constexpr double combine(std::size_t) const { return 0; }
-  constexpr double alone(own_work const&) const { return 0; }
-};
+template <class Lazy>
+void schedule::fail(int rank, std::string const& why) const {
+  throw broken_law(std::string(name_of(what_)) + ", p = " + std::to_string(size()) + ", n = " + std::to_string(n_) +
+                   ", rank " + std::to_string(rank) + ": " + why);
+}
 
 template <class Lazy>
-constexpr void recorded::verify_step(int r, recorded_step const& operands) const {
+constexpr void schedule::verify_step(int r, step const& operands) const {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     operand const& a = operands[i];
     if (a.peer < 0 || a.peer >= size()) fail(r, "names rank " + std::to_string(a.peer) + ", which does not exist");
     if (a.peer == r) fail(r, "sends to itself");
     for (range const its : {a.elements.head, a.elements.tail})
-      if (its.first > its.last || its.last > n + scratch) fail(r, "names elements outside of the vector");
+      if (its.first > its.last || its.last > n_ + scratch_) fail(r, "names elements outside of the vector");
     bool const grouped = i > 0 && a.folds() && operands[i - 1].folds() && a.elements == operands[i - 1].elements;
     if (grouped && a.peer < operands[i - 1].peer)
       fail(r, "folds into one range from ranks that are not listed in ascending order (law 2)");
@@ -112,10 +37,10 @@ constexpr void recorded::verify_step(int r, recorded_step const& operands) const
 }
 
 template <class Lazy>
-constexpr void recorded::verify_moves(int r) const {
-  for (auto const& [after, o] : moves_of(static_cast<std::size_t>(r))) {
+constexpr void schedule::verify_moves(int r) const {
+  for (auto const& [after, o] : moves_of(r)) {
     auto const& [from, into] = o.elements;
-    if (std::max(from.last, into.last) > n + scratch) fail(r, "copies or merges elements outside of the vector");
+    if (std::max(from.last, into.last) > n_ + scratch_) fail(r, "copies or merges elements outside of the vector");
     if (from.size() != into.size() || overlap(from, into))
       fail(r, "copies or merges a range into one of another length, or that overlaps it");
   }
@@ -124,7 +49,7 @@ constexpr void recorded::verify_moves(int r) const {
 // Law 5: between two ranks, the k-th send meets the k-th receive. The messages are in the order in which they are sent:
 // by rank, and for each rank in its order.
 template <class Lazy>
-constexpr std::vector<message> recorded::matched() const {
+constexpr std::vector<message> schedule::matched() const {
   struct end { int from, to; std::size_t step, number; operand const* what; };   // numbers go up as steps and places do
   std::vector<end> sends, receives;
   for (int r = 0; r < size(); ++r)
@@ -165,9 +90,9 @@ constexpr std::vector<message> recorded::matched() const {
 // combined. Of those that can begin, the earliest begins, by a heap: its time for a message may be too early, if an end
 // has become busy since, but never too late.
 template <class Clock>
-constexpr double recorded::play(Clock clock, std::vector<message>* happened) const {
+constexpr double schedule::play(Clock clock, std::vector<message>* happened) const {
   auto all = matched<Clock>();
-  auto const p = ranks.size();
+  auto const p = ranks_.size();
   auto const index = [](int rank) { return static_cast<std::size_t>(rank); };
   std::vector<std::vector<std::size_t>> of_rank(p);
   auto const step_at = [&](std::size_t i, std::size_t r) {
@@ -202,16 +127,16 @@ constexpr double recorded::play(Clock clock, std::vector<message>* happened) con
   double finish = 0;
   auto const enter = [&](std::size_t r) {
     state& me = at[r];
-    for (auto const alone = moves_of(r); me.moved < alone.size() && alone[me.moved].after == me.step; ++me.moved)
+    for (auto const& alone = ranks_[r].moves; me.moved < alone.size() && alone[me.moved].after == me.step; ++me.moved)
       if (operand const& o = alone[me.moved].what; o.merges())
         me.began += clock.combine(o.combined()) + clock.alone({1});
       else me.began += clock.alone({1, static_cast<double>(o.elements.head.size())});
     finish = std::max(finish, me.began);
     me.out = me.in = me.began;
     me.sends = me.receives = me.sent = me.received = false;
-    me.open = me.step < ranks[r].size() ? ranks[r][me.step].size() : 0;
+    me.open = me.step < ranks_[r].steps.size() ? ranks_[r].steps[me.step].size() : 0;
     if (me.open != 0)
-      for (operand const& o : ranks[r][me.step]) {
+      for (operand const& o : ranks_[r].steps[me.step]) {
         (o.sends() ? me.sends : me.receives) = true;
         if (o.sends()) me.out += clock.combine(o.combined());   // before it can leave
       }
@@ -220,7 +145,7 @@ constexpr double recorded::play(Clock clock, std::vector<message>* happened) con
       if (at[peer].open != 0 && at[peer].step == step_at(i, peer)) offer(i);
     }
   };
-  for (std::size_t r = 0; r < p; ++r) at[r].began = clock.alone({0, 0, arithmetic}), enter(r);
+  for (std::size_t r = 0; r < p; ++r) at[r].began = clock.alone({0, 0, arithmetic_}), enter(r);
 
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
@@ -245,20 +170,19 @@ constexpr double recorded::play(Clock clock, std::vector<message>* happened) con
       state& me = at[r];
       if (--me.open != 0) continue;
       me.began = std::max(me.out, me.in);
-      for (operand const& o : ranks[r][me.step])
+      step const& done = ranks_[r].steps[me.step];
+      for (operand const& o : done)
         if (o.folds()) me.began += clock.combine(o.combined());
-      me.first += ranks[r][me.step].size();
+      me.first += done.size();
       ++me.step;
       enter(r);
     }
   }
   for (std::size_t r = 0; r < p; ++r)
-    if (at[r].step < ranks[r].size())
+    if (at[r].step < ranks_[r].steps.size())
       fail(static_cast<int>(r),
            "waits for ever in its step " + std::to_string(at[r].step + 1) + " if sends do not buffer");
   return finish;
 }
-
-}  // namespace detail
 
 }  // namespace colligo

@@ -3,7 +3,6 @@
 /// A rank's plan: the steps of an algorithm on one rank, as a list of operands, to be performed later step by step.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 
@@ -34,10 +33,6 @@ class planner final : public any_step {
   planner(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory)
       : any_step(rank, size, element_size, memory), plan_(plan) {}
 
-  void exchange(range out, range in, pair_of peers, pair_kind kind) override {
-    operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
-    list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
-  }
   void list(std::span<operand const> said, list_kind kind) override {
     std::size_t const first = plan_.operands.size();
     for (operand const& o : said)

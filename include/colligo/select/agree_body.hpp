@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of agree.hpp. The ranks compare descriptions of their calls in words, so the error message can show every
-/// difference.
+/// Checked mode: before a call begins the ranks check that all make the same one. They compare descriptions of their
+/// calls in words, so the error message can show every difference.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,7 @@
 
 #include "../core/error.hpp"
 #include "../core/row.hpp"
-#include "agree.hpp"
-#include "decide.hpp"
+#include "decide_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -74,14 +73,6 @@ struct compare_calls {
     return {a.call, a.differ | b.differ | std::uint64_t{a.call != b.call}};
   }
 };
-
-// A small internal collective. It goes over messages, which always work.
-template <collective C, class Tag, class T, class Op>
-void exchange_among_ranks(port_base& port, Op op, blocks const& vector, T const* in, range in_covers, T* out) {
-  port.execute({C, &element_of<T, Op>, port.wire_of_bytes(), &op, vector,
-                {reinterpret_cast<std::byte const*>(in), in_covers}, {reinterpret_cast<std::byte*>(out), vector.whole}},
-               {erased_policy_for<C, Tag>, Tag{}, transport::messages});
-}
 
 // The description of all_gatherv and the like, whose counts all ranks know.
 constexpr bool has_counts(collective c) {
@@ -156,21 +147,6 @@ constexpr bool has_counts(collective c) {
   return words;
 }
 
-// "rank 3", "ranks 0-2, 4"
-[[gnu::cold]] COLLIGO_BODY std::string ranks_text(row<int> const& ranks) {
-  constexpr std::size_t most = 16;   // stretches
-  std::string words = ranks.size() == 1 ? "rank " : "ranks ";
-  std::size_t stretches = 0;
-  for (std::size_t i = 0, next; i < ranks.size(); i = next) {
-    for (next = i + 1; next < ranks.size() && ranks[next] == ranks[next - 1] + 1;) ++next;
-    if (i != 0) words += ", ";
-    if (++stretches > most) return concat({words, "... (", ranks.size(), " ranks)"});
-    words += concat({ranks[i]});
-    if (next > i + 1) words += concat({next == i + 2 ? ", " : "-", ranks[next - 1]});
-  }
-  return words;
-}
-
 // Calls that few ranks make come first.
 [[gnu::cold]] COLLIGO_BODY std::string difference_text(std::span<description const> all) {
   constexpr std::size_t most = 8;   // calls
@@ -209,9 +185,8 @@ constexpr bool has_counts(collective c) {
 
 [[gnu::cold]] COLLIGO_BODY void compare_with_others(port_base& port, description const& mine) {
   if (port.size() == 1) return;
-  blocks const one{{0, 1}, port.size()};
   verdict all{mine.is_refusal ? 0 : mine.hash(), 0};
-  exchange_among_ranks<collective::all_reduce, recursive_doubling>(port, compare_calls{}, one, &all, one.whole, &all);
+  combine_among_ranks(port, compare_calls{}, std::span(&all, 1));
   if (all.differ == 0) return;
   row<description> theirs(static_cast<std::size_t>(port.size()));
   blocks const each{{0, theirs.size()}, port.size()};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The parts of public headers. Each collective specialises calls<C>: make<How>(comm, the arguments of a form for
-/// ranges, algorithm = {}) checks them and makes a blocking call, a request or a persistent request; fits<false>()
-/// lists all forms, for a call that fits none. The functions for requests are here, once for all collectives.
+/// ranges, algorithm = {}) checks them and makes a blocking call, a request or a persistent request. The functions for
+/// requests are here, once for all collectives.
 #pragma once
 
 #include "communicators.hpp"
@@ -10,6 +10,9 @@
 #include "mistakes.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+template <collective C>
+struct calls;
 
 /// Makes a request, or says what is wrong with the call.
 template <collective C, made How, class... Arguments>

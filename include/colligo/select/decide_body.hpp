@@ -15,13 +15,36 @@
 #include "../engine/requests.hpp"
 #include "../memory/shared_host.hpp"
 #include "../shape/host_map.hpp"
-#include "agree.hpp"
 #include "choose.hpp"
 #include "decide.hpp"
 #include "kept_choices.hpp"
 #include "named_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Returns on all ranks if they make the same call, by the same algorithm over the same transport; otherwise throws
+/// mismatch_error on all ranks. Nothing of the call has been sent by then. Collective over the port.
+void agree_on(port_base& port, call const& its, choice const& by, call_form form);
+
+/// Reports to the other ranks, which may wait for this one, that this rank's call is refused for this reason. In
+/// checked mode, where it is collective over the port, the rank takes part in their comparison, so that they throw
+/// mismatch_error. Returns.
+void report_refusal(port_base& port, bool checked, std::string_view why);
+
+// A small internal collective. It goes over messages, which always work.
+template <collective C, class Tag, class T, class Op>
+void exchange_among_ranks(port_base& port, Op op, blocks const& vector, T const* in, range in_covers, T* out) {
+  port.execute({C, &element_of<T, Op>, port.wire_of_bytes(), &op, vector,
+                {reinterpret_cast<std::byte const*>(in), in_covers}, {reinterpret_cast<std::byte*>(out), vector.whole}},
+               {erased_policy_for<C, Tag>, Tag{}, transport::messages});
+}
+/// The ranks combine these values, element by element.
+template <class T, class Op>
+void combine_among_ranks(port_base& port, Op op, std::span<T> values) {
+  blocks const all{{0, values.size()}, port.size()};
+  exchange_among_ranks<collective::all_reduce, recursive_doubling>(port, op, all, values.data(), all.whole,
+                                                                   values.data());
+}
 
 /// Calls f() and reports its errors to the other ranks, which may wait for this one.
 template <class F>
@@ -255,9 +278,16 @@ inline void run_checked(port_base& port, call const& its, choice const& by) {
   port.execute(its, by);
 }
 
-/// all_to_all_v by the rules.
+// all_to_all_v by the rules: where padding may pay, ranks tell each other their longest block first.
 template <class Lazy = void>
-void run_exchange(port_base& port, call const& its, choice const& by, policies_of_collective policies);
+[[gnu::noinline]] void run_exchange(port_base& port, call const& its, choice const& by,
+                                    policies_of_collective policies) {
+  if (by.who != decided_by::rules || !by.as<padded_bruck>()) return run_checked(port, its, by);
+  situation s = situation_of(port, its);
+  s.longest = vectors_of(its.what, its.vector, port.rank()).in.longest();
+  combine_among_ranks(port, maximum{}, std::span(&s.longest, 1));
+  run_checked(port, its, s.longest == 0 ? by : bound(policies().choose(s), policies(), decided_by::rules));
+}
 
 // Out of line, so that other calls need no stack for it.
 template <class Lazy = void>
@@ -318,5 +348,4 @@ owned_running prepare_call(endpoint& at, call const& its, choice const& by,
 }  // namespace colligo
 
 #include "agree_body.hpp"
-#include "run_exchange_body.hpp"
 #include "trees_of_hosts.hpp"

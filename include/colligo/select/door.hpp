@@ -273,6 +273,10 @@ template <collective C, communicator Comm>
 class door {
  public:
   explicit door(Comm const& comm) : port_(port_of<Comm>::open(comm)) {}
+  /// Of a call with a root.
+  door(Comm const& comm, int root) : door(comm) {
+    if (root < 0 || root >= size()) [[unlikely]] refuse_root(its_refused(), root);
+  }
 
   int rank() const { return port_.rank(); }
   int size() const { return port_.size(); }
@@ -280,9 +284,6 @@ class door {
 
   void require_size(std::size_t is, std::size_t wanted, char const* which) const {
     if (is != wanted) [[unlikely]] refuse_size(its_refused(), is, wanted, which);
-  }
-  void require_root(int root) const {
-    if (root < 0 || root >= size()) [[unlikely]] refuse_root(its_refused(), root);
   }
   template <std::integral N>
   void require_count(N count) const {

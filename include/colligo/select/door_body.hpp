@@ -6,7 +6,7 @@
 #include "../core/strings.hpp"
 #include "../engine/kept_plans.hpp"
 #include "../engine/port.hpp"
-#include "agree.hpp"
+#include "decide_body.hpp"
 #include "door.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -49,10 +49,6 @@ enum class mistaken {
   value                ///< where there are ranges alone
 };
 
-/// Each collective has one (calls.hpp): fits<false>() lists the forms of its calls.
-template <collective C>
-struct calls;
-
 struct left_out {};
 
 /// Another header has forms for such an argument.
@@ -288,7 +284,51 @@ struct answer : mistake {
   static_assert(what != mistaken::value,
                 "colligo: requests and persistent collectives take ranges, which stay where they are: for one value "
                 "write std::span(&value, 1)");
-  static_assert((calls<C>::template fits<what != mistaken::something>(), true));   // lists the forms
+  // The message lists the forms.
+  template <collective Its>
+  static constexpr bool lists = C == Its && what == mistaken::something;
+  static_assert(!lists<collective::all_reduce>,
+                "colligo: all_reduce takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), and "
+                "an algorithm after them");
+  static_assert(!lists<collective::reduce>,
+                "colligo: reduce takes (comm, in, out, op, root), (comm, in_place(range), op, root), (comm, value, "
+                "op, root), and an algorithm after them");
+  static_assert(!lists<collective::broadcast>,
+                "colligo: broadcast takes (comm, range, root), (comm, value, root), and an algorithm after them");
+  static_assert(!lists<collective::all_gather>,
+                "colligo: all_gather takes (comm, in, out), (comm, in_place(range)), (comm, value, out), and an "
+                "algorithm after them");
+  static_assert(!lists<collective::all_gatherv>,
+                "colligo: all_gatherv takes (comm, in, out, counts), (comm, in_place(range), counts), (comm, in), "
+                "and an algorithm after them");
+  static_assert(!lists<collective::gather>,
+                "colligo: gather takes (comm, in, out, root), (comm, in_place(range), root), (comm, value, out, "
+                "root), and an algorithm after them");
+  static_assert(!lists<collective::gatherv>,
+                "colligo: gatherv takes (comm, in, out, counts, root), (comm, in_place(range), counts, root), (comm, "
+                "in, root), and an algorithm after them");
+  static_assert(!lists<collective::scatter>,
+                "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm after "
+                "them");
+  static_assert(!lists<collective::scatterv>,
+                "colligo: scatterv takes (comm, in, counts, out, root), (comm, in_place(range), counts, root), and "
+                "an algorithm after them");
+  static_assert(!lists<collective::all_to_all>,
+                "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm after them");
+  static_assert(!lists<collective::all_to_all_v>,
+                "colligo: all_to_all_v takes (comm, in, counts, out, out_counts), (comm, in_place(range), counts), "
+                "(comm, in, counts), and an algorithm after them");
+  static_assert(!lists<collective::reduce_scatter>,
+                "colligo: reduce_scatter takes (comm, in, out, counts, op), and an algorithm after them");
+  static_assert(!lists<collective::reduce_scatter_block>,
+                "colligo: reduce_scatter_block takes (comm, in, out, op), and an algorithm after them");
+  static_assert(!lists<collective::scan>,
+                "colligo: scan takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), and an "
+                "algorithm after them");
+  static_assert(!lists<collective::exclusive_scan>,
+                "colligo: exclusive_scan takes (comm, in, out, init, op), (comm, in_place(range), init, op), (comm, "
+                "value, init, op), (comm, value, op), and an algorithm after them");
+  static_assert(!lists<collective::barrier>, "colligo: barrier takes (comm), and an algorithm after it");
 };
 
 /// Arguments that in_place() does not accept.

@@ -23,14 +23,9 @@ call call_in_question(Comm const& comm, collective what, std::size_t n, Op const
           blocks{{0, all}, p}, {}, {}};
 }
 
-struct recorded_steps {
-  schedule steps;
-  bool by_arrival = false;   ///< some are combined in order of arrival, which is unknown over messages
-};
-
 /// None if the algorithm does not consist of steps or would issue more than so many operands.
-std::optional<recorded_steps> recorded_call(call const& its, choice const& by, topology const& known,
-                                            std::size_t most_operands);
+std::optional<schedule> recorded_call(call const& its, choice const& by, topology const& known,
+                                      std::size_t most_operands);
 
 /// The steps of one of the library's algorithms on a rank, for elements of so many bytes. Throws algorithm_error if it
 /// has no form for the collective, argument_error if it is made for another number of ranks.

@@ -6,69 +6,45 @@
 #include <utility>
 #include <vector>
 
-#include "../core/any_step.hpp"
+#include "../plan/walk.hpp"
 #include "recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A recorder for compiled algorithms.
-class any_recorder final : public any_step {
- public:
-  any_recorder(int rank, int size, std::size_t element_size, row<operand>& memory)
-      : any_step(rank, size, element_size, memory), recorded_(rank, size) {}
-
-  void exchange(range out, range in, pair_of peers, pair_kind kind) override {
-    send const sent{peers.to, out, kind.sent};
-    if (kind.folds) recorded_(sent, fold{peers.from, in, kind.with});
-    else recorded_(sent, recv{peers.from, in});
-  }
-  void list(std::span<operand const> said, list_kind kind) override {
-    recorded_(said);
-    by_arrival_ |= kind == list_kind::as_they_come;
-  }
-  void move(operand const& alone) override { recorded_(alone); }
-
-  rank_steps take() && {
-    rank_steps said = std::move(recorded_).take();
-    said.by_arrival = by_arrival_;
-    return said;
-  }
-
- private:
-  recorder recorded_;
-  bool by_arrival_ = false;
-};
-
 inline rank_steps recorded_on(int rank, int p, choice const& by, topology const& known, std::size_t element_size,
                               blocks const& vector, int root) {
   row<operand> memory;
-  any_recorder step(rank, p, element_size, memory);
+  rank_plan plan;
+  planner step(rank, p, element_size, plan, memory);
   by.policy->run(by.tag(), known, step, vector, root);
-  rank_steps said = std::move(step).take();
+  rank_steps said;
+  for (rank_plan::step const& one : plan.steps) {
+    auto const operands = plan.operands_of(one);
+    said.by_arrival |= one.kind == list_kind::as_they_come;
+    if (one.kind != list_kind::moves) said.steps.emplace_back(operands.begin(), operands.end());
+    else for (operand const& alone : operands) said.moves.push_back({said.steps.size(), alone});
+  }
   said.algorithm = by.policy->name;
   if (by.policy->scratch) said.scratch = by.policy->scratch(by.tag(), vector, element_size);
   if (by.policy->work) said.arithmetic = by.policy->work(by.tag(), vector, element_size).steps;
   return said;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::optional<recorded_steps> recorded_call(call const& its, choice const& by,
-                                                                       topology const& known,
-                                                                       std::size_t most_operands) {
+[[gnu::cold]] COLLIGO_BODY std::optional<schedule> recorded_call(call const& its, choice const& by,
+                                                                 topology const& known, std::size_t most_operands) {
   // In all_to_all_v a rank knows only its own blocks.
   if (by.policy->run == nullptr || its.what == collective::all_to_all_v) return std::nullopt;
   int const p = its.vector.parts;
   std::vector<rank_steps> ranks;
   std::size_t operands = 0;
-  bool by_arrival = false;
   for (int r = 0; r < p; ++r) {
     rank_steps const& said = ranks.emplace_back(recorded_on(r, p, by, known, its.of->size, its.vector, its.root));
     for (auto const& of_step : said.steps) operands += of_step.size();
     if ((operands += said.moves.size()) > most_operands) return std::nullopt;
-    by_arrival |= said.by_arrival;
   }
   std::size_t const n = has_two_vectors(its.what) ? vectors_of(its.what, its.vector, 0).out.whole.last
                                                   : its.vector.whole.size();
-  return recorded_steps{schedule(its.what, n, std::move(ranks)), by_arrival};
+  return schedule(its.what, n, std::move(ranks));
 }
 
 [[gnu::cold]] COLLIGO_BODY rank_steps recorded_rank(choice const& algorithm, collective what,

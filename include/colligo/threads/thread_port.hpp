@@ -3,7 +3,6 @@
 /// Ranks that are threads: their port, steps and messages. A template, so that only units that run threads compile it.
 #pragma once
 
-#include <array>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -22,7 +21,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Traces the ranks of a group if COLLIGO_TRACE is set. Units that include extra/trace/traced_program.hpp set it.
+/// Traces the ranks of a group if COLLIGO_TRACE is set. Units that include trace.hpp set it.
 class trace_of_threads {
  public:
   virtual ~trace_of_threads() = default;
@@ -125,10 +124,6 @@ struct over_threads {
       here_->work_on(data);
     }
 
-    void exchange(range out, range in, pair_of peers, pair_kind kind) override {
-      operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
-      list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
-    }
     void move(operand const& alone) override { data_.move(alone); }
     void list(std::span<operand const> operands, list_kind kind) override {
       if (here_) return here_->perform(operands, kind);

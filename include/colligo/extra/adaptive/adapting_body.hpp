@@ -54,7 +54,9 @@ struct adapting<Lazy>::size_class {
   std::vector<std::vector<double>> tried{};   ///< of each: seconds of a call, by rows
   row now{};
   bool decided = false;
+  size_class* next = nullptr;
 
+  static constexpr std::size_t bytes() { return 1; }   // they are alike
   bool is_for(call const& its) const {
     return what == its.what && size == size_of(its) && of->is_like(*its.of);
   }
@@ -93,8 +95,9 @@ struct adapting<Lazy>::size_class {
 
 template <class Lazy>
 auto adapting<Lazy>::class_of(port_base& port, call const& its, policies_of_collective policies) -> size_class& {
-  auto& kept = kept_entries<size_class>::of(kept_choices::of(port).adapted);
-  if (auto* const found = kept.find(its)) [[likely]] return *found;
+  constexpr auto all = static_cast<std::size_t>(-1);   // one may be trying candidates
+  auto& kept = kept_decisions<size_class>::of(kept_choices::of(port).adapted, all);
+  if (auto* const found = kept.find([&](size_class const& one) { return one.is_for(its); })) [[likely]] return *found;
   return announcing_refusal(port, its, [&]() -> size_class& { return kept.add(new_class(port, its, policies())); });
 }
 
@@ -141,9 +144,7 @@ bool adapting<Lazy>::agree(port_base& port, size_class& its) {
   std::array<double, size_class::most> seconds{};
   std::size_t const count = its.candidates.size();
   for (std::size_t i = 0; i < count; ++i) seconds[i] = its.seconds(its.tried[i]);
-  blocks const all{{0, count}, port.size()};
-  exchange_among_ranks<collective::all_reduce, recursive_doubling>(port, maximum{}, all, seconds.data(), all.whole,
-                                                                   seconds.data());
+  combine_among_ranks(port, maximum{}, std::span(seconds).first(count));
   auto const end = seconds.begin() + static_cast<std::ptrdiff_t>(count);
   if (*std::max_element(seconds.begin(), end) == std::numeric_limits<double>::infinity()) return false;
   auto const best = static_cast<std::size_t>(std::min_element(seconds.begin(), end) - seconds.begin());

@@ -29,62 +29,35 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 /// One call of a batch, at bytes begin .. of the vector.
-class part_of_batch {
- public:
-  part_of_batch(element const& of, std::size_t count) : of_(of), count_(count) {}
-  virtual ~part_of_batch() = default;
-  virtual void* op() = 0;
-  virtual std::byte const* in() const = 0;   ///< the caller's, or a copy of a value
-  virtual std::byte* out() = 0;
+struct part_of_batch {
+  element const& of;
+  std::size_t count;
+  std::byte const* in;   ///< the caller's, or a copy of a value
+  std::byte* out;
+  void* op;
+  owner<owned_by_request> kept;   ///< the functor and, if it is one, the value
+  std::size_t begin = 0;
 
-  element const& of() const { return of_; }
-  std::size_t bytes() const { return of_.bytes(count_); }
-  std::size_t begin() const { return begin_; }
+  std::size_t bytes() const { return of.bytes(count); }
   /// Places it at a multiple of this from `free` on. Returns the end.
   std::size_t place(std::size_t free, std::size_t multiple) {
-    begin_ = (free + multiple - 1) / multiple * multiple;
-    return begin_ + bytes();
+    begin = (free + multiple - 1) / multiple * multiple;
+    return begin + bytes();
   }
   /// Combines its elements within bytes first .. last, where left, right and out begin.
-  void combine(std::size_t first, std::size_t last, std::byte const* left, std::byte const* right, std::byte* out) {
-    std::size_t const from = std::max(first, begin_), to = std::min(last, begin_ + bytes());
+  void combine(std::size_t first, std::size_t last, std::byte const* left, std::byte const* right, std::byte* result) {
+    std::size_t const from = std::max(first, begin), to = std::min(last, begin + bytes());
     if (from >= to) return;
-    std::size_t const index = (from - begin_) / of_.size, n = (to - from) / of_.size, at = from - first;
-    if (of_.by_index) of_.by_index->combine(op(), index, left + at, right + at, out + at, n);
-    else of_.combine(op(), left + at, right + at, out + at, n);
+    std::size_t const index = (from - begin) / of.size, n = (to - from) / of.size, at = from - first;
+    if (of.by_index) of.by_index->combine(op, index, left + at, right + at, result + at, n);
+    else of.combine(op, left + at, right + at, result + at, n);
   }
-
- private:
-  element const& of_;
-  std::size_t count_, begin_ = 0;
 };
 
 template <class T, class Op>
-class vector_in_batch final : public part_of_batch {
- public:
-  vector_in_batch(std::span<T const> in, std::span<T> out, Op its)
-      : part_of_batch(element_of<T, Op>, out.size()), in_(in), out_(out), op_(std::move(its)) {}
-  void* op() override { return std::addressof(op_); }
-  std::byte const* in() const override { return reinterpret_cast<std::byte const*>(in_.data()); }
-  std::byte* out() override { return reinterpret_cast<std::byte*>(out_.data()); }
-
- private:
-  std::span<T const> in_;
-  std::span<T> out_;
-  Op op_;
-};
-template <class T, class Op>
-class value_in_batch final : public part_of_batch {
- public:
-  value_in_batch(T const& in, Op its) : part_of_batch(element_of<T, Op>, 1), in_(in), out_(in), op_(std::move(its)) {}
-  void* op() override { return std::addressof(op_); }
-  std::byte const* in() const override { return reinterpret_cast<std::byte const*>(&in_); }
-  std::byte* out() override { return reinterpret_cast<std::byte*>(&out_); }
-  T const& value() const { return out_; }
-
- private:
-  T in_, out_;
-  Op op_;
+struct value_in_batch final : owned_functor<Op> {
+  value_in_batch(T const& its, Op functor) : owned_functor<Op>(std::move(functor)), in(its), out(its) {}
+  T in, out;
 };
 
 /// The vector of all parts, in units that are elements to the engine.
@@ -94,22 +67,22 @@ class parts_in_batch {
   parts_in_batch(parts_in_batch const&) = delete;
   parts_in_batch& operator=(parts_in_batch const&) = delete;
 
-  std::vector<owner<part_of_batch>> all;
+  std::vector<part_of_batch> all;
 
   /// Fixes the places of the parts. Units are multiples of all elements, if that leaves few gaps.
   template <class Lazy = void>
   void place() {
     std::size_t multiple = 1, alignment = 1, sum = 0;
     for (auto const& part : all) {
-      commutes_ = commutes_ && part->of().commutes, exact_ = exact_ && part->of().exact;
-      alignment = std::max(alignment, part->of().alignment);
-      sum += part->bytes();
-      if (multiple <= sum) multiple = std::lcm(multiple, part->of().size);   // else it is too long already
+      commutes_ = commutes_ && part.of.commutes, exact_ = exact_ && part.of.exact;
+      alignment = std::max(alignment, part.of.alignment);
+      sum += part.bytes();
+      if (multiple <= sum) multiple = std::lcm(multiple, part.of.size);   // else it is too long already
     }
     bool cut = multiple * all.size() <= sum / 4;
-    for (auto const& part : all) cut = cut && multiple % part->of().size == 0;
+    for (auto const& part : all) cut = cut && multiple % part.of.size == 0;
     std::size_t free = 0;
-    for (auto const& part : all) free = part->place(free, cut ? multiple : part->of().alignment);
+    for (auto& part : all) free = part.place(free, cut ? multiple : part.of.alignment);
     unit_ = cut ? multiple : std::max<std::size_t>(1, (free + alignment - 1) / alignment * alignment);
     units_ = (free + unit_ - 1) / unit_;
     alignment_ = alignment;
@@ -119,13 +92,11 @@ class parts_in_batch {
   std::span<std::byte> sent() { return {bytes_, units_}; }   // as the engine counts them
   template <class Lazy = void>
   void take() {
-    for (auto const& part : all)
-      copy_bytes(part->in(), part->bytes(), bytes_ + part->begin());
+    for (auto const& part : all) copy_bytes(part.in, part.bytes(), bytes_ + part.begin);
   }
   template <class Lazy = void>
   void give() {
-    for (auto const& part : all)
-      copy_bytes(bytes_ + part->begin(), part->bytes(), part->out());
+    for (auto const& part : all) copy_bytes(bytes_ + part.begin, part.bytes(), part.out);
   }
 
   template <class Lazy = void>
@@ -139,8 +110,7 @@ class parts_in_batch {
   static void combine(void* its, std::size_t first, std::byte const* left, std::byte const* right, std::byte* out,
                       std::size_t n) {
     auto& me = *static_cast<parts_in_batch*>(its);
-    for (auto const& part : me.all)
-      part->combine(first * me.unit_, (first + n) * me.unit_, left, right, out);
+    for (auto& part : me.all) part.combine(first * me.unit_, (first + n) * me.unit_, left, right, out);
   }
   template <class Lazy>
   static constexpr indexed_combination by_index{&combine<Lazy>, &places_for_indices<Lazy>::all};
@@ -205,11 +175,11 @@ class batch {
   template <class T, class Op>
     requires(!detail::stands_in_place<T> && travels_as_bytes<T> && detail::functor_on_values<Op, T>)
   batched<T> all_reduce(T const& value, Op&& op) {
-    using part = detail::value_in_batch<T, std::decay_t<Op>>;
-    auto made = detail::make_owner<part>(value, std::forward<Op>(op));
-    part const& its = *made;
-    add(std::move(made));
-    return {its.value(), is_done_};
+    using functor = std::decay_t<Op>;
+    auto kept = detail::make_owner<detail::value_in_batch<T, functor>>(value, std::forward<Op>(op));
+    auto& its = *kept;
+    add<T, functor>(detail::one(std::as_const(its.in)), detail::one(its.out), its.op, std::move(kept));
+    return {its.out, is_done_};
   }
   /// Vectors of the same length on all ranks, which do not overlap. Throws argument_error.
   template <detail::lasting In, detail::output_like<In> Out, class Op>
@@ -247,11 +217,16 @@ class batch {
  private:
   template <class T, class Op>
   void add_vector(std::span<T const> in, std::span<T> out, Op&& op) {
-    add(detail::make_owner<detail::vector_in_batch<T, std::decay_t<Op>>>(in, out, std::forward<Op>(op)));
+    using functor = std::decay_t<Op>;
+    auto kept = detail::make_owner<detail::owned_functor<functor>>(std::forward<Op>(op));
+    auto& its = *kept;
+    add<T, functor>(in, out, its.op, std::move(kept));
   }
-  void add(detail::owner<detail::part_of_batch> part) {
+  template <class T, class Op>
+  void add(std::span<T const> in, std::span<T> out, Op& op, detail::owner<detail::owned_by_request> kept) {
     if (is_used_) throw error("colligo: a call is added to a batch that has been run: make another batch");
-    parts_.all.push_back(std::move(part));
+    parts_.all.push_back({detail::element_of<T, Op>, out.size(), reinterpret_cast<std::byte const*>(in.data()),
+                          reinterpret_cast<std::byte*>(out.data()), std::addressof(op), std::move(kept)});
   }
 
   template <collective C, class Op, class Accepted, class Algorithm>

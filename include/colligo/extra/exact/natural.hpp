@@ -22,10 +22,9 @@ class natural {
   void shift_left(std::size_t bits);
   /// Returns whether bits were lost.
   bool shift_right(std::size_t bits);
-  natural& operator+=(natural const& other);
+  natural& operator+=(natural const& other) { return add(other, 1); }
   /// Precondition: not larger.
-  natural& operator-=(natural const& other);
-  bool operator<(natural const& other) const;
+  natural& operator-=(natural const& other) { return add(other, -1); }
   friend natural operator*(natural const& a, natural const& b);
   /// Returns whether there was a remainder. Precondition: not zero.
   bool divide(std::uint64_t by);
@@ -33,6 +32,7 @@ class natural {
 
  private:
   void trim();
+  natural& add(natural const& other, std::int64_t sign);
 
   std::vector<std::uint32_t> digits_;   // the lowest first, the last one not 0
 };
@@ -42,10 +42,13 @@ struct integer {
   natural size;
   bool negative = false;
 };
-integer integer_of(std::int64_t const* words, int n);
+natural natural_of(std::int64_t const* canonical_words, int n);   // not negative
 template <int Unit, int Top>
-integer integer_of(fixed_point<Unit, Top> const& its) {
-  return integer_of(its.words().data(), its.digits);
+integer integer_of(fixed_point<Unit, Top> its) {
+  its.canonicalise();
+  bool const negative = last_word::digit(its.words().back()) < 0;
+  if (negative) its.negate(), its.canonicalise();
+  return {natural_of(its.words().data(), its.digits), negative};
 }
 
 /// its 2^exponent, and a little more if `more`, rounded to the nearest double.

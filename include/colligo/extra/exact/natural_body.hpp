@@ -46,30 +46,16 @@ COLLIGO_BODY bool natural::shift_right(std::size_t by) {
   trim();
   return lost || carry != 0;
 }
-COLLIGO_BODY natural& natural::operator+=(natural const& other) {
+COLLIGO_BODY natural& natural::add(natural const& other, std::int64_t sign) {
   digits_.resize(std::max(digits_.size(), other.digits_.size()) + 1);
-  std::uint64_t carry = 0;
+  std::int64_t carry = 0;
   for (std::size_t i = 0; i < digits_.size(); ++i) {
-    carry += std::uint64_t{digits_[i]} + (i < other.digits_.size() ? other.digits_[i] : 0);
+    carry += digits_[i] + sign * (i < other.digits_.size() ? other.digits_[i] : 0);
     digits_[i] = static_cast<std::uint32_t>(carry);
     carry >>= 32;
   }
   trim();
   return *this;
-}
-COLLIGO_BODY natural& natural::operator-=(natural const& other) {
-  std::int64_t borrow = 0;
-  for (std::size_t i = 0; i < digits_.size(); ++i) {
-    borrow += std::int64_t{digits_[i]} - (i < other.digits_.size() ? other.digits_[i] : 0);
-    digits_[i] = static_cast<std::uint32_t>(borrow);
-    borrow >>= 32;
-  }
-  trim();
-  return *this;
-}
-COLLIGO_BODY bool natural::operator<(natural const& other) const {
-  if (digits_.size() != other.digits_.size()) return digits_.size() < other.digits_.size();
-  return std::lexicographical_compare(digits_.rbegin(), digits_.rend(), other.digits_.rbegin(), other.digits_.rend());
 }
 COLLIGO_BODY natural operator*(natural const& a, natural const& b) {
   natural product;
@@ -101,20 +87,11 @@ COLLIGO_BODY std::uint64_t natural::low() const {
   return (digits_.empty() ? 0 : digits_[0]) | (digits_.size() < 2 ? 0 : std::uint64_t{digits_[1]} << 32);
 }
 
-COLLIGO_BODY integer integer_of(std::int64_t const* words, int n) {
-  // From the top: what is so far is multiplied by 2^56, and a digit, which may be negative, is added.
-  integer its;
-  for (int i = n; i >= 0; --i) {
-    its.size.shift_left(i == n ? 0 : digit_bits);
-    std::int64_t const digit = i == n ? last_word::digit(words[n]) : words[i];
-    natural const size(static_cast<std::uint64_t>(digit < 0 ? -digit : digit));
-    if (its.size.is_zero()) its = {size, digit < 0};
-    else if (its.negative == (digit < 0)) its.size += size;
-    else if (size < its.size) its.size -= size;
-    else {
-      natural rest = size;
-      its = {rest -= its.size, digit < 0};
-    }
+COLLIGO_BODY natural natural_of(std::int64_t const* words, int n) {
+  natural its(static_cast<std::uint64_t>(last_word::digit(words[n])));
+  for (int i = n - 1; i >= 0; --i) {
+    its.shift_left(digit_bits);
+    its += natural(static_cast<std::uint64_t>(words[i]));
   }
   return its;
 }

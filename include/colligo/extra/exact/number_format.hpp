@@ -82,9 +82,11 @@ constexpr integer_form integer_form_of(T x) {
   return {(mantissa ^ minus) - minus, exponent - (exponent != 0), 0};
 }
 
-/// its 2^-by, rounded to nearest, to even where two integers are as near. Precondition: 0 < by < 62, |its| <= 2^62.
-constexpr std::int64_t rounded_shift(std::int64_t its, int by) {
-  return (its + (std::int64_t{1} << (by - 1)) - 1 + (its >> by & 1)) >> by;
+/// its 2^-by, rounded to nearest, to even where two integers are as near. Precondition: 0 < by, and `by` and the bits
+/// of `its` are two below those of Int.
+template <class Int>
+constexpr Int rounded_shift(Int its, int by) {
+  return (its + (Int{1} << (by - 1)) - 1 + (its >> by & 1)) >> by;
 }
 
 /// The flag of a product with a factor that is NaN or infinite.

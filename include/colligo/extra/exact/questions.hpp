@@ -42,32 +42,19 @@ std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t m
 }
 
 // From the arguments of a call to its question: an object whose local() summarises a rank's range and whose result() is
-// that of the combined summaries. fits<false>() lists the arguments of such a call.
+// that of the combined summaries.
 struct asked_sum {
   template <class Comm, summable R>
   auto operator()(Comm const& comm, R const& range) const { return summary_over(comm, range); }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: sum takes (comm, range of float, double, half types or integers)");
-  }
 };
 struct asked_dot {
   template <class Comm, summable A, elements_like<A> B>
   auto operator()(Comm const& comm, A const& a, B const& b) const { return products_over(comm, a, b); }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: dot takes (comm, range of float, double, half types or integers, range of the same)");
-  }
 };
 struct asked_norm2 {
   template <class Comm, numbers R>
   auto operator()(Comm const&, R const& range) const {
     return norm_of_range<std::ranges::range_value_t<R>>(view_of(range));
-  }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: norm2 takes (comm, range of float, double or half types); for integers write "
-                        "std::sqrt(colligo::dot(comm, range, range))");
   }
 };
 struct asked_mean_and_variance {
@@ -75,50 +62,26 @@ struct asked_mean_and_variance {
   auto operator()(Comm const&, R const& range) const {
     return moments_of_range<std::ranges::range_value_t<R>>{view_of(range)};
   }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: mean_and_variance takes (comm, range of float, double or half types); integers have "
-                        "to be converted");
-  }
 };
-struct asked_minimum_of {
+template <class Better>
+struct asked_best {
   template <class Comm, ordered_over<Comm> R>
   auto operator()(Comm const&, R const& range) const {
-    return best_of_range<std::ranges::range_value_t<R>, minloc>{view_of(range)};
-  }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: minimum_of takes (comm, range of what travels as bytes)");
+    return best_of_range<std::ranges::range_value_t<R>, Better>{view_of(range)};
   }
 };
-struct asked_maximum_of {
-  template <class Comm, ordered_over<Comm> R>
-  auto operator()(Comm const&, R const& range) const {
-    return best_of_range<std::ranges::range_value_t<R>, maxloc>{view_of(range)};
-  }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: maximum_of takes (comm, range of what travels as bytes)");
-  }
-};
+using asked_minimum_of = asked_best<minloc>;
+using asked_maximum_of = asked_best<maxloc>;
 struct asked_extremes {
   template <class Comm, ordered_over<Comm> R>
   auto operator()(Comm const&, R const& range) const {
     return extremes_of_range<std::ranges::range_value_t<R>>(view_of(range));
-  }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: extremes takes (comm, range of what travels as bytes)");
   }
 };
 struct asked_sums {
   template <class Comm, summands... R>
   auto operator()(Comm const& comm, R const&... ranges) const {
     return summaries{std::tuple{summary_over(comm, ranges)...}};
-  }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: sums takes (comm, range or colligo::factors(range, range), ...)");
   }
 };
 struct asked_top {
@@ -132,10 +95,6 @@ struct asked_top {
     return best_of_lists<std::ranges::range_value_t<R>, Compare, Projection>(
         all, most, std::move(compare), std::move(projection));
   }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: top takes (comm, range of what travels as bytes, k[, compare[, projection]])");
-  }
 };
 struct asked_accumulate {
   template <class Comm, listed_over<Comm> R, class Op>
@@ -144,10 +103,6 @@ struct asked_accumulate {
     auto const all = view_of(range);
     auto const [first, n] = places_of(comm, std::ssize(all));
     return intervals_of_lists<std::ranges::range_value_t<R>, Op>(all, first, n, std::forward<Op>(op));
-  }
-  template <bool Fits>
-  static constexpr void fits() {
-    static_assert(Fits, "colligo: accumulate takes (comm, range of what travels as bytes, functor on its elements)");
   }
 };
 
@@ -195,7 +150,25 @@ made_t<How> ask_for(Asked const& asked, Comm const& comm, Arguments&... argument
 /// The type of a mistaken call, with the message.
 template <class Asked, class... Arguments>
 struct no_answer : mistake {
-  static_assert((Asked::template fits<sizeof...(Arguments) == 0>(), true));
+  template <class Its>
+  static constexpr bool lists = std::is_same_v<Asked, Its>;
+  static_assert(!lists<asked_sum>, "colligo: sum takes (comm, range of float, double, half types or integers)");
+  static_assert(!lists<asked_dot>,
+                "colligo: dot takes (comm, range of float, double, half types or integers, range of the same)");
+  static_assert(!lists<asked_norm2>,
+                "colligo: norm2 takes (comm, range of float, double or half types); for integers write "
+                "std::sqrt(colligo::dot(comm, range, range))");
+  static_assert(!lists<asked_mean_and_variance>,
+                "colligo: mean_and_variance takes (comm, range of float, double or half types); integers have to be "
+                "converted");
+  static_assert(!lists<asked_minimum_of>, "colligo: minimum_of takes (comm, range of what travels as bytes)");
+  static_assert(!lists<asked_maximum_of>, "colligo: maximum_of takes (comm, range of what travels as bytes)");
+  static_assert(!lists<asked_extremes>, "colligo: extremes takes (comm, range of what travels as bytes)");
+  static_assert(!lists<asked_sums>, "colligo: sums takes (comm, range or colligo::factors(range, range), ...)");
+  static_assert(!lists<asked_top>,
+                "colligo: top takes (comm, range of what travels as bytes, k[, compare[, projection]])");
+  static_assert(!lists<asked_accumulate>,
+                "colligo: accumulate takes (comm, range of what travels as bytes, functor on its elements)");
 };
 /// The same of a request, whose arguments may be those of the blocking call.
 template <class Asked, class Comm, class... Arguments>

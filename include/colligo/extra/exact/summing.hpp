@@ -99,10 +99,12 @@ class exact_sum {
     requires requires(exact_sum s, std::ranges::range_reference_t<R> x) { s += x; }
   exact_sum& operator+=(R&& range) {
     if constexpr (std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                  std::same_as<std::ranges::range_value_t<R>, value_type> && sizeof(value_type) >= sizeof(float))
-      add_all(std::span<value_type const>(range));
-    else
-      for (auto&& x : range) *this += x;
+                  std::same_as<std::ranges::range_value_t<R>, value_type> && sizeof(value_type) >= sizeof(float)) {
+      std::span<value_type const> const all(range);
+      if (all.size() >= detail::worth_blocks)
+        return add_blocks<detail::sums_by_exponent<value_type>>(all.size(), all.data());
+    }
+    for (auto&& x : range) *this += x;
     return *this;
   }
   exact_sum& operator+=(exact_sum const& other) {
@@ -156,8 +158,16 @@ class exact_sum {
     int const shift = exponent - state::unit;
     state_.add_multiple(shift >= 0 ? multiple : multiple >> -shift, std::max(shift, 0));
   }
-  template <class T>
-  void add_all(std::span<T const> all);
+  /// Adds long ranges of numbers, or of products of two each.
+  template <class Table, class... T>
+  exact_sum& add_blocks(std::size_t n, T const*... x) {
+    auto const give = [this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); };
+    detail::adder<Table, decltype(give)> its(give);
+    its.add_all(n, x...);
+    state_.add_special(its.finish());
+    state_.canonicalise();   // so that it counts as one summand
+    return *this;
+  }
 
   state state_;
 };
@@ -188,21 +198,6 @@ inline constexpr bool exact<Op, T> = true;
 
 template <class Summand>
   requires requires { typename detail::sum_of_summands<Summand>::state; }
-template <class T>
-void exact_sum<Summand>::add_all(std::span<T const> all) {
-  if (all.size() < detail::worth_blocks) {
-    for (T const x : all) *this += x;
-    return;
-  }
-  auto const give = [this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); };
-  detail::adder<detail::sums_by_exponent<T>, decltype(give)> its(give);
-  its.add_all(all.size(), all.data());
-  state_.add_special(its.finish());
-  state_.canonicalise();   // so that it counts as one summand
-}
-
-template <class Summand>
-  requires requires { typename detail::sum_of_summands<Summand>::state; }
 exact_sum<Summand>& exact_sum<Summand>::operator+=(exact_product<value_type> const& product) {
   using namespace detail;
   constexpr number_format format = format_of<value_type>;
@@ -215,20 +210,15 @@ exact_sum<Summand>& exact_sum<Summand>::operator+=(exact_product<value_type> con
   wide all = static_cast<wide>(a.mantissa) * b.mantissa;   // of 106 bits or fewer
   int shift = a.shift + b.shift + 2 * format.least() - state::unit;
   if constexpr (std::is_same_v<Summand, value_type>) {
-    bool const negative = all < 0;
-    wide size = negative ? -all : all;
-    auto const high = static_cast<std::uint64_t>(size >> 64), low = static_cast<std::uint64_t>(size);
-    int const bits = high != 0 ? 64 + static_cast<int>(std::bit_width(high)) : static_cast<int>(std::bit_width(low));
-    if (bits != 0 && bits + shift > format.top() - state::unit) [[unlikely]] {
-      state_.add_special(negative ? negative_infinity_seen : infinity_seen);
+    wide const size = all < 0 ? -all : all;
+    int const room = format.top() - state::unit - shift;   // bits of a finite product
+    if (room < 106 && size >> std::max(room, 0) != 0) [[unlikely]] {
+      state_.add_special(all < 0 ? negative_infinity_seen : infinity_seen);
       return *this;
     }
     if (shift < 0) [[unlikely]] {
       if (-shift > 120) return *this;   // less than half of the least number
-      wide const half = wide{1} << (-shift - 1), left = size & (2 * half - 1);
-      size >>= -shift;
-      if (left > half || (left == half && (size & 1) != 0)) ++size;
-      all = negative ? -size : size, shift = 0;
+      all = rounded_shift(all, -shift), shift = 0;
     }
   }
   constexpr int part = 53;
@@ -243,14 +233,8 @@ template <class Summand>
 void exact_sum<Summand>::add_products(std::span<value_type const> a, std::span<value_type const> b) {
   using namespace detail;
   if constexpr (!std::is_same_v<Summand, value_type> && sizeof(value_type) >= sizeof(float)) {
-    if (a.size() >= worth_blocks) {
-      auto const give = [this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); };
-      adder<products_by_exponent<value_type>, decltype(give)> its(give);
-      its.add_all(a.size(), a.data(), b.data());
-      state_.add_special(its.finish());
-      state_.canonicalise();
-      return;
-    }
+    if (a.size() >= worth_blocks)
+      return void(add_blocks<products_by_exponent<value_type>>(a.size(), a.data(), b.data()));
   }
   for (std::size_t i = 0; i < a.size(); ++i) *this += exact_product{a[i], b[i]};
 }

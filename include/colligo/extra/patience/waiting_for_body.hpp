@@ -23,18 +23,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace words_of_patience {
 
-// "0, 2, 4 to 7"
-[[gnu::cold]] COLLIGO_BODY std::string ranks(std::span<int const> all) {
-  std::string text;
-  for (std::size_t i = 0, after; i < all.size(); i = after) {
-    for (after = i + 1; after < all.size() && all[after] == all[after - 1] + 1;) ++after;
-    if (after - i < 3) after = i + 1;
-    text += concat({i == 0 ? "" : ", ", all[i]});
-    if (after - i > 1) text += concat({" to ", all[after - 1]});
-  }
-  return text;
-}
-
 // "all_reduce #17 of 8 double"
 [[gnu::cold]] COLLIGO_BODY std::string call(noted_call const& c) {
   std::string text = concat({name_of(c.its.what), " #", c.its.number});
@@ -222,7 +210,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
   auto const n = static_cast<std::uint32_t>(step + 1);
   if (wait_.now.its.number != number) {
     wait_ = {};
-  wait_.now = noted(its, what, number);
+    wait_.now = noted(its, what, number);
     wait_.of_request = true;
     wait_.now.in_memory = in_memory;
   }
@@ -244,7 +232,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
   std::ranges::sort(ranks);
   std::ranges::copy_if(ranks, std::back_inserter(late), [&](int r) { return !has_come(r, its.its.number); });
   auto const more = static_cast<std::size_t>(its.awaited) - known;
-  std::string text = concat({" for rank ", words_of_patience::ranks(late.empty() ? ranks : late)});
+  std::string text = " for " + ranks_text(late.empty() ? ranks : late);
   return more == 0 ? text : concat({text, " and ", more, " more"});
 }
 
@@ -302,7 +290,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
     line->second.push_back(rank);
   }
   for (auto const& [says, ranks] : lines)
-    all += concat({"  rank ", words_of_patience::ranks(ranks), ": ", says, "\n"});
+    all += concat({"  ", ranks_text(ranks), ": ", says, "\n"});
   std::fputs(all.c_str(), stderr);
 }
 

@@ -36,7 +36,7 @@ std::optional<double> seconds_by_schedule(port_base const& port, call const& its
                                                        machine const& m) {
   constexpr std::size_t most_operands = 1 << 13;
   auto const said = recorded_call(its, by, port.known, most_operands);
-  return said ? std::optional(price(said->steps, m, static_cast<double>(its.of->size))) : std::nullopt;
+  return said ? std::optional(price(*said, m, static_cast<double>(its.of->size))) : std::nullopt;
 }
 template <collective C>
 std::optional<double> seconds_by_formula(choice const& by, machine const& m, blocks const& vector,
@@ -79,33 +79,16 @@ std::vector<candidate> candidates_for(port_base& port, call const& its, policy_t
   return all;
 }
 
-/// Decisions for calls that repeat; the latest is tried first.
+/// So many decisions for calls that repeat, kept with a port.
 template <class Entry>
-struct kept_entries final : kept_with_port {
-  std::vector<owner<Entry>> all;
-  std::size_t latest = 0;
+struct kept_decisions final : kept_with_port {
+  latest_used<Entry> latest;
 
-  static kept_entries& of(owner<kept_with_port>& its) {
-    if (!its) its = make_owner<kept_entries>();
-    return static_cast<kept_entries&>(*its);
+  explicit kept_decisions(std::size_t most) : latest(most) {}
+  static latest_used<Entry>& of(owner<kept_with_port>& its, std::size_t most) {
+    if (!its) its = make_owner<kept_decisions>(most);
+    return static_cast<kept_decisions&>(*its).latest;
   }
-  /// The entry that is_for(asked...), or null.
-  template <class... Asked>
-  Entry* find(Asked const&... asked) {
-    if (latest < all.size() && all[latest]->is_for(asked...)) return all[latest].get();
-    for (latest = 0; latest < all.size(); ++latest)
-      if (all[latest]->is_for(asked...)) return all[latest].get();
-    return nullptr;
-  }
-  /// If there are `most` already, replaces the oldest.
-  Entry& add(owner<Entry> made, std::size_t most = static_cast<std::size_t>(-1)) {
-    if (all.size() < most) latest = all.size(), all.push_back(std::move(made));
-    else latest = std::exchange(oldest_, (oldest_ + 1) % most), all[latest] = std::move(made);
-    return *all[latest];
-  }
-
- private:
-  std::size_t oldest_ = 0;
 };
 
 }  // namespace colligo

@@ -38,9 +38,7 @@ struct pair_exchange {
 
 template <class Lazy>
 double predicting<Lazy>::largest_of_ranks(endpoint& at, double mine) {
-  blocks const one{{0, 1}, at.size()};
-  exchange_among_ranks<collective::all_reduce, recursive_doubling>(port_at(at), maximum{}, one, &mine, one.whole,
-                                                                   &mine);
+  combine_among_ranks(port_at(at), maximum{}, std::span(&mine, 1));
   return mine;
 }
 

@@ -11,8 +11,6 @@
 /// integers), use `automatic`, which the compiler decides.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -60,14 +58,6 @@ constexpr bits_of<Tag> like(Tag const& tag) {
 }
 
 namespace detail {
-
-/// The knobs of a tag, to compare two of them.
-struct knob_values {
-  std::array<std::size_t, 4> values{};
-  std::size_t count = 0;   ///< more than there are values: not all are known
-
-  friend constexpr bool operator==(knob_values const&, knob_values const&) = default;
-};
 
 struct requirement {
   property what;

@@ -14,42 +14,45 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline knob_values knobs_of(choice const* by) {
-  knob_values its;
-  if (by)
-    for_each_knob(*by, [&its](std::string_view, std::size_t value) {
-      if (its.count < its.values.size()) its.values[its.count] = value;
-      ++its.count;
-    });
-  return its;
-}
-
 template <class Lazy>
 struct requiring<Lazy>::entry {
   // What for.
-  element const* of;   ///< null: never found again
+  element const* of;
   collective what;
   property asks;
   std::size_t n;
   int root;
   std::vector<std::size_t> offsets;
   erased_policy const* like;
-  knob_values knobs;
+  std::vector<std::size_t> knobs;   // of like
   // The decision; none: that tag itself.
   std::optional<choice> by;
+  entry* next = nullptr;
 
+  static constexpr std::size_t bytes() { return 1; }   // they are alike
   entry(call const& its, requirement const& its_asks, std::optional<choice> const& takes)
       : of(its.of), what(its.what), asks(its_asks.what), n(its.vector.whole.size()), root(its.root),
-        like(its_asks.like ? its_asks.like->policy : nullptr), knobs(knobs_of(its_asks.like)), by(takes) {
+        like(its_asks.like ? its_asks.like->policy : nullptr), by(takes) {
     if (auto const* const from = its.vector.offsets) offsets.assign(from, from + its.vector.parts + 1);
-    if (knobs.count > knobs.values.size()) of = nullptr;
+    if (like) for_each_knob(*its_asks.like, [this](std::string_view, std::size_t value) { knobs.push_back(value); });
   }
   bool is_for(call const& its, requirement const& its_asks) const {
-    return of != nullptr && of->is_like(*its.of) && what == its.what && n == its.vector.whole.size() &&
+    return of->is_like(*its.of) && what == its.what && n == its.vector.whole.size() &&
            asks == its_asks.what && root == its.root && like == (its_asks.like ? its_asks.like->policy : nullptr) &&
-           (like == nullptr || knobs == knobs_of(its_asks.like)) &&
+           (like == nullptr || has_knobs_of(*its_asks.like)) &&
            std::equal(offsets.begin(), offsets.end(), its.vector.offsets,
                       its.vector.offsets ? its.vector.offsets + its.vector.parts + 1 : its.vector.offsets);
+  }
+
+ private:
+  bool has_knobs_of(choice const& other) const {
+    std::size_t count = 0;
+    bool same = true;
+    for_each_knob(other, [&](std::string_view, std::size_t value) {
+      same = same && count < knobs.size() && knobs[count] == value;
+      ++count;
+    });
+    return same && count == knobs.size();
   }
 };
 
@@ -66,8 +69,8 @@ struct requiring<Lazy>::search {
 
   std::optional<bracketing> form_of(choice const& by) const {
     auto const said = recorded_call(its, by, port.known, most_operands);
-    if (!said || said->by_arrival) return std::nullopt;
-    return association(said->steps, its.of->commutes ? operands::commute : operands::ordered, its.vector, its.root);
+    if (!said || said->by_arrival()) return std::nullopt;
+    return association(*said, its.of->commutes ? operands::commute : operands::ordered, its.vector, its.root);
   }
 
   // What it gives is known, of the same call on all ranks.
@@ -114,8 +117,9 @@ choice requiring<Lazy>::decide(endpoint& at, call const& its, policies_of_collec
              concat({": the result of ", its.of->functor_name(), " on ", its.of->name(),
                      " depends on the number of ranks; take elements of colligo::exact_sum<double> and std::plus<>{}, "
                      "or colligo::sum(comm, range), or colligo::accumulate(comm, range, op)"}));
-    auto& kept = kept_entries<entry>::of(kept_choices::of(port).required);
-    if (auto const* const found = asks.keeps ? kept.find(its, asks) : nullptr) [[likely]]
+    auto& kept = kept_decisions<entry>::of(kept_choices::of(port).required, search::most_kept);
+    auto const is_for_this = [&](entry const& one) { return one.is_for(its, asks); };
+    if (auto const* const found = asks.keeps ? kept.find(is_for_this) : nullptr) [[likely]]
       return found->by ? *found->by : *asks.like;
     situation s = situation_of(port, its);
     s.stable = false;
@@ -128,7 +132,7 @@ choice requiring<Lazy>::decide(endpoint& at, call const& its, policies_of_collec
     auto const found = look.best(s);
     if (!found && !asks.like)
       refuse(port, its.what, "require{" + look.property_text() + "}", ": no algorithm is known to have this property");
-    if (asks.keeps) kept.add(make_owner<entry>(its, asks, found), search::most_kept);
+    if (asks.keeps) kept.add(make_owner<entry>(its, asks, found));
     return found ? *found : *asks.like;
   });
 }

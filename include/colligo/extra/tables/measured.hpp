@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Tables of measurements on the user's machine: COLLIGO_TABLE names such a file, benchmarks/tune writes one. A row
+/// Tables of measurements on the user's machine: COLLIGO_TABLE names such a file, in programs that include this in one
+/// unit, or the program passes it; benchmarks/tune writes one. A row
 /// gives the algorithm for a collective at a number of ranks and bytes; `#` begins a comment; blank lines are ignored;
 /// there are at most 10 000 rows.
 ///
@@ -32,10 +33,19 @@
 #include <vector>
 
 #include "../../select/chosen.hpp"
+#include "../../select/decide.hpp"
 
-namespace colligo::inline COLLIGO_MODE::detail {
+namespace colligo::inline COLLIGO_MODE {
 
-struct file_setting;
+/// Communicators that are first used later use the rows of this table before the defaults, as if it were
+/// COLLIGO_TABLE's, which wins if it is set; rank 0's holds for all. Empty: none. `where` precedes the line in
+/// messages. Throws argument_error, "where:line: what was expected".
+void use_table(std::string_view text, std::string const& where = "table");
+
+/// The same of a file. Throws argument_error if it can not be read.
+void use_table_file(std::string const& path);
+
+namespace detail {
 
 struct measured_row {
   enum class functor : std::uint8_t { any, commutes, ordered };
@@ -59,4 +69,14 @@ struct measured_table {
   static std::shared_ptr<measured_table const> of(file_setting const& setting);
 };
 
+owner<kept_with_port> read_measured(port_base& port, call const& its, policy_table const& policies);
+choice const* find_measured(kept_with_port const& rows, collective what, situation const& s, std::size_t& line);
+/// Units that include this turn COLLIGO_TABLE on.
+inline bool const tables_can_be_read = (read_tables = {&read_measured, &find_measured}, true);
+
+}  // namespace detail
 }  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "measured_body.hpp"
+#endif

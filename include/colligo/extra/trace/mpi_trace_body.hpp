@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// One log per process, and how rank 0 collects them.
+/// COLLIGO_TRACE over MPI: one log per process, whatever communicators it uses. When MPI is finalised rank 0 collects
+/// the logs and writes them.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "mpi_trace.hpp"
 #include "traced_program_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -17,8 +17,7 @@
 #include <vector>
 
 #include "../../core/strings.hpp"
-#include "trace_file.hpp"
-#include "traced_program.hpp"
+#include "tracing.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

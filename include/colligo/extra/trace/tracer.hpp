@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "../../core/any_step.hpp"
+#include "../../core/clock.hpp"
 #include "../../engine/port.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -63,10 +63,7 @@ class trace_log {
     for (trace_event& e : events_) e.begin += by, e.end += by;
   }
 
-  static std::int64_t now() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  }
+  static std::int64_t now() { return detail::now_in_ns(); }
 
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 

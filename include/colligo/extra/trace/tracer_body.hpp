@@ -33,9 +33,7 @@ class tracer::traced final : public any_step {
         combining_(combining) {}
 
   void exchange(range out, range in, pair_of peers, pair_kind kind) override {
-    operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
-    std::array const both{operand(send{peers.to, out, kind.sent}), received};
-    perform(both, [&] { step_.exchange(out, in, peers, kind); });
+    perform(operands_of(out, in, peers, kind), [&] { step_.exchange(out, in, peers, kind); });
   }
   void list(std::span<operand const> operands, list_kind kind) override {
     perform(operands, [&] { step_.list(operands, kind); });

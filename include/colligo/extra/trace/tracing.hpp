@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// tracing: logs this rank's calls over a communicator for a while. For whole programs, set COLLIGO_TRACE=file.json or
-/// file.svg instead.
+/// tracing: logs this rank's calls over a communicator for a while. COLLIGO_TRACE=file.json or file.svg: logs every
+/// call of a program that includes this in one unit.
 #pragma once
 
 #include <utility>
 
-#include "../../engine/port.hpp"
+#include "../../threads/thread_port.hpp"
 #include "trace_file.hpp"
-#include "traced_program.hpp"
 #if __has_include(<mpi.h>)
-#include "mpi_trace.hpp"
+#include "../../messages/mpi_port.hpp"
 #endif
 
 namespace colligo::inline COLLIGO_MODE {
@@ -32,4 +31,24 @@ class tracing {
   detail::owner<detail::observer> before_;
 };
 
+namespace detail {
+
+/// Ranks that are threads write a file for each group, trace.json, trace.2.json ...
+owner<trace_of_threads> trace_threads(int p);
+inline bool const threads_are_followed = (follow_threads = &trace_threads, true);
+
+#if __has_include(<mpi.h>)
+/// Traces a communicator if rank 0's environment asks for it. Collective over comm. `hosts` as in port.hpp.
+owner<observer> trace_mpi(MPI_Comm comm, run_list const& hosts);
+inline bool const mpi_is_followed = (follow_mpi = &trace_mpi, true);
+#endif
+
+}  // namespace detail
 }  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "traced_program_body.hpp"
+#if __has_include(<mpi.h>)
+#include "mpi_trace_body.hpp"
+#endif
+#endif
