@@ -6,6 +6,7 @@
 #include <colligo/all_gather.hpp>
 #include <colligo/all_reduce.hpp>
 #include <colligo/all_to_all.hpp>
+#include <colligo/barrier.hpp>
 #include <colligo/broadcast.hpp>
 #include <colligo/gather.hpp>
 #include <colligo/reduce.hpp>
@@ -28,13 +29,22 @@ struct contest {
   colligo::collective what;
   std::size_t in, out;   ///< elements for each of a block
   std::function<void(ints const&, ints&)> automatic, mpi;
-  bool waits = true;      ///< all ranks for each other; else a barrier follows each call, or some would run ahead
+  /// Where not all ranks wait for each other some would run ahead in the next call. The root, or all, wait for who ends
+  /// last: a word to it, or from it, by the library for both.
+  std::function<void()> end = [] {};
 };
 
 /// p: ranks of comm, n: elements of a block.
 std::vector<contest> contests_on(MPI_Comm comm, std::size_t p, int n) {
   using enum colligo::collective;
   colligo::mpi_communicator const c(comm);
+  auto const all_have_it = [=] {
+    int const in = 0;
+    int out = 0;
+    colligo::reduce(c, in, out, std::plus<>{}, 0);
+  };
+  auto const sent_by = [=](int root) { return [=] { int out = 0; colligo::broadcast(c, out, root); }; };
+  auto const root_has_it = sent_by(0), last_has_it = sent_by(static_cast<int>(p) - 1);
   return {
       {all_gather, 1, p, [=](ints const& in, ints& out) { colligo::all_gather(c, in, out); },
        [=](ints const& in, ints& out) { MPI_Allgather(in.data(), n, MPI_INT, out.data(), n, MPI_INT, comm); }},
@@ -46,13 +56,16 @@ std::vector<contest> contests_on(MPI_Comm comm, std::size_t p, int n) {
       {all_to_all, p, p, [=](ints const& in, ints& out) { colligo::all_to_all(c, in, out); },
        [=](ints const& in, ints& out) { MPI_Alltoall(in.data(), n, MPI_INT, out.data(), n, MPI_INT, comm); }},
       {gather, 1, p, [=](ints const& in, ints& out) { colligo::gather(c, in, out, 0); },
-       [=](ints const& in, ints& out) { MPI_Gather(in.data(), n, MPI_INT, out.data(), n, MPI_INT, 0, comm); }, false},
+       [=](ints const& in, ints& out) { MPI_Gather(in.data(), n, MPI_INT, out.data(), n, MPI_INT, 0, comm); },
+       root_has_it},
       {scatter, p, 1, [=](ints const& in, ints& out) { colligo::scatter(c, in, out, 0); },
-       [=](ints const& in, ints& out) { MPI_Scatter(in.data(), n, MPI_INT, out.data(), n, MPI_INT, 0, comm); }, false},
+       [=](ints const& in, ints& out) { MPI_Scatter(in.data(), n, MPI_INT, out.data(), n, MPI_INT, 0, comm); },
+       all_have_it},
       {all_reduce, 1, 1, [=](ints const& in, ints& out) { colligo::all_reduce(c, in, out, std::plus<>{}); },
        [=](ints const& in, ints& out) { MPI_Allreduce(in.data(), out.data(), n, MPI_INT, MPI_SUM, comm); }},
       {reduce, 1, 1, [=](ints const& in, ints& out) { colligo::reduce(c, in, out, std::plus<>{}, 0); },
-       [=](ints const& in, ints& out) { MPI_Reduce(in.data(), out.data(), n, MPI_INT, MPI_SUM, 0, comm); }, false},
+       [=](ints const& in, ints& out) { MPI_Reduce(in.data(), out.data(), n, MPI_INT, MPI_SUM, 0, comm); },
+       root_has_it},
       {broadcast, 1, 1,
        [=](ints const& in, ints& out) {
          if (c.rank() == 0) out = in;
@@ -61,9 +74,12 @@ std::vector<contest> contests_on(MPI_Comm comm, std::size_t p, int n) {
        [=](ints const& in, ints& out) {
          if (c.rank() == 0) out = in;
          MPI_Bcast(out.data(), n, MPI_INT, 0, comm);
-       }, false},
+       }, all_have_it},
       {scan, 1, 1, [=](ints const& in, ints& out) { colligo::scan(c, in, out, std::plus<>{}); },
-       [=](ints const& in, ints& out) { MPI_Scan(in.data(), out.data(), n, MPI_INT, MPI_SUM, comm); }, false}};
+       [=](ints const& in, ints& out) { MPI_Scan(in.data(), out.data(), n, MPI_INT, MPI_SUM, comm); },
+       last_has_it},
+      {barrier, 1, 1, [=](ints const&, ints&) { colligo::barrier(c); },
+       [=](ints const&, ints&) { MPI_Barrier(comm); }}};
 }
 
 struct options {
@@ -91,7 +107,7 @@ void measure(contest const& its, MPI_Comm comm, std::string const& placement, in
     bool const own = (round + round / 2) % 2 == 0;
     auto const call = [&] {
       (own ? its.automatic : its.mpi)(in, out);
-      if (!its.waits) MPI_Barrier(comm);
+      its.end();
     };
     MPI_Barrier(comm);
     call();

@@ -92,12 +92,15 @@ void check_laws(nest const& its, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) CHECK(has_each_once(form.text(0, i), its.size(), its.consecutive()));
     CHECK_NOTHROW(record(direct_by_level{.levels = &its}, collective::barrier, its.size(), 0).verify());
     for (int const root : {0, its.size() / 3, its.size() - 1})
-      for (collective const c : {collective::reduce, collective::broadcast}) {
-        auto const one = record(leaders_by_level{.levels = &its}, c, its.size(), n, root);
-        CHECK_NOTHROW(one.verify());
-        CHECK(one.total_messages() == static_cast<std::size_t>(its.size() - 1));
-        CHECK(one.rounds() <= its.levels());
-      }
+      for (collective const c : {collective::reduce, collective::broadcast})
+        for (std::size_t const at_once : {0u, 1u}) {
+          auto const one = record(leaders_by_level{&its, at_once}, c, its.size(), n, root);
+          CHECK_NOTHROW(one.verify());
+          CHECK(one.total_messages() == static_cast<std::size_t>(its.size() - 1));
+          int rounds = 0;
+          for (int level = -1; level < its.levels() - 1; ++rounds) level = at_once ? its.named_after(level) : level + 1;
+          CHECK(one.rounds() <= rounds);
+        }
   });
   for (int const root : {0, its.size() / 3, its.size() - 1}) {
     pipelines_by_level const tag{.levels = &its, .block = 16};
@@ -471,7 +474,9 @@ TEST_CASE("prices by level: closed formulas are what schedules cost where ranks 
       slices_by_level const cut{&its};
       for (auto const& [recorded, formula] :
            {both.operator()<all_reduce>(whole, its, n), both.operator()<reduce>(leaders_by_level{&its}, its, n),
-            both.operator()<broadcast>(leaders_by_level{&its}, its, n)})
+            both.operator()<broadcast>(leaders_by_level{&its}, its, n),
+            both.operator()<reduce>(leaders_by_level{&its, 1}, its, n),
+            both.operator()<broadcast>(leaders_by_level{&its, 1}, its, n)})
         CHECK(recorded == Approx(formula).epsilon(1e-12));
       if (n == 1) continue;
       for (auto const& [recorded, formula] : {both.operator()<gather>(leaders_by_level{&its}, its, n),

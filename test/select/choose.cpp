@@ -323,6 +323,17 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
   nest const hosts_of_8 = nest::of_hosts(std::vector{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1});
   CHECK(choose(all_to_all, situation_over(hosts_of_8, 16 << 14, true, {3e-6, 0.8e-9, 1e-10, 1, 1, 0.1}))
             .as<pairwise>()->window == 64);
+  // Where start-ups overlap nearly wholly, all hosts at once; blocks straight that others would have to pass on.
+  machine const overlapping{3e-6, 0.8e-9, 1e-10, 1, 1, 0.005};
+  std::vector<int> mixed;
+  for (int r = 0; r < 128; ++r) mixed.push_back((37 * r + 11) % 128 / 8);
+  nest const hosts_of_mixed = nest::of_hosts(mixed);
+  for (collective const what : {reduce, broadcast})
+    for (machine const& m : {overlapping, two_level})
+      CHECK(choose(what, situation_over(hosts_of_mixed, 8, true, m)).as<leaders_by_level>()->at_once ==
+            (m == overlapping));
+  CHECK(over(scatter, 128, 8, 128 * 8, true, true, overlapping) == "leaders_by_level");
+  CHECK(over(scatter, 128, 8, 128 << 16, true, true, overlapping) == "linear");
   CHECK(over(scan, 32, 4, 8, false) == "scan_by_level");
   CHECK(over(exclusive_scan, 32, 4, 8, false) == "scan_by_level");
   CHECK(over(scan, 32, 4, 8, false, true) == "recursive_doubling");

@@ -426,7 +426,8 @@ TEST_CASE("where lines end, chunks, and what is read are settings: the results a
 TEST_CASE("settings of the transport and of the network that are wrong are told of") {
   auto const call = [] { run_threads(2, [](thread_communicator& comm) { colligo::barrier(comm); }); };
   for (char const* wrong : {"1us", "1us,0GB/s", "-1us,2GB/s", "1us,2GB/s,", "1us,nanGB/s", "quick",
-                            "1us,2GB/s,3", "1us,2GB/s,0GB/s", "1us,2GB/s,3GB/s,2us", "1us,2GB/s,3GB/s,1us,"}) {
+                            "1us,2GB/s,3", "1us,2GB/s,0GB/s", "1us,2GB/s,3GB/s,2us", "1us,2GB/s,3GB/s,1us,",
+                            "1us,2GB/s,3GB/s,1us,-1ns", "1us,2GB/s,3GB/s,1us,1us", "1us,2GB/s,3GB/s,1us,1ns,1ns"}) {
     variable const its("COLLIGO_NETWORK", wrong);
     CHECK_THAT(on_stderr(call), Contains(std::string("COLLIGO_NETWORK=") + wrong + ": a message's latency"));
     variable const strict("COLLIGO_STRICT", "1");

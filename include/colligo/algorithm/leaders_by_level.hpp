@@ -14,8 +14,11 @@
 /// Source   trees of n levels, as in collectives over shared memory
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string_view>
 
+#include "../core/knob.hpp"
 #include "../shape/blocks_by_level.hpp"
 #include "../shape/leaders.hpp"
 
@@ -25,6 +28,9 @@ struct leaders_by_level {
   static constexpr std::string_view name = "leaders_by_level";
 
   nest const* levels = nullptr;   ///< null: as the communicator knows
+  std::size_t at_once = 0;        ///< reduce and broadcast: if not 0, a level joins many groups in one round as well
+
+  static constexpr std::array knobs{knob<leaders_by_level>{"at_once", &leaders_by_level::at_once}};
 
  private:
   using along = detail::along;
@@ -52,15 +58,17 @@ struct leaders_by_level {
 
   template <class T, bool Outwards>
   struct whole : by_leaders {
+    along which() const { return this->tag.at_once ? along::named_levels : along::all_levels; }
+
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
       this->with(step.size(), [&](nest const& its) {
-        if (!Outwards) return detail::fold_along_leaders(its, step, all, root, along::all_levels);
-        detail::pass_along_leaders(its, step, root, true, along::all_levels, [all](nest::group) { return all; });
+        if (!Outwards) return detail::fold_along_leaders(its, step, all, root, which());
+        detail::pass_along_leaders(its, step, root, true, which(), [all](nest::group) { return all; });
       });
     }
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->cost_of(m, p, n * sizeof(T), along::all_levels, {.outwards = Outwards, .combined = !Outwards});
+      return this->cost_of(m, p, n * sizeof(T), which(), {.outwards = Outwards, .combined = !Outwards});
     }
   };
 

@@ -66,7 +66,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
     if (auto const network = network_in(its.network)) network_ = *network;
     else refuse_value("COLLIGO_NETWORK", its.network,
                       "a message's latency and bandwidth are expected, as 30us,1.25GB/s, then the bandwidth of "
-                      "combining and the latency of further messages of a step, as 30us,1.25GB/s,4GB/s,5us");
+                      "combining, the latency of further messages of a step and the time of a step of own work, as "
+                      "30us,1.25GB/s,4GB/s,5us,1ns");
   }
   if (!its.latencies.empty()) {
     if (auto const measured = latencies_in(its.latencies)) latencies_ = *measured;

@@ -73,7 +73,7 @@ void warn_of_unknown_variables();
 /// For programs that can not be traced: warns if COLLIGO_TRACE is set.
 void warn_that_nothing_is_traced();
 
-/// "30us,1.25GB/s,4GB/s,5us": see COLLIGO_NETWORK. None if the text is invalid.
+/// "30us,1.25GB/s,4GB/s,5us,1ns": see COLLIGO_NETWORK. None if the text is invalid.
 std::optional<machine> network_in(std::string_view words);
 /// "25ns,110ns,220ns": see COLLIGO_LATENCIES.
 std::optional<line_latencies> latencies_in(std::string_view words);

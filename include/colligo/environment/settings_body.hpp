@@ -178,21 +178,25 @@ struct table_of_program {
 }
 
 // "30us,1.25GB/s": what a message costs, and a byte; ",4GB/s": and a byte that is combined; ",5us": and a message that
-// is not the first of its step.
+// is not the first of its step; ",1ns": and a step of own work.
 [[gnu::cold]] COLLIGO_BODY std::optional<machine> network_in(std::string_view words) {
-  std::array<double, 4> its_numbers{};
-  std::size_t const count = numbers_in(words, std::array<std::string_view, 4>{"us", "GB/s", "GB/s", "us"}, its_numbers);
+  std::array<double, 5> its_numbers{};
+  std::array<std::string_view, 5> const units{"us", "GB/s", "GB/s", "us", "ns"};
+  std::size_t const count = numbers_in(words, units, its_numbers);
   if (count < 2) return std::nullopt;
-  auto const [latency, bandwidth, third, fourth] = its_numbers;
+  auto const [latency, bandwidth, third, fourth, fifth] = its_numbers;
   double const combining = count > 2 ? third : 1e-9 / typical.gamma, further = count > 3 ? fourth : latency;
   auto const positive = [](double x) { return x > 0 && x < 1e9; };
-  if (!positive(latency) || !positive(bandwidth) || !positive(combining) || !(further >= 0 && further <= latency))
+  if (!positive(latency) || !positive(bandwidth) || !positive(combining) || !(further >= 0 && further <= latency) ||
+      !(fifth >= 0 && fifth < 1e9))
     return std::nullopt;
   machine its = typical;
   its.alpha = latency * 1e-6;
   its.beta = 1e-9 / bandwidth;
   its.gamma = 1e-9 / combining;
   its.f_further = further / latency;
+  if (count > 4)
+    for (double* const cost : {&its.own.move, &its.own.copied, &its.own.step}) *cost *= fifth;   // a step: 1 ns
   return its;
 }
 

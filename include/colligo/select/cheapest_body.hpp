@@ -174,6 +174,9 @@ cheapest<C> among_levels(costs const& of) {
   std::array<machine, distances> of_leader;
   std::copy_n(of.m.levels, of_leader.size(), of_leader.begin());
   of_leader.back().beta *= alone_on_the_link;
+  if (s.levels)   // no two ranks of a host may be as far apart as ranks of one can be
+    of_leader[static_cast<std::size_t>(distance::host)] =
+        of.m.at(s.levels->how_far(s.levels->level_within(distance::network)));
   machine leader = of.m;
   leader.levels = of_leader.data();
   auto const keeps_order = [&s](nest const& its) { return !combines(C) || s.commutes || its.consecutive(); };
@@ -187,6 +190,12 @@ cheapest<C> among_levels(costs const& of) {
                      hosts <= few_for_direct);
       }
     }
+  if constexpr (C == gather || C == gatherv || C == scatter || C == scatterv)
+    if (s.hosts) {   // long blocks that other ranks of a host would pass on: straight over the one link of the root's
+      int const others = of.p - s.hosts->smallest(s.hosts->level_within(distance::network));
+      all.at(one_way_messages(leader.at(distance::network), others, of.bytes / of.p), linear{},
+             others <= few_for_direct || C == scatter || C == scatterv);
+    }
   if (!s.levels || !keeps_order(*s.levels)) return all;
   bool const possible = s.hosts || !has_blocks(C) || !is_uneven(of);   // formulas are of even blocks
   auto const add = [&]<class Tag>(Tag const& tag, bool also = true) {
@@ -196,13 +205,14 @@ cheapest<C> among_levels(costs const& of) {
   add(direct_by_level{s.levels}, s.levels->pairs_off());
   add(leaders_by_level{s.levels});
   if constexpr (C == reduce || C == broadcast)
-    if (s.hosts && (C == broadcast || s.commutes)) {
+    if (s.hosts) {
       int const outermost = s.levels->levels() - 1, hosts = s.levels->named_before(outermost);
+      add(leaders_by_level{s.levels, 1}, s.levels->parts(hosts, {0, of.p}) <= few_for_direct);
       machine const at = on_level(of.m, *s.levels, outermost);
       double const block = best_block_of(of.bytes / s.levels->smallest(hosts),
                                          ceil_lg(s.levels->parts(hosts, {0, of.p})) - 1, at.alpha,
                                          at.beta + (combines(C) ? at.gamma : 0));
-      add(pipelines_by_level{s.levels, static_cast<std::size_t>(block)});
+      add(pipelines_by_level{s.levels, static_cast<std::size_t>(block)}, C == broadcast || s.commutes);
     }
   add(slices_by_level{s.levels});
   add(bundles_by_level{s.levels});

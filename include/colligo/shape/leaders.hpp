@@ -11,12 +11,21 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Level by level from the root out, or back to it: the leader of each group exchanges messages with the leaders of its
 /// parts. Calls f(own, others, peer, part): the leader's own part; the number of other parts, their leaders peer(0),
 /// peer(1) ..., and these parts; 0 on the leader of a part, which peer(0) leads.
-enum class along { all_levels, long_rounds, below_outermost, outermost };
+enum class along { all_levels, named_levels, long_rounds, below_outermost, outermost };
+inline int level_before(nest const& its, along which, int level) {
+  return which == along::all_levels     ? level - 1
+         : which == along::named_levels ? its.named_before(level)
+                                        : its.long_round_before(level);
+}
+inline int level_after(nest const& its, along which, int level) {
+  return which == along::all_levels     ? level + 1
+         : which == along::named_levels ? its.named_after(level)
+                                        : its.long_round_after(level);
+}
 template <class F>
 void along_leaders(nest const& its, int rank, int root, bool outwards, along which, F const& f) {
-  bool const every_round = which == along::all_levels;
   int const me = its.place_of(rank), start = its.place_of(root), outermost = its.levels() - 1;
-  auto const below = [&its, every_round](int level) { return every_round ? level - 1 : its.long_round_before(level); };
+  auto const below = [&its, which](int level) { return level_before(its, which, level); };
   // Of a place's group of a level, from the outermost on: the root, or who stands where the leader around it does.
   auto const leader = [&](int level, int place) {
     int its_leader = start;
@@ -40,8 +49,7 @@ void along_leaders(nest const& its, int rank, int root, bool outwards, along whi
   if (outwards)
     for (int level = its.levels() - 1; level >= 0; level = below(level)) exchange(level);
   else
-    for (int level = every_round ? 0 : its.long_round_after(-1); level < its.levels();
-         level = every_round ? level + 1 : its.long_round_after(level))
+    for (int level = level_after(its, which, -1); level < its.levels(); level = level_after(its, which, level))
       exchange(level);
 }
 
@@ -74,13 +82,16 @@ struct led {
 inline double cost_along_leaders(machine const& m, nest const& its, along which, std::size_t n, led what) {
   if (n == 0) return 0;
   double all = 0, bytes = static_cast<double>(n);
-  bool const every_round = which == along::all_levels;
   int const outermost = its.levels() - 1, last = which == along::below_outermost ? outermost - 1 : outermost;
-  for (int level = which == along::outermost ? outermost : 0; level <= last; ++level) {
-    if (!every_round && its.is_short_round(level)) continue;
-    int const parts = every_round ? its.most(level) : its.most_in_long(level), others = parts - 1;
+  for (int level = which == along::outermost ? outermost : level_after(its, which, -1); level <= last;
+       level = level_after(its, which, level)) {
+    int const before = level_before(its, which, level);
+    int const parts = which == along::all_levels     ? its.most(level)
+                      : which == along::named_levels ? its.fewest_and_most(level, before).second
+                                                     : its.most_in_long(level);
+    int const others = parts - 1;
     machine const& at = m.at(its.how_far(level));
-    double const each = what.in_bundles ? bytes * its.largest(its.long_round_before(level)) / its.size() : bytes;
+    double const each = what.in_bundles ? bytes * its.largest(before) / its.size() : bytes;
     all += which == along::outermost ? exchanged_messages(at, parts, each)
            : what.outwards           ? published_message(at, others, each)
                                      : one_way_messages(at, others, each);
