@@ -260,7 +260,7 @@ COLLIGO_BODY nest::bounds nest::bounds_of(int level) const {
   levels.pop_back();   // all ranks
   nest made(size(), std::move(levels), std::move(far), true);
   for (int level = 0; level < static_cast<int>(rounds.size()) && !made.levels_[index(level)].is_round; ++level)
-    made.levels_[index(level)].messages = rounds[index(level)].messages;
+    made.levels_[index(level)].busiest = rounds[index(level)].busiest;
   return made;
 }
 
