@@ -6,6 +6,7 @@
 #include <colligo/environment/core_domains.hpp>
 #include <colligo/explain.hpp>
 #include <colligo/plan/association.hpp>
+#include <colligo/select/choose.hpp>
 #include <colligo/select/nest_of_domains.hpp>
 
 #include <algorithm>
