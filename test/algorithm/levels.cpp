@@ -6,6 +6,7 @@
 #include <colligo/environment/core_domains.hpp>
 #include <colligo/explain.hpp>
 #include <colligo/plan/association.hpp>
+#include <colligo/select/choose.hpp>
 #include <colligo/select/nest_of_domains.hpp>
 
 #include <algorithm>
@@ -364,7 +365,7 @@ TEST_CASE("where groups differ others are joined, some over a level: for whole v
   CHECK(its.for_whole().text() == "5..6 x 5..6 x 5");
   CHECK(its.for_slices(1024).text() == "9 x 3..8 x 3");
   CHECK(its.for_slices(1 << 20).text() == "9 x 3..4 x 5");
-  CHECK(its.for_slices(1 << 20).messages_at(2)[2] > 0);   // half a socket away is another one
+  CHECK(its.for_slices(1 << 20).busiest_at(2).messages[2] > 0);   // half a socket away is another one
   nest const similar = of_sockets(178);   // the same peers, where others would hardly be quicker
   CHECK(similar.for_slices(1024).text() == similar.for_whole().text());
   CHECK(similar.for_slices(1 << 20).text() == "11..12 x 3 x 5");
@@ -503,6 +504,29 @@ TEST_CASE("prices by level: closed formulas are what schedules cost where ranks 
   auto const [two_ways, two_by_formula] = both.operator()<all_reduce>(direct_by_level{&hosts}, hosts, 64);
   CHECK(two_ways == Approx(recorded - 2 * (4096 + 16 * 512)).epsilon(1e-12));
   CHECK(two_ways == Approx(two_by_formula).epsilon(1e-12));
+}
+
+TEST_CASE("bytes of a group share its way in, while each core waits for its own lines") {
+  machine at{512, 1, 2};
+  at.f_further = 0.125, at.ways = 2;
+  CHECK(at.shared_by(8).exchange(100, true) == Approx(4 * 64 + 4 * 100));
+  at.fetched = true;
+  CHECK(at.shared_by(8).exchange(100, true) == 64 + 4 * 100);
+  std::array const costs{at, at, at};
+  auto const wait = [&](int messages, int sharing, double bytes, double gamma) {
+    return detail::wait_for(costs, {{0, messages, 0}, {0, sharing, 0}}, bytes, gamma);
+  };
+  CHECK(wait(3, 8, 8, 2) == 448 + 3 * (64 + 3 * 8));   // its own lines take longer
+  CHECK(wait(3, 8, 100, 0) == 448 + 3 * 4 * 100);      // the way does
+  CHECK(wait(3, 2, 100, 0) == 448 + 3 * (64 + 100));
+  // 17 ranks by four a cache: of whole vectors of 1 KiB 4 come from afar to each rank, of slices 16 of a line.
+  nest const its = nest_of(17, {4});
+  auto const taken = [&](std::size_t n) {
+    return name_of(choose(collective::all_reduce, {.vector = blocks{{0, n}, 17}, .element_size = 1, .shared = true,
+                                                   .cores = true, .levels = &its}));
+  };
+  CHECK(taken(512) == direct_by_level::name);
+  CHECK(taken(1024) == slices_by_level::name);
 }
 
 TEST_CASE("levels with hosts among them: within a host by its sizes, beyond it racks and sites") {

@@ -96,10 +96,8 @@ struct direct_by_level {
     return detail::with_nest(levels, p, [&](nest const& known) {
       nest const& its = known.for_whole();
       double sum = 0;
-      for (int level = 0; level < its.levels(); ++level) {
-        int const parts = its.most(level);
-        sum += detail::messages_of_round(m, known, its, level, parts, bytes) + (parts - 1) * m.combine(bytes);
-      }
+      for (int level = 0; level < its.levels(); ++level)
+        sum += detail::messages_of_round(m, known, its, level, its.most(level), bytes, true, bytes);
       return sum;
     });
   }

@@ -9,8 +9,8 @@
 /// Cost     all_reduce: twice reduce_scatter by direct on each level, of what is left of the vector there: with f
 ///          groups joined by a level 2 (f-1)/f of that are read, (f-1)/f combined. reduce_scatter and all_gather: half
 ///          of it. Equal to the recorded schedule where p divides n and every f is at most 4 or a power of two
-/// Own work 90 steps a message, 110 where groups differ, which prices take as part of alpha; of all_gather and
-///          reduce_scatter: all blocks copied into or out of columns, in which slices are whole
+/// Own work peers looked up in groups, which prices take as part of alpha; of all_gather and reduce_scatter: all blocks
+///          copied into or out of columns, in which slices are whole
 /// Needs    any p, any levels. On each level there are as many slices as its smallest group has parts; other ranks lead
 ///          none: their blocks go through a rank of their group. Where a host's groups differ others take their place.
 ///          Without levels that are known there are rounds by rank numbers. Room for another vector, but of all_reduce
@@ -66,17 +66,19 @@ struct slices_by_level {
       return over_levels::with(p,
                                [&](nest const& its) { return f(its.for_slices(static_cast<double>(n * sizeof(T)))); });
     }
-    // So many ways through the levels, in one of which slices are combined.
-    double cost_of(machine const& m, int p, double bytes, int ways, bool combines) const {
+    // Combined on the way out, collected on the way back.
+    double cost_of(machine const& m, int p, double bytes, bool out, bool back) const {
       return over_levels::with(p, [&](nest const& known) {
         nest const& its = known.for_slices(bytes);
         double all = 0, left = bytes;
         for (int level = its.long_round_after(-1); level < its.levels() && left > 0;
              level = its.long_round_after(level)) {
+          double const before = left;
           left /= its.fewest_in_long(level);
-          int const parts = its.most_in_long(level);
-          all += ways * detail::messages_of_round(m, known, its, level, parts, left);
-          if (combines) all += m.combine((parts - 1) * left);
+          for (bool const combines : {true, false})
+            if (combines ? out : back)
+              all += detail::messages_of_round(m, known, its, level, its.most_in_long(level), left, combines,
+                                               combines ? before : left);
         }
         return all;
       });
@@ -108,7 +110,7 @@ struct slices_by_level {
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), 1, Combines);
+      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), Combines, !Combines);
     }
   };
 
@@ -126,7 +128,7 @@ struct slices_by_level {
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
-      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), 2, true);
+      return this->cost_of(m, p, static_cast<double>(n * sizeof(T)), true, true);
     }
   };
 

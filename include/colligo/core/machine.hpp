@@ -46,14 +46,16 @@ struct machine {
   constexpr machine const& at(distance how_far) const {
     return levels ? levels[static_cast<int>(how_far)] : *this;
   }
-  /// What messages cost while so many ranks of a group send as many each.
+  /// So many ranks of a group use its ways in turns.
+  constexpr double turns(int ranks) const { return ways == 0 || ranks <= ways ? 1 : static_cast<double>(ranks) / ways; }
+  /// What messages cost while so many ranks of a group send as many each. Of what is fetched only the bytes share ways.
   constexpr machine shared_by(int ranks) const {
     machine its = *this;
-    if (ways == 0 || ranks <= ways) return its;
-    double const turns = static_cast<double>(ranks) / ways;
-    its.alpha += (turns - 1) * alpha_further();
-    its.beta *= turns;
-    its.f_further = turns * alpha_further() / its.alpha;
+    double const by = turns(ranks);
+    its.beta *= by;
+    if (by == 1 || fetched) return its;
+    its.alpha += (by - 1) * alpha_further();
+    its.f_further = by * alpha_further() / its.alpha;
     return its;
   }
 
@@ -94,7 +96,7 @@ struct machine {
 
 /// Seconds that a cache line takes between cores that share a cache, a socket, a host.
 struct line_latencies {
-  double cache = 40e-9, socket = 110e-9, host = 250e-9;
+  double cache = 45e-9, socket = 110e-9, host = 275e-9;
 };
 
 /// A machine that nobody has measured: a microsecond per message, 10 GB/s for moving, copying and combining, 10 ns for

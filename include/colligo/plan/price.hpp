@@ -48,7 +48,8 @@ class clock_by_level : public seconds_clock {
   }
   void take(message const& its, double start) {
     if (between(its).ways == 0) return;
-    for (bool const out : {true, false}) *first_free(its, out) = start + transfer(its, true, true);
+    double const busy = transfer(its, true, true) - (fetches(its) ? between(its).alpha_further() : 0);
+    for (bool const out : {true, false}) *first_free(its, out) = start + busy;
   }
 
  private:

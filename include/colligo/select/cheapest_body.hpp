@@ -61,26 +61,24 @@ struct costs {
   double best_block(int depth, double per_byte) const { return best_block_of(bytes, depth, m.alpha, per_byte); }
 };
 
-/// Memory of a host where each rank has a core: a round costs a line's way there and back. The numbers are a model's,
-/// calibrated on published medians of other libraries; nobody has measured this library there.
-constexpr machine memory_of(double latency, int ways) {
-  double const read = 8e-9 + latency / 10;   // instructions, and ten lines are on their way
-  machine its{2 * latency + read, std::max(0.04e-9, latency / 1280), 0.05e-9, 1, 1, read / (2 * latency + read)};
-  its.ways = ways, its.fetched = true;
-  return its;
-}
-/// Of which nobody knows which are near; what a rank copies is in its cache.
+/// Memory of a host where each rank has a core, of which nobody knows which are near; what a rank copies is in its
+/// cache.
 inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9, 1, 1, 1, {3e-9, 0.05e-9, 0.2e-9}};
 
-/// Half of the ranks of a cache read from others at once at full rate; all ranks of a host share one way to the
-/// network. Unless the network says otherwise start-ups between hosts overlap, because most of one is latency.
+/// All ranks of a host share one way to the network. Unless the network says otherwise start-ups between hosts overlap,
+/// because most of one is latency.
 inline std::array<machine, distances> machines_by_distance(situation const& s) {
   machine between = s.network;
   between.ways = 1, between.levels = nullptr;
   if (between.f_further == 1) between.f_further = 1.0 / 6;
-  int const cached = s.levels ? s.levels->largest(s.levels->level_within(distance::socket)) : 1;
-  line_latencies const& of = s.latencies;
-  return {memory_of(of.cache, 0), memory_of(of.socket, std::max(2, cached / 2)), memory_of(of.host, 72), between};
+  int cached = 1, sockets = 1;
+  if (s.levels) {
+    int const on_socket = s.levels->level_within(distance::host), on_host = s.levels->level_within(distance::network);
+    cached = s.levels->largest(s.levels->level_within(distance::socket));
+    if (on_host > on_socket) sockets = s.levels->fewest_and_most(on_host, on_socket).second;
+  }
+  auto const [cache, socket, host] = memory_by_distance(s.latencies, cached, sockets);
+  return {cache, socket, host, between};
 }
 
 /// Several messages at a time need an advantage, because long ones share links.

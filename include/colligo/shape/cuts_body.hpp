@@ -50,6 +50,19 @@ class cuts {
     }
     for (std::size_t level = 0; level < known_.size(); ++level)
       most_.push_back(parts_of(known_[level], all_hosts(), true));
+    int cached = 1, sockets = 1;
+    sharing_.resize(ranks());
+    for (std::size_t level = 0; level < known_.size(); ++level) {
+      bounds_view const its = known_[level];
+      for (std::size_t g = 1; g < its.size(); ++g) {
+        int const size = its[g] - its[g - 1];
+        if (far_[level] == distance::cache) cached = std::max(cached, size);
+        for (int place = its[g - 1]; place < its[g] && level + 1 < known_.size(); ++place)
+          sharing_[static_cast<std::size_t>(place)][static_cast<std::size_t>(far_[level + 1])] = size;
+      }
+      if (level > 0 && far_[level] == distance::host) sockets = most_[level - 1];
+    }
+    at_ = memory_by_distance({}, cached, sockets);
   }
 
   static bounds joined(bounds_view below, bounds_view within, joined_groups const& by) {
@@ -80,7 +93,7 @@ class cuts {
     go_on(alone(), some);
     return best_;
   }
-  /// Nanoseconds.
+  /// Seconds.
   double time(rounds const& some, double bytes) {
     bytes_ = bytes, whole_ = false;
     state its = alone();
@@ -90,13 +103,12 @@ class cuts {
   }
 
  private:
-  using messages = std::array<int, 3>;
   struct state {
     bounds groups;
     row<int> leads{};   // of each group's slices: by whom
     int slices = 1;
     double spent = 0;
-    messages busiest{};
+    reads busiest{};
   };
 
   state alone() const {
@@ -142,22 +154,16 @@ class cuts {
     return as_before;
   }
 
-  // A line's way there and back, what each message takes, and each byte of it: nanoseconds, by distance.
-  static constexpr double way[] = {80, 220, 500}, message[] = {12, 19, 33}, byte[] = {0.04, 0.17, 0.195};
-  static constexpr double combined = 0.05, reader = 6;
+  static constexpr double reader = 6e-9;
   static constexpr int most_joined = 12, most_at_last = 20, most_rounds = 3, many = 512;
-  static double wait_for(messages const& some, double length, double more) {
-    double far = 0, all = 0;
-    for (std::size_t d = 0; d < some.size(); ++d)
-      if (some[d] != 0) far = way[d], all += some[d] * (message[d] + length * (byte[d] + more));
-    return far + all;
-  }
   // The longest wait of the first `some`, if it is longer.
-  void take_longest(int some, double length, double more, double& longest, messages& busiest) const {
+  void take_longest(int some, double length, double gamma, double& longest, reads& busiest) const {
+    reads last;
     for (int i = 0; i < some; ++i) {
-      messages const& its = reads_[static_cast<std::size_t>(i)];
-      if (i != 0 && its == reads_[static_cast<std::size_t>(i) - 1]) continue;
-      if (double const wait = wait_for(its, length, more); wait > longest) longest = wait, busiest = its;
+      auto const at = static_cast<std::size_t>(i);
+      reads const its{reads_[at], sharing_[static_cast<std::size_t>(places_[at])]};
+      if (i != 0 && its == std::exchange(last, its)) continue;
+      if (double const wait = wait_for(at_, its, length, gamma); wait > longest) longest = wait, busiest = its;
     }
   }
 
@@ -193,12 +199,12 @@ class cuts {
         if (readers <= std::exchange(readers_before, readers) && as_before) continue;
         count_reads(static_cast<int>(places_.size()));
         double longest_here = longest - (readers - 1) * reader;
-        take_longest(static_cast<int>(places_.size()), bytes_, combined, longest_here, next.busiest);
+        take_longest(static_cast<int>(places_.size()), bytes_, at_[0].gamma, longest_here, next.busiest);
         longest = longest_here + (readers - 1) * reader;
       }
       first = last;
     }
-    next.spent = its.spent + longest;
+    next.spent = its.spent + bytes_ * at_[0].own.copied + longest;
     return next;
   }
   // On the way out leaders read their slice of all parts, on the way back all read the slices of others.
@@ -220,31 +226,32 @@ class cuts {
         if (are_as_before()) continue;
         count_reads(cut);
         int const parts = static_cast<int>(last - first);
-        messages of_leaders;
+        reads of_leaders;
         take_longest(parts, length, 0, back, of_leaders);
         if (parts > cut) count_reads(parts);
-        take_longest(cut, length, combined, out, next.busiest);
+        take_longest(cut, length, at_[0].gamma, out, next.busiest);
       }
       first = last;
     }
-    next.spent = its.spent + out + back;
+    next.spent = its.spent + (bytes_ / its.slices + length) * at_[0].own.copied + out + back;
     return next;
   }
 
+  double way_at(std::size_t far) const { return at_[far].alpha - at_[far].alpha_further(); }
   // About what is left to do from this many groups on, in one round or also in two. Across a level's borders messages
   // take longer: one for each of the groups within them, in one round or two as well.
   double at_least(int groups, int slices, int left) const {
     double const ways = whole_ ? 1 : 2, bytes = whole_ ? bytes_ : 0;
     double const pieces = bytes_ * (1.0 / slices - 1.0 / static_cast<double>(ranks()));
-    double least = whole_ ? 0 : pieces * (2 * byte[0] + combined);
-    double nearer_way = whole_ ? reader : 0, nearer = -nearer_way - bytes * combined;
+    double least = whole_ ? 0 : pieces * (2 * at_[0].beta + at_[0].gamma);
+    double nearer_way = whole_ ? reader : 0, nearer = -nearer_way - bytes * at_[0].gamma;
     for (std::size_t level = 0; level < known_.size(); ++level) {
       auto const far = static_cast<std::size_t>(far_[level]);
       double const some = level == 0 ? groups : std::min(groups, most_[level - 1]);
-      double const each = message[far] + bytes * byte[far];
-      auto const of_round = [&](double f) { return ways * (way[far] - nearer_way + (f - 1) * (each - nearer)); };
+      double const way = way_at(far), each = at_[far].alpha_further() + bytes * at_[far].beta;
+      auto const of_round = [&](double f) { return ways * (way - nearer_way + (f - 1) * (each - nearer)); };
       if (some > 1) least += left > 1 ? std::min(of_round(some), 2 * of_round(std::sqrt(some))) : of_round(some);
-      nearer_way = way[far], nearer = each;
+      nearer_way = way, nearer = each;
     }
     return least;
   }
@@ -252,9 +259,9 @@ class cuts {
   double at_least(state const& its, bounds const& groups, int left) const {
     int const most = parts_of(its.groups, groups, true), cut = parts_of(its.groups, groups, false);
     int const slices = whole_ ? 1 : its.slices * cut;
-    double const length = bytes_ / slices, each = message[0] + length * byte[0];
-    double const out = way[0] + (most - 1) * (each + length * combined);
-    double const back = whole_ ? 0 : way[0] + std::min(most - 1, cut) * each;
+    double const length = bytes_ / slices, each = at_[0].alpha_further() + length * at_[0].beta;
+    double const out = way_at(0) + (most - 1) * (each + length * at_[0].gamma);
+    double const back = whole_ ? 0 : way_at(0) + std::min(most - 1, cut) * each;
     return its.spent + out + back + at_least(parts_of(groups, all_hosts(), true), slices, left);
   }
 
@@ -307,7 +314,9 @@ class cuts {
   row<int> most_;   // groups of each level on a host
   row_of_lists number_;   // of the group of each level that a place is in
   row<int> places_, nearer_, nearest_;   // for count_reads
-  row<messages> reads_;
+  row<std::array<int, 3>> reads_;   // by distance, of each place
+  row<std::array<int, 3>> sharing_;
+  std::array<machine, 3> at_{};
   rounds best_;
   double bytes_ = 0, least_ = 0;
   bool whole_ = false;
@@ -329,13 +338,15 @@ struct best_cuts : cuts {
   if (auto const* kept = latest.find([&](cuts const& each) { return each == *wanted; })) return *kept;
   best_cuts& its = *wanted;
   double const few = 2048, many = 32768;
-  its.whole = its.best(64, true), its.few = its.best(few, false), its.many = its.best(many, false);
+  its.whole = its.best(128, true), its.few = its.best(few, false), its.many = its.best(many, false);
   // Beyond this many ranks fewer peers, each with memory of its own, are worth more than this.
   double const nearly = its.ranks() > 128 ? 1.04 : 1, longer = 8 * many;
-  if (its.time(its.whole, few) < nearly * its.time(its.few, few)) its.few = its.whole;
+  double of_few = its.time(its.few, few);
+  if (double const of_whole = its.time(its.whole, few); of_whole < nearly * of_few)
+    its.few = its.whole, of_few = of_whole;
   if (its.time(its.few, longer) < nearly * its.time(its.many, longer)) its.many = its.few;
   if (!(its.few == its.many)) {   // times grow evenly between these lengths
-    double const saved = its.time(its.many, few) - its.time(its.few, few);
+    double const saved = its.time(its.many, few) - of_few;
     double const lost = its.time(its.few, many) - its.time(its.many, many);
     its.long_from = few + (many - few) * saved / (saved + lost);
   }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <numeric>
 
 #include "everybody.hpp"
 #include "nest.hpp"
@@ -33,18 +32,16 @@ constexpr double exchanged_messages(machine const& at, int parts, double bytes) 
   return at.startups(messages) + messages * bytes * at.beta;
 }
 /// So many parts in a round of `other`, its for_whole() or for_slices(): near and far ones across a level's borders.
+/// What others fetch has been copied for them.
 inline double messages_of_round(machine const& m, nest const& its, nest const& other, int level, int parts,
-                                double bytes) {
-  machine const farthest = at_distance(m, its, other.how_far(level));
-  auto const& at = other.messages_at(level);
-  if (!farthest.fetched || std::accumulate(at.begin(), at.end(), 0) == 0)
-    return exchanged_messages(farthest, parts, bytes);
-  double all = farthest.alpha - farthest.alpha_further();
-  for (std::size_t far = 0; far < at.size(); ++far) {
-    machine const its_own = at_distance(m, its, static_cast<distance>(far));
-    all += at[far] * (its_own.alpha_further() + bytes * its_own.beta);
-  }
-  return all;
+                                double bytes, bool combines, double copied) {
+  distance const far = other.how_far(level);
+  if (!m.at(far).fetched)
+    return exchanged_messages(at_distance(m, its, far), parts, bytes) + combines * (parts - 1) * m.combine(bytes);
+  reads busiest = other.busiest_at(level);
+  auto const at = static_cast<std::size_t>(far);
+  if (busiest.none()) busiest.messages[at] = parts - 1, busiest.sharing[at] = its.largest(its.level_within(far));
+  return copied * m.at(far).own.copied + wait_for(m.levels, busiest, bytes, combines ? m.gamma : 0);
 }
 
 }  // namespace colligo::detail

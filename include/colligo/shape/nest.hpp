@@ -15,6 +15,7 @@
 #include "../core/owner.hpp"
 #include "../core/row.hpp"
 #include "../core/run_list.hpp"
+#include "memory_prices.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -28,8 +29,10 @@ struct joined_groups {
 };
 struct round_of_slices {
   joined_groups by;
-  std::array<int, 3> messages;   // that the busiest rank reads, by distance
-  distance far() const { return messages[2] ? distance::host : messages[1] ? distance::socket : distance::cache; }
+  reads busiest;   // of the rank that waits longest
+  distance far() const {
+    return busiest.messages[2] ? distance::host : busiest.messages[1] ? distance::socket : distance::cache;
+  }
   friend bool operator==(round_of_slices const&, round_of_slices const&) = default;
 };
 }  // namespace detail
@@ -121,9 +124,9 @@ class nest {
   /// Of a long round: groups of the one before that is one, in its smallest and its largest group.
   int fewest_in_long(int level) const { return levels_[index(level)].fewest_in_long; }
   int most_in_long(int level) const { return levels_[index(level)].most_in_long; }
-  /// Of a round of for_whole() or for_slices() within a host: from how many the busiest rank reads, by distance. None:
-  /// from one of each part, as far away as the level says.
-  std::array<int, 3> const& messages_at(int level) const { return levels_[index(level)].messages; }
+  /// Of a round of for_whole() or for_slices() within a host: of the rank that waits longest. None: it reads from one
+  /// of each part, as far away as the level says.
+  detail::reads const& busiest_at(int level) const { return levels_[index(level)].busiest; }
   /// That a place is in; below the innermost level it is there alone.
   group group_at(int level, int place) const {
     if (level < 0) return {place, place + 1};
@@ -199,7 +202,7 @@ class nest {
     int most = 1, fewest_in_long = 1, most_in_long = 1;
     int columns_above = 1;   // slices that its own are cut into further out
     std::pair<int, int> ranks{1, 1};
-    std::array<int, 3> messages{};
+    detail::reads busiest{};
   };
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }

@@ -289,7 +289,7 @@ COLLIGO_BODY void nest::add_bounds(int level, detail::row_of_lists& known) const
   levels.pop_back();   // all ranks
   nest made(size(), levels, std::move(far), true);
   for (int level = 0; level < static_cast<int>(rounds.size()) && !made.levels_[index(level)].is_round; ++level)
-    made.levels_[index(level)].messages = rounds[index(level)].messages;
+    made.levels_[index(level)].busiest = rounds[index(level)].busiest;
   return made;
 }
 

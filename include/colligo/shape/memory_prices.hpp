@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What reading from other ranks of a host costs where each has a core.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "../core/machine.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// A round costs a line's way there and back. The numbers are a model's, calibrated on published medians of other
+/// libraries; nobody has measured this library there.
+constexpr machine memory_of(double latency, int ways) {
+  double const read = 8e-9 + latency / 10;   // instructions, and ten lines are on their way
+  machine its{2 * latency + read, std::max(0.04e-9, latency / 1280), 0.05e-9, 1, 1, read / (2 * latency + read)};
+  its.own.copied = 0.05e-9;   // for others to fetch
+  its.ways = ways, its.fetched = true;
+  return its;
+}
+/// By distance. So many ranks share a cache: half of them read from others at once at full rate; of a socket's ranks,
+/// 20 from each other socket.
+constexpr std::array<machine, 3> memory_by_distance(line_latencies const& of, int cached, int sockets) {
+  return {memory_of(of.cache, 0), memory_of(of.socket, std::max(2, cached / 2)),
+          memory_of(of.host, 20 * std::max(1, sockets - 1))};
+}
+
+/// What a rank reads in a round, by distance: so many messages, while so many ranks, itself among them, read as many
+/// through its group's way in.
+struct reads {
+  std::array<int, 3> messages{}, sharing{};
+  bool none() const { return messages == std::array<int, 3>{}; }
+  friend bool operator==(reads const&, reads const&) = default;
+};
+/// Seconds, with gamma for combining. While a core waits for its own lines others use the way in.
+template <class Levels>
+double wait_for(Levels const& at, reads const& its, double bytes, double gamma) {
+  double way = 0, own = 0, shared = 0;
+  for (std::size_t far = 0; far < its.messages.size(); ++far) {
+    if (its.messages[far] == 0) continue;
+    machine const& from = at[far];
+    double const all = its.messages[far] * bytes;
+    way = from.alpha - from.alpha_further();
+    own += its.messages[far] * from.alpha_further() + all * (from.beta + gamma);
+    shared += all * from.beta * from.turns(its.sharing[far]);
+  }
+  return way + std::max(own, shared);
+}
+
+}  // namespace colligo::detail
