@@ -36,7 +36,7 @@ constexpr double exchanged_messages(machine const& at, int parts, double bytes) 
 inline double messages_of_round(machine const& m, nest const& its, nest const& other, int level, int parts,
                                 double bytes, bool combines, double copied) {
   distance const far = other.how_far(level);
-  if (!m.at(far).fetched)
+  if (far == distance::network || !m.at(far).fetched)
     return exchanged_messages(at_distance(m, its, far), parts, bytes) + combines * (parts - 1) * m.combine(bytes);
   reads busiest = other.busiest_at(level);
   auto const at = static_cast<std::size_t>(far);
