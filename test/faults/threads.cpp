@@ -2,7 +2,9 @@
 // What goes wrong among ranks that are threads, over their messages and over the memory that they share.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
@@ -92,6 +94,29 @@ TEST_CASE("folds of one step into ranges that overlap are combined in the order 
             combine_overlapping(comm, n, late, over_shared_memory{overlapping{}}, as_request);
           }
       }));
+}
+
+TEST_CASE("what a rank offers in its memory is not read there after it has left") {
+  std::atomic<bool> has_left = false;
+  std::atomic<int> wrong = 0;
+  REQUIRE_THROWS_WITH(run_threads(3,
+                                  [&](thread_communicator& comm) {
+                                    over_shared_memory<binary_tree> const in_memory;
+                                    std::vector<int> values(1 << 20, comm.rank());
+                                    broadcast(comm, values, 0, in_memory);
+                                    if (comm.rank() == 1) throw std::runtime_error("rank 1's own");
+                                    while (comm.rank() == 2 && !has_left) std::this_thread::yield();
+                                    try {
+                                      broadcast(comm, values, 0, in_memory);
+                                    } catch (...) {
+                                      std::fill(values.begin(), values.end(), -1);
+                                      has_left = true;
+                                      throw;
+                                    }
+                                    wrong += values.back() != 0;
+                                  }),
+                      "rank 1's own");
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("ranks that wait too long for one that is late say so, or throw") {

@@ -19,6 +19,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
 COLLIGO_BODY void shared_steps::abandon() {
   for (incoming& i : traffic_.in)
     if (i.by == way::memory && i.done < i.bytes) i.from->has_read();   // its sender no longer waits, but counts
+  for (outgoing& o : traffic_.out)
+    if (o.by == way::memory && !o.to->all_read())
+      o.to->withdraw([&](std::size_t k) {
+        return host_.is_gone(o.all ? host_.rank_at(static_cast<std::size_t>(o.all->reader(k))) : o.peer);
+      });
   traffic_.clear();
   listed_ = {};
 }
