@@ -119,6 +119,28 @@ TEST_CASE("what a rank offers in its memory is not read there after it has left"
   CHECK(wrong == 0);
 }
 
+TEST_CASE("requests complete though a call after them is refused before they begin") {
+  std::atomic<bool> refused = false;
+  CHECK_NOTHROW(run_threads(2, [&](thread_communicator& comm) {
+    over_shared_memory<direct> const in_memory;
+    std::vector<int> const in(1, comm.rank() + 1);
+    std::vector<int> reduced(1), sum(1);
+    barrier(comm, in_memory);
+    while (comm.rank() == 0 && !refused) std::this_thread::yield();
+    request first = ireduce(comm, in, reduced, std::plus<>{}, 1, in_memory);   // rank 1 waits for rank 0
+    request second = iall_reduce(comm, in, sum, std::plus<>{}, in_memory);
+    try {
+      barrier(comm, named("ring"));
+    } catch (algorithm_error const&) {
+      refused = true;
+    }
+    if (!refused) throw std::runtime_error("a barrier by ring");
+    first.wait(), second.wait();
+    if (sum[0] != 3 || reduced[0] != (comm.rank() == 1 ? 3 : 0)) throw std::runtime_error("a wrong sum");
+    if (all_reduce(comm, 1, std::plus<>{}, in_memory) != 2) throw std::runtime_error("a wrong sum afterwards");
+  }));
+}
+
 TEST_CASE("ranks that wait too long for one that is late say so, or throw") {
   auto const late_rank_of = [](bool throws, auto... tag) {
     setenv("COLLIGO_PATIENCE", throws ? "200ms,throw" : "200ms", 1);

@@ -39,8 +39,9 @@ COLLIGO_BODY void shared_steps::abandon() {
   }
   std::uint32_t const number = its_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
   // Data of a call that this rank abandoned, or never made, or that the sender abandoned before it went on, is skipped.
-  // Data of a call that this rank has completed shows that another rank made a different call.
-  if (static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0) return false;
+  // Data of a call that this rank has completed shows that another rank made a different call. A request's call may be
+  // older than one that has been abandoned.
+  if (number != its_.number && static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0) return false;
   rank_record const& theirs = host_.record_of(from);
   bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
   if (number != its_.number && went_on && theirs.abandoned.has(number)) return false;
