@@ -44,14 +44,14 @@ schedule record(chosen_algorithm const& algorithm, collective what, int p, Count
 /// The same for a tag of the library; schedules in constant expressions use plan/recorder.hpp.
 template <class T = std::byte, algorithm Tag>
   requires detail::in_catalogue<Tag>
-constexpr schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
+COLLIGO_CONSTEXPR schedule record(Tag const& tag, collective what, int p, std::size_t n, int root = 0) {
   if (std::is_constant_evaluated())
     return detail::record_blocks(what, blocks{{0, n}, p}, detail::steps_by<T>(tag, what, p, root));
   return colligo::record<T>(chosen_algorithm(tag), what, p, n, root);
 }
 template <class T = std::byte, algorithm Tag, std::ranges::sized_range Counts>
   requires detail::in_catalogue<Tag>
-constexpr schedule record(Tag const& tag, collective what, int p, Counts const& counts, int root = 0) {
+COLLIGO_CONSTEXPR schedule record(Tag const& tag, collective what, int p, Counts const& counts, int root = 0) {
   if (std::is_constant_evaluated())
     return detail::record_counts(what, p, counts, detail::steps_by<T>(tag, what, p, root));
   return colligo::record<T>(chosen_algorithm(tag), what, p, counts, root);

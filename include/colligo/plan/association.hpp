@@ -23,7 +23,7 @@ namespace detail {
 template <class Lazy = void>
 class association_maker {
  public:
-  constexpr association_maker(schedule const& its, operands order, blocks const& vector, int root)
+  COLLIGO_CONSTEXPR association_maker(schedule const& its, operands order, blocks const& vector, int root)
       : its_(its), values_(its.size(), order) {
     cuts_ = {0, its.elements() + its.scratch()};
     auto const cut = [this](range r) { cuts_.push_back(r.first), cuts_.push_back(r.last); };
@@ -40,7 +40,7 @@ class association_maker {
     perform();
   }
 
-  constexpr bracketing results(blocks const& vector, int root) const {
+  COLLIGO_CONSTEXPR bracketing results(blocks const& vector, int root) const {
     std::vector<bracketing::value> numbers;
     std::vector<bracketing::combination> kept;
     std::vector<bracketing::stretch> all;
@@ -56,12 +56,12 @@ class association_maker {
   }
 
  private:
-  constexpr void tidy_cuts() {
+  COLLIGO_CONSTEXPR void tidy_cuts() {
     std::sort(cuts_.begin(), cuts_.end());
     cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
   }
   // If elements change their places, the intervals of both places are alike.
-  constexpr void cut_alike() {
+  COLLIGO_CONSTEXPR void cut_alike() {
     std::vector<std::pair<range, range>> places;
     for (int r = 0; r < its_.size(); ++r)
       for (auto const& [after, o] : its_.moves_of(r)) places.emplace_back(o.elements.head, o.elements.tail);
@@ -158,7 +158,7 @@ class association_maker {
   }
 
   // All values that the step receives, in the order listed; none if some have not been sent.
-  constexpr bool receive_all(int r, std::vector<packet>& received) {
+  COLLIGO_CONSTEXPR bool receive_all(int r, std::vector<packet>& received) {
     auto& arrived = rank(r).arrived;
     std::vector<std::size_t> taken;
     for (operand const& o : its_.steps_of(r)[rank(r).step]) {
@@ -208,7 +208,7 @@ class association_maker {
     });
   }
 
-  constexpr bool advance(int r) {
+  COLLIGO_CONSTEXPR bool advance(int r) {
     auto const& steps = its_.steps_of(r);
     state& me = rank(r);
     bool moved = false;
@@ -236,7 +236,7 @@ class association_maker {
     return moved;
   }
 
-  constexpr void perform() {
+  COLLIGO_CONSTEXPR void perform() {
     for (bool moved = true; moved;) {
       moved = false;
       for (int r = 0; r < its_.size(); ++r) moved |= advance(r);
@@ -260,13 +260,13 @@ class association_maker {
 /// it was recorded. Throws broken_law if the schedule deadlocks, argument_error if elements change their places. Cost:
 /// proportional to the schedule.
 template <class Lazy = void>
-constexpr bracketing association(schedule const& its, operands order = operands::ordered, int root = 0) {
+COLLIGO_CONSTEXPR bracketing association(schedule const& its, operands order = operands::ordered, int root = 0) {
   blocks const vector{{0, its.elements()}, its.size()};
   return detail::association_maker<Lazy>(its, order, vector, root).results(vector, root);
 }
 /// The same for a schedule that was recorded with blocks that lie elsewhere than record() puts them.
 template <class Lazy = void>
-constexpr bracketing association(schedule const& its, operands order, blocks const& vector, int root = 0) {
+COLLIGO_CONSTEXPR bracketing association(schedule const& its, operands order, blocks const& vector, int root = 0) {
   return detail::association_maker<Lazy>(its, order, vector, root).results(vector, root);
 }
 

@@ -21,7 +21,7 @@ namespace detail {
 
 // The largest sum over a rank's operands.
 template <class Count>
-constexpr std::size_t most_of_any_rank(recorded const& all, Count count) {
+COLLIGO_CONSTEXPR std::size_t most_of_any_rank(recorded const& all, Count count) {
   std::size_t most = 0;
   for (std::size_t r = 0; r < all.ranks.size(); ++r) {
     std::size_t sum = 0;
@@ -50,7 +50,7 @@ class schedule {
 
   /// From each rank's steps.
   template <class Lazy = void>
-  constexpr schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said) : all_{what, n} {
+  COLLIGO_CONSTEXPR schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said) : all_{what, n} {
     for (detail::rank_steps& one : said) {
       all_.scratch = std::max(all_.scratch, one.scratch);
       all_.arithmetic = std::max(all_.arithmetic, one.arithmetic);
@@ -89,25 +89,25 @@ class schedule {
 
   /// Rounds on the critical path: the longest chain of steps of which each needs the one before.
   template <class Clock = detail::rounds_clock>
-  constexpr int rounds() const { return static_cast<int>(play(Clock{})); }
+  COLLIGO_CONSTEXPR int rounds() const { return static_cast<int>(play(Clock{})); }
   /// The most messages that any rank sends.
   template <class Lazy = void>
-  constexpr std::size_t messages() const {
+  COLLIGO_CONSTEXPR std::size_t messages() const {
     return detail::most_of_any_rank(all_, [](operand const& o) { return std::size_t{o.sends()}; });
   }
   /// The most elements that any rank sends.
   template <class Lazy = void>
-  constexpr std::size_t elements_sent() const {
+  COLLIGO_CONSTEXPR std::size_t elements_sent() const {
     return detail::most_of_any_rank(all_, [](operand const& o) { return o.sends() ? o.elements.size() : 0; });
   }
   /// The most elements that any rank combines.
   template <class Lazy = void>
-  constexpr std::size_t elements_folded() const {
+  COLLIGO_CONSTEXPR std::size_t elements_folded() const {
     return detail::most_of_any_rank(all_, [](operand const& o) { return o.combined(); });
   }
   /// Messages of all ranks together.
   template <class Lazy = void>
-  constexpr std::size_t total_messages() const {
+  COLLIGO_CONSTEXPR std::size_t total_messages() const {
     std::size_t all = 0;
     for (auto const& rank : all_.ranks)
       for (auto const& operands : rank)
@@ -118,7 +118,7 @@ class schedule {
   /// Every message with its round, in an order in which they can happen when sends do not buffer. Throws as verify()
   /// does.
   template <class Clock = detail::rounds_clock>
-  constexpr std::vector<message> messages_in_order() const {
+  COLLIGO_CONSTEXPR std::vector<message> messages_in_order() const {
     std::vector<message> all;
     play(Clock{}, &all);
     return all;
@@ -126,7 +126,7 @@ class schedule {
 
   /// The time when the last rank is done, by this clock (see plan/price.hpp for seconds). Throws as verify() does.
   template <class Clock>
-  constexpr double play(Clock const& clock, std::vector<message>* happened = nullptr) const {
+  COLLIGO_CONSTEXPR double play(Clock const& clock, std::vector<message>* happened = nullptr) const {
     return all_.play(clock, happened);
   }
 
@@ -134,7 +134,7 @@ class schedule {
   /// rank waits for ever even if sends do not buffer, the range of a recv overlaps nothing else in its step, peers
   /// exist and ranges lie in the vector.
   template <class Clock = detail::rounds_clock>
-  constexpr void verify() const {
+  COLLIGO_CONSTEXPR void verify() const {
     for (int r = 0; r < size(); ++r) {
       for (auto const& operands : steps_of(r)) all_.verify_step(r, operands);
       all_.verify_moves(r);

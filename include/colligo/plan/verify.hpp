@@ -69,32 +69,32 @@ struct recorded {
   }
 
   template <class Lazy = void>
-  constexpr void verify_step(int r, recorded_step const& operands) const;
+  COLLIGO_CONSTEXPR void verify_step(int r, recorded_step const& operands) const;
   template <class Lazy = void>
-  constexpr void verify_moves(int r) const;
+  COLLIGO_CONSTEXPR void verify_moves(int r) const;
   template <class Lazy = void>
-  constexpr std::vector<message> matched() const;
+  COLLIGO_CONSTEXPR std::vector<message> matched() const;
   template <class Clock>
-  constexpr double play(Clock clock, std::vector<message>* happened) const;
+  COLLIGO_CONSTEXPR double play(Clock clock, std::vector<message>* happened) const;
 };
 
 // Of clocks of machines on which no ranks share ways, and none fetches.
 struct own_ways {
-  static constexpr bool fetches(message const&) { return false; }
-  static constexpr double free_at(message const&) { return 0; }
-  static constexpr void take(message const&, double) {}
+  static COLLIGO_CONSTEXPR bool fetches(message const&) { return false; }
+  static COLLIGO_CONSTEXPR double free_at(message const&) { return 0; }
+  static COLLIGO_CONSTEXPR void take(message const&, double) {}
 };
 
 // Every message takes one round.
 struct rounds_clock : own_ways {
   static constexpr bool one_port = false;
-  constexpr double transfer(message const&, bool, bool) const { return 1; }
-  constexpr double combine(std::size_t) const { return 0; }
-  constexpr double alone(own_work const&) const { return 0; }
+  COLLIGO_CONSTEXPR double transfer(message const&, bool, bool) const { return 1; }
+  COLLIGO_CONSTEXPR double combine(std::size_t) const { return 0; }
+  COLLIGO_CONSTEXPR double alone(own_work const&) const { return 0; }
 };
 
 template <class Lazy>
-constexpr void recorded::verify_step(int r, recorded_step const& operands) const {
+COLLIGO_CONSTEXPR void recorded::verify_step(int r, recorded_step const& operands) const {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     operand const& a = operands[i];
     if (a.peer < 0 || a.peer >= size()) fail(r, "names rank " + std::to_string(a.peer) + ", which does not exist");
@@ -112,7 +112,7 @@ constexpr void recorded::verify_step(int r, recorded_step const& operands) const
 }
 
 template <class Lazy>
-constexpr void recorded::verify_moves(int r) const {
+COLLIGO_CONSTEXPR void recorded::verify_moves(int r) const {
   for (auto const& [after, o] : moves_of(static_cast<std::size_t>(r))) {
     auto const& [from, into] = o.elements;
     if (std::max(from.last, into.last) > n + scratch) fail(r, "copies or merges elements outside of the vector");
@@ -124,7 +124,7 @@ constexpr void recorded::verify_moves(int r) const {
 // Law 5: between two ranks, the k-th send meets the k-th receive. The messages are in the order in which they are sent:
 // by rank, and for each rank in its order.
 template <class Lazy>
-constexpr std::vector<message> recorded::matched() const {
+COLLIGO_CONSTEXPR std::vector<message> recorded::matched() const {
   struct end { int from, to; std::size_t step, number; operand const* what; };   // numbers go up as steps and places do
   std::vector<end> sends, receives;
   for (int r = 0; r < size(); ++r)
@@ -165,7 +165,7 @@ constexpr std::vector<message> recorded::matched() const {
 // combined. Of those that can begin, the earliest begins, by a heap: its time for a message may be too early, if an end
 // has become busy since, but never too late.
 template <class Clock>
-constexpr double recorded::play(Clock clock, std::vector<message>* happened) const {
+COLLIGO_CONSTEXPR double recorded::play(Clock clock, std::vector<message>* happened) const {
   auto all = matched<Clock>();
   auto const p = ranks.size();
   auto const index = [](int rank) { return static_cast<std::size_t>(rank); };
