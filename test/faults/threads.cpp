@@ -141,6 +141,31 @@ TEST_CASE("requests complete though a call after them is refused before they beg
   }));
 }
 
+TEST_CASE("a rank that is four calls behind is told that a call was refused") {
+  std::atomic<int> told = 0;
+  std::atomic<bool> ahead = false;
+  CHECK_NOTHROW(run_threads(2, [&](thread_communicator& comm) {
+    over_shared_memory<binary_tree> const in_memory;
+    std::vector<int> const in(1, 1);
+    std::vector<int> out(1), two(2);
+    barrier(comm, over_shared_memory<direct>{});
+    while (comm.rank() == 1 && !ahead) std::this_thread::yield();
+    for (int call = 0; call < 9; ++call)
+      if (call % 4 == 0) {
+        try {
+          all_reduce(comm, in, comm.rank() == 0 ? two : out, std::plus<>{}, in_memory);
+        } catch (failed_elsewhere const&) {
+          ++told;
+        } catch (argument_error const&) {
+        }
+      } else {
+        broadcast(comm, out, 0, in_memory);   // rank 0 only sends
+      }
+    ahead = true;
+  }));
+  CHECK(told == 3);
+}
+
 TEST_CASE("ranks that wait too long for one that is late say so, or throw") {
   auto const late_rank_of = [](bool throws, auto... tag) {
     setenv("COLLIGO_PATIENCE", throws ? "200ms,throw" : "200ms", 1);
