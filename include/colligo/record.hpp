@@ -40,7 +40,7 @@ concept library_algorithm =
 /// expressions use plan/recorder.hpp. Throws algorithm_error with the names that are known.
 template <class T = std::byte, algorithm Algorithm, detail::elements_or_counts N>
   requires detail::library_algorithm<Algorithm>
-constexpr schedule record(Algorithm const& algorithm, collective what, int p, N const& n, int root = 0) {
+COLLIGO_CONSTEXPR schedule record(Algorithm const& algorithm, collective what, int p, N const& n, int root = 0) {
   if constexpr (detail::in_catalogue<Algorithm>)
     if (std::is_constant_evaluated())
       return detail::record_elements(what, p, n, detail::steps_by<T>(algorithm, what, p, root));

@@ -2,7 +2,9 @@
 // What goes wrong among ranks that are threads, over their messages and over the memory that they share.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
@@ -92,6 +94,76 @@ TEST_CASE("folds of one step into ranges that overlap are combined in the order 
             combine_overlapping(comm, n, late, over_shared_memory{overlapping{}}, as_request);
           }
       }));
+}
+
+TEST_CASE("what a rank offers in its memory is not read there after it has left") {
+  std::atomic<bool> has_left = false;
+  std::atomic<int> wrong = 0;
+  REQUIRE_THROWS_WITH(run_threads(3,
+                                  [&](thread_communicator& comm) {
+                                    over_shared_memory<binary_tree> const in_memory;
+                                    std::vector<int> values(1 << 20, comm.rank());
+                                    broadcast(comm, values, 0, in_memory);
+                                    if (comm.rank() == 1) throw std::runtime_error("rank 1's own");
+                                    while (comm.rank() == 2 && !has_left) std::this_thread::yield();
+                                    try {
+                                      broadcast(comm, values, 0, in_memory);
+                                    } catch (...) {
+                                      std::fill(values.begin(), values.end(), -1);
+                                      has_left = true;
+                                      throw;
+                                    }
+                                    wrong += values.back() != 0;
+                                  }),
+                      "rank 1's own");
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("requests complete though a call after them is refused before they begin") {
+  std::atomic<bool> refused = false;
+  CHECK_NOTHROW(run_threads(2, [&](thread_communicator& comm) {
+    over_shared_memory<direct> const in_memory;
+    std::vector<int> const in(1, comm.rank() + 1);
+    std::vector<int> reduced(1), sum(1);
+    barrier(comm, in_memory);
+    while (comm.rank() == 0 && !refused) std::this_thread::yield();
+    request first = ireduce(comm, in, reduced, std::plus<>{}, 1, in_memory);   // rank 1 waits for rank 0
+    request second = iall_reduce(comm, in, sum, std::plus<>{}, in_memory);
+    try {
+      barrier(comm, named("ring"));
+    } catch (algorithm_error const&) {
+      refused = true;
+    }
+    if (!refused) throw std::runtime_error("a barrier by ring");
+    first.wait(), second.wait();
+    if (sum[0] != 3 || reduced[0] != (comm.rank() == 1 ? 3 : 0)) throw std::runtime_error("a wrong sum");
+    if (all_reduce(comm, 1, std::plus<>{}, in_memory) != 2) throw std::runtime_error("a wrong sum afterwards");
+  }));
+}
+
+TEST_CASE("a rank that is four calls behind is told that a call was refused") {
+  std::atomic<int> told = 0;
+  std::atomic<bool> ahead = false;
+  CHECK_NOTHROW(run_threads(2, [&](thread_communicator& comm) {
+    over_shared_memory<binary_tree> const in_memory;
+    std::vector<int> const in(1, 1);
+    std::vector<int> out(1), two(2);
+    barrier(comm, over_shared_memory<direct>{});
+    while (comm.rank() == 1 && !ahead) std::this_thread::yield();
+    for (int call = 0; call < 9; ++call)
+      if (call % 4 == 0) {
+        try {
+          all_reduce(comm, in, comm.rank() == 0 ? two : out, std::plus<>{}, in_memory);
+        } catch (failed_elsewhere const&) {
+          ++told;
+        } catch (argument_error const&) {
+        }
+      } else {
+        broadcast(comm, out, 0, in_memory);   // rank 0 only sends
+      }
+    ahead = true;
+  }));
+  CHECK(told == 3);
 }
 
 TEST_CASE("ranks that wait too long for one that is late say so, or throw") {

@@ -64,7 +64,7 @@ struct pipelined_ring {
     static own_work work(blocks const& of_rank, std::size_t) { return {0, 0, 80.0 * of_rank.parts}; }
 
     template <steps Step>
-    constexpr void operator()(Step& step, blocks const& of_rank) const {
+    COLLIGO_CONSTEXPR void operator()(Step& step, blocks const& of_rank) const {
       int const p = step.size();
       std::size_t const size = element_size<T>(step);
       std::size_t const bytes =
@@ -115,7 +115,7 @@ struct pipelined_ring {
    private:
     // One host: ranks with data in order, those without placed evenly between them. Several: host by host, those
     // without data first.
-    static constexpr std::vector<int> ring_order(blocks const& of_rank, pipelined_ring const& knob) {
+    static COLLIGO_CONSTEXPR std::vector<int> ring_order(blocks const& of_rank, pipelined_ring const& knob) {
       if (knob.by_host || !knob.hosts.empty()) {
         auto const several = knob.by_host ? host_by_host(of_rank, *knob.by_host)
                                           : host_by_host(of_rank, nest::of_hosts(knob.hosts));

@@ -39,7 +39,7 @@ struct sorted_halving {
     }
 
     template <steps Step>
-    constexpr void operator()(Step& step, blocks const& block) const {
+    COLLIGO_CONSTEXPR void operator()(Step& step, blocks const& block) const {
       chained_ring const ring{step.size()};
       int const me = step.rank();
       int mine = 0;   // the place of this rank's block in the new order

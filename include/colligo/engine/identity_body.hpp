@@ -87,25 +87,28 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
 }
 
 [[gnu::cold]] COLLIGO_BODY void abandoned_calls::add(std::uint32_t number, std::string_view why) {
-  entry& its = latest_[number % latest_.size()];
-  entry const& before = latest_[(number - 1) % latest_.size()];
-  std::uint32_t const last = before.number.load(std::memory_order_relaxed);
-  bool const goes_on = last != 0 && last == number - 1;
-  its.first.store(goes_on ? before.first.load(std::memory_order_relaxed) : number, std::memory_order_relaxed);
-  write_letters(its.why, why);
-  its.number.store(number, std::memory_order_release);
+  auto const last = [](entry const& e) { return e.number.load(std::memory_order_relaxed); };
+  auto const age = [&](entry const& e) { return static_cast<std::int32_t>(number - last(e)); };
+  entry* its = &latest_[0];   // its own, or the oldest
+  std::uint32_t first = number;
+  for (entry& e : latest_) {
+    if (last(e) != 0 && age(e) == 1) first = e.first.load(std::memory_order_relaxed);
+    if (age(*its) != 0 && (age(e) == 0 || age(e) > age(*its))) its = &e;
+  }
+  its->first.store(first, std::memory_order_relaxed);
+  write_letters(its->why, why);
+  its->number.store(number, std::memory_order_release);
 }
 // Numbers wrap round.
 [[gnu::cold]] COLLIGO_BODY abandoned_calls::entry const* abandoned_calls::find(std::uint32_t number) const {
   auto const is_later = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; };
-  entry const& its = latest_[number % latest_.size()];
-  if (number == 0 || its.number.load(std::memory_order_acquire) == number) return number == 0 ? nullptr : &its;
-  for (entry const& later : latest_) {
-    std::uint32_t const last = later.number.load(std::memory_order_acquire);
-    if (last != 0 && is_later(last, number) && !is_later(later.first.load(std::memory_order_relaxed), number))
-      return &later;
+  entry const* its = nullptr;
+  for (entry const& e : latest_) {
+    std::uint32_t const last = e.number.load(std::memory_order_acquire);
+    if (last != 0 && last == number) return &e;
+    if (last != 0 && is_later(last, number) && !is_later(e.first.load(std::memory_order_relaxed), number)) its = &e;
   }
-  return nullptr;
+  return its;
 }
 [[gnu::cold]] COLLIGO_BODY std::string abandoned_calls::reason(std::uint32_t number) const {
   entry const* const its = find(number);

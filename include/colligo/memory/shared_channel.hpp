@@ -21,6 +21,8 @@
 /// long messages: 0.7 + 36 + 64 MiB. A rank's own memory is 24 bytes for each other rank, and 250 for each channel.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -113,6 +115,13 @@ class outlet {
   /// Announces one more message to be read in place.
   void offer() { ++offered_; }
   bool all_read() const { return least([](channel_back const& back) -> auto& { return back.read; }) >= offered_; }
+  /// The memory of what has been announced is about to change. `left(k)`: reader k will end no reading.
+  template <class Left>
+  void withdraw(Left left) {
+    front_->withdrawn.store(offered_);
+    for (std::size_t k = 0; k < backs_.size(); ++k)
+      while (backs_[k].reading && !left(k)) sched_yield();
+  }
   /// Whether a reader has refused the latest. Precondition: all_read().
   bool is_refused_by(std::size_t reader) const {
     return offered_ != 0 && backs_[reader].refused.load(std::memory_order_relaxed) == offered_;
@@ -232,6 +241,8 @@ class inlet {
     return next && call.ahead(next->tag) >= 0;
   }
 
+  /// Reads from the next message to be read in place. False if the system does not allow it, or its sender has left.
+  bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes);
   /// A message has been read in place; its sender may go on.
   void has_read() { back_->read.store(++read_, std::memory_order_release); }
   /// It can not be read; its sender has to send it another way.

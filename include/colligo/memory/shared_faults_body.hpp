@@ -19,6 +19,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
 COLLIGO_BODY void shared_steps::abandon() {
   for (incoming& i : traffic_.in)
     if (i.by == way::memory && i.done < i.bytes) i.from->has_read();   // its sender no longer waits, but counts
+  for (outgoing& o : traffic_.out)
+    if (o.by == way::memory && !o.to->all_read())
+      o.to->withdraw([&](std::size_t k) {
+        return host_.is_gone(o.all ? host_.rank_at(static_cast<std::size_t>(o.all->reader(k))) : o.peer);
+      });
   traffic_.clear();
   listed_ = {};
 }
@@ -34,8 +39,9 @@ COLLIGO_BODY void shared_steps::abandon() {
   }
   std::uint32_t const number = its_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
   // Data of a call that this rank abandoned, or never made, or that the sender abandoned before it went on, is skipped.
-  // Data of a call that this rank has completed shows that another rank made a different call.
-  if (static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0) return false;
+  // Data of a call that this rank has completed shows that another rank made a different call. A request's call may be
+  // older than one that has been abandoned.
+  if (number != its_.number && static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0) return false;
   rank_record const& theirs = host_.record_of(from);
   bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
   if (number != its_.number && went_on && theirs.abandoned.has(number)) return false;

@@ -270,6 +270,13 @@ inline chunk_store outlet::next_store(bool one_way) {
     return most;
   });
 }
+// Either the sender sees that this rank reads, and waits, or this rank sees that the sender has withdrawn it.
+inline bool inlet::read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) {
+  back_->reading = true;
+  bool const has_read = front_->withdrawn <= read_ && host_->read(rank, into, address, bytes);
+  back_->reading = false;
+  return has_read;
+}
 inline std::byte const* inlet::ring() {
   if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
   return ring_;

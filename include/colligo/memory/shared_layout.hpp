@@ -48,12 +48,14 @@ struct alignas(lines_apart) channel_back {
   std::atomic<std::uint64_t> taken;   ///< bytes of the ring
   std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory, or refused
   std::atomic<std::uint64_t> refused; ///< the number of the latest message that it could not read
+  std::atomic<bool> reading;          ///< such a message, at this moment
   std::atomic<std::uint32_t> cost[2]; ///< of using chunks, of stored ones and of streamed ones: see stores.hpp
 };
 
 /// Written by the writer of a channel. The lines of the channel follow, then one back for each reader.
 struct alignas(lines_apart) channel_front {
-  std::atomic<std::uint64_t> put;   ///< bytes of the ring that are filled
+  std::atomic<std::uint64_t> put;         ///< bytes of the ring that are filled
+  std::atomic<std::uint64_t> withdrawn;   ///< up to this number, messages to be read in place may be there no more
 
   stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
   stamped_line const& line(std::uint32_t i) const { return reinterpret_cast<stamped_line const*>(this + 1)[i]; }

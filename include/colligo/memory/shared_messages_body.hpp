@@ -127,7 +127,7 @@ COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, st
   std::byte* const into = i.what.folds() ? i.slot : i.into + i.done;
   if (i.by == way::memory) {
     if (i.fetched < i.done + n) {
-      if (!host_.read(i.what.peer, into, i.address + i.done, n)) {
+      if (!i.from->read(i.what.peer, into, i.address + i.done, n)) {
         i.from->refuse();
         i.from = &host_.from(i.what.peer);
         i.by = way::ring;

@@ -23,7 +23,7 @@ namespace detail {
 template <class Lazy = void>
 class association_maker {
  public:
-  constexpr association_maker(schedule const& its, operands order, blocks const& vector, int root)
+  COLLIGO_CONSTEXPR association_maker(schedule const& its, operands order, blocks const& vector, int root)
       : its_(its), values_(its.size(), order) {
     cuts_ = {0, its.elements() + its.scratch()};
     auto const cut = [this](range r) { cuts_.push_back(r.first), cuts_.push_back(r.last); };
@@ -40,7 +40,7 @@ class association_maker {
     perform();
   }
 
-  constexpr bracketing results(blocks const& vector, int root) const {
+  COLLIGO_CONSTEXPR bracketing results(blocks const& vector, int root) const {
     std::vector<bracketing::value> numbers;
     std::vector<bracketing::combination> kept;
     std::vector<bracketing::stretch> all;
@@ -56,12 +56,12 @@ class association_maker {
   }
 
  private:
-  constexpr void tidy_cuts() {
+  COLLIGO_CONSTEXPR void tidy_cuts() {
     std::sort(cuts_.begin(), cuts_.end());
     cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
   }
   // If elements change their places, the intervals of both places are alike.
-  constexpr void cut_alike() {
+  COLLIGO_CONSTEXPR void cut_alike() {
     std::vector<std::pair<range, range>> places;
     for (int r = 0; r < its_.size(); ++r)
       for (auto const& [after, o] : its_.moves_of(r)) places.emplace_back(o.elements.head, o.elements.tail);
@@ -94,31 +94,31 @@ class association_maker {
   };
 
   // The combining collectives; others combine nothing.
-  constexpr range result_of(int r, blocks const& vector, int root) const {
+  COLLIGO_CONSTEXPR range result_of(int r, blocks const& vector, int root) const {
     collective const what = its_.what();
     if (!combines(what) || (has_root(what) && r != root)) return {};
     if (what == collective::exclusive_scan && r == 0) return {};
     return has_blocks(what) ? vector[r] : vector.whole;
   }
 
-  constexpr state& rank(int r) { return ranks_[static_cast<std::size_t>(r)]; }
-  constexpr std::size_t index(std::size_t at) const {
+  COLLIGO_CONSTEXPR state& rank(int r) { return ranks_[static_cast<std::size_t>(r)]; }
+  COLLIGO_CONSTEXPR std::size_t index(std::size_t at) const {
     return static_cast<std::size_t>(std::lower_bound(cuts_.begin(), cuts_.end(), at) - cuts_.begin());
   }
   template <class F>
-  constexpr void for_each_fragment_in(cyclic_range const& r, F f) const {
+  COLLIGO_CONSTEXPR void for_each_fragment_in(cyclic_range const& r, F f) const {
     for (range const part : {r.head, r.tail})
       if (!part.empty())
         for (std::size_t i = index(part.first); i < index(part.last); ++i) f(i);
   }
 
-  constexpr std::size_t fragments_in(cyclic_range const& r) const {
+  COLLIGO_CONSTEXPR std::size_t fragments_in(cyclic_range const& r) const {
     std::size_t count = 0;
     for_each_fragment_in(r, [&](std::size_t) { ++count; });
     return count;
   }
   // The rank's copies and merges before its next step, which is open until all its messages have happened.
-  constexpr void begin_step(int r) {
+  COLLIGO_CONSTEXPR void begin_step(int r) {
     state& me = rank(r);
     auto const& moves = its_.moves_of(r);
     for (; me.moved < moves.size() && moves[me.moved].after == me.step; ++me.moved) {
@@ -135,20 +135,20 @@ class association_maker {
     me.open = me.step < steps.size() ? steps[me.step].size() : 0;
   }
 
-  constexpr bool is_touched(state const& me, cyclic_range const& r) const {
+  COLLIGO_CONSTEXPR bool is_touched(state const& me, cyclic_range const& r) const {
     bool touched = false;
     for_each_fragment_in(r, [&](std::size_t i) { touched |= me.holds[i].written; });
     return touched;
   }
   // The rank's own values that an operand refers to.
-  constexpr bracketing::value own_value(int r, std::size_t i, own which, bool touched) {
+  COLLIGO_CONSTEXPR bracketing::value own_value(int r, std::size_t i, own which, bool touched) {
     bracketing::value const holds = rank(r).holds[i].made;
     if (which == own::result) return holds;
     return which == own::input || !touched ? r : values_.combine(holds, r);
   }
 
   // A step receives only after it has sent.
-  constexpr packet sent(message const& m) {
+  COLLIGO_CONSTEXPR packet sent(message const& m) {
     bool const touched = is_touched(rank(m.from), m.sent.elements);
     packet p{m.from, {}};
     for_each_fragment_in(m.sent.elements,
@@ -156,7 +156,7 @@ class association_maker {
     return p;
   }
 
-  constexpr void combine(int r, operand const& o, packet const& p) {
+  COLLIGO_CONSTEXPR void combine(int r, operand const& o, packet const& p) {
     bool const touched = is_touched(rank(r), o.elements);
     std::size_t k = 0;
     for_each_fragment_in(o.elements, [&](std::size_t i) {
@@ -170,7 +170,7 @@ class association_maker {
     });
   }
   // Several folds into one range: in the order of ranks, the rank's own values at their place.
-  constexpr void combine_in_order(int r, operand const& o, packet const* first, std::size_t count) {
+  COLLIGO_CONSTEXPR void combine_in_order(int r, operand const& o, packet const* first, std::size_t count) {
     std::size_t k = 0;
     for_each_fragment_in(o.elements, [&](std::size_t i) {
       bracketing::value const mine = rank(r).holds[i].made;
@@ -188,7 +188,7 @@ class association_maker {
   }
 
   // Combines what the step has received, in the order listed.
-  constexpr void end_step(int r) {
+  COLLIGO_CONSTEXPR void end_step(int r) {
     state& me = rank(r);
     std::vector<operand> takes;
     std::vector<packet> received;
@@ -212,7 +212,7 @@ class association_maker {
     ++me.step;
   }
 
-  constexpr void perform() {
+  COLLIGO_CONSTEXPR void perform() {
     for (int r = 0; r < its_.size(); ++r) begin_step(r);
     for (message const& m : its_.messages_in_order()) {
       auto const &from = m.sent.elements, &to = m.received.elements;
@@ -237,13 +237,13 @@ class association_maker {
 /// it was recorded. Throws broken_law if the schedule deadlocks, argument_error if elements change their places. Cost:
 /// proportional to the schedule.
 template <class Lazy = void>
-constexpr bracketing association(schedule const& its, operands order = operands::ordered, int root = 0) {
+COLLIGO_CONSTEXPR bracketing association(schedule const& its, operands order = operands::ordered, int root = 0) {
   blocks const vector{{0, its.elements()}, its.size()};
   return detail::association_maker<Lazy>(its, order, vector, root).results(vector, root);
 }
 /// The same for a schedule that was recorded with blocks that lie elsewhere than record() puts them.
 template <class Lazy = void>
-constexpr bracketing association(schedule const& its, operands order, blocks const& vector, int root = 0) {
+COLLIGO_CONSTEXPR bracketing association(schedule const& its, operands order, blocks const& vector, int root = 0) {
   return detail::association_maker<Lazy>(its, order, vector, root).results(vector, root);
 }
 

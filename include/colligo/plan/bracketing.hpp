@@ -38,7 +38,8 @@ class bracketing {
 
   /// Combinations come after their operands; stretches are sorted by rank, then by place.
   template <class Lazy = void>
-  constexpr bracketing(collective what, int p, std::vector<combination> combinations, std::vector<stretch> stretches)
+  COLLIGO_CONSTEXPR bracketing(collective what, int p, std::vector<combination> combinations,
+                               std::vector<stretch> stretches)
       : what_(what), p_(p), combinations_(std::move(combinations)), stretches_(std::move(stretches)) {}
 
   constexpr std::vector<stretch> const& stretches() const { return stretches_; }
@@ -56,7 +57,7 @@ class bracketing {
   }
   /// Every element is combined from the lowest rank to the highest: ((a0 op a1) op a2) ...
   template <class Lazy = void>
-  constexpr bool sequential() const {
+  COLLIGO_CONSTEXPR bool sequential() const {
     for (stretch const& s : stretches_) {
       bool const is_scan = what_ == collective::scan || what_ == collective::exclusive_scan;
       int next = what_ == collective::scan ? s.rank : is_scan ? s.rank - 1 : p_ - 1;
@@ -77,7 +78,7 @@ class bracketing {
 
   /// "((0 1) 2)"; empty for an element that is no result of this rank.
   template <class Lazy = void>
-  constexpr std::string text(int rank, std::size_t element) const {
+  COLLIGO_CONSTEXPR std::string text(int rank, std::size_t element) const {
     for (stretch const& s : stretches_)
       if (s.rank == rank && s.elements.first <= element && element < s.elements.last) return text_of(s.made);
     return {};

@@ -23,15 +23,15 @@ namespace colligo::inline COLLIGO_MODE {
 class recorder {
  public:
   template <class Lazy = void>
-  constexpr recorder(int rank, int size) : rank_(rank), size_(size) {}
+  COLLIGO_CONSTEXPR recorder(int rank, int size) : rank_(rank), size_(size) {}
 
-  constexpr int rank() const { return rank_; }
-  constexpr int size() const { return size_; }
+  COLLIGO_CONSTEXPR int rank() const { return rank_; }
+  COLLIGO_CONSTEXPR int size() const { return size_; }
 
   template <class... Operands>
-  constexpr void operator()(Operands... operands) { (*this)(std::array{operand(operands)...}); }
+  COLLIGO_CONSTEXPR void operator()(Operands... operands) { (*this)(std::array{operand(operands)...}); }
   template <operand_list List>
-  constexpr void operator()(List const& list) {
+  COLLIGO_CONSTEXPR void operator()(List const& list) {
     schedule::step said;
     for (std::size_t i = 0; i < list.size(); ++i) {
       operand const o = list[i];
@@ -42,7 +42,7 @@ class recorder {
   }
 
   template <class Lazy = void>
-  constexpr detail::rank_steps take() && { return std::move(recorded_); }
+  COLLIGO_CONSTEXPR detail::rank_steps take() && { return std::move(recorded_); }
 
  private:
   int rank_, size_;
@@ -57,17 +57,17 @@ template <class Lazy = void>
 [[noreturn]] void not_recorded(collective what, std::string_view algorithm, std::string const& why) {
   throw algorithm_error(std::string(name_of(what)) + ": " + std::string(algorithm) + why);
 }
-constexpr void require_form(bool offered, bool is_made_of_steps, collective what, std::string_view algorithm) {
+COLLIGO_CONSTEXPR void require_form(bool offered, bool is_made_of_steps, collective what, std::string_view algorithm) {
   if (!offered) not_recorded(what, algorithm, " is no algorithm of this collective");
   if (!is_made_of_steps) not_recorded(what, algorithm, " has no schedule, it is not made of steps");
 }
-constexpr void require_ranks(int made_for, int p, collective what, std::string_view algorithm) {
+COLLIGO_CONSTEXPR void require_ranks(int made_for, int p, collective what, std::string_view algorithm) {
   if (made_for != p)
     throw argument_error(std::string(name_of(what)) + ": " + std::string(algorithm) + " is made for " +
                          std::to_string(made_for) + " ranks, not for " + std::to_string(p));
 }
 
-constexpr void require_ranks_and_root(collective what, int p, int root) {
+COLLIGO_CONSTEXPR void require_ranks_and_root(collective what, int p, int root) {
   auto const refuse = [what](std::string const& why) {
     throw argument_error("record: " + std::string(name_of(what)) + ": " + why);
   };
@@ -78,7 +78,7 @@ constexpr void require_ranks_and_root(collective what, int p, int root) {
 
 /// The schedule of p ranks; rank r's steps are say(r, vector_of(r)).
 template <class VectorOf, class Say>
-constexpr schedule record_vectors(collective what, int p, VectorOf vector_of, Say say) {
+COLLIGO_CONSTEXPR schedule record_vectors(collective what, int p, VectorOf vector_of, Say say) {
   std::vector<rank_steps> ranks;
   std::size_t n = 2;   // of a barrier
   for (int r = 0; r < p; ++r) {
@@ -92,7 +92,7 @@ constexpr schedule record_vectors(collective what, int p, VectorOf vector_of, Sa
 
 /// The schedule of all_to_all_v in which rank s has counts[s p + d] elements for rank d.
 template <class Say>
-constexpr schedule record_matrix(int p, std::vector<std::size_t> const& counts, Say say) {
+COLLIGO_CONSTEXPR schedule record_matrix(int p, std::vector<std::size_t> const& counts, Say say) {
   std::vector<std::size_t> offsets;
   return record_vectors(collective::all_to_all_v, p, [&](int r) {
     auto const count = [&](int s, int d) { return counts[static_cast<std::size_t>(s * p + d)]; };
@@ -105,7 +105,7 @@ constexpr schedule record_matrix(int p, std::vector<std::size_t> const& counts, 
 
 /// The schedule if all ranks have blocks of the same sizes; in all_to_all_v block i is for rank i.
 template <class Say>
-constexpr schedule record_blocks(collective what, blocks const& vector, Say say) {
+COLLIGO_CONSTEXPR schedule record_blocks(collective what, blocks const& vector, Say say) {
   if (what != collective::all_to_all_v)
     return record_vectors(what, vector.parts, [&](int) { return vector; }, say);
   std::vector<std::size_t> counts;   // of all ranks
@@ -116,7 +116,7 @@ constexpr schedule record_blocks(collective what, blocks const& vector, Say say)
 
 /// The same for blocks of these sizes: one for each rank, or p p of all_to_all_v.
 template <std::ranges::sized_range Counts, class Say>
-constexpr schedule record_counts(collective what, int p, Counts const& counts, Say say) {
+COLLIGO_CONSTEXPR schedule record_counts(collective what, int p, Counts const& counts, Say say) {
   std::vector<std::size_t> all;
   for (auto const count : counts) all.push_back(static_cast<std::size_t>(count));
   auto const ranks = static_cast<std::size_t>(p);
@@ -130,7 +130,7 @@ constexpr schedule record_counts(collective what, int p, Counts const& counts, S
 
 /// The same for a number of elements, in blocks as even as possible, or for counts.
 template <class Elements, class Say>
-constexpr schedule record_elements(collective what, int p, Elements const& n, Say say) {
+COLLIGO_CONSTEXPR schedule record_elements(collective what, int p, Elements const& n, Say say) {
   if constexpr (std::integral<Elements>)
     return record_blocks(what, blocks{{0, static_cast<std::size_t>(n)}, p}, say);
   else return record_counts(what, p, n, say);
@@ -141,7 +141,7 @@ concept elements_or_counts = std::integral<T> || std::ranges::sized_range<T>;
 
 /// The steps of a tag's algorithm, for a recorder.
 template <class T, class Tag>
-constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
+COLLIGO_CONSTEXPR auto steps_by(Tag const& tag, collective what, int p, int root) {
   require_ranks_and_root(what, p, root);
   return [&tag, what, p, root](int rank, blocks const& vector) {
     return for_collective(what, [&]<collective C>() {
@@ -172,7 +172,7 @@ constexpr auto steps_by(Tag const& tag, collective what, int p, int root) {
 /// as well, rank s has n[s p + d] elements for rank d. Knobs in bytes use the size of T, by default one byte an
 /// element. Throws argument_error unless p >= 1 and 0 <= root < p. Cost: proportional to the schedule.
 template <class T = std::byte, algorithm Tag, detail::elements_or_counts N>
-constexpr schedule record(Tag const& tag, collective what, int p, N const& n, int root = 0) {
+COLLIGO_CONSTEXPR schedule record(Tag const& tag, collective what, int p, N const& n, int root = 0) {
   return detail::record_elements(what, p, n, detail::steps_by<T>(tag, what, p, root));
 }
 

@@ -44,22 +44,22 @@ struct rank_steps {
 
 // Of clocks of machines on which no ranks share ways, and none fetches.
 struct own_ways {
-  static constexpr bool fetches(message const&) { return false; }
-  static constexpr double free_at(message const&) { return 0; }
-  static constexpr void take(message const&, double) {}
+  static COLLIGO_CONSTEXPR bool fetches(message const&) { return false; }
+  static COLLIGO_CONSTEXPR double free_at(message const&) { return 0; }
+  static COLLIGO_CONSTEXPR void take(message const&, double) {}
 };
 
 // Every message takes one round.
 struct rounds_clock : own_ways {
   static constexpr bool one_port = false;
-  constexpr double transfer(message const&, bool, bool) const { return 1; }
-  constexpr double combine(std::size_t) const { return 0; }
-  constexpr double alone(own_work const&) const { return 0; }
+  COLLIGO_CONSTEXPR double transfer(message const&, bool, bool) const { return 1; }
+  COLLIGO_CONSTEXPR double combine(std::size_t) const { return 0; }
+  COLLIGO_CONSTEXPR double alone(own_work const&) const { return 0; }
 };
 
 // The largest sum over a rank's operands.
 template <class Count>
-constexpr std::size_t most_of_any_rank(std::vector<rank_steps> const& ranks, Count count) {
+COLLIGO_CONSTEXPR std::size_t most_of_any_rank(std::vector<rank_steps> const& ranks, Count count) {
   std::size_t most = 0;
   for (rank_steps const& rank : ranks) {
     std::size_t sum = 0;
@@ -88,7 +88,7 @@ class schedule {
 
   /// From each rank's steps.
   template <class Lazy = void>
-  constexpr schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said)
+  COLLIGO_CONSTEXPR schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said)
       : what_(what), n_(n), ranks_(std::move(said)) {
     for (detail::rank_steps const& one : ranks_) {
       scratch_ = std::max(scratch_, one.scratch);
@@ -98,20 +98,20 @@ class schedule {
     }
   }
 
-  constexpr collective what() const { return what_; }
-  constexpr std::string_view algorithm() const { return algorithm_; }             ///< its name, without knobs
-  constexpr int size() const { return static_cast<int>(ranks_.size()); }          ///< p
-  constexpr std::size_t elements() const { return n_; }                           ///< n
+  COLLIGO_CONSTEXPR collective what() const { return what_; }
+  COLLIGO_CONSTEXPR std::string_view algorithm() const { return algorithm_; }             ///< its name, without knobs
+  COLLIGO_CONSTEXPR int size() const { return static_cast<int>(ranks_.size()); }          ///< p
+  COLLIGO_CONSTEXPR std::size_t elements() const { return n_; }                           ///< n
   COLLIGO_CONSTEXPR std::vector<step> const& steps_of(int rank) const { return of(rank).steps; }
   /// A rank's copies and merges, and after how many of its steps.
   COLLIGO_CONSTEXPR std::vector<detail::recorded_move> const& moves_of(int rank) const { return of(rank).moves; }
   /// Indices beyond the vector that the algorithm uses.
-  constexpr std::size_t scratch() const { return scratch_; }
+  COLLIGO_CONSTEXPR std::size_t scratch() const { return scratch_; }
   /// Some folds are combined in order of arrival, which is unknown over messages.
-  constexpr bool by_arrival() const { return by_arrival_; }
+  COLLIGO_CONSTEXPR bool by_arrival() const { return by_arrival_; }
   /// The most own work of any rank: moves and copied elements as recorded, steps as the policy declares.
   template <class Lazy = void>
-  constexpr own_work work() const {
+  COLLIGO_CONSTEXPR own_work work() const {
     auto const moves = detail::most_of_any_rank(ranks_, [](operand const& o) { return std::size_t{o.moves()}; });
     auto const copied = detail::most_of_any_rank(ranks_, [](operand const& o) {
       return o.what == operand::kind::copy ? o.elements.head.size() : 0;
@@ -121,25 +121,25 @@ class schedule {
 
   /// Rounds on the critical path: the longest chain of steps of which each needs the one before.
   template <class Clock = detail::rounds_clock>
-  constexpr int rounds() const { return static_cast<int>(play(Clock{})); }
+  COLLIGO_CONSTEXPR int rounds() const { return static_cast<int>(play(Clock{})); }
   /// The most messages that any rank sends.
   template <class Lazy = void>
-  constexpr std::size_t messages() const {
+  COLLIGO_CONSTEXPR std::size_t messages() const {
     return detail::most_of_any_rank(ranks_, [](operand const& o) { return std::size_t{o.sends()}; });
   }
   /// The most elements that any rank sends.
   template <class Lazy = void>
-  constexpr std::size_t elements_sent() const {
+  COLLIGO_CONSTEXPR std::size_t elements_sent() const {
     return detail::most_of_any_rank(ranks_, [](operand const& o) { return o.sends() ? o.elements.size() : 0; });
   }
   /// The most elements that any rank combines.
   template <class Lazy = void>
-  constexpr std::size_t elements_folded() const {
+  COLLIGO_CONSTEXPR std::size_t elements_folded() const {
     return detail::most_of_any_rank(ranks_, [](operand const& o) { return o.combined(); });
   }
   /// Messages of all ranks together.
   template <class Lazy = void>
-  constexpr std::size_t total_messages() const {
+  COLLIGO_CONSTEXPR std::size_t total_messages() const {
     std::size_t all = 0;
     for (detail::rank_steps const& rank : ranks_)
       for (step const& operands : rank.steps)
@@ -150,7 +150,7 @@ class schedule {
   /// Every message with its round, in an order in which they can happen when sends do not buffer. Throws as verify()
   /// does.
   template <class Clock = detail::rounds_clock>
-  constexpr std::vector<message> messages_in_order() const {
+  COLLIGO_CONSTEXPR std::vector<message> messages_in_order() const {
     std::vector<message> all;
     play(Clock{}, &all);
     return all;
@@ -158,13 +158,13 @@ class schedule {
 
   /// The time when the last rank is done, by this clock (see plan/price.hpp for seconds). Throws as verify() does.
   template <class Clock>
-  constexpr double play(Clock clock, std::vector<message>* happened = nullptr) const;
+  COLLIGO_CONSTEXPR double play(Clock clock, std::vector<message>* happened = nullptr) const;
 
   /// Throws broken_law, with the law and the place, unless every send meets a receive of the same size in order, no
   /// rank waits for ever even if sends do not buffer, the range of a recv overlaps nothing else in its step, peers
   /// exist and ranges lie in the vector.
   template <class Clock = detail::rounds_clock>
-  constexpr void verify() const {
+  COLLIGO_CONSTEXPR void verify() const {
     for (int r = 0; r < size(); ++r) {
       for (step const& operands : steps_of(r)) verify_step(r, operands);
       verify_moves(r);
@@ -198,11 +198,11 @@ class schedule {
   template <class Lazy = void>
   [[noreturn]] void fail(int rank, std::string const& why) const;
   template <class Lazy = void>
-  constexpr void verify_step(int r, step const& operands) const;
+  COLLIGO_CONSTEXPR void verify_step(int r, step const& operands) const;
   template <class Lazy = void>
-  constexpr void verify_moves(int r) const;
+  COLLIGO_CONSTEXPR void verify_moves(int r) const;
   template <class Lazy = void>
-  constexpr std::vector<message> matched() const;
+  COLLIGO_CONSTEXPR std::vector<message> matched() const;
 
   collective what_;
   std::size_t n_, scratch_ = 0;

@@ -19,7 +19,7 @@ void schedule::fail(int rank, std::string const& why) const {
 }
 
 template <class Lazy>
-constexpr void schedule::verify_step(int r, step const& operands) const {
+COLLIGO_CONSTEXPR void schedule::verify_step(int r, step const& operands) const {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     operand const& a = operands[i];
     if (a.peer < 0 || a.peer >= size()) fail(r, "names rank " + std::to_string(a.peer) + ", which does not exist");
@@ -37,7 +37,7 @@ constexpr void schedule::verify_step(int r, step const& operands) const {
 }
 
 template <class Lazy>
-constexpr void schedule::verify_moves(int r) const {
+COLLIGO_CONSTEXPR void schedule::verify_moves(int r) const {
   for (auto const& [after, o] : moves_of(r)) {
     auto const& [from, into] = o.elements;
     if (std::max(from.last, into.last) > n_ + scratch_) fail(r, "copies or merges elements outside of the vector");
@@ -49,7 +49,7 @@ constexpr void schedule::verify_moves(int r) const {
 // Law 5: between two ranks, the k-th send meets the k-th receive. The messages are in the order in which they are sent:
 // by rank, and for each rank in its order.
 template <class Lazy>
-constexpr std::vector<message> schedule::matched() const {
+COLLIGO_CONSTEXPR std::vector<message> schedule::matched() const {
   struct end { int from, to; std::size_t step, number; operand const* what; };   // numbers go up as steps and places do
   std::vector<end> sends, receives;
   for (int r = 0; r < size(); ++r)
@@ -90,7 +90,7 @@ constexpr std::vector<message> schedule::matched() const {
 // combined. Of those that can begin, the earliest begins, by a heap: its time for a message may be too early, if an end
 // has become busy since, but never too late.
 template <class Clock>
-constexpr double schedule::play(Clock clock, std::vector<message>* happened) const {
+COLLIGO_CONSTEXPR double schedule::play(Clock clock, std::vector<message>* happened) const {
   auto all = matched<Clock>();
   auto const p = ranks_.size();
   auto const index = [](int rank) { return static_cast<std::size_t>(rank); };

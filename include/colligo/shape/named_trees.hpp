@@ -138,7 +138,7 @@ struct level {
 // Builds the tree of some ranks, the first of which leads, from the given level inwards; innermost
 // every rank is a part of its own.
 template <class Lazy>
-constexpr void join_levels(std::vector<int> const& ranks, std::span<level const> levels, shape within,
+COLLIGO_CONSTEXPR void join_levels(std::vector<int> const& ranks, std::span<level const> levels, shape within,
                            std::vector<std::vector<int>>& children) {
   std::vector<int> leaders = ranks;
   if (!levels.empty()) {
@@ -167,7 +167,7 @@ constexpr void join_levels(std::vector<int> const& ranks, std::span<level const>
 
 // Each host's ranks in `groups` even groups, numbered by their lowest ranks.
 template <class Lazy>
-constexpr std::vector<int> groups_of(std::span<int const> hosts, int groups) {
+COLLIGO_CONSTEXPR std::vector<int> groups_of(std::span<int const> hosts, int groups) {
   std::vector<int> part(hosts.size(), 0);
   for (std::size_t r = 0; r < hosts.size(); ++r) {
     if (std::find(hosts.data(), hosts.data() + r, hosts[r]) != hosts.data() + r) continue;

@@ -37,7 +37,7 @@ struct tree_fault {
   std::string reason() const;
 };
 template <class Lazy = void>
-constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children);
+COLLIGO_CONSTEXPR tree_fault fault_of(std::vector<std::vector<int>> const& children);
 
 }  // namespace detail
 
@@ -107,7 +107,7 @@ class tree {
   static constexpr std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   template <class Shape>
-  static constexpr std::vector<std::vector<int>> children_in(Shape const& shape) {
+  static COLLIGO_CONSTEXPR std::vector<std::vector<int>> children_in(Shape const& shape) {
     std::vector<std::vector<int>> children(static_cast<std::size_t>(std::max(0, int{shape.p})));
     for (int r = 0; r < shape.p; ++r)
       for (int i = 0; i < shape.most_children(); ++i)
@@ -132,7 +132,7 @@ class tree {
   }
 
   template <class Lazy = void>
-  constexpr void see_depth_and_order() {
+  COLLIGO_CONSTEXPR void see_depth_and_order() {
     auto ranks = from_the_root();
     std::vector<int> level(ranks.size(), 0), lowest = level, highest = level;
     for (int const r : ranks) depth_ = std::max(depth_, level[index(r)] = r == root_ ? 0 : level[index(parent(r))] + 1);
@@ -190,7 +190,7 @@ struct rerooted {
 namespace detail {
 
 template <class Lazy>
-constexpr tree_fault fault_of(std::vector<std::vector<int>> const& children) {
+COLLIGO_CONSTEXPR tree_fault fault_of(std::vector<std::vector<int>> const& children) {
   using enum tree_fault::kind;
   int const p = static_cast<int>(children.size());
   auto const at = [](int r) { return static_cast<std::size_t>(r); };
