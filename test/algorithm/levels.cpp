@@ -515,7 +515,9 @@ TEST_CASE("bytes of a group share its way in, while each core waits for its own 
   CHECK(wait(3, 8, 100, 0) == 448 + 3 * 4 * 100);      // the way does
   CHECK(wait(3, 2, 100, 0) == 448 + 3 * (64 + 100));
   // 17 ranks by four a cache: of whole vectors of 1 KiB 4 come from afar to each rank, of slices 16 of a line.
-  nest const its = nest_of(17, {4});
+  ints fours;
+  for (int r = 0; r < 17; ++r) fours.push_back(r / 4);
+  nest const its(17, {fours}, {distance::cache, distance::socket});
   auto const taken = [&](std::size_t n) {
     return name_of(choose(collective::all_reduce, {.vector = blocks{{0, n}, 17}, .element_size = 1, .shared = true,
                                                    .cores = true, .levels = &its}));

@@ -331,7 +331,7 @@ struct best_cuts {
   double const few = 2048, many = 32768;
   best_cuts its{of.best(128, true), of.best(few, false), of.best(many, false)};
   // Beyond this many ranks fewer peers, each with memory of its own, are worth more than this.
-  double const nearly = of.ranks() > 128 ? 1.04 : 1, longer = 8 * many;
+  double const nearly = of.ranks() > 128 ? 1.06 : 1, longer = 8 * many;
   double of_few = of.time(its.few, few);
   if (double const of_whole = of.time(its.whole, few); of_whole < nearly * of_few)
     its.few = its.whole, of_few = of_whole;
