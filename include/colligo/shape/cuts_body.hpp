@@ -340,7 +340,7 @@ struct best_cuts : cuts {
   double const few = 2048, many = 32768;
   its.whole = its.best(128, true), its.few = its.best(few, false), its.many = its.best(many, false);
   // Beyond this many ranks fewer peers, each with memory of its own, are worth more than this.
-  double const nearly = its.ranks() > 128 ? 1.04 : 1, longer = 8 * many;
+  double const nearly = its.ranks() > 128 ? 1.06 : 1, longer = 8 * many;
   double of_few = its.time(its.few, few);
   if (double const of_whole = its.time(its.whole, few); of_whole < nearly * of_few)
     its.few = its.whole, of_few = of_whole;
