@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstddef>
 #include <string_view>
 
@@ -156,8 +157,8 @@ struct direct {
   };
 
   template <class T>
-  struct all_to_all_v : pairwise::all_to_all_v<T> {
-    constexpr all_to_all_v() : pairwise::all_to_all_v<T>{pairwise::all_at_once} {}
+  struct all_to_all_v : detail::in_pairs<T> {
+    constexpr all_to_all_v() : detail::in_pairs<T>{INT_MAX} {}
   };
 
   struct barrier {

@@ -6,8 +6,8 @@
 /// Cost     as many messages in a step as the level joins groups, p - 1 in all; each block of gather and scatter enters
 ///          or leaves a group once. all_gather: a gather within the outermost groups, whose leaders exchange bundles,
 ///          and a broadcast; reduce_scatter: a reduce within them, an exchange of bundles and a scatter
-/// Own work 90 steps a message, which prices take as part of alpha; where groups do not hold consecutive ranks: blocks
-///          copied side by side
+/// Own work peers looked up in groups, which prices take as part of alpha; blocks copied side by side where groups do
+///          not hold consecutive ranks
 /// Needs    any p, any levels, any root; room for another vector, but of reduce and broadcast
 /// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute
 /// Prefer   blocks on several hosts, short vectors on many cores.   Avoid: long vectors (see slices_by_level)

@@ -50,6 +50,22 @@ constexpr double cost_of_pairs(machine const& m, int p, double bytes, int window
   return bytes == 0 ? 0 : all;
 }
 
+template <class T>
+struct in_pairs {
+  int window;
+  static constexpr bool writes_output_alone = true;
+
+  template <steps Step>
+  constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
+    exchange_pairs(step, in, out, window);
+  }
+
+  constexpr double cost(machine const& m, int p, std::size_t n) const {
+    return cost_of_pairs(m, p, static_cast<double>(n * sizeof(T)), window);
+  }
+  static constexpr formula exact_for(machine const&, int p, std::size_t n) { return exact_if(divides(p, n)); }
+};
+
 }  // namespace detail
 
 struct pairwise {
@@ -60,26 +76,10 @@ struct pairwise {
   static constexpr std::array knobs{knob<pairwise>{"window", &pairwise::window}};
 
   template <class T>
-  struct all_to_all_v {
-    pairwise const& knob;
-    static constexpr bool writes_output_alone = true;
-
-    template <steps Step>
-    constexpr void operator()(Step& step, blocks const& in, blocks const& out) const {
-      detail::exchange_pairs(step, in, out, knob.most());
-    }
-
-    constexpr double cost(machine const& m, int p, std::size_t n) const {
-      return detail::cost_of_pairs(m, p, static_cast<double>(n * sizeof(T)), knob.most());
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) { return exact_if(divides(p, n)); }
+  struct all_to_all_v : detail::in_pairs<T> {
+    constexpr explicit all_to_all_v(pairwise const& its)
+        : detail::in_pairs<T>{static_cast<int>(std::min<std::size_t>(its.window, INT_MAX))} {}
   };
-
- private:
-  friend struct direct;
-  static pairwise const all_at_once;
-  constexpr int most() const { return static_cast<int>(std::min<std::size_t>(window, INT_MAX)); }
 };
-inline constexpr pairwise pairwise::all_at_once{.window = INT_MAX};
 
 }  // namespace colligo

@@ -8,7 +8,7 @@
 /// Cost     on the levels within hosts slices as in reduce_scatter by slices_by_level, and the root's again; between h
 ///          hosts pipelined_circulant's on h ranks, for a slice whose messages share the link with those of the others;
 ///          exact as that one where there is one level alone
-/// Own work 90 steps a message, which prices take as part of alpha, and pipelined_circulant's schedule for h ranks
+/// Own work peers looked up in groups, which prices take as part of alpha, and pipelined_circulant's schedule for h ranks
 /// Needs    any p, any levels, any root; a commutative functor
 /// Order    not kept
 /// Prefer   long vectors on several hosts.   Avoid: short ones (see leaders_by_level)

@@ -9,8 +9,8 @@
 /// Cost     all_reduce: twice reduce_scatter by direct on each level, of what is left of the vector there: with f
 ///          groups joined by a level 2 (f-1)/f of that are read, (f-1)/f combined. reduce_scatter and all_gather: half
 ///          of it. Equal to the recorded schedule where p divides n and every f is at most 4 or a power of two
-/// Own work 90 steps a message, 110 where groups differ, which prices take as part of alpha; of all_gather and
-///          reduce_scatter: all blocks copied into or out of columns, in which slices are whole
+/// Own work peers looked up in groups, which prices take as part of alpha; of all_gather and reduce_scatter: all blocks
+///          copied into or out of columns, in which slices are whole
 /// Needs    any p, any levels. On each level there are as many slices as its smallest group has parts; other ranks lead
 ///          none: their blocks go through a rank of their group. Where a host's groups differ others take their place.
 ///          Without levels that are known there are rounds by rank numbers. Room for another vector, but of all_reduce
