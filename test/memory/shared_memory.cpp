@@ -359,6 +359,19 @@ TEST_CASE("128 ranks of one host") {
   }));
 }
 
+TEST_CASE("rings are as long as the page of channels says") {
+  struct host_size { int ranks; std::size_t to_one, to_all, to_some; };   // KiB
+  for (host_size const its : {host_size{2, 512, 256, 512}, {3, 512, 256, 512}, {4, 256, 256, 256}, {5, 256, 256, 256},
+                              {6, 128, 256, 128}, {9, 128, 256, 128}, {16, 64, 256, 64}, {17, 16, 64, 16},
+                              {33, 8, 64, 16}, {64, 4, 64, 16}, {65, 4, 64, 8}, {288, 4, 64, 8}}) {
+    CAPTURE(its.ranks);
+    detail::segment_layout const layout(its.ranks);
+    CHECK(layout.capacity(0) == its.to_one << 10);
+    CHECK(layout.capacity(static_cast<std::size_t>(its.ranks)) == its.to_all << 10);
+    CHECK(layout.capacity_among() == its.to_some << 10);
+  }
+}
+
 TEST_CASE("64 ranks that all send long messages to each other need less than 32 MiB, and ends find each other") {
   constexpr std::size_t p = 64;
   detail::call_identity const sum{.number = 1, .what = collective::all_reduce, .n = 1};
