@@ -29,7 +29,7 @@ struct calls<collective::all_gather> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
     door<collective::all_gather, Comm> const its(comm);
     blocks const block = its.blocks_of(std::ranges::size(in));
-    fill_empty(out, block.whole.size());
+    fill_empty(its, out, block.whole.size());
     auto const [from, to] = spans(in, out);
     return accept_gathering_all(its, block, from, to).template make<How>(no_functor{}, algorithm);
   }

@@ -18,7 +18,7 @@ struct calls<collective::all_gatherv> {
                           Algorithm const& algorithm = {}) {
     door<collective::all_gatherv, Comm> const its(comm);
     blocks const block = its.blocks_of(counts);
-    fill_empty(out, block.whole.size());
+    fill_empty(its, out, block.whole.size());
     auto const [from, to] = spans(in, out);
     its.require_size(from.size(), block[its.rank()].size(), "the input");
     return accept_gathering_all(its, block, from, to).template make<How>(no_functor{}, algorithm);
@@ -114,7 +114,8 @@ void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts
                  Algorithm const& algorithm = {}) {
   detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
   auto const where = detail::extent_of(counts, displs);
-  if (where.last > 0) detail::fill_empty(out, static_cast<std::size_t>(where.last));
+  detail::door<collective::all_gatherv, Comm> const its(comm);
+  if (where.last > 0) detail::fill_empty(its, out, static_cast<std::size_t>(where.last));
   detail::require_room<collective::all_gatherv>(comm, out, where, "the output");
   colligo::all_gatherv(comm, in, std::ranges::data(out), counts, displs, algorithm);
 }

@@ -26,7 +26,7 @@ struct calls<collective::all_to_all> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
     door<collective::all_to_all, Comm> const its(comm);
-    fill_empty(out, std::ranges::size(in));
+    fill_empty(its, out, std::ranges::size(in));
     auto const [from, to] = spans(in, out);
     blocks const block = even_blocks(its, from.size(), "the input");
     its.require_size(to.size(), from.size(), "the output");
@@ -50,7 +50,7 @@ struct calls<collective::all_to_all_v> {
     door<collective::all_to_all_v, Comm> const its(comm);
     blocks const vector = its.blocks_of(counts, out_counts);
     auto const [from_all, to_all] = vectors_of(collective::all_to_all_v, vector, its.rank());
-    fill_empty(out, to_all.whole.size());
+    fill_empty(its, out, to_all.whole.size());
     auto const [from, to] = spans(in, out);
     its.require_size(from.size(), from_all.whole.size(), "the input");
     its.require_size(to.size(), to_all.whole.size(), "the output");
@@ -122,7 +122,7 @@ void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const&
   its.require_count(n);
   its.require_size(std::ranges::size(in), static_cast<std::size_t>(n) * static_cast<std::size_t>(its.size()),
                    "the input");
-  colligo::all_to_all(comm, in, detail::with_size(out, std::ranges::size(in)), algorithm);
+  colligo::all_to_all(comm, in, detail::with_size(its, out, std::ranges::size(in)), algorithm);
 }
 
 /// The same for blocks of any lengths: `in` has the block for rank 0, then the one for rank 1 ..., `out` gets those

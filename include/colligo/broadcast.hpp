@@ -92,10 +92,13 @@ template <communicator Comm, detail::output_over<Comm> R, algorithm Algorithm = 
 void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<R>;
   if constexpr (!travels_as_bytes<T>) {
-    std::size_t const n = detail::number_at_root<T>(comm, std::ranges::size(both), root);
-    detail::fill_empty(both, n);
-    detail::door<collective::broadcast, Comm>(comm).require_size(std::ranges::size(both), n, "the range");
-    detail::broadcast_elements(comm, both, root, algorithm);
+    detail::door<collective::broadcast, Comm> const its(comm);
+    its.make_calls(2, [&] {
+      std::size_t const n = detail::number_at_root<T>(comm, std::ranges::size(both), root);
+      detail::fill_empty(its, both, n);
+      its.require_size(std::ranges::size(both), n, "the range");
+      detail::broadcast_elements(comm, both, root, algorithm);
+    });
   } else {
     auto accepted = detail::accept_broadcast(comm, both, root);
     if (std::ranges::size(both) == 0 && !accepted.its.checked()) [[unlikely]]
@@ -116,7 +119,9 @@ void broadcast(Comm const& comm, T& value, int root, Algorithm const& algorithm 
 /// n elements from a pointer on.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, T* both, N n, int root, Algorithm const& algorithm = {}) {
-  colligo::broadcast(comm, detail::counted<collective::broadcast>(comm, both, n), root, algorithm);
+  detail::door<collective::broadcast, Comm>(comm).make_calls(travels_as_bytes<T> ? 1 : 2, [&] {
+    colligo::broadcast(comm, detail::counted<collective::broadcast>(comm, both, n), root, algorithm);
+  });
 }
 
 /// Marks a container that takes the root's size: broadcast(comm, resized(values), root).
@@ -127,9 +132,11 @@ resized_container<R> resized(R& container) { return {container}; }
 template <communicator Comm, class R, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, resized_container<R> both, int root, Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<R>;
-  std::size_t const n = detail::number_at_root<T>(comm, std::ranges::size(both.elements), root);
-  detail::with_size(both.elements, n);
-  if (n != 0) detail::broadcast_elements(comm, both.elements, root, algorithm);
+  detail::door<collective::broadcast, Comm> const its(comm);
+  its.make_calls(2, [&] {
+    detail::with_size(its, both.elements, detail::number_at_root<T>(comm, std::ranges::size(both.elements), root));
+    detail::broadcast_elements(comm, both.elements, root, algorithm);
+  });
 }
 /// A string is one value, and takes the root's length.
 template <communicator Comm, class S, algorithm Algorithm = automatic>

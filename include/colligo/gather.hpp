@@ -36,7 +36,7 @@ struct calls<collective::gather> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
     door<collective::gather, Comm> const its(comm, root);
     blocks const block = its.blocks_of(std::ranges::size(in));
-    if (its.at(root)) fill_empty(out, block.whole.size());
+    if (its.at(root)) fill_empty(its, out, block.whole.size());
     auto const [from, to] = spans(in, out);
     return accept_gathering(its, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
@@ -56,7 +56,7 @@ struct calls<collective::gatherv> {
                           Algorithm const& algorithm = {}) {
     door<collective::gatherv, Comm> const its(comm, root);
     blocks const block = its.blocks_of(counts);
-    if (its.at(root)) fill_empty(out, block.whole.size());
+    if (its.at(root)) fill_empty(its, out, block.whole.size());
     auto const [from, to] = spans(in, out);
     its.require_size(from.size(), block[its.rank()].size(), "the input");
     return accept_gathering(its, block, from, to, root).template make<How>(no_functor{}, algorithm);

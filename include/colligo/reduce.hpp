@@ -15,7 +15,7 @@ struct calls<collective::reduce> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
     door<collective::reduce, Comm> const its(comm, root);
-    if (its.at(root)) fill_empty(out, std::ranges::size(in));
+    if (its.at(root)) fill_empty(its, out, std::ranges::size(in));
     auto [from, to] = spans(in, out);
     if (its.at(root)) {
       its.require_size(to.size(), from.size(), "the output");

@@ -44,15 +44,17 @@ void broadcast(Comm const& comm, Archive& archive, int root, Algorithm const& al
   auto& bytes = detail::bytes_in(archive);
   auto const length = [&] { return static_cast<std::size_t>(bytes.size()); };
   std::size_t n = its.at(root) ? length() : 0;
-  colligo::broadcast(comm, n, root);
-  if constexpr (detail::read_archive<Archive>) {
-    if (!its.at(root)) bytes.resize(n);
-  }
-  its.require_size(length(), n, "what this rank, which is not the root, has written");
-  // Nothing is written to the root's.
-  if (n != 0)
-    colligo::broadcast(comm, static_cast<char*>(const_cast<void*>(static_cast<void const*>(bytes.address()))), n,
-                       root, algorithm);
+  its.make_calls(2, [&] {
+    colligo::broadcast(comm, n, root);
+    if constexpr (detail::read_archive<Archive>) {
+      if (!its.at(root)) its.attempt([&] { bytes.resize(n); });
+    }
+    its.require_size(length(), n, "what this rank, which is not the root, has written");
+    // Nothing is written to the root's.
+    auto* const first = static_cast<char*>(const_cast<void*>(static_cast<void const*>(bytes.address())));
+    std::span const all(first, n);
+    detail::broadcast_elements(comm, all, root, algorithm);
+  });
 }
 
 /// The other ranks' objects take the shape of the root's.
@@ -62,8 +64,10 @@ void broadcast(Comm const& comm, boost::mpi::skeleton_proxy<T> const& shape, int
   detail::door<collective::broadcast, Comm> const its(comm);
   if (its.at(root)) {
     typename detail::skeletons_of<T>::written archive(MPI_COMM_SELF);
-    its.attempt([&] { archive << shape.object; });
-    colligo::broadcast(comm, archive, root, algorithm);
+    its.make_calls(2, [&] {
+      its.attempt([&] { archive << shape.object; });
+      colligo::broadcast(comm, archive, root, algorithm);
+    });
   } else {
     typename detail::skeletons_of<T>::read archive(MPI_COMM_SELF);
     colligo::broadcast(comm, archive, root, algorithm);

@@ -147,10 +147,10 @@ std::vector<std::int64_t> cut_by_samples(std::span<state_of_list const> states) 
   return begin;
 }
 
-/// This rank's part of the sum; the parts begin at `cuts`.
+/// This rank's part of the sum; the parts begin at `begin`. Other ranks may wait for it in an all_gather.
 template <class Comm, class T, class Index, class Op>
 sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> const& its,
-                                    std::span<std::int64_t const> begin, Op& op) {
+                                    std::span<std::int64_t const> begin, Op& op, bool others_wait) {
   door<collective::all_to_all, Comm> const here(comm);
   auto const p = static_cast<std::size_t>(here.size());
   std::vector<std::size_t> to, from;
@@ -167,10 +167,12 @@ sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> con
   });
   colligo::all_to_all_v(comm, its.indices, to, lists.indices, from);
   colligo::all_to_all_v(comm, its.values, to, lists.values, from);
-  door<collective::all_gather, Comm>(comm).attempt([&] {
+  auto const merge = [&] {
     std::inclusive_scan(from.begin(), from.end(), from.begin());
     merge_all(lists, std::move(from), op);
-  });
+  };
+  if (others_wait) door<collective::all_gather, Comm>(comm).attempt(merge);
+  else merge();
   return lists;
 }
 
@@ -238,9 +240,12 @@ auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
       return detail::list_of_blocks<Index, T>(all, 0);
     }
   }
-  std::vector<std::int64_t> begin;
-  detail::door<collective::all_to_all, Comm>(comm).attempt([&] { begin = detail::cut_by_samples(states); });
-  return detail::all_parts(comm, detail::part_of_sum(comm, its, begin, op), begin);
+  detail::door<collective::all_to_all, Comm> const first(comm);
+  return first.make_calls(6, [&] {
+    std::vector<std::int64_t> begin;
+    first.attempt([&] { begin = detail::cut_by_samples(states); });
+    return detail::all_parts(comm, detail::part_of_sum(comm, its, begin, op, true), begin);
+  });
 }
 
 /// The same, but rank r gets only the elements of its block: counts[r] indices from the end of rank r - 1's block on.
@@ -279,7 +284,7 @@ auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts 
       return detail::list_of_blocks<Index, T>(mine, begin[me]);
     }
   }
-  return detail::part_of_sum(comm, whole, begin, op);
+  return here.make_calls(3, [&] { return detail::part_of_sum(comm, whole, begin, op, false); });
 }
 
 }  // namespace colligo

@@ -7,6 +7,7 @@
 #include <colligo/trace.hpp>
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <random>
 #include <string>
@@ -236,13 +237,36 @@ TEST_CASE("what a functor throws in a merge is known on all ranks") {
         if (b == 2) throw std::range_error("two");
         return a + b;
       };
+      bool thrown = false;
       try {
         colligo::all_reduce(comm, sparse(indices, values), throws, form);
       } catch (std::range_error const&) {
-        return;
+        thrown = true;
       } catch (failed_elsewhere const&) {
-        return;
+        thrown = true;
       }
-      throw std::runtime_error("nothing was thrown");
+      if (!thrown) throw std::runtime_error("nothing was thrown");
+      try {
+        colligo::reduce_scatter(comm, sparse(indices, values), std::vector{1, 1, 0}, throws, form);
+        if (comm.rank() == 1) throw std::runtime_error("nothing was thrown");
+      } catch (std::range_error const&) {
+      } catch (failed_elsewhere const&) {
+      }
+      for (int k = 0; k < 3; ++k)
+        if (colligo::all_reduce(comm, k, std::plus<>{}) != 3 * k) throw std::runtime_error("a wrong sum");
     });
+}
+
+TEST_CASE("a vector ends before the largest index that there is") {
+  run_threads(2, [](thread_communicator& comm) {
+    std::vector const indices{std::int64_t{comm.rank()}, std::numeric_limits<std::int64_t>::max() - comm.rank()};
+    std::vector const values{1.0, 2.0};
+    try {
+      colligo::all_reduce(comm, sparse(indices, values), std::plus<>{});
+    } catch (argument_error const&) {
+      if (comm.rank() == 0) return;
+      throw;
+    } catch (failed_elsewhere const&) { return; }
+    throw std::runtime_error("it was taken");
+  });
 }

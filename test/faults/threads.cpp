@@ -166,6 +166,88 @@ TEST_CASE("a rank that is four calls behind is told that a call was refused") {
   CHECK(told == 3);
 }
 
+namespace {
+
+thread_local bool is_memory_short = false;
+
+template <class T>
+struct short_memory : std::allocator<T> {
+  template <class U>
+  struct rebind { using other = short_memory<U>; };
+  T* allocate(std::size_t n) {
+    if (is_memory_short) throw std::bad_alloc();
+    return std::allocator<T>::allocate(n);
+  }
+};
+using container = std::vector<int, short_memory<int>>;
+
+/// Rank 2 of 4 fails in the call and nowhere else; calls after it are right on all ranks.
+template <class Error, class Call>
+void expect_right_calls_after(Call call) {
+  CHECK_NOTHROW(run_threads(4, [&](thread_communicator& comm) {
+    bool const guilty = comm.rank() == 2;
+    std::string said;
+    try {
+      call(comm, guilty);
+    } catch (Error const&) {
+      said = guilty ? "" : "another rank's error";
+    } catch (failed_elsewhere const& e) {
+      said = guilty ? e.what() : "";
+    }
+    is_memory_short = false;
+    if (!said.empty()) throw std::runtime_error(said);
+    for (int k = 0; k < 3; ++k)
+      if (all_reduce(comm, comm.rank() + k, std::plus<>{}) != 6 + 4 * k) throw std::runtime_error("a wrong sum");
+  }));
+}
+
+}  // namespace
+
+TEST_CASE("calls are right after one in which a container could not be resized") {
+  std::vector<int> const in(8, 1), counts(4, 2);
+  auto const expect = [&](auto call) {
+    expect_right_calls_after<std::bad_alloc>([&](thread_communicator& comm, bool guilty) {
+      container out;
+      if (comm.rank() == 0) out.reserve(100);
+      is_memory_short = guilty;
+      call(comm, out);
+    });
+  };
+  expect([&](auto& comm, container& out) { all_gather(comm, in, out); });
+  expect([&](auto& comm, container& out) { all_gatherv(comm, std::span(in).first(2), out, counts); });
+  expect([&](auto& comm, container& out) { all_gatherv(comm, std::span(in).first(2), out, counts, counts); });
+  expect([&](auto& comm, container& out) { gather(comm, in, out, 2); });
+  expect([&](auto& comm, container& out) { gather(comm, in.data(), 8, out, 2); });
+  expect([&](auto& comm, container& out) { gatherv(comm, std::span(in).first(2), out, counts, 2); });
+  expect([&](auto& comm, container& out) { all_to_all(comm, in, out); });
+  expect([&](auto& comm, container& out) { all_to_all(comm, in, 2, out); });
+  expect([&](auto& comm, container& out) { all_to_all_v(comm, in, counts, out, counts); });
+  expect([&](auto& comm, container& out) { reduce(comm, in, out, std::plus<>{}, 2); });
+  expect([&](auto& comm, container& out) {
+    if (comm.rank() == 0) out.resize(8);
+    broadcast(comm, resized(out), 0);
+  });
+}
+
+TEST_CASE("calls are right after a broadcast in two calls of which a rank refused the first") {
+  auto const expect = [&](auto call) { expect_right_calls_after<argument_error>(call); };
+  for (bool const is_empty : {false, true}) {
+    std::string const word = is_empty ? "" : "word";
+    expect([&](auto& comm, bool guilty) {
+      std::string text = comm.rank() == 0 ? word : "";
+      broadcast(comm, text, guilty ? 7 : 0);
+    });
+    expect([&](auto& comm, bool guilty) {
+      std::vector<std::string> words(is_empty ? 0 : 3, comm.rank() == 0 ? word : "");
+      broadcast(comm, words, guilty ? 7 : 0);
+    });
+    expect([&](auto& comm, bool guilty) {
+      std::vector<std::string> words(is_empty ? 0 : 3, comm.rank() == 0 ? word : "");
+      broadcast(comm, words.data(), guilty ? -1 : static_cast<int>(words.size()), 0);
+    });
+  }
+}
+
 TEST_CASE("ranks that wait too long for one that is late say so, or throw") {
   auto const late_rank_of = [](bool throws, auto... tag) {
     setenv("COLLIGO_PATIENCE", throws ? "200ms,throw" : "200ms", 1);

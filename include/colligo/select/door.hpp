@@ -162,6 +162,9 @@ void number_blocks(endpoint& port, blocks const& its);
 /// Reports a request that can not be made because of the exception that is being handled: ranks that start theirs wait
 /// for it.
 void refuse_request(refused const& its);
+/// The calls on this rank so far, and refusals of all that are missing to so many. In checked mode ranks fail together.
+std::uint32_t calls_of(endpoint& port);
+void refuse_rest(refused const& its, std::uint32_t calls);
 
 /// Ranks compare every call over such a communicator.
 template <class Comm>
@@ -308,6 +311,18 @@ class door {
       f();
     } catch (...) {
       refuse_request(its_refused());
+      throw;
+    }
+  }
+
+  /// Calls f(), which makes n calls. If it throws, the rest of them is refused: other ranks may not have noticed.
+  template <class F>
+  decltype(auto) make_calls(std::uint32_t n, F f) const {
+    std::uint32_t const calls = calls_of(port_) + n;
+    try {
+      return f();
+    } catch (...) {
+      refuse_rest(its_refused(), calls);
       throw;
     }
   }

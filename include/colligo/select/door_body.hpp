@@ -49,5 +49,9 @@ COLLIGO_BODY void number_blocks(endpoint& port, blocks const& its) {
     report_refusal(port_at(its.port), its.checked, "an exception that is no std::exception");
   }
 }
+[[gnu::cold]] COLLIGO_BODY void refuse_rest(refused const& its, std::uint32_t calls) {
+  while (!its.checked && static_cast<std::int32_t>(calls - calls_of(its.port)) > 0) refuse_request(its);
+}
+COLLIGO_BODY std::uint32_t calls_of(endpoint& port) { return port_at(port).calls; }
 
 }  // namespace colligo

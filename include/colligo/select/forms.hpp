@@ -135,24 +135,25 @@ std::span<T> counted_for_all(Comm const& comm, T* first, std::size_t n) {
   return {first, n * static_cast<std::size_t>(door<C, Comm>(comm).size())};
 }
 
-/// The container, resized to n elements if possible.
-template <class R>
-R& with_size(R& out, std::size_t n) {
+/// The container, resized to n elements if possible. If that fails, the other ranks are told.
+template <class Door, class R>
+R& with_size(Door const& its, R& out, std::size_t n) {
   if constexpr (resizable<R>)
-    if (std::ranges::size(out) != n) out.resize(n);
+    if (std::ranges::size(out) != n) its.attempt([&] { out.resize(n); });
   return out;
 }
 /// Resizes an empty container, as Boost.MPI does; any other has to fit.
-template <class R>
-void fill_empty(R& out, std::size_t n) {
-  if (std::ranges::size(out) == 0) [[unlikely]] with_size(out, n);
+template <class Door, class R>
+void fill_empty(Door const& its, R& out, std::size_t n) {
+  if (std::ranges::size(out) == 0) [[unlikely]] with_size(its, out, n);
 }
 
 /// Room for n elements of every rank; a container is resized.
 template <collective C, class T, communicator Comm, class Out>
 std::span<T> room_for_all(Comm const& comm, Out& out, std::size_t n) {
-  std::size_t const all = n * static_cast<std::size_t>(door<C, Comm>(comm).size());
-  if constexpr (room_for<Out&, T>) return with_size(out, all);
+  door<C, Comm> const its(comm);
+  std::size_t const all = n * static_cast<std::size_t>(its.size());
+  if constexpr (room_for<Out&, T>) return with_size(its, out, all);
   else return std::span<T>(out, all);
 }
 /// The sum of the counts; negative ones, which are refused later, count as 0.

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -48,10 +49,11 @@ mistake_of_list mistake_in(sparse_range<T, Index> const& its) {
   std::size_t const n = its.indices.size();
   if (n != its.values.size())
     return {kind::unequal, static_cast<std::int64_t>(n), static_cast<std::int64_t>(its.values.size())};
+  std::int64_t const end = its.length >= 0 ? its.length : std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < n; ++i) {
     auto const index = static_cast<std::int64_t>(its.indices[i]);
     if (index < 0) return {kind::negative, index};
-    if (its.length >= 0 && index >= its.length) return {kind::beyond, index, its.length};
+    if (index >= end) return {kind::beyond, index, end};
     if (i == 0 || its.indices[i - 1] < its.indices[i]) continue;
     return {its.indices[i - 1] == its.indices[i] ? kind::twice : kind::unsorted, index,
             static_cast<std::int64_t>(its.indices[i - 1])};
