@@ -263,10 +263,11 @@ TEST_CASE("a vector ends before the largest index that there is") {
     std::vector const values{1.0, 2.0};
     try {
       colligo::all_reduce(comm, sparse(indices, values), std::plus<>{});
-    } catch (argument_error const&) {
-      if (comm.rank() == 0) return;
+    } catch (error const& e) {
+      bool const right = std::string(e.what()).find("but the vector ends at 9223372036854775807") != std::string::npos;
+      if (right) return;
       throw;
-    } catch (failed_elsewhere const&) { return; }
+    }
     throw std::runtime_error("it was taken");
   });
 }

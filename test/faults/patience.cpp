@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(patience_that_is_not_needed) {
     }
     BOOST_CHECK_EQUAL(here.text(), "");
   }
-  for (char const* const wrong : {"30", "s", "0s", "30s,", "30s,throws", "1h"}) {
+  for (char const* const wrong : {"30", "s", "0s", "30s,", "30s,throws", "1h", "4294967295min"}) {
     patient_world const here(wrong);
     sum(here.comm);
     BOOST_CHECK(says(here.text(), std::string("COLLIGO_PATIENCE=") + wrong + ": a time is expected, as 30s"));

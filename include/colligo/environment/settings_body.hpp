@@ -212,9 +212,9 @@ struct table_of_program {
   bool const throws = time.size() != words.size();
   if (throws && words.substr(time.size()) != ",throw") return std::nullopt;
   auto const number = digits_in(time);   // leaves the unit
-  int const factor = time == "ms" ? 1 : time == "s" ? 1000 : time == "min" ? 60000 : 0;
-  if (!number || *number == 0 || *number > UINT_MAX || factor == 0) return std::nullopt;
-  return patience_setting{static_cast<std::int64_t>(*number) * factor, throws};
+  unsigned const factor = time == "ms" ? 1 : time == "s" ? 1000 : time == "min" ? 60000 : 0;
+  if (!number || *number == 0 || factor == 0 || *number > UINT_MAX / factor) return std::nullopt;   // in ns it fits too
+  return patience_setting{static_cast<std::int64_t>(*number * factor), throws};
 }
 [[gnu::cold]] COLLIGO_BODY std::string patience_text(patience_setting its) {
   std::int64_t const n = its.after;

@@ -120,7 +120,7 @@ COLLIGO_BODY void mpi_port::yield_core(unsigned& polls) const {
   sched_yield();
   if (polls % 64 != 0) return;
   int flag = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, wire_.comm(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  check_mpi(MPI_Iprobe(wire_.rank(), MPI_ANY_TAG, wire_.comm(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* mpi_port::no_memory() const { return missing_ ? missing_->none() : nullptr; }

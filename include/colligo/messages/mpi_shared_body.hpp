@@ -358,7 +358,9 @@ COLLIGO_BODY void mpi_shared::wait(void* self) {
   sched_yield();
   if (!me.host_->spins() && ++me.waits_ % 64 != 0) return;
   int flag = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, me.comm_, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  // From itself: MPI makes no progress if it finds a message, such as one of a call that all ranks have refused.
+  int const itself = me.neighbours_[me.me_].rank;
+  check_mpi(MPI_Iprobe(itself, MPI_ANY_TAG, me.comm_, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 }  // namespace colligo
