@@ -119,9 +119,11 @@ void broadcast(Comm const& comm, T& value, int root, Algorithm const& algorithm 
 /// n elements from a pointer on.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, T* both, N n, int root, Algorithm const& algorithm = {}) {
-  detail::door<collective::broadcast, Comm>(comm).make_calls(travels_as_bytes<T> ? 1 : 2, [&] {
+  auto const all = [&] {
     colligo::broadcast(comm, detail::counted<collective::broadcast>(comm, both, n), root, algorithm);
-  });
+  };
+  if constexpr (travels_as_bytes<T>) all();
+  else detail::door<collective::broadcast, Comm>(comm).make_calls(2, all);
 }
 
 /// Marks a container that takes the root's size: broadcast(comm, resized(values), root).
