@@ -113,14 +113,12 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
   return key;
 }
 
-// Requests over memory never call MPI, but a peer may be in a send to this rank that needs MPI's progress.
+// Requests over memory never call MPI.
 COLLIGO_BODY void mpi_port::yield_core(unsigned& polls) const {
   constexpr unsigned spins = 256;
   if (++polls < spins) return relax();
   sched_yield();
-  if (polls % 64 != 0) return;
-  int flag = 0;
-  check_mpi(MPI_Iprobe(wire_.rank(), MPI_ANY_TAG, wire_.comm(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  if (polls % 64 == 0) let_mpi_progress(wire_.comm(), wire_.rank());
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* mpi_port::no_memory() const { return missing_ ? missing_->none() : nullptr; }

@@ -352,15 +352,10 @@ COLLIGO_BODY bool mpi_shared::read(void* self, int from, std::byte* into, std::b
   return poll(&ended, 1, 0) == 1;
 }
 
-// Yields, and lets MPI make progress: a peer may be in a send to this rank that needs it.
 COLLIGO_BODY void mpi_shared::wait(void* self) {
   auto& me = *static_cast<mpi_shared*>(self);
   sched_yield();
-  if (!me.host_->spins() && ++me.waits_ % 64 != 0) return;
-  int flag = 0;
-  // From itself: MPI makes no progress if it finds a message, such as one of a call that all ranks have refused.
-  int const itself = me.neighbours_[me.me_].rank;
-  check_mpi(MPI_Iprobe(itself, MPI_ANY_TAG, me.comm_, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  if (me.host_->spins() || ++me.waits_ % 64 == 0) let_mpi_progress(me.comm_, me.neighbours_[me.me_].rank);
 }
 
 }  // namespace colligo

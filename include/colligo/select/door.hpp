@@ -301,9 +301,7 @@ class door {
   }
 
   /// Throws on a rank with an empty container that has received a broadcast of elements.
-  [[noreturn]] void refuse_empty_container(char const* said) const {
-    detail::refuse_empty_container(port_, said);
-  }
+  [[noreturn]] void refuse_empty_container(char const* said) const { detail::refuse_empty_container(port_, said); }
   /// Calls f() and reports its exception to the other ranks, which wait for this one.
   template <class F>
   void attempt(F f) const {
@@ -314,7 +312,6 @@ class door {
       throw;
     }
   }
-
   /// Calls f(), which makes n calls. If it throws, the rest of them is refused: other ranks may not have noticed.
   template <class F>
   decltype(auto) make_calls(std::uint32_t n, F f) const {
