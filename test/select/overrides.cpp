@@ -414,7 +414,7 @@ TEST_CASE("where lines end, chunks, and what is read are settings: the results a
       if (host.chunk_of(8) != of_chunk / 8) throw error("chunks are of another size");
     });
   };
-  REQUIRE_NOTHROW(ends_of_lines(37 * 56, 25 * 56, 32 * 1024));
+  REQUIRE_NOTHROW(ends_of_lines(28 * 56, 25 * 56, 32 * 1024));
   variable const lines("COLLIGO_LINES", "64"), chunks("COLLIGO_CHUNKS", "1k");
   REQUIRE_NOTHROW(ends_of_lines(64, 64, 1024));
   variable const reads("COLLIGO_READ_MEMORY", "3k");

@@ -36,7 +36,7 @@ constexpr void exchange_pairs(Step& step, Blocks const& in, Blocks const& out, i
   for (int first = 1; first < p; first += std::max(1, std::min(window, p))) {
     int const count = std::max(1, std::min(window, p - first));
     step(listed{2 * count, [=](int k) {
-                  int const i = first + k % count, to = mutual ? me ^ i : (me + i) % p;
+                  int const i = first + (k < count ? k : k - count), to = mutual ? me ^ i : (me + i) % p;
                   int const from = mutual ? to : (me + p - i) % p;
                   return k < count ? operand(send{to, in[to]}) : operand(recv{from, out[from]});
                 }});

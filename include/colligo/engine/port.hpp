@@ -67,9 +67,10 @@ inline kept_plan const* plan_of(port_base& port, policy_run const& run) {
 inline void copy_own_block(call const& its, int rank, std::byte* second) {
   auto const [in, out] = vectors_of(its.what, its.vector, rank);
   element const& of = *its.of;
-  std::byte const* const from = its.in.data + of.bytes(in[rank].first);
+  range const own = in[rank];
+  std::byte const* const from = its.in.data + of.bytes(own.first);
   std::byte* const to = second + of.bytes(out[rank].first - out.whole.first);
-  if (from != to && !in[rank].empty()) of.copy(from, in[rank].size(), to);
+  if (from != to && !own.empty()) of.copy(from, own.size(), to);
 }
 
 /// The memory of a run that needs more than the output: either the output and memory for the elements behind it, or

@@ -21,12 +21,12 @@ inline constexpr std::uint32_t lines_reported = 16;
 struct line_numbers {
   std::uint32_t all, from_root, from_all;   // all: a power of two; of a call with a root, and of others
 };
-/// An exchange of two messages each way fits beside lines that have not been reported. Above 37 lines one flag for many
+/// An exchange of two messages each way fits beside lines that have not been reported. Above 28 lines one flag for many
 /// is cheaper; if all ranks send, already above 25, because their messages cross.
 constexpr line_numbers lines_of_host(std::size_t ranks) {
-  return ranks <= 32 ? line_numbers{128, 37, 25} : line_numbers{32, 8, 8};
+  return ranks <= 32 ? line_numbers{128, 28, 25} : line_numbers{32, 8, 8};
 }
-inline constexpr std::size_t longest_in_lines = 37 * line_payload;   // anywhere
+inline constexpr std::size_t longest_in_lines = 28 * line_payload;   // anywhere
 
 constexpr std::uint32_t lines_for(std::size_t bytes) {
   return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload);

@@ -89,7 +89,10 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
     if (at + part < n) o.to->put_part(n, at + part);
   }
   o.to->put(n);
-  if (o.to->is_timed()) o.to->took(n, cycles() - began);
+  if (o.to->is_timed()) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);   // short chunks may still be on their way out of the core
+    o.to->took(n, cycles() - began);
+  }
   o.done += n;
   return true;
 }

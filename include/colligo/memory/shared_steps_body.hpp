@@ -235,12 +235,10 @@ COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
   awaited const m = message(p.peer, bytes);
   suspicious_ = false;
   auto const wait = [&] { wait_for(m, from, polls); };
-  if (!p.folds() && bytes % line_payload == 0) return from.take_lines(data_->write(p.elements), bytes, m, wait);
-  // Room for the whole last line: copies of a constant size.
+  if (!p.folds()) return from.take_lines(data_->write(p.elements), bytes, m, wait, false);
   struct alignas(cache_line) { std::byte bytes[longest_in_lines]; } local;
-  from.take_lines(local.bytes, bytes, m, wait);
-  if (p.folds()) data_->combine(p.elements, local.bytes, p.peer < rank_, p.which);
-  else std::memcpy(data_->write(p.elements), local.bytes, bytes);
+  from.take_lines(local.bytes, bytes, m, wait, true);
+  data_->combine(p.elements, local.bytes, p.peer < rank_, p.which);
 }
 
 // All messages of the step are short, and those to be sent have been sent, so it receives one after the other.
@@ -269,7 +267,7 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, audie
     inlet& from = channel_from(group[k].peer, all);
     awaited const m = message(group[k].peer, bytes);
     suspicious_ = false;
-    from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); });
+    from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); }, true);
   }
   data_->combine_in_order(elements, rank_, group.size(), [&](std::size_t k) {
     return contribution{group[k].peer, slots + k * slot};
