@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "../algorithm/catalogue.hpp"
@@ -17,6 +18,17 @@ using chosen_algorithm = detail::choice;
 using any_algorithm = detail::choice;
 
 namespace detail {
+
+/// Calls f(tag) for the tag that it holds, one of the library's.
+template <class F>
+auto with_tag(choice const& its, F f) {
+  using result = decltype(f(binary_tree{}));
+  return [&]<class... Tags>(list_of_tags<Tags...>) {
+    static constexpr std::array<result (*)(void const*, F&), catalogue_size> calls{
+        [](void const* tag, F& g) -> result { return g(*static_cast<Tags const*>(tag)); }...};
+    return calls[its.index()](its.tag(), f);
+  }(catalogue_of_tags{});
+}
 
 inline constexpr auto names_in_catalogue = []<class... Tags>(list_of_tags<Tags...>) {
   return std::array{std::string_view(Tags::name)...};
