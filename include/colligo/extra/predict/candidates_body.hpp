@@ -5,6 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <string>
@@ -38,19 +40,32 @@ std::optional<double> seconds_by_schedule(port_base const& port, call const& its
   auto const said = recorded_call(its, by, port.known, most_operands);
   return said ? std::optional(price(*said, m, static_cast<double>(its.of->size))) : std::nullopt;
 }
+using formula_of_card = double (*)(void const* tag, machine const& m, int p, std::size_t bytes);
+/// Null: the algorithm has no such form, or its card no formula.
+template <collective C, class Tag>
+constexpr formula_of_card formula_if_any() {
+  if constexpr (offers<Tag, C, std::byte, any_functor>)
+    if constexpr (requires(policy_t<C, Tag, std::byte, any_functor> const& its) { its.cost(machine{}, 1, 1); })
+      return [](void const* tag, machine const& m, int p, std::size_t bytes) {
+        return make_policy<C, Tag, std::byte, any_functor>(*static_cast<Tag const*>(tag)).cost(m, p, bytes);
+      };
+  return nullptr;
+}
 template <collective C>
-std::optional<double> seconds_by_formula(choice const& by, machine const& m, blocks const& vector,
-                                         std::size_t element_size) {
-  return with_tag(by, [&]<class Tag>(Tag const& tag) -> std::optional<double> {
-    if constexpr (offers<Tag, C, std::byte, any_functor>) {
-      auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
-      std::size_t const bytes = vector.whole.size() * element_size;
-      if constexpr (requires { policy.cost(m, 1, bytes); })
-        return policy.cost(m, vector.parts, bytes) +
-               m.alone(work_of(policy, vector, element_size), static_cast<double>(element_size));
-    }
-    return std::nullopt;
-  });
+inline constexpr auto formulas_of = []<class... Tags>(list_of_tags<Tags...>) {
+  return std::array{formula_if_any<C, Tags>()...};
+}(catalogue_of_tags{});
+
+/// None: its card has no formula.
+template <class Lazy = void>
+std::optional<double> seconds_by_formula(call const& its, choice const& by, machine const& m) {
+  auto const formulas = for_collective(its.what, []<collective C>() { return formulas_of<C>.data(); });
+  auto const formula = formulas[by.index()];
+  if (!formula) return std::nullopt;
+  std::size_t const size = its.of->size;
+  own_work const own = by.policy->work ? by.policy->work(by.tag(), its.vector, size) : own_work{};
+  return formula(by.tag(), m, its.vector.parts, its.vector.whole.size() * size) +
+         m.alone(own, static_cast<double>(size));
 }
 
 /// An algorithm that could make a call.
@@ -67,9 +82,7 @@ std::vector<candidate> candidates_for(port_base& port, call const& its, policy_t
   std::vector<candidate> all;
   for_each_candidate(port, its, policies, [&](choice const& by, std::string const& why_not) {
     if (!why_not.empty()) return;
-    auto const by_formula = for_collective(its.what, [&]<collective C>() {
-      return seconds_by_formula<C>(by, m, its.vector, its.of->size);
-    });
+    auto const by_formula = seconds_by_formula(its, by, m);
     auto const seconds = by_formula ? by_formula : seconds_by_schedule(port, its, by, m);
     all.push_back({by, seconds.value_or(std::numeric_limits<double>::infinity()), by_formula.has_value()});
   });
