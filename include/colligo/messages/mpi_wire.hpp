@@ -28,7 +28,7 @@ inline constexpr std::size_t longest_short = std::size_t{1} << 16;
 class left_calls {
  public:
   static bool any() { return count_.load(std::memory_order_relaxed) != 0; }
-  /// Receives and drops such messages.
+  /// Receives and drops messages of the next of them, so that its time does not depend on how many they are.
   static void drop_messages() noexcept;
 
  private:
@@ -42,7 +42,7 @@ class left_calls {
     void drop() noexcept;
   };
   static inline std::array<entry, 64> all_{};
-  static inline std::size_t next_ = 0;
+  static inline std::size_t next_ = 0, turn_ = 0;
   static inline std::mutex mutex_;   // threads may wait on different communicators
   static inline std::atomic<int> count_ = 0;
 };

@@ -80,10 +80,12 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 [[gnu::cold]] COLLIGO_BODY void left_calls::drop_messages() noexcept {
   std::unique_lock const turn(mutex_, std::try_to_lock);
   if (!turn) return;   // another thread does that
-  for (entry& its : all_) {
+  for (std::size_t looks = 0; looks < all_.size(); ++looks) {
+    entry& its = all_[turn_++ % all_.size()];
     if (its.number == 0) continue;
     its.drop();
     if (its.others == 0) its.number = 0, --count_;
+    return;
   }
 }
 
