@@ -21,9 +21,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_wire::~mpi_wire() {
-  int finalised = 0;
+  int finalised = 0, unheard = 0;
   MPI_Finalized(&finalised);
-  if (owns_comm_ && !keeps_comm_ && !finalised) MPI_Comm_free(&comm_);
+  if (!owns_comm_ || keeps_comm_ || finalised) return;
+  // An abort message of a call in which this rank waited for nobody.
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &unheard, MPI_STATUS_IGNORE);
+  if (!unheard) MPI_Comm_free(&comm_);
 }
 
 COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in,
