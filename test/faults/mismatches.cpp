@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -297,6 +298,71 @@ BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_over_messages) {
   by(over_messages{recursive_doubling{}});
   by(over_messages{binary_tree{}});
   by(over_messages{ring{}});
+}
+
+// A rank that waits on another communicator still receives long messages of the call that it has refused.
+BOOST_AUTO_TEST_CASE(refused_and_then_elsewhere) {
+  boost::mpi::communicator const world;
+  if (world.size() == 1) return;
+  over_messages<recursive_doubling> const by;
+  auto const refused_then = [&](char const* what, bool frees, auto elsewhere) {
+    for (int const which : {0, 1}) {
+      colligo::all_reduce(world, 1L, std::plus<>{});
+      std::optional<boost::mpi::communicator> pair = world.split(world.rank() < 2 ? 0 : 1);
+      colligo::barrier(*pair);
+      if (world.rank() < 2) {
+        std::vector<long> const in(300000, 1);
+        std::vector<long> out(world.rank() == which ? 1 : in.size());
+        outcome const said = run([&] { colligo::all_reduce(*pair, in, out, std::plus<>{}, by); });
+        BOOST_CHECK_MESSAGE(world.rank() == which ? said.argument : said.elsewhere, what << ": " << said.text);
+      }
+      if (frees) pair.reset();
+      BOOST_TEST(elsewhere() == world.size(), what);
+      if (pair) follows(*pair, by, what);
+    }
+  };
+  for (bool const frees : {false, true}) {
+    refused_then("messages", frees, [&] { return colligo::all_reduce(world, 1, std::plus<>{}, by); });
+    refused_then("memory", frees, [&] { return colligo::all_reduce(world, 1, std::plus<>{}); });
+    refused_then("words", frees, [&] {
+      return static_cast<int>(colligo::all_reduce(world, std::string("1"), std::plus<>{}).size());
+    });
+    refused_then("a request", frees, [&] {
+      int const one = 1;
+      int sum = 0;
+      colligo::iall_reduce(world, std::span(&one, 1), std::span(&sum, 1), std::plus<>{}).wait();
+      return sum;
+    });
+  }
+  std::vector<boost::mpi::communicator> fresh(2);   // made here, because a rank does not wait for this in the library
+  for (boost::mpi::communicator& its : fresh) its = {world, boost::mpi::comm_duplicate};
+  refused_then("a first use", false, [&] {
+    int const sum = colligo::all_reduce(fresh.back(), 1, std::plus<>{}, by);
+    fresh.pop_back();
+    return sum;
+  });
+}
+
+// The root waits for nobody and does not hear of it; later it uses a communicator that may have the same number in MPI
+// (with MPICH it has), where another process is of the rank that has refused.
+BOOST_AUTO_TEST_CASE(refused_on_a_communicator_that_is_freed) {
+  boost::mpi::communicator const world;
+  if (world.size() < 4) return;
+  over_messages<binary_tree> const by;
+  for (int round = 0; round < 3; ++round) {
+    auto const without = [&](int rank) { return world.split(world.rank() == rank ? 1 : 0); };
+    {
+      boost::mpi::communicator const first = without(3);
+      colligo::barrier(first);
+      std::vector<int> values(5, world.rank());
+      outcome const said = run([&] { colligo::broadcast(first, values, world.rank() == 2 ? -1 : 0, by); });
+      if (world.rank() < 3) BOOST_CHECK(said.argument == (world.rank() == 2));
+      world.barrier();
+    }
+    boost::mpi::communicator const second = without(2);
+    for (int i = 0; i < 4; ++i) BOOST_TEST(colligo::all_reduce(second, 1, std::plus<>{}, by) == second.size());
+    world.barrier();
+  }
 }
 
 // What a message holds says nothing of its sender.

@@ -4,6 +4,7 @@
 
 #include <colligo/exact_sum.hpp>
 #include <colligo/plan/association.hpp>
+#include <colligo/predict.hpp>
 #include <colligo/select/choose.hpp>
 #include <colligo/select/recorded.hpp>
 
@@ -407,4 +408,21 @@ TEST_CASE("COLLIGO_BITS=stable holds for automatic; other values are told, or re
   }
   variable const unknown("COLLIGO_BITS", "steady"), strict("COLLIGO_STRICT", "1");
   CHECK_THROWS_AS(first(3, 40, collective::all_reduce), argument_error);
+}
+
+// Nothing of them is recorded.
+TEST_CASE("explain and predict of vectors that nobody has, and of more than can be addressed") {
+  run_threads(3, [](thread_communicator& comm) {
+    for (collective const c : collectives)
+      for (std::size_t const n : {std::size_t{1} << 40, std::size_t{1} << 43, std::size_t{1} << 61, SIZE_MAX}) {
+        bool refused = false;
+        try {
+          bool const is_said = !explain<int>(comm, c, n).empty() && !predict<int>(comm, c, n).empty();
+          if (!is_said) throw std::runtime_error(std::string(name_of(c)) + " is not explained");
+        } catch (argument_error const&) {
+          refused = true;
+        }
+        if (refused != (n > std::size_t{1} << 43)) throw std::runtime_error("refused, or not, at the wrong length");
+      }
+  });
 }

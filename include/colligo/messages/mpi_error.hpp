@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Every MPI call is checked here; what a rank that waits calls, and whether MPI can be called.
+/// Every MPI call is checked here, and whether MPI can be called.
 #pragma once
 
 #include <mpi.h>
@@ -24,13 +24,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 inline void check_mpi(int code, char const* call) {
   if (code != MPI_SUCCESS) throw_mpi(code, call);
-}
-
-/// For a rank that waits without MPI: a peer may be in a send to it that needs MPI's progress. It asks for messages of
-/// this rank to itself: MPI makes no progress if it finds one, such as one of a call that all ranks have refused.
-inline void let_mpi_progress(MPI_Comm comm, int this_rank) {
-  int flag = 0;
-  check_mpi(MPI_Iprobe(this_rank, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 /// Throws before MPI_Init and after MPI_Finalize, where MPI would end the program.

@@ -88,7 +88,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
     bool const is_left = its != MPI_REQUEST_NULL;
     int const code = MPI_Test(&its, &done, &status);
     if (code == MPI_SUCCESS && !done) {
-      port_.drop_what_is_left();
+      left_calls::drop_messages();
       sched_yield();
       continue;
     }

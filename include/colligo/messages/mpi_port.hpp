@@ -52,14 +52,13 @@ class mpi_port final : public port_base {
 
   COLLIGO_BODY void abandon_call(std::uint32_t number, std::string_view why, bool begun) noexcept override;
   /// A blocking call polls for its messages, because it has other work or reports meanwhile.
-  bool looks_itself() const { return wire_.has_left_calls() || watches_waits(); }
+  bool looks_itself() const { return left_calls::any() || watches_waits(); }
   /// Called between two polls. Throws stalled.
   void linger() {
     sched_yield();
-    if (wire_.has_left_calls()) drop_what_is_left();
+    if (left_calls::any()) left_calls::drop_messages();
     if (on_wait) on_wait->waits();
   }
-  void drop_what_is_left() noexcept { wire_.drop_what_is_left(calls); }
 
   /// Requests of this process on all communicators.
   static requests_of_rank& all_requests();

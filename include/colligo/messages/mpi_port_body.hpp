@@ -176,7 +176,7 @@ COLLIGO_BODY owner<moving_step> mpi_port::steps_for_request(working_vector& data
   shared_host* const host = shared_ ? shared_->host() : nullptr;
   if (host) host->abandon_call(number, why);
   if (!wire_.owns_comm()) return;
-  wire_.leave_call(number, calls);
+  wire_.leave_call(number);
   for (int r = 0; r < size_; ++r) {
     if (r == rank_ || (host && host->has(r) && host->is_gone(r))) continue;
     try {

@@ -41,7 +41,10 @@ class mpi_steps : public any_step, public moving_step {
     if (here_) here_->enter(its, what, number);
     left_host_ = false;
     is_plain_ = !host_ && !messages_.are_encoded() && !port_.looks_itself();
-    if (!whole_ && port_.wire().has_left_calls()) [[unlikely]] port_.drop_what_is_left();
+    if (left_calls::any()) [[unlikely]] {
+      left_calls::drop_messages();
+      port_.wire().forget_old_calls(port_.calls);
+    }
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
   COLLIGO_BODY void list(std::span<operand const> operands, list_kind kind) override;

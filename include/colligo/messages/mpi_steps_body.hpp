@@ -51,7 +51,7 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   bool const any_order = kind == list_kind::as_they_come && !messages_.are_encoded() && !host_ && !port_.looks_itself();
   bool begun = false;
   try {
-    if (host_ && !port_.wire().has_left_calls() && all_here(operands)) return here_->perform(operands, kind);
+    if (host_ && !left_calls::any() && all_here(operands)) return here_->perform(operands, kind);
     host_ ? make_room(operands, kind) : prepare(operands);   // before the first message
     if (!any_order) begin(operands, kind);
     begun = true;
@@ -153,7 +153,7 @@ COLLIGO_BODY void mpi_steps::finish_in_memory() {
     if (now != shared_steps::state::stuck) polls = 0;
     else here_->wait(polls);
     // A rank of this host may wait for a rank of another host that waits until this one receives its message.
-    if (port_.wire().has_left_calls()) port_.drop_what_is_left();
+    if (left_calls::any()) left_calls::drop_messages();
   }
 }
 

@@ -7,8 +7,10 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "../engine/call.hpp"
 #include "mpi_error.hpp"
@@ -20,6 +22,30 @@ inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
 /// Bytes up to which a receive follows its send. That is the fastest order for messages that leave at once
 /// (MPI_Sendrecv takes a third longer for 8 bytes); a longer message should find the receive posted.
 inline constexpr std::size_t longest_short = std::size_t{1} << 16;
+
+/// The calls that this process has abandoned lately, on all communicators, be they freed since. Others may still send
+/// it messages of them, and wait until it receives those, while it waits elsewhere.
+class left_calls {
+ public:
+  static bool any() { return count_.load(std::memory_order_relaxed) != 0; }
+  /// Receives and drops messages of the next of them, so that its time does not depend on how many they are.
+  static void drop_messages() noexcept;
+
+ private:
+  friend class mpi_wire;
+  struct entry {
+    std::uint32_t number;   // 0: none
+    int others;             // that have not abandoned it yet: if all have, no message comes
+    int tag, tag_of_remark;
+    MPI_Comm comm;          // never freed
+
+    void drop() noexcept;
+  };
+  static inline std::array<entry, 64> all_{};
+  static inline std::size_t next_ = 0, turn_ = 0;
+  static inline std::mutex mutex_;   // threads may wait on different communicators
+  static inline std::atomic<int> count_ = 0;
+};
 
 class mpi_wire {
  public:
@@ -74,16 +100,17 @@ class mpi_wire {
   enum class remark : unsigned char { goes_on, abort_message };
   void send_empty(int to, std::uint32_t number, remark why) const;
   /// Called after an empty message of that rank.
-  remark receive_remark(int from, std::uint32_t number) const;
-  /// Receives and drops messages of calls that this rank has abandoned recently, because their senders may wait for
-  /// that.
-  bool has_left_calls() const { return has_left_calls_; }
+  remark receive_remark(int from, std::uint32_t number) const {
+    return receive_remark(comm_, from, tag_of_remark(number));
+  }
+  static remark receive_remark(MPI_Comm comm, int from, int tag);
   /// Abort messages may be in progress. A later communicator must not receive them, which could happen if the MPI
   /// library reused this one's number, so this one is not freed.
   void hears_aborts() { keeps_comm_ = true; }
   /// This rank abandons this call. Ranks that wait in it get abort messages.
-  void leave_call(std::uint32_t number, std::uint32_t calls) noexcept;
-  void drop_what_is_left(std::uint32_t calls) noexcept;
+  void leave_call(std::uint32_t number) noexcept;
+  /// Forgets calls that are long before the latest of so many.
+  void forget_old_calls(std::uint32_t calls) noexcept;
 
  private:
   /// The same if one of them is absent, or not short.
@@ -93,14 +120,17 @@ class mpi_wire {
 
   MPI_Comm comm_;
   int rank_ = 0, size_ = 1;
-  bool owns_comm_ = false, keeps_comm_ = false, has_left_calls_ = false;
+  bool owns_comm_ = false, keeps_comm_ = false;
   std::uint32_t tags_ = 0x3fff;
-  struct left_call {
-    std::uint32_t number = 0;   // 0: none
-    int others = 0;             // that have abandoned it too: if all have, no message comes
-  };
-  std::array<left_call, 16> left_{};   // the latest
 };
+
+/// For a rank that waits without MPI: a peer may be in a send to it that needs MPI's progress. It asks for messages of
+/// this rank to itself: MPI makes no progress if it finds one, such as one of a call that all ranks have refused.
+inline void let_mpi_progress(MPI_Comm comm, int this_rank) {
+  int flag = 0;
+  check_mpi(MPI_Iprobe(this_rank, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  if (left_calls::any()) left_calls::drop_messages();
+}
 
 }  // namespace colligo
 

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <exception>
+#include <mutex>
 
 #include "../core/row.hpp"
 #include "mpi_wire.hpp"
@@ -20,9 +21,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_wire::~mpi_wire() {
-  int finalised = 0;
+  int finalised = 0, unheard = 0;
   MPI_Finalized(&finalised);
-  if (owns_comm_ && !keeps_comm_ && !finalised) MPI_Comm_free(&comm_);
+  if (!owns_comm_ || keeps_comm_ || finalised) return;
+  // An abort message of a call in which this rank waited for nobody.
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &unheard, MPI_STATUS_IGNORE);
+  if (!unheard) MPI_Comm_free(&comm_);
 }
 
 COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in,
@@ -52,45 +56,58 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, to, tag_of(number), comm_), "MPI_Send");
   check_mpi(MPI_Send(&why, 1, MPI_BYTE, to, tag_of_remark(number), comm_), "MPI_Send");
 }
-[[gnu::cold]] COLLIGO_BODY mpi_wire::remark mpi_wire::receive_remark(int from, std::uint32_t number) const {
+[[gnu::cold]] COLLIGO_BODY mpi_wire::remark mpi_wire::receive_remark(MPI_Comm comm, int from, int tag) {
   remark why{};
-  check_mpi(MPI_Recv(&why, 1, MPI_BYTE, from, tag_of_remark(number), comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+  check_mpi(MPI_Recv(&why, 1, MPI_BYTE, from, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
   return why;
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_wire::leave_call(std::uint32_t number, std::uint32_t calls) noexcept {
-  if (has_left_calls_) drop_what_is_left(calls);
-  left_[number % left_.size()] = {number};
-  has_left_calls_ = true;
+[[gnu::cold]] COLLIGO_BODY void mpi_wire::leave_call(std::uint32_t number) noexcept {
+  if (left_calls::any()) left_calls::drop_messages();
   hears_aborts();
+  std::lock_guard const turn(left_calls::mutex_);
+  auto& all = left_calls::all_;
+  std::size_t at = place_of(all, [](auto const& its) { return its.number == 0; });
+  if (at == all.size()) at = left_calls::next_++ % all.size();
+  else ++left_calls::count_;
+  all[at] = {number, size_ - 1, tag_of(number), tag_of_remark(number), comm_};
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_wire::drop_what_is_left(std::uint32_t calls) noexcept try {
+[[gnu::cold]] COLLIGO_BODY void mpi_wire::forget_old_calls(std::uint32_t calls) noexcept {
   constexpr std::uint32_t late = 200;   // calls; by then no rank waits for them
-  has_left_calls_ = false;
-  for (auto& [number, others] : left_) {
-    if (number == 0) continue;
-    while (others < size_ - 1) {
-      int there = 0, bytes = 0;
-      MPI_Status status;
-      for (int const tag : {tag_of(number), tag_of_remark(number)})
-        if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe");
-      if (!there) break;
-      if (status.MPI_TAG == tag_of_remark(number)) {
-        others += receive_remark(status.MPI_SOURCE, number) == remark::abort_message;
-        continue;
-      }
-      check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-      row<std::byte> nowhere(static_cast<std::size_t>(bytes));
-      check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm_,
-                         MPI_STATUS_IGNORE),
-                "MPI_Recv");
+  std::lock_guard const turn(left_calls::mutex_);
+  for (auto& its : left_calls::all_)
+    if (its.number != 0 && its.comm == comm_ && calls - its.number > late) its.number = 0, --left_calls::count_;
+}
+
+[[gnu::cold]] COLLIGO_BODY void left_calls::drop_messages() noexcept {
+  std::unique_lock const turn(mutex_, std::try_to_lock);
+  if (!turn) return;   // another thread does that
+  for (std::size_t looks = 0; looks < all_.size(); ++looks) {
+    entry& its = all_[turn_++ % all_.size()];
+    if (its.number == 0) continue;
+    its.drop();
+    if (its.others == 0) its.number = 0, --count_;
+    return;
+  }
+}
+
+[[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop() noexcept try {
+  while (others > 0) {
+    int there = 0, bytes = 0;
+    MPI_Status status;
+    for (int const its : {tag, tag_of_remark})
+      if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, its, comm, &there, &status), "MPI_Iprobe");
+    if (!there) return;
+    if (status.MPI_TAG == tag_of_remark) {
+      others -= mpi_wire::receive_remark(comm, status.MPI_SOURCE, tag_of_remark) == mpi_wire::remark::abort_message;
+      continue;
     }
-    if (others == size_ - 1 || calls - number > late) number = 0;
-    has_left_calls_ |= number != 0;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    row<std::byte> nowhere(static_cast<std::size_t>(bytes));
+    check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
   }
 } catch (std::exception const&) {   // later
-  has_left_calls_ = true;
 }
 
 }  // namespace colligo

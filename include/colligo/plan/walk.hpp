@@ -27,14 +27,19 @@ struct rank_plan {
   }
 };
 
+/// Thrown where a plan would have more operands or steps than asked for.
+struct plan_is_long {};
+
 /// Keeps an algorithm's steps. Operands that vanish are left out.
 class planner final : public any_step {
  public:
-  planner(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory)
-      : any_step(rank, size, element_size, memory), plan_(plan) {}
+  planner(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory,
+          std::size_t most = static_cast<std::size_t>(-1))
+      : any_step(rank, size, element_size, memory), plan_(plan), most_(most) {}
 
   void list(std::span<operand const> said, list_kind kind) override {
     std::size_t const first = plan_.operands.size();
+    if (first > most_ || lists_++ > most_) throw plan_is_long();
     for (operand const& o : said)
       if (!o.vanishes()) plan_.operands.push_back(o);
     if (plan_.operands.size() != first) plan_.steps.push_back({first, plan_.operands.size() - first, kind});
@@ -48,6 +53,7 @@ class planner final : public any_step {
 
  private:
   rank_plan& plan_;
+  std::size_t most_, lists_ = 0;   // lists of nothing too: they take time
 };
 
 }  // namespace colligo

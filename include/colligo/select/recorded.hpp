@@ -14,10 +14,14 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A call that is described but not made: n elements, for collectives on blocks n of each block.
+/// A call that is described but not made: n elements, for collectives on blocks n of each block. Throws argument_error
+/// if no process could address them.
 template <class T, class Comm, class Op>
 call call_in_question(Comm const& comm, collective what, std::size_t n, Op const& op) {
   int const p = port_of<Comm>::open(comm).size();
+  constexpr std::size_t most = (std::size_t{1} << 47) / sizeof(T);
+  if (n > most / static_cast<std::size_t>(has_blocks(what) ? p : 1))
+    throw argument_error(concat({"colligo: a call of ", n, " elements is asked about, which no process can address"}));
   std::size_t const all = what == collective::barrier ? 2 : has_blocks(what) ? n * static_cast<std::size_t>(p) : n;
   return {what, &element_of<T, Op const>, port_of<Comm>::template wire<T, Op const, true>(), const_cast<Op*>(&op),
           blocks{{0, all}, p}, {}, {}};

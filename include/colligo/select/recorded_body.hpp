@@ -12,10 +12,11 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 inline rank_steps recorded_on(int rank, int p, choice const& by, topology const& known, std::size_t element_size,
-                              blocks const& vector, int root) {
+                              blocks const& vector, int root,
+                              std::size_t most_operands = static_cast<std::size_t>(-1)) {
   row<operand> memory;
   rank_plan plan;
-  planner step(rank, p, element_size, plan, memory);
+  planner step(rank, p, element_size, plan, memory, most_operands);
   by.policy->run(by.tag(), known, step, vector, root);
   rank_steps said;
   for (rank_plan::step const& one : plan.steps) {
@@ -31,20 +32,24 @@ inline rank_steps recorded_on(int rank, int p, choice const& by, topology const&
 }
 
 [[gnu::cold]] COLLIGO_BODY std::optional<schedule> recorded_call(call const& its, choice const& by,
-                                                                 topology const& known, std::size_t most_operands) {
+                                                                 topology const& known,
+                                                                 std::size_t most_operands) try {
   // In all_to_all_v a rank knows only its own blocks.
   if (by.policy->run == nullptr || its.what == collective::all_to_all_v) return std::nullopt;
   int const p = its.vector.parts;
   std::vector<rank_steps> ranks;
   std::size_t operands = 0;
   for (int r = 0; r < p; ++r) {
-    rank_steps const& said = ranks.emplace_back(recorded_on(r, p, by, known, its.of->size, its.vector, its.root));
+    rank_steps const& said = ranks.emplace_back(
+        recorded_on(r, p, by, known, its.of->size, its.vector, its.root, most_operands));
     for (auto const& of_step : said.steps) operands += of_step.size();
     if ((operands += said.moves.size()) > most_operands) return std::nullopt;
   }
   std::size_t const n = has_two_vectors(its.what) ? vectors_of(its.what, its.vector, 0).out.whole.last
                                                   : its.vector.whole.size();
   return schedule(its.what, n, std::move(ranks));
+} catch (plan_is_long const&) {
+  return std::nullopt;
 }
 
 [[gnu::cold]] COLLIGO_BODY rank_steps recorded_rank(choice const& algorithm, collective what,
