@@ -16,6 +16,14 @@ TEST_CASE("the circulant in other radices combines each rank's word exactly once
     }));
 }
 
+TEST_CASE("scans of Hillis and Steele in other radices combine each lower rank's word exactly once, in order") {
+  for (int const p : {1, 2, 3, 7, 8, 9, 16, 31})
+    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
+      for (std::size_t const radix : {0u, 2u, 3u, 6u, 100u})
+        for (std::size_t const n : {1u, 40u}) laws::words(comm, colligo::hillis_steele{radix}, n, p);
+    }));
+}
+
 TEST_CASE("halving and doubling after fewer halvings combines each rank's word exactly once, in order") {
   for (int const p : {2, 5, 8, 13, 16, 31})
     REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
@@ -75,12 +83,13 @@ TEST_CASE("nobody leaves a barrier before all have come") {
   for (int p = 1; p <= COLLIGO_TEST_MOST_RANKS; ++p) {
     std::atomic<int> come = 0;
     REQUIRE_NOTHROW(colligo::run_threads(p, [&](colligo::thread_communicator& comm) {
-      for (int round = 1; round <= 3; ++round) {
+      int round = 0;
+      auto const meet = [&](auto const&... by) {
         ++come;
-        colligo::barrier(comm);
-        if (come < round * p) throw std::runtime_error("rank " + std::to_string(comm.rank()) + " left too early");
-        colligo::barrier(comm, colligo::dissemination{});
-      }
+        colligo::barrier(comm, by...);
+        if (come < ++round * p) throw std::runtime_error("rank " + std::to_string(comm.rank()) + " left too early");
+      };
+      for (int i = 0; i < 3; ++i) meet(), meet(colligo::dissemination{}), meet(colligo::leaders_by_level{});
     }));
   }
 }

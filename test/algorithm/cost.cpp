@@ -75,6 +75,24 @@ TEST_CASE("k-nomial trees: rounds of k - 1 messages, and what they cost; k = 2 i
   CHECK(std::ranges::count(from_root, 0, &message::from) == 2 + 2 + 3);   // 3 x 3 x 4, not 4 x 4 x 3
 }
 
+TEST_CASE("scans of Hillis and Steele: a round for every digit of p - 1, at most what the formula says") {
+  for (std::size_t const radix : {2u, 3u, 4u, 12u, 1000u})
+    for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; ++p) {
+      hillis_steele const tag{radix};
+      int rounds = 0;
+      for (std::size_t known = 1; known < static_cast<std::size_t>(p); known *= radix) ++rounds;
+      INFO("radix " << radix << ", p = " << p);
+      CHECK(record(tag, collective::scan, p, 3).rounds() == rounds);
+      CHECK(record(tag, collective::exclusive_scan, p, 3).rounds() <= rounds);
+      for (machine const& m : machines) {
+        auto const scanned = both<collective::scan>(tag, m, p, 3);
+        auto const before = both<collective::exclusive_scan>(tag, m, p, 3);
+        CHECK(scanned.recorded <= scanned.formula * (1 + 1e-12));
+        CHECK(before.recorded <= before.formula * (1 + 1e-12));
+      }
+    }
+}
+
 TEST_CASE("halving and doubling after fewer halvings: what it costs, and the bits of recursive doubling") {
   for (int const p : {1, 2, 4, 5, 8, 12, 16, 32, 64})
     for (std::size_t halvings = 0; halvings < 7; ++halvings) {

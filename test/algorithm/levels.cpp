@@ -92,6 +92,7 @@ void check_laws(nest const& its, std::size_t n) {
     CHECK(form.same_on_all_ranks());
     for (std::size_t i = 0; i < n; ++i) CHECK(has_each_once(form.text(0, i), its.size(), its.consecutive()));
     CHECK_NOTHROW(record(direct_by_level{.levels = &its}, collective::barrier, its.size(), 0).verify());
+    CHECK_NOTHROW(record(leaders_by_level{.levels = &its}, collective::barrier, its.size(), 0).verify());
     for (int const root : {0, its.size() / 3, its.size() - 1})
       for (collective const c : {collective::reduce, collective::broadcast})
         for (std::size_t const at_once : {0u, 1u}) {
@@ -479,6 +480,8 @@ TEST_CASE("prices by level: closed formulas are what schedules cost where ranks 
             both.operator()<reduce>(leaders_by_level{&its, 1}, its, n),
             both.operator()<broadcast>(leaders_by_level{&its, 1}, its, n)})
         CHECK(recorded == Approx(formula).epsilon(1e-12));
+      CHECK(price(record(leaders_by_level{&its}, barrier, its.size(), 0), own, 1, its) ==
+            Approx(priced::formula_of<barrier>(leaders_by_level{&its}, own, its.size(), 0)).epsilon(1e-12));
       if (n == 1) continue;
       for (auto const& [recorded, formula] : {both.operator()<gather>(leaders_by_level{&its}, its, n),
                                               both.operator()<scatter>(leaders_by_level{&its}, its, n),
@@ -701,6 +704,7 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
             laws::expect_words(out, p, its.consecutive(), std::string(Tag::name));
           });
         colligo::barrier(comm, direct_by_level{.levels = &its});
+        colligo::barrier(comm, leaders_by_level{.levels = &its});
         leaders_by_level const tag{.levels = &its};
         for (int root = 0; root < p; ++root) {
           auto const mine = laws::words_of(comm.rank(), 3);

@@ -73,6 +73,8 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
   CHECK(radix(all_reduce, 33, 1 << 24) == 2);
   for (collective const c : {reduce, broadcast})
     for (int const p : {16, 33, 540}) CHECK(choice(c, p, 8, true, false, overlapping) == "knomial_tree");
+  for (collective const c : {scan, exclusive_scan})
+    for (int const p : {16, 33, 540}) CHECK(choice(c, p, 8, false, false, overlapping) == "hillis_steele");
   CHECK(choice(gather, 16, 8, true, false, overlapping) == "linear");
   CHECK(choice(all_reduce, 8, 8, true, false, overlapping) == "direct");
   CHECK(choice(all_reduce, 8, 8, false, false, overlapping) == "direct");
@@ -85,9 +87,12 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
   for (int const p : {33, 100}) {
     CHECK(choice(scatter, p, 6400, true, false, at_once) == "linear");   // to many, but not from many to one
     CHECK(choice(gather, p, 6400, true, false, at_once) == (p <= 64 ? "linear" : "binary_tree"));
-    auto const exchange = choose(all_to_all, {.vector = blocks{{0, 256u * static_cast<std::size_t>(p)}, p},
-                                              .element_size = 1, .network = at_once});
-    CHECK((exchange.as<pairwise>() != nullptr && exchange.as<pairwise>()->window == 64));
+    for (std::size_t const block : {256u, 8192u, 16384u}) {   // a megabyte under way, from 64 ranks on
+      auto const exchange = choose(all_to_all, {.vector = blocks{{0, block * static_cast<std::size_t>(p)}, p},
+                                                .element_size = 1, .network = at_once});
+      CHECK((exchange.as<pairwise>() != nullptr &&
+             exchange.as<pairwise>()->window == std::min<std::size_t>(256, (1 << 20) / block)));
+    }
   }
 }
 
@@ -334,9 +339,19 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
             (m == overlapping));
   CHECK(over(scatter, 128, 8, 128 * 8, true, true, overlapping) == "leaders_by_level");
   CHECK(over(scatter, 128, 8, 128 << 16, true, true, overlapping) == "linear");
+  machine const slow{1e-3, 80e-9, 1e-10, 1, 1, 0.05};   // a message of 1 KiB travels longer than the next one starts
+  for (collective const c : {gather, scatter}) {
+    CHECK(over(c, 32, 4, 32 * 8, true, false, slow) == "leaders_by_level");
+    CHECK(over(c, 32, 4, 32 << 10, true, false, slow) == "linear");
+  }
   CHECK(over(scan, 32, 4, 8, false) == "scan_by_level");
   CHECK(over(exclusive_scan, 32, 4, 8, false) == "scan_by_level");
   CHECK(over(scan, 32, 4, 8, false, true) == "recursive_doubling");
+  for (collective const c : {scan, exclusive_scan}) {
+    CHECK(over(c, 128, 8, 8, false, true, overlapping) == "hillis_steele");
+    CHECK(over(c, 128, 8, 1024, false, false, overlapping) == "scan_by_level");
+  }
+  CHECK(choose(barrier, situation_over(hosts_of_mixed, 0, true, overlapping)).as<leaders_by_level>() != nullptr);
   CHECK(over(scan, 32, 4, 1 << 20, false) != "scan_by_level");
 
   // Whole vectors or slices between hosts: of 8 on networks where start-ups overlap, and where nobody has measured.

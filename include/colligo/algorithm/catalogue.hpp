@@ -26,6 +26,7 @@
 #include "halving_scan.hpp"
 #include "halving_tree.hpp"
 #include "hierarchical.hpp"
+#include "hillis_steele.hpp"
 #include "knomial_tree.hpp"
 #include "linear.hpp"
 #include "linear_ring.hpp"
@@ -81,6 +82,7 @@ using catalogue_of_tags = list_of_tags<   //
     padded_bruck,                     //
     doubling_123,                     //
     halving_scan,                     //
+    hillis_steele,                    //
     dissemination,                    //
     knomial_tree,                     //
     along_trees,                      //

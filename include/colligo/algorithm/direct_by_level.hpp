@@ -26,10 +26,10 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 /// Level by level: `out` to those who read this rank in other parts of its group, `in` folded from one of each part.
-/// Without the levels where not all would combine in the same order.
+/// Without the levels where not all would combine in the same order, if that matters.
 template <steps Step>
-void exchange_by_level(nest const& its, Step& step, range out, range in) {
-  if (!its.pairs_off()) [[unlikely]] return exchange_by_level(nest(its.size()), step, out, in);
+void exchange_by_level(nest const& its, Step& step, range out, range in, bool alike_everywhere = true) {
+  if (alike_everywhere && !its.pairs_off()) [[unlikely]] return exchange_by_level(nest(its.size()), step, out, in);
   int const me = its.place_of(step.rank());
   for (int level = 0; level < its.levels(); ++level) {
     nest::group const all = its.group_at(level, me), own = its.group_at(level - 1, me);
@@ -42,8 +42,10 @@ void exchange_by_level(nest const& its, Step& step, range out, range in) {
     int sends = 0;
     bool alike = true;   // then those who read this rank are those whom it reads
     for (int i = 0; i < parts - 1; ++i) sends += readers(part(i)), alike &= part(i).size() == own.size();
-    step(published_among(alike, listed{sends + parts - 1, [=, &its](int i) -> operand {
-                  if (i >= sends) return fold{its.rank_at(nest::partner(part(i - sends), own, me)), in};
+    auto const read = [&its, part, own, me](int i) { return its.rank_at(nest::partner(part(i), own, me)); };
+    in_order_of_ranks const in_order(its, parts - 1, read);
+    step(published_among(alike, listed{sends + parts - 1, [=, &its, &in_order](int i) -> operand {
+                  if (i >= sends) return fold{in_order(i - sends), in};
                   int k = 0;
                   for (; i >= readers(part(k)); ++k) i -= readers(part(k));
                   return send{its.rank_at(part(k).first + place + i * own.size()), out};
@@ -84,7 +86,7 @@ struct direct_by_level {
     void operator()(Step& step) const {
       // A fold, for all of them come to the same place.
       this->with(step.size(),
-                 [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, {0, 1}, {1, 2}); });
+                 [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, {0, 1}, {1, 2}, false); });
     }
 
     double cost(machine const& m, int p, std::size_t) const { return this->tag.exchange(m, p, 1); }

@@ -5,7 +5,8 @@
 /// Picture  levels 2 x 2, root 0   1->0 3->2   2->0: of gather the blocks 2 and 3 as one message
 /// Cost     as many messages in a step as the level joins groups, p - 1 in all; each block of gather and scatter enters
 ///          or leaves a group once. all_gather: a gather within the outermost groups, whose leaders exchange bundles,
-///          and a broadcast; reduce_scatter: a reduce within them, an exchange of bundles and a scatter
+///          and a broadcast; reduce_scatter: a reduce within them, an exchange of bundles and a scatter; barrier: a
+///          reduce within them, an exchange and a broadcast of a byte
 /// Own work peers looked up in groups, which prices take as part of alpha; blocks copied side by side where groups do
 ///          not hold consecutive ranks
 /// Needs    any p, any levels, any root; room for another vector, but of reduce and broadcast
@@ -148,6 +149,30 @@ struct leaders_by_level {
   struct gatherv : with_root<T, false> {};
   template <class T>
   struct scatterv : with_root<T, true> {};
+  struct barrier : by_leaders {
+    template <steps Step>
+    void operator()(Step& step) const {
+      this->with(step.size(), [&](nest const& its) {
+        int const root = its.rank_at(0);
+        range const word{0, 1};
+        detail::fold_along_leaders(its, step, word, root, along::below_outermost);
+        detail::along_leaders(its, step.rank(), root, false, along::outermost,
+                              [&](auto, int others, auto const& peer, auto const&) {
+          detail::in_order_of_ranks const in_order(its, others, peer);
+          step(listed{2 * others, [&](int i) -> operand {
+                        if (i < others) return send{peer(i), word};
+                        return fold{in_order(i - others), {1, 2}};
+                      }});
+        });
+        detail::pass_along_leaders(its, step, root, true, along::below_outermost, [=](nest::group) { return word; });
+      });
+    }
+    double cost(machine const& m, int p, std::size_t) const {
+      auto const part = [&](along which, detail::led what) { return this->cost_of(m, p, 1, which, what); };
+      return part(along::below_outermost, {.combined = true}) + part(along::outermost, {.combined = true}) +
+             part(along::below_outermost, {.outwards = true});
+    }
+  };
   template <class T, class Op>
   struct reduce_scatter : among_all<T, true> {
     static constexpr bool ordered = true;

@@ -81,6 +81,11 @@ inline std::array<machine, distances> machines_by_distance(situation const& s) {
   return {cache, socket, host, between};
 }
 
+/// While all ranks of a host send to others.
+inline machine sharing_its_link(situation const& s, machine const& between) {
+  return between.shared_by(s.hosts->largest(s.hosts->level_within(distance::network)));
+}
+
 /// Several messages at a time need an advantage, because long ones share links.
 inline constexpr double sharing_links = 1.02;
 
@@ -133,6 +138,17 @@ class cheapest {
     if (!of_.overlaps()) return *this;
     for (std::size_t const radix : {3u, 4u, 8u, 16u}) among(knomial_tree{radix});
     return among(knomial_tree{static_cast<std::size_t>(of_.p)}, of_.p <= few_for_direct);
+  }
+  /// A scan in one round, or two and so on, if messages of one step overlap. Where hosts hold any ranks all of a host
+  /// send to others at once.
+  cheapest& among_radices(bool possible) {
+    situation const& s = of_.its;
+    machine const at = s.hosts ? sharing_its_link(s, of_.m.at(distance::network)) : of_.m;
+    for (int rounds = 1;; ++rounds) {
+      auto const radix = static_cast<std::size_t>(std::ceil(std::pow(of_.p, 1. / rounds) - 1e-9));
+      if (radix <= 2) return *this;
+      among_on(at, hillis_steele{radix}, possible && radix <= few_for_direct, sharing_links);
+    }
   }
   operator any_algorithm() const { return take_; }
   costs const& of() const { return of_; }
@@ -189,9 +205,14 @@ cheapest<C> among_levels(costs const& of) {
       }
     }
   if constexpr (C == gather || C == gatherv || C == scatter || C == scatterv)
-    if (s.hosts) {   // long blocks that other ranks of a host would pass on: straight over the one link of the root's
+    // Blocks that other ranks of a host would pass on: straight over the one link of the root's, where each starts
+    // while the one before travels if that takes as long.
+    if (s.hosts) {
       int const others = of.p - s.hosts->smallest(s.hosts->level_within(distance::network));
-      all.at(one_way_messages(leader.at(distance::network), others, of.bytes / of.p), linear{},
+      machine const& at = leader.at(distance::network);
+      double const travels = of.bytes / of.p * at.beta_uni();
+      bool const hides = travels >= at.f_alpha * at.alpha_further();
+      all.at(hides ? at.alpha_uni() + others * travels : one_way_messages(at, others, of.bytes / of.p), linear{},
              others <= few_for_direct || C == scatter || C == scatterv);
     }
   if (!s.levels || !keeps_order(*s.levels)) return all;
@@ -200,12 +221,13 @@ cheapest<C> among_levels(costs const& of) {
     bool const leads = std::is_same_v<Tag, leaders_by_level>;
     if constexpr (offers<Tag, C, std::byte, any_functor>) all.among_on(leads ? leader : of.m, tag, possible && also);
   };
-  add(direct_by_level{s.levels}, s.levels->pairs_off());
-  add(leaders_by_level{s.levels});
+  add(direct_by_level{s.levels}, s.levels->pairs_off() || C == barrier);
+  int const outermost = s.levels->levels() - 1, hosts = s.levels->named_before(outermost);
+  bool const few = s.hosts && s.levels->parts(hosts, {0, of.p}) <= few_for_direct;
+  add(leaders_by_level{s.levels}, C != barrier || few);
   if constexpr (C == reduce || C == broadcast)
     if (s.hosts) {
-      int const outermost = s.levels->levels() - 1, hosts = s.levels->named_before(outermost);
-      add(leaders_by_level{s.levels, 1}, s.levels->parts(hosts, {0, of.p}) <= few_for_direct);
+      add(leaders_by_level{s.levels, 1}, few);
       machine const at = on_level(of.m, *s.levels, outermost);
       double const block = best_block_of(of.bytes / s.levels->smallest(hosts),
                                          ceil_lg(s.levels->parts(hosts, {0, of.p})) - 1, at.alpha,

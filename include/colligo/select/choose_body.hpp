@@ -159,11 +159,15 @@ template <class Lazy = void>
 any_algorithm choose_all_to_all(cheapest<collective::all_to_all> all) {
   costs const& of = all.of();
   auto const root = static_cast<std::size_t>(std::ceil(std::sqrt(of.p)));
+  // Between two windows a link is idle for a start-up, so a megabyte of a rank's blocks is under way at once.
+  double const at_once =
+      std::clamp((1 << 20) * of.p / std::max(1.0, of.bytes), 1. * few_for_direct, 4. * few_for_direct);
   // Ranks of a host share its link whatever they do. Other sites are farther away than prices say: blocks go there
   // once, and do not wait for each other.
   bool const has_sites = of.its.hosts && of.its.levels && of.its.levels->joins_hosts();
   return all.among(pairwise{}, !has_sites)
-      .among(pairwise{.window = few_for_direct}, of.overlaps() || has_sites, of.its.hosts ? 1 : sharing_links)
+      .among(pairwise{.window = static_cast<std::size_t>(at_once)}, of.overlaps() || has_sites,
+             of.its.hosts ? 1 : sharing_links)
       .among(bruck{}, !has_sites)
       .among(bruck{.radix = 4}, !has_sites)
       .at(of.reads_of_all(of.bytes / of.p), direct{}, of.in_memory)
@@ -196,6 +200,7 @@ any_algorithm choose_scan(cheapest<C> all, Doubling const& doubling) {
   return all.among(doubling)
       .among(recursive_doubling{})
       .among(halving_scan{})
+      .among_radices(of.overlaps() && !of.in_memory)
       .at(of.pipelined(of.p - 2, per_byte), of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte));
 }
 
@@ -244,7 +249,7 @@ chosen_algorithm choose_for(situation const& s) {
   situation far_apart = s;
   if (!s.hosts) far_apart.network = many_cores, far_apart.network.alpha = s.latencies.host;
   else if (C == all_to_all || C == all_to_all_v)
-    far_apart.network = by_distance.back().shared_by(s.hosts->largest(s.hosts->level_within(distance::network)));
+    far_apart.network = sharing_its_link(s, by_distance.back());
   far_apart.network.levels = by_distance.data();
   costs const of(far_apart);
   auto const all = among_levels<C>(of);
