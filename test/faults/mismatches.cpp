@@ -343,6 +343,27 @@ BOOST_AUTO_TEST_CASE(refused_and_then_elsewhere) {
   });
 }
 
+// On hosts of two ranks: rank 0, which has left another call, waits for a short message of its host that never comes; in
+// the next call it waits for both other ranks in one step.
+BOOST_AUTO_TEST_CASE(refused_before_a_short_message_of_a_host) {
+  boost::mpi::communicator const world;
+  if (world.size() != 3) return;
+  for (int round = 0; round < 3; ++round) {
+    boost::mpi::communicator const other(world, boost::mpi::comm_duplicate);
+    for (auto const& comm : {world, other}) colligo::barrier(comm);
+    std::vector<int> values(5, world.rank());
+    auto const refused_by = [&](int rank, boost::mpi::communicator const& comm) {
+      return run([&] { colligo::broadcast(comm, values, world.rank() == rank ? -1 : 1, binary_tree{}); });
+    };
+    if (world.rank() == 0) BOOST_CHECK(refused_by(0, other).argument);
+    outcome const said = refused_by(1, world);
+    BOOST_CHECK_MESSAGE(world.rank() == 1 ? said.argument : said.elsewhere, said.text);
+    BOOST_TEST(colligo::all_reduce(world, world.rank(), std::plus<>{}, direct{}) == 3);
+    if (world.rank() != 0) refused_by(0, other);
+    world.barrier();
+  }
+}
+
 // The root waits for nobody and does not hear of it; later it uses a communicator that may have the same number in MPI
 // (with MPICH it has), where another process is of the rank that has refused.
 BOOST_AUTO_TEST_CASE(refused_on_a_communicator_that_is_freed) {

@@ -26,6 +26,7 @@ COLLIGO_BODY void shared_steps::abandon() {
       });
   traffic_.clear();
   listed_ = {};
+  is_short_ = false;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string shared_steps::this_call() const {

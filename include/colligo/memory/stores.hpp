@@ -91,7 +91,7 @@ class store_choice {
   }
 
  private:
-  static constexpr std::uint32_t young = 24, first_period = 128, longest_period = 2048, retried = 4, sampled = 16;
+  static constexpr std::uint32_t young = 24, first_period = 128, longest_period = 2048, retried = 4, sampled = 8;
 
   std::uint32_t chunks_ = 0, period_ = first_period;
   std::uint32_t own_[2]{};
