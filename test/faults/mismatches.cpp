@@ -343,8 +343,8 @@ BOOST_AUTO_TEST_CASE(refused_and_then_elsewhere) {
   });
 }
 
-// On hosts of two ranks: rank 0, which has left another call, waits for a short message of its host that never comes; in
-// the next call it waits for both other ranks in one step.
+// On hosts of two ranks. Rank 0, which has left another call, waits for a short message of its host that never comes.
+// In the next call it waits for both other ranks in one step.
 BOOST_AUTO_TEST_CASE(refused_before_a_short_message_of_a_host) {
   boost::mpi::communicator const world;
   if (world.size() != 3) return;
