@@ -79,10 +79,17 @@ COLLIGO_BODY bool mpi_messages::finish(bool waits) {
 
 template <class F>
 void mpi_messages::finish_as_they_come(F arrived) {
+  bool const waits = !port_.looks_itself();
+  auto const n = static_cast<int>(memory_.requests.size());
   for (;;) {
-    int which = MPI_UNDEFINED;
+    int which = MPI_UNDEFINED, there = 1;
     MPI_Status status;
-    int const code = MPI_Waitany(static_cast<int>(memory_.requests.size()), memory_.requests.data(), &which, &status);
+    int const code = waits ? MPI_Waitany(n, memory_.requests.data(), &which, &status)
+                           : MPI_Testany(n, memory_.requests.data(), &which, &there, &status);
+    if (!there) {
+      port_.linger();
+      continue;
+    }
     if (which == MPI_UNDEFINED) break;
     auto const i = static_cast<std::size_t>(which);
     auto const [from, wanted] = memory_.messages[i];

@@ -48,7 +48,7 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
 COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
   if (whole_) return here_->perform(operands, kind);
   if (data_->has_failed()) return hollow(operands);
-  bool const any_order = kind == list_kind::as_they_come && !messages_.are_encoded() && !host_ && !port_.looks_itself();
+  bool const any_order = kind == list_kind::as_they_come && !messages_.are_encoded() && !host_;
   bool begun = false;
   try {
     if (host_ && !left_calls::any() && all_here(operands)) return here_->perform(operands, kind);

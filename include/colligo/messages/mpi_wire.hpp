@@ -38,6 +38,7 @@ class left_calls {
     int others;             // that have not abandoned it yet: if all have, no message comes
     int tag, tag_of_remark;
     MPI_Comm comm;          // never freed
+    std::uint32_t since;    // calls on other communicators
 
     void drop() noexcept;
   };

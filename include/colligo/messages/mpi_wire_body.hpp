@@ -70,14 +70,15 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   std::size_t at = place_of(all, [](auto const& its) { return its.number == 0; });
   if (at == all.size()) at = left_calls::next_++ % all.size();
   else ++left_calls::count_;
-  all[at] = {number, size_ - 1, tag_of(number), tag_of_remark(number), comm_};
+  all[at] = {number, size_ - 1, tag_of(number), tag_of_remark(number), comm_, 0};
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_wire::forget_old_calls(std::uint32_t calls) noexcept {
-  constexpr std::uint32_t late = 200;   // calls; by then no rank waits for them
+  constexpr std::uint32_t late = 200, late_elsewhere = 10000;   // calls; by then no rank waits for them
   std::lock_guard const turn(left_calls::mutex_);
   for (auto& its : left_calls::all_)
-    if (its.number != 0 && its.comm == comm_ && calls - its.number > late) its.number = 0, --left_calls::count_;
+    if (its.number != 0 && (its.comm == comm_ ? calls - its.number > late : ++its.since > late_elsewhere))
+      its.number = 0, --left_calls::count_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::drop_messages() noexcept {
