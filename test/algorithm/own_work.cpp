@@ -47,7 +47,7 @@ work_of_rank run(detail::erased_policy const& policy, void const* tag, blocks co
 
 // Some 20 steps for each operand are part of alpha, or of a move. A policy that says no work of its own may take a few
 // times as many, and some to begin with; some come to ranks that have nothing to say.
-constexpr double of_operand = 20, at_most = 45, to_begin = 700, of_silent_rank = 28;
+constexpr double of_operand = 20, at_most = 45, to_begin = 700, of_silent_rank = 26;
 
 void check(collective what, std::size_t n, int p, std::string_view distribution,
            std::vector<std::size_t> const& counts) {

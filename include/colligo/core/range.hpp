@@ -81,7 +81,19 @@ struct blocks {
   constexpr range operator[](int i) const { return span(i, i + 1); }
 
   /// Blocks i .. j - 1.
-  constexpr range span(int i, int j) const { return {begin_of(i), begin_of(j)}; }
+  constexpr range span(int i, int j) const {
+    auto const p = static_cast<std::size_t>(finer ? finer : parts - idle);
+    auto const cut = [&](int at) {
+      auto const k = static_cast<std::size_t>(at);
+      return finer ? k * p / static_cast<std::size_t>(parts) : std::min(k, p);
+    };
+    std::size_t const from = cut(i), to = cut(j);
+    if (offsets) return {offsets[from], offsets[to]};
+    // A division would be a third of the work of a short call.
+    std::size_t const n = whole.size(), each = (p & (p - 1)) == 0 ? n >> std::countr_zero(p) : n / p;
+    std::size_t const longer = n - each * p;   // blocks, the first ones
+    return {whole.first + each * from + std::min(from, longer), whole.first + each * to + std::min(to, longer)};
+  }
 
   /// These blocks, if not yet grouped, in `groups` groups: group i has the blocks floor(i parts/groups) to floor((i+1)
   /// parts/groups) - 1, none if there are more groups than blocks.
@@ -145,16 +157,6 @@ struct blocks {
   constexpr cyclic_range cycle(int i, int count) const {
     int const wrapped = std::max(0, i + count - parts);
     return {span(i, i + count - wrapped), span(0, wrapped)};
-  }
-
- private:
-  constexpr std::size_t begin_of(int i) const {
-    auto const p = static_cast<std::size_t>(finer ? finer : parts - idle), at = static_cast<std::size_t>(i);
-    auto const k = finer ? at * p / static_cast<std::size_t>(parts) : std::min(at, p);
-    if (offsets) return offsets[k];
-    // A division would be a third of the work of a short call.
-    std::size_t const n = whole.size(), each = (p & (p - 1)) == 0 ? n >> std::countr_zero(p) : n / p;
-    return whole.first + each * k + std::min(k, n - each * p);
   }
 };
 

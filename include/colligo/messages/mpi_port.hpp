@@ -56,7 +56,7 @@ class mpi_port final : public port_base {
   /// Called between two polls. Throws stalled.
   void linger() {
     sched_yield();
-    if (left_calls::any()) left_calls::drop_messages();
+    left_calls::drop_messages();
     if (on_wait) on_wait->waits();
   }
 

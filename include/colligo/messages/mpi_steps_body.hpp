@@ -153,7 +153,7 @@ COLLIGO_BODY void mpi_steps::finish_in_memory() {
     if (now != shared_steps::state::stuck) polls = 0;
     else here_->wait(polls);
     // A rank of this host may wait for a rank of another host that waits until this one receives its message.
-    if (left_calls::any()) left_calls::drop_messages();
+    left_calls::drop_messages();
   }
 }
 

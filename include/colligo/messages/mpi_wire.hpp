@@ -29,7 +29,9 @@ class left_calls {
  public:
   static bool any() { return count_.load(std::memory_order_relaxed) != 0; }
   /// Receives and drops messages of the next of them, so that its time does not depend on how many they are.
-  static void drop_messages() noexcept;
+  static void drop_messages() noexcept {
+    if (any()) [[unlikely]] drop_of_next();
+  }
 
  private:
   friend class mpi_wire;
@@ -42,6 +44,7 @@ class left_calls {
 
     void drop() noexcept;
   };
+  static void drop_of_next() noexcept;
   static inline std::array<entry, 64> all_{};
   static inline std::size_t next_ = 0, turn_ = 0;
   static inline std::mutex mutex_;   // threads may wait on different communicators
@@ -130,7 +133,7 @@ class mpi_wire {
 inline void let_mpi_progress(MPI_Comm comm, int this_rank) {
   int flag = 0;
   check_mpi(MPI_Iprobe(this_rank, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
-  if (left_calls::any()) left_calls::drop_messages();
+  left_calls::drop_messages();
 }
 
 }  // namespace colligo

@@ -63,7 +63,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_wire::leave_call(std::uint32_t number) noexcept {
-  if (left_calls::any()) left_calls::drop_messages();
+  left_calls::drop_messages();
   hears_aborts();
   std::lock_guard const turn(left_calls::mutex_);
   auto& all = left_calls::all_;
@@ -81,7 +81,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
       its.number = 0, --left_calls::count_;
 }
 
-[[gnu::cold]] COLLIGO_BODY void left_calls::drop_messages() noexcept {
+[[gnu::cold]] COLLIGO_BODY void left_calls::drop_of_next() noexcept {
   std::unique_lock const turn(mutex_, std::try_to_lock);
   if (!turn) return;   // another thread does that
   for (std::size_t looks = 0; looks < all_.size(); ++looks) {

@@ -142,12 +142,13 @@ class cheapest {
   /// A scan in one round, or two and so on, if messages of one step overlap. Where hosts hold any ranks all of a host
   /// send to others at once.
   cheapest& among_radices(bool possible) {
+    if (!possible) return *this;
     situation const& s = of_.its;
     machine const at = s.hosts ? sharing_its_link(s, of_.m.at(distance::network)) : of_.m;
     for (int rounds = 1;; ++rounds) {
       auto const radix = static_cast<std::size_t>(std::ceil(std::pow(of_.p, 1. / rounds) - 1e-9));
       if (radix <= 2) return *this;
-      among_on(at, hillis_steele{radix}, possible && radix <= few_for_direct, sharing_links);
+      among_on(at, hillis_steele{radix}, radix <= few_for_direct, sharing_links);
     }
   }
   operator any_algorithm() const { return take_; }
