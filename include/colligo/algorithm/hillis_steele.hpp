@@ -44,26 +44,28 @@ struct hillis_steele {
     }
 
    protected:
+    // Calls f(d, peers each way).
+    template <class F>
+    constexpr void for_each_round(int p, int ranks, int d, F f) const {
+      for (int const k = base(p); d < ranks; d = d > p / k ? p : d * k) f(d, std::min(k - 1, (ranks - 1) / d));
+    }
     // Of ranks `first` and above, each of which has combined d. Peers are listed from the farthest on.
     template <steps Step>
     constexpr void grow(Step& step, range all, int first, int d) const {
-      int const p = step.size(), me = step.rank(), k = base(p);
-      for (int const ranks = p - first; d < ranks; d = d > p / k ? p : d * k) {
-        int const others = std::min(k - 1, (ranks - 1) / d);
+      int const p = step.size(), me = step.rank();
+      for_each_round(p, p - first, d, [&](int apart, int others) {
         step(listed{2 * others, [=](int i) -> operand {
-                      int const away = (others - i % others) * d;
+                      int const away = (others - i % others) * apart;
                       if (i < others) return send{me >= first && away < p - me ? me + away : nobody, all};
                       return fold{away <= me - first ? me - away : nobody, all};
                     }});
-      }
+      });
     }
     constexpr double growing(machine const& m, int p, int first, int d, double bytes) const {
       double sum = 0;
-      int const k = base(p);
-      for (int const ranks = p - first; d < ranks; d = d > p / k ? p : d * k) {
-        int const others = std::min(k - 1, (ranks - 1) / d);
+      for_each_round(p, p - first, d, [&](int, int others) {
         sum += m.startups(others) + others * (bytes * m.beta + m.combine(bytes));
-      }
+      });
       return sum;
     }
   };
