@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "../core/copy.hpp"
 #include "shared_layout.hpp"
@@ -83,33 +84,33 @@ class outlet {
   /// Precondition: the chunk and its header are at most half of the ring.
   std::byte* room_for(std::size_t bytes, std::uint64_t tag, bool one_way = false) {
     ring_place const place(head_, bytes, capacity_);
-    if (place.end - tail_ > capacity_) {
+    if (place.end + sizeof(chunk_header) - tail_ > capacity_) {
       tail_ = least([](channel_back const& back) -> auto& { return back.taken; });
-      if (place.end - tail_ > capacity_) return nullptr;
+      if (place.end + sizeof(chunk_header) - tail_ > capacity_) return nullptr;
     }
-    store_ = bytes < least_streamed ? chunk_store{} : next_store(one_way);
-    if (place.gap != 0) header(ring() + head_ % capacity_) = {chunk_header::gap, place.gap};
-    header(ring() + place.at) = {tag, bytes, store_};
+    if (place.gap != 0) {
+      begin({chunk_header::gap, place.gap}, place.begin);
+      announce(place.gap);
+      head_ = place.begin;
+    }
+    begin({tag, bytes, bytes < least_streamed ? chunk_store{} : next_store(one_way)}, place.end);
     return ring() + place.at + sizeof(chunk_header);
   }
   /// Copies a part of it there.
   void copy(std::byte* to, std::byte const* from, std::size_t bytes) const {
-    if (store_.streams) copy_streaming(to, from, bytes);
+    if (next_.store.streams) copy_streaming(to, from, bytes);
     else copy_bytes(from, bytes, to);
   }
   /// Whether to report how long copying it takes.
-  bool is_timed() const { return store_.timed; }
-  void took(std::size_t bytes, std::uint64_t cycles) { stores_.took(store_.streams, bytes, cycles); }
+  bool is_timed() const { return next_.store.timed; }
+  void took(std::size_t bytes, std::uint64_t cycles) { stores_.took(next_.store.streams, bytes, cycles); }
 
-  /// Announces the beginning of the chunk, before all of its `bytes` are there.
-  void put_part(std::size_t bytes, std::size_t part) {
-    front_->put.store(ring_place(head_, bytes, capacity_).begin + sizeof(chunk_header) + part,
-                      std::memory_order_release);
-  }
+  /// Announces the beginning of the chunk, before all of its bytes are there.
+  void put_part(std::size_t part) { announce(part); }
   /// Announces the chunk.
-  void put(std::size_t bytes) {
-    head_ = ring_place(head_, bytes, capacity_).end;
-    front_->put.store(head_, std::memory_order_release);
+  void put() {
+    announce(next_.bytes);
+    head_ += chunk_header::whole(next_.bytes);
   }
 
   /// Announces one more message to be read in place.
@@ -143,7 +144,19 @@ class outlet {
     acknowledged_ += news;
     return news;
   }
-  static chunk_header& header(std::byte* at) { return *reinterpret_cast<chunk_header*>(at); }
+  chunk_header& header(std::uint64_t at) { return *reinterpret_cast<chunk_header*>(ring() + (at & (capacity_ - 1))); }
+  // The header behind it, where readers will look next, may hold bytes of an older chunk. It is cleared before a
+  // reader can get there, and now, because the line takes as long to come as those of the chunk.
+  void begin(chunk_label const& next, std::uint64_t end) {
+    header(end).ready.store(0, std::memory_order_relaxed);
+    next_ = next;
+    is_announced_ = false;
+  }
+  void announce(std::size_t ready) {
+    chunk_header& its = header(head_);
+    if (!std::exchange(is_announced_, true)) its.what = next_;
+    its.ready.store(ready, std::memory_order_release);
+  }
   template <class Counter>
   std::uint64_t least(Counter counter) const {
     std::uint64_t smallest = counter(backs_[0]).load(std::memory_order_acquire);
@@ -159,14 +172,15 @@ class outlet {
   channel_places* places_ = nullptr;
   channel_front* front_ = nullptr;   // host_ sets it before the channel is used
   std::byte* ring_ = nullptr;
-  std::uint32_t last_;   // line; their number is a power of two
+  std::uint32_t last_;   // line; their number is a power of two, and so is the capacity
   std::size_t capacity_;
   std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;   // taken, as known from counters and from stamps
   std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
   std::uint32_t acknowledged_ = 0;                         // of it
   std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
   store_choice stores_;
-  chunk_store store_{};   // of the latest chunk
+  chunk_label next_{};   // or the latest
+  bool is_announced_ = false;
   std::span<channel_back const> backs_;   // of all readers; host_ sets them
   friend class inlet;
 };
@@ -190,7 +204,8 @@ class inlet {
 
   /// Prefetches the announcement of the next message, so that lines of several ranks travel at the same time.
   void look_ahead(bool in_lines) const {
-    __builtin_prefetch(in_lines ? static_cast<void const*>(&front_->line(taken_ & last_)) : front_);
+    if (in_lines) __builtin_prefetch(&front_->line(taken_ & last_));
+    else if (ring_) __builtin_prefetch(&header());
   }
 
   /// Copies `bytes` <= line_payload of the next line. Precondition: it has come.
@@ -217,19 +232,19 @@ class inlet {
   /// The next chunk; null while its first bytes have not come.
   std::byte const* chunk(std::size_t beginning, awaited const& m) {
     if (opened_ != m.tag && !open(m)) return nullptr;
-    return reaches(tail_ + sizeof(chunk_header) + beginning) ? ring_at_tail() + sizeof(chunk_header) : nullptr;
+    return is_ready(beginning) ? reinterpret_cast<std::byte const*>(&header() + 1) : nullptr;
   }
   /// Whether to report how long using it takes. Precondition: its beginning is there.
-  bool is_timed() { return store_of_chunk().timed; }
+  bool is_timed() const { return header().what.store.timed; }
   void took(std::size_t bytes, std::uint64_t cycles) {
-    bool const streams = store_of_chunk().streams;
+    bool const streams = header().what.store.streams;
     cost_[streams] = renewed(cost_[streams], bytes, cycles);
     back_->cost[streams].store(cost_[streams], std::memory_order_relaxed);
   }
   /// The chunk may be overwritten.
   void release(std::size_t bytes) {
     opened_ = chunk_header::gap;
-    tail_ += chunk_header::whole(bytes);
+    pass(chunk_header::whole(bytes));
     back_->taken.store(tail_, std::memory_order_release);
   }
 
@@ -237,7 +252,7 @@ class inlet {
   bool has_news(message_tag const& call) {
     std::uint64_t const stamp = stamp_of(taken_);
     if ((stamp >> 8 & 0xff) == ((taken_ + 1) & 0xff) && call.ahead(stamp >> 16) >= 0) return true;
-    chunk_header const* const next = next_chunk();
+    chunk_label const* const next = next_chunk();
     return next && call.ahead(next->tag) >= 0;
   }
 
@@ -280,35 +295,41 @@ class inlet {
     return false;
   }
 
-  chunk_store store_of_chunk() { return reinterpret_cast<chunk_header const*>(ring_at_tail())->store; }
-  std::byte const* ring_at_tail() { return ring() + tail_ % capacity_; }
-  bool reaches(std::uint64_t end) {
-    if (head_ < end) head_ = front_->put.load(std::memory_order_acquire);
-    return head_ >= end;
+  chunk_header const& header() const {
+    return *reinterpret_cast<chunk_header const*>(ring_ + (tail_ & (capacity_ - 1)));
+  }
+  // Precondition: there is a ring.
+  bool is_ready(std::size_t bytes) {
+    if (ready_ < bytes) ready_ = header().ready.load(std::memory_order_acquire);
+    return ready_ >= bytes;
+  }
+  void pass(std::size_t bytes) {
+    tail_ += bytes;
+    ready_ = 0;
   }
   // Null while there is none.
-  chunk_header const* next_chunk() {
-    while (reaches(tail_ + 1)) {
-      auto const* const next = reinterpret_cast<chunk_header const*>(ring_at_tail());
-      if (next->tag != chunk_header::gap) return next;
-      tail_ += next->bytes;
+  chunk_label const* next_chunk() {
+    if (!has_ring()) return nullptr;
+    while (is_ready(1)) {
+      chunk_label const& next = header().what;
+      if (next.tag != chunk_header::gap) return &next;
+      pass(next.bytes);
     }
     return nullptr;
   }
   bool open(awaited const& m) {
-    while (chunk_header const* const next = next_chunk()) {
+    while (chunk_label const* const next = next_chunk()) {
       if (next->tag == m.tag || m.by->hears(m.from, m.tag, next->tag)) {
         opened_ = m.tag;
         return true;
       }
-      std::size_t const bytes = next->bytes;
-      if (!reaches(tail_ + chunk_header::whole(bytes))) return false;
-      release(bytes);
+      if (!is_ready(next->bytes)) return false;
+      release(next->bytes);
     }
     return false;
   }
 
-  std::byte const* ring();
+  bool has_ring();
 
   shared_host* host_;
   channel_places* places_ = nullptr;
@@ -319,7 +340,7 @@ class inlet {
   std::uint32_t taken_ = 0;
   std::uint64_t opened_ = chunk_header::gap;   // the chunk at the tail is of this message
   outlet* reverse_ = nullptr;   // to the same rank: its reader acknowledges here
-  std::uint64_t head_ = 0, tail_ = 0, read_ = 0;
+  std::uint64_t tail_ = 0, ready_ = 0, read_ = 0;   // ready_: bytes of the chunk at the tail, as known
   std::uint32_t cost_[2]{};
   channel_back* back_ = nullptr;   // host_ sets it
 };

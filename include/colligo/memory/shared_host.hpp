@@ -277,9 +277,9 @@ inline bool inlet::read(int rank, std::byte* into, std::byte const* address, std
   back_->reading = false;
   return has_read;
 }
-inline std::byte const* inlet::ring() {
+inline bool inlet::has_ring() {
   if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
-  return ring_;
+  return ring_ != nullptr;
 }
 
 }  // namespace colligo

@@ -85,7 +85,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
   return *reinterpret_cast<channel_front*>(at(known));
 }
-// A reader needs it only when the first chunk has come: then it is there.
 [[gnu::cold]] COLLIGO_BODY std::byte* shared_host::ring_of(outlet const& end) {
   // Long vectors begin near the begin of a page, long rings in the middle of one: a load waits for an earlier store to
   // the same place of another page. 1 MiB on two ranks took 1.3 times as long.
@@ -93,11 +92,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
   bool const is_long = end.capacity_ >= 16 * page;
   std::uint64_t fresh = mine(memory_.allocate(end.capacity_ + (is_long ? page : 0)));
   if (is_long) fresh += (page + page / 2 - fresh % page) % page;
+  new (at(fresh)) chunk_header{};
   end.places_->ring.store(fresh, std::memory_order_release);
   return at(fresh);
 }
-[[gnu::cold]] COLLIGO_BODY std::byte const* shared_host::ring_of(inlet const& end) const {
-  return at(end.places_->ring.load(std::memory_order_acquire));
+COLLIGO_BODY std::byte const* shared_host::ring_of(inlet const& end) const {
+  std::uint64_t const known = end.places_->ring.load(std::memory_order_acquire);
+  return known == 0 ? nullptr : at(known);
 }
 
 // Lists name their ranks in order as a rule.

@@ -54,7 +54,6 @@ struct alignas(lines_apart) channel_back {
 
 /// Written by the writer of a channel. The lines of the channel follow, then one back for each reader.
 struct alignas(lines_apart) channel_front {
-  std::atomic<std::uint64_t> put;         ///< bytes of the ring that are filled
   std::atomic<std::uint64_t> withdrawn;   ///< up to this number, messages to be read in place may be there no more
 
   stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
@@ -65,12 +64,17 @@ struct alignas(lines_apart) channel_front {
   }
 };
 
-/// The header of a chunk, in a line of its own.
-struct alignas(cache_line) chunk_header {
-  static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // the rest of the ring is not used
-
-  std::uint64_t tag, bytes;   // of the chunk, or of the gap with this line
+struct chunk_label {
+  std::uint64_t tag, bytes;   ///< of its data, or of the gap with its header
   chunk_store store{};
+};
+
+/// In a line of its own in front of the chunk's data.
+struct alignas(cache_line) chunk_header {
+  static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // a tag: the rest of the ring is not used
+
+  std::atomic<std::uint64_t> ready;   ///< bytes that are there; 0: none, and `what` means nothing
+  chunk_label what;
 
   /// With header.
   static constexpr std::size_t whole(std::size_t bytes) {
@@ -78,13 +82,14 @@ struct alignas(cache_line) chunk_header {
   }
 };
 
-/// The place of a chunk that follows `head` bytes of a ring and must not wrap, and the head after it.
+/// The place of a chunk that follows `head` bytes of a ring and must not wrap, and the head after it. Precondition: the
+/// capacity is a power of two.
 struct ring_place {
   std::size_t at, gap;
   std::uint64_t begin, end;
 
   ring_place(std::uint64_t head, std::size_t bytes, std::size_t capacity) {
-    std::size_t const whole = chunk_header::whole(bytes), used = head % capacity;
+    std::size_t const whole = chunk_header::whole(bytes), used = head & (capacity - 1);
     bool const wraps = used + whole > capacity;
     at = wraps ? 0 : used;
     gap = wraps ? capacity - used : 0;

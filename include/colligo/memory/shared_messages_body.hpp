@@ -76,19 +76,19 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
     return true;
   }
   if (o.by == way::memory) return o.to->all_read() && send_again(o);
-  std::size_t const n = std::min(o.bytes - o.done, chunk_size());
+  std::size_t const n = std::min(o.bytes - o.done, chunk_);
   std::byte* const place = o.to->room_for(n, sent_tag(o.bytes), traffic_.in.empty());
   if (!place) return false;
   // A rank that receives nothing announces its first and last chunk in parts, so that the reader works while they are
   // copied. The reader reads the chunks between while the next one is copied, so parts would only cost flags.
   bool const waited_for = traffic_.in.empty() && (o.done == 0 || o.done + n == o.bytes);
-  std::size_t const part = waited_for ? part_size() : n;
+  std::size_t const part = waited_for ? part_ : n;
   std::uint64_t const began = o.to->is_timed() ? cycles() : 0;
   for (std::size_t at = 0; at < n; at += part) {
     o.to->copy(place + at, o.rest() + at, std::min(part, n - at));
-    if (at + part < n) o.to->put_part(n, at + part);
+    if (at + part < n) o.to->put_part(at + part);
   }
-  o.to->put(n);
+  o.to->put();
   if (o.to->is_timed()) {
     std::atomic_thread_fence(std::memory_order_seq_cst);   // short chunks may still be on their way out of the core
     o.to->took(n, cycles() - began);
@@ -121,7 +121,7 @@ COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
 COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
   if (i.by == way::ring) {
     for (std::size_t chunk; i.known != 0; i.known -= chunk) {
-      chunk = std::min(i.known, chunk_size());
+      chunk = std::min(i.known, chunk_);
       if (!i.from->chunk(chunk, message(i))) return nullptr;
       i.from->release(chunk);
     }
@@ -148,17 +148,14 @@ COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, st
   return into;
 }
 
-// Bytes, whole elements.
-COLLIGO_BODY std::size_t shared_steps::part_size() const { return std::max<std::size_t>(1, 4096 / size_) * size_; }
-
 // How much of a chunk of n bytes for a group is used at once: with nothing to send, one part after the other as they
 // come.
 COLLIGO_BODY std::size_t shared_steps::part_of(incoming const& first, std::size_t n) const {
-  return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_size()) : n;
+  return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_) : n;
 }
 // The bytes read at once from another rank's memory: whole chunks, because the next ones may come through a ring.
 COLLIGO_BODY std::size_t shared_steps::read_size() const {
-  std::size_t const chunk = chunk_size();
+  std::size_t const chunk = host_.chunk_of(size_) * size_;
   return std::max<std::size_t>(1, longest_read / chunk) * chunk;
 }
 COLLIGO_BODY void shared_steps::release(incoming& i, std::size_t n) {
@@ -184,7 +181,7 @@ COLLIGO_BODY bool shared_steps::advance(incoming* first) {
   }
   if (!all_heard) return false;
   std::size_t longest = first->bytes;
-  if (first->by != way::lines) longest = in_ring ? chunk_size() : first->what.folds() ? read_size() : longest;
+  if (first->by != way::lines) longest = in_ring ? chunk_ : first->what.folds() ? read_size() : longest;
   std::size_t const n = std::min(first->bytes - first->done, longest);
   if (blocked(*first, n)) return false;
   auto const ask = [first](std::size_t k) { first[k].from->look_ahead(first[k].by != way::ring); };

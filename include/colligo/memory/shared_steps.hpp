@@ -182,9 +182,7 @@ class shared_steps final : private listener {
   bool advance(incoming* first);
   bool send_again(outgoing& o);
   std::byte const* fetch(incoming& i, std::size_t n, std::size_t beginning);
-  std::size_t part_size() const;
   std::size_t part_of(incoming const& first, std::size_t n) const;
-  std::size_t chunk_size() const { return host_.chunk_of(size_) * size_; }   // bytes
   std::size_t read_size() const;
   void release(incoming& i, std::size_t n);
   bool hears_announcement(incoming& i);
@@ -203,6 +201,7 @@ class shared_steps final : private listener {
   shared_traffic& traffic_;
   working_vector* data_ = nullptr;
   std::size_t size_ = 1, longest_in_lines_ = 0;
+  std::size_t chunk_ = 0, part_ = 0;   // bytes, whole elements: for the messages that have been added
   int rank_;
   std::span<operand const> short_;   // a step in progress whose messages are all short, and have been sent
   std::span<operand const> listed_;  // the step in progress, if its folds wait until all of them have come

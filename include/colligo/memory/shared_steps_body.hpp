@@ -17,6 +17,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 // About so many bytes are read at once from another rank's memory: what a second-level cache keeps.
 inline constexpr std::size_t longest_read = 256 * 1024;
+// Bytes: a chunk that its reader waits for is announced in parts of about that.
+inline constexpr std::size_t part_of_chunk = 8 * 1024;
 
 inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
 
@@ -167,6 +169,8 @@ COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std:
 }
 
 COLLIGO_BODY void shared_steps::begin_added() {
+  chunk_ = host_.chunk_of(size_) * size_;
+  part_ = std::max<std::size_t>(1, part_of_chunk / size_) * size_;
   form_groups();
   for (incoming& i : traffic_.in) guard(i);
   // A rank that only sends and has a core should copy, because its readers combine meanwhile.
