@@ -4,7 +4,7 @@
 /// MPI_Sendrecv, other steps are non-blocking. No allocation and no MPI object per call once a communicator is warm.
 #pragma once
 
-// Not the C++ bindings, which MPI 3.0 removed and Boost.MPI leaves out too: they take a quarter of a compiled unit's time.
+// Without the C++ bindings, which MPI 3.0 removed and Boost.MPI leaves out too: a third of a second in every unit.
 #if !defined(OMPI_SKIP_MPICXX)
 #define OMPI_SKIP_MPICXX
 #endif
