@@ -10,6 +10,9 @@
 #include "environment.hpp"
 #include "plan/draw.hpp"
 #include "progress.hpp"
+#if !defined(COLLIGO_REST_APART)
+#include "compiled_rest.hpp"
+#endif
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -19,16 +22,6 @@ template struct adapting<void>;
 template struct explaining<void>;
 template struct predicting<void>;
 template struct sums_of_environment<void>;
-template block_sum sum_of_block<float>(std::size_t n, int levels, float const* x);
-template block_sum sum_of_block<double>(std::size_t n, int levels, double const* x);
-template block_sum sum_of_block<float>(std::size_t n, int levels, float const* a, float const* b);
-template block_sum sum_of_block<double>(std::size_t n, int levels, double const* a, double const* b);
-template struct sums_by_exponent<float>;
-template struct sums_by_exponent<double>;
-template struct products_by_exponent<float>;
-template struct products_by_exponent<double>;
-template void add_to<float>(bins its, std::size_t n, float const* x);
-template void add_to<double>(bins its, std::size_t n, double const* x);
 template void run_ranks<void>(int p, void (*f)(void* context, thread_communicator& comm), void* context);
 
 }  // namespace colligo

@@ -11,6 +11,9 @@
 #include "engine/kept_plans.hpp"
 #include "record.hpp"
 #include "request.hpp"
+#if !defined(COLLIGO_REST_APART)
+#include "compiled_algorithms.hpp"
+#endif
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -29,10 +32,4 @@ template void find_out<left_open::levels>(port_base& port, collective c, topolog
 template owned_running prepare_call<void>(endpoint& port, call const& its, choice const& by,
                                           owner<owned_by_request> owned, bool persistent);
 
-policy_table const& compiled_policies(collective what) {
-  return for_collective(what, []<collective C>() -> policy_table const& { return policies_for<C>; });
-}
-
 }  // namespace colligo
-
-template colligo::chosen_algorithm colligo::choose<void>(collective what, situation const& s);

@@ -29,6 +29,13 @@
 #define COLLIGO_HAS_BODIES 0
 #endif
 
+/// Bodies that the compiled library may have in a unit of its own (compiled_rest.hpp).
+#if !defined(COLLIGO_COMPILED) || defined(COLLIGO_REST) || (defined(COLLIGO_BODIES) && !defined(COLLIGO_REST_APART))
+#define COLLIGO_HAS_REST 1
+#else
+#define COLLIGO_HAS_REST 0
+#endif
+
 /// The specifier of functions that are no templates.
 #if defined(COLLIGO_COMPILED)
 #define COLLIGO_BODY

@@ -10,8 +10,9 @@
 #include "../engine/checked.hpp"
 #include "../threads/threads.hpp"
 #if __has_include(<mpi.h>)
-#include "../messages/mpi.hpp"
 #if __has_include(<boost/mpi/communicator.hpp>) && !defined(COLLIGO_WITHOUT_BOOST_MPI) && defined(__cpp_rtti)
 #include "../messages/boost_mpi.hpp"
+#else
+#include "../messages/mpi.hpp"
 #endif
 #endif

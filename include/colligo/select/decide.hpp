@@ -51,13 +51,13 @@ class port_base;
 struct kept_with_port;
 struct file_setting;
 
-#if COLLIGO_HAS_BODIES
-template <collective C>
-policy_table const& policy_table_of() { return policies_for<C>; }
-#else
-policy_table const& compiled_policies(collective what);
+#if defined(COLLIGO_COMPILED)
+policy_table const& compiled_policies(collective what);   // compiled_algorithms.hpp
 template <collective C>
 policy_table const& policy_table_of() { return compiled_policies(C); }
+#else
+template <collective C>
+policy_table const& policy_table_of() { return policies_for<C>; }
 #endif
 /// Called only if the latest choice does not fit.
 using policies_of_collective = policy_table const& (*)();
@@ -139,10 +139,10 @@ choice pinned(Tag const& tag) {
     inner.over = Tag::over;
     return inner;
   } else if constexpr (in_catalogue<Tag>) {
-#if COLLIGO_HAS_BODIES
-    return {erased_policy_for<C, Tag>, tag, transport_of(tag)};
-#else
+#if defined(COLLIGO_COMPILED)
     return {*compiled_policies(C)[place_in_catalogue<Tag>::value], tag, transport_of(tag)};
+#else
+    return {erased_policy_for<C, Tag>, tag, transport_of(tag)};
 #endif
   } else {
     return {erased_policy_for<C, Tag, T, Op>, tag, transport_of(tag)};

@@ -114,7 +114,7 @@ auto adapting<Lazy>::new_class(port_base& port, call const& its, policy_table co
     if (!is_known && made->candidates.size() < size_class::most)
       made->candidates.push_back(bound(one, policies, decided_by::tried));
   };
-  add(choose(its.what, s));
+  add(policies.choose(s));
   bool const stays = s.stable && !s.exact && combines(its.what);
   if (stays && its.what == collective::all_reduce) add(recursive_doubling{}), add(halving_doubling{});
   if (!stays && port.size() > 1) {

@@ -167,6 +167,6 @@ inline constexpr bool exact<std::plus<binned_sum<T, K>>, binned_sum<T, K>> = tru
 
 }  // namespace colligo
 
-#if COLLIGO_HAS_BODIES
+#if COLLIGO_HAS_REST
 #include "binning_body.hpp"
 #endif

@@ -156,6 +156,6 @@ class adder {
 
 }  // namespace colligo
 
-#if COLLIGO_HAS_BODIES
+#if COLLIGO_HAS_REST
 #include "block_sums_body.hpp"
 #endif

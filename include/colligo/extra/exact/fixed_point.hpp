@@ -119,6 +119,6 @@ class fixed_point {
 
 }  // namespace colligo
 
-#if COLLIGO_HAS_BODIES
+#if COLLIGO_HAS_REST
 #include "fixed_point_body.hpp"
 #endif

@@ -62,6 +62,6 @@ double variance_of(natural const& squares, natural const& sum, int exponent, std
 
 }  // namespace colligo
 
-#if COLLIGO_HAS_BODIES
+#if COLLIGO_HAS_REST
 #include "natural_body.hpp"
 #endif

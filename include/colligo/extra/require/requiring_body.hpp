@@ -85,7 +85,7 @@ struct requiring<Lazy>::search {
   }
 
   std::optional<choice> best(situation const& s) const {
-    choice const first = bound(choose(its.what, s), policies, decided_by::required);
+    choice const first = bound(policies.choose(s), policies, decided_by::required);
     bool const is_possible = first.policy->over == transport::best && why_not(port, its, first).why.empty();
     if (is_possible && first.policy->run && has(first)) return first;
     for (candidate one : candidates_for<>(port, its, policies, s.network)) {

@@ -31,6 +31,6 @@ void write_timeline(std::ostream& out, std::span<trace_log const> logs);
 
 }  // namespace colligo
 
-#if COLLIGO_HAS_BODIES
+#if COLLIGO_HAS_REST
 #include "trace_file_body.hpp"
 #endif
