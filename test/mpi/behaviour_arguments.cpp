@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <boost/mpi/intercommunicator.hpp>
+#include <colligo/all_gatherv.hpp>
 
 #include <cstdlib>
 #include <functional>
@@ -106,6 +107,18 @@ BOOST_AUTO_TEST_CASE(a_root_out_of_range_is_refused) {
     auto const one_value = [&] { colligo::reduce(world, 1, std::plus<>{}, root, colligo::binary_tree{}); };
     refuses<colligo::argument_error>(world, one_value, "reduce", words);
   }
+}
+
+// On three ranks the sum, modulo 2^64, is what the output holds, and the rank's own count is right.
+BOOST_AUTO_TEST_CASE(counts_whose_sum_is_too_large_are_refused) {
+  communicator const world;
+  if (world.size() < 3) return;
+  vectors v;
+  std::vector<std::size_t> counts(static_cast<std::size_t>(world.size()), std::size_t{1} << 63);
+  counts[static_cast<std::size_t>(world.rank())] = n;
+  for (int twice = 0; twice < 2; ++twice)
+    refuses<colligo::argument_error>(world, [&] { colligo::all_gatherv(world, v.in, v.out, counts); }, "all_gatherv",
+                                     {"sum of the counts"});
 }
 
 BOOST_AUTO_TEST_CASE(input_and_output_that_overlap_are_refused_and_neighbours_are_not) {

@@ -2,7 +2,10 @@
 // What the library keeps with a communicator: nothing of the user's is run, little memory, given back when all have
 // left.
 #define BOOST_TEST_NO_MAIN
+#include <dirent.h>
 #include <mpi.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 
@@ -347,6 +350,53 @@ BOOST_AUTO_TEST_CASE(the_arena_gives_each_part_once_and_returns_what_is_free) {
   BOOST_TEST(mine.used() == used);
   BOOST_TEST(mine.reserved() <= mine.used() + (std::size_t{5} << 20));
   BOOST_TEST(mine.allocate(std::size_t{1} << 40) == 0u);
+}
+
+// A rank that waits looks whether the others' processes are there.
+BOOST_AUTO_TEST_CASE(communicators_share_what_they_know_of_processes) {
+  auto const files = [] {
+    DIR* const all = opendir("/proc/self/fd");
+    int n = 0;
+    while (readdir(all)) ++n;
+    closedir(all);
+    return n;
+  };
+  std::array<MPI_Comm, 5> comms;
+  int before = 0;
+  for (MPI_Comm& comm : comms) {
+    comm = duplicate_of_world();
+    BOOST_TEST(adds_up(comm));
+    if (rank_in_world() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    BOOST_TEST(adds_up(comm));
+    if (before == 0) before = files();
+  }
+  BOOST_TEST(files() < before + size_of_world());   // one for each other rank at most
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
+
+// It would receive messages that are its parent's.
+BOOST_AUTO_TEST_CASE(a_child_of_fork_leaves_messages_to_its_parent) {
+  int const me = rank_in_world(), p = size_of_world();
+  MPI_Comm comm = duplicate_of_world();
+  BOOST_TEST(adds_up(comm));
+  int token = 5, came = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Send(&token, 1, MPI_INT, (me + 1) % p, 5, MPI_COMM_WORLD);   // so short that it does not wait
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  if (pid_t const child = fork(); child == 0) {
+    MPI_Comm_free(&comm);
+    _exit(0);
+  } else {
+    waitpid(child, nullptr, 0);
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(&token, 1, MPI_INT, (me + p - 1) % p, 5, MPI_COMM_WORLD, &request);
+  auto const began = std::chrono::steady_clock::now();
+  while (!came && std::chrono::steady_clock::now() - began < std::chrono::seconds(5))
+    MPI_Test(&request, &came, MPI_STATUS_IGNORE);
+  BOOST_REQUIRE(came);
+  BOOST_TEST(adds_up(comm));
+  MPI_Comm_free(&comm);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -32,11 +32,14 @@ class arena {
     std::uint64_t at;    ///< bytes from the begin of the file, a multiple of lines_apart; never 0
     std::size_t bytes;
   };
+  static constexpr int not_opened = -2;
   /// Another process's file.
   struct peer {
     std::uint64_t cookie = 0;
     std::byte* begin = nullptr;   ///< null: mapping failed
     bool readable = false;        ///< process_vm_readv can read the rest of its memory
+    pid_t process = 0;
+    int handle = not_opened;      ///< of the process, once it is looked at
   };
 
   /// This process's file, made on first use; null if the system refuses it.
@@ -57,6 +60,8 @@ class arena {
 
   /// The file at this address; the first call maps it.
   peer map(arena_address const& at);
+  /// Whether the process whose file begins there has ended. Precondition: another one's, mapped.
+  bool has_ended(std::byte const* begin);
 
   /// Bytes that are allocated, and bytes that are backed by memory.
   std::size_t used() const;

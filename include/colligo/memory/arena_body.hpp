@@ -4,10 +4,13 @@
 #pragma once
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -218,7 +221,18 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
   iovec const here{&seen, sizeof seen}, there{reinterpret_cast<void*>(at.begin), sizeof seen};
   bool const readable =
       process_vm_readv(static_cast<pid_t>(at.process), &here, 1, &there, 1, 0) == sizeof seen && seen == at.cookie;
-  return *peers_.insert(known, {at.cookie, static_cast<std::byte*>(begin), readable});
+  return *peers_.insert(known, {at.cookie, static_cast<std::byte*>(begin), readable, at.process});
+}
+
+// A handle stays with the process, whose number may be used again. One for all communicators: each takes a file
+// descriptor, of which a process may have few.
+[[gnu::cold]] COLLIGO_BODY bool arena::has_ended(std::byte const* begin) {
+  std::lock_guard const lock(mutex_);
+  peer& its = peers_[place_of(peers_, [&](peer const& p) { return p.begin == begin; })];
+  if (its.handle == not_opened) its.handle = static_cast<int>(syscall(SYS_pidfd_open, its.process, 0));
+  if (its.handle < 0) return kill(its.process, 0) != 0 && errno == ESRCH;
+  pollfd ended{its.handle, POLLIN, 0};
+  return poll(&ended, 1, 0) == 1;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::size_t arena::used() const {

@@ -142,13 +142,11 @@ class mpi_shared final : public host_memory {
     std::int32_t reads;                ///< may read the memory of all ranks of its host
     cpu_set_t cores;                   ///< that it may run on
   };
-  static constexpr int not_opened = -2;
   struct neighbour {
     int rank;
     pid_t process;
     std::byte* memory;
     std::uint64_t segment = 0;
-    int handle = not_opened;   // of the process, once it is looked at
   };
 
   head& head_of(neighbour const& n) const { return *reinterpret_cast<head*>(n.memory + n.segment); }

@@ -3,18 +3,14 @@
 /// The bodies of mpi_shared.hpp.
 #pragma once
 
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -256,8 +252,6 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 
 // Other ranks may still read there: a rank's messages may be in progress when it frees the communicator.
 [[gnu::cold]] COLLIGO_BODY mpi_shared::~mpi_shared() {
-  for (neighbour const& n : neighbours_)
-    if (n.handle >= 0) close(n.handle);
   if (!is_open_) {
     for (arena::part const& p : parts_) arena_.free(p);
     return;
@@ -343,13 +337,9 @@ COLLIGO_BODY bool mpi_shared::read(void* self, int from, std::byte* into, std::b
   return true;
 }
 
-// Whether a rank's process has ended. A handle stays with the process, whose number may be used again.
 [[gnu::cold]] COLLIGO_BODY bool mpi_shared::gone(void* self, int place) {
-  neighbour& its = static_cast<mpi_shared*>(self)->neighbours_[static_cast<std::size_t>(place)];
-  if (its.handle == not_opened) its.handle = static_cast<int>(syscall(SYS_pidfd_open, its.process, 0));
-  if (its.handle < 0) return kill(its.process, 0) != 0 && errno == ESRCH;
-  pollfd ended{its.handle, POLLIN, 0};
-  return poll(&ended, 1, 0) == 1;
+  auto& me = *static_cast<mpi_shared*>(self);
+  return me.arena_.has_ended(me.neighbours_[static_cast<std::size_t>(place)].memory);
 }
 
 COLLIGO_BODY void mpi_shared::wait(void* self) {

@@ -157,8 +157,8 @@ struct refused {
 [[noreturn]] void refuse_count(refused const& its, std::string const& count);
 // Also throws: the call has ended with this error.
 [[noreturn]] void refuse_empty_container(endpoint const& port, char const* said);
-/// Sets the number and lengths of the port's offsets, which are new (kept_plans.hpp).
-void number_blocks(endpoint& port, blocks const& its);
+/// Sets the number and lengths of the port's offsets, which are new (kept_plans.hpp), unless their sum is too large.
+void number_blocks(refused const& its, blocks const& vector);
 /// Reports a request that can not be made because of the exception that is being handled: ranks that start theirs wait
 /// for it.
 void refuse_request(refused const& its);
@@ -382,7 +382,7 @@ class door {
     return end;
   }
   blocks numbered(blocks const& its) const {
-    if (port_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(port_, its);
+    if (port_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(its_refused(), its);
     return its;
   }
 

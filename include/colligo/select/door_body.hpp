@@ -36,8 +36,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
                                  *said ? " (" : "", said, *said ? ")" : ""}));
 }
 
-COLLIGO_BODY void number_blocks(endpoint& port, blocks const& its) {
-  distributions_of_port::number(port_at(port), its);
+COLLIGO_BODY void number_blocks(refused const& its, blocks const& vector) {
+  for (std::size_t i = 1; i < offsets_of(its.what, vector.parts); ++i)
+    if (vector.offsets[i] < vector.offsets[i - 1])
+      refuse_because(its, "the sum of the counts is larger than any vector");
+  distributions_of_port::number(port_at(its.port), vector);
 }
 
 [[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& its) {
