@@ -14,10 +14,12 @@
 #include <colligo/trees.hpp>   // COLLIGO_TREE and its like
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <simgrid/s4u/Actor.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #define COLLIGO_BENCH_SIMULATED
 
@@ -64,6 +66,25 @@ inline bool take(colligo::collective what, std::string const& name) {
 inline void take_together(colligo::collective what, std::string const& name) {
   MPI_Barrier(MPI_COMM_WORLD);
   take(what, name);
+}
+
+/// A scan rank by rank, to compare results with: in SimGrid's own every rank sends to all higher ones at once, which
+/// takes many minutes to simulate on 512 shuffled ranks.
+inline void scan_in_turn(bool inclusive, void const* in, void* out, int count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm) {
+  int rank = 0, p = 0, size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &p);
+  MPI_Type_size(type, &size);
+  auto const bytes = static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
+  std::vector<char> below(bytes), with_own(bytes);
+  std::memcpy(with_own.data(), in, bytes);
+  if (rank > 0) {
+    MPI_Recv(below.data(), count, type, rank - 1, 0, comm, MPI_STATUS_IGNORE);
+    MPI_Reduce_local(below.data(), with_own.data(), count, type, op);
+  }
+  if (rank + 1 < p) MPI_Send(with_own.data(), count, type, rank + 1, 0, comm);
+  std::memcpy(out, (inclusive ? with_own : below).data(), bytes);
 }
 
 /// All ranks leave at the same simulated time: a multiple of half a second that lies beyond the end of the call in

@@ -93,10 +93,14 @@ class contest_of final : public named_contest {
       std::vector<T> expected(asked.out.begin(), asked.out.end());
 #ifdef COLLIGO_BENCH_SIMULATED
       simulated::take_together(Definition::what, simulated::reference);
-#endif
-      mpi({asked.in, expected, asked.root});
-#ifdef COLLIGO_BENCH_SIMULATED
+      constexpr bool inclusive = Definition::what == colligo::collective::scan;
+      if constexpr (inclusive || Definition::what == colligo::collective::exclusive_scan)
+        definition_.mpi(arguments<T>{asked.in, expected, asked.root},
+                        [](auto, auto, auto, auto... all) { simulated::scan_in_turn(inclusive, all...); });
+      else mpi({asked.in, expected, asked.root});
       MPI_Barrier(MPI_COMM_WORLD);
+#else
+      mpi({asked.in, expected, asked.root});
 #endif
       // What an earlier call left must not pass.
       if (!Definition::in_place) std::memset(static_cast<void*>(asked.out.data()), 0xA5, asked.out.size_bytes());
