@@ -662,6 +662,22 @@ struct told_pages {
 };
 }  // namespace
 
+TEST_CASE("a rank that waits copies its own block meanwhile") {
+  constexpr int n = 5000;
+  std::vector<int> all(2 * n);
+  std::atomic<bool> is_there = false;
+  REQUIRE_NOTHROW(run_threads(2, [&](thread_communicator& comm) {
+    std::vector<int> mine(n);
+    std::iota(mine.begin(), mine.end(), 1 + comm.rank() * n);
+    if (comm.rank() == 1)
+      for (int i = 0; i < 20'000 && !is_there; ++i, usleep(500)) is_there = std::atomic_ref(all[n - 1]).load() == n;
+    colligo::gather(comm, mine, std::span(all).first(comm.rank() == 0 ? 2 * n : 0), 0, over_shared_memory{linear{}});
+  }));
+  CHECK(is_there);
+  for (int i = 0; i < 2 * n; ++i)
+    if (all[static_cast<std::size_t>(i)] != i + 1) FAIL_CHECK(i);
+}
+
 TEST_CASE("a message one way announces its first and its last chunk in parts, and those between as a whole") {
   static constexpr std::size_t chunk = 4, chunks = 5, words = told_pages::page / 8;   // pages, but for the last
   static std::atomic<std::size_t> combined;   // pages, by the reader

@@ -72,6 +72,8 @@ class written_ranges {
 
 inline constexpr std::size_t cached_stretch = 8192;   // bytes that stay in a first-level cache
 
+inline constexpr std::size_t copied_at_once = 4096;   // bytes: what is awaited may come meanwhile
+
 /// Several ranks' contributions to one range: rank and values of each, from the lowest rank to the highest.
 struct contribution {
   int rank;
@@ -217,6 +219,14 @@ class working_vector {
     if (!written_.contain(common(in_.covers, out_.covers))) copy_rest();
   }
 
+  /// For a rank that waits: does a part of what complete() will do. False if that is done, or not yet certain.
+  bool complete_some() {
+    range const both = common(in_.covers, out_.covers);
+    if (combines(what()) || its_.output_is_free || of().objects || written_.contain(both)) return false;
+    copy_some(both);
+    return true;
+  }
+
   /// Forgets all writes.
   void begin_again() {
     written_ = written_ranges(in_.data == out_.data ? out_.covers : range{});
@@ -269,21 +279,32 @@ class working_vector {
 
   std::byte* out_at(range const& r) const { return at(r.first < beyond_.covers.first ? out_ : beyond_, r); }
 
+  // What of `both` has not been written, from `first` up to the next range that has.
+  range unwritten(std::size_t first, range const& both) const {
+    range rest{first, both.last};
+    for (range const part : written_)
+      if (part.first <= first && first < part.last) rest.first = std::min(part.last, both.last);
+    for (range const part : written_)
+      if (rest.first < part.first) rest.last = std::min(rest.last, part.first);
+    return rest;
+  }
+  void take_over(range const& r) {
+    try {
+      of().copy(at(in_, r), r.size(), out_at(r));
+    } catch (...) {   // of an element that is no bytes
+      fail(std::current_exception());
+    }
+  }
   [[gnu::noinline]] void copy_rest() {
     range const both = common(in_.covers, out_.covers);
-    for (std::size_t first = both.first; first < both.last;) {
-      range next{both.last, both.last};   // the next interval that is written
-      for (range const part : written_)
-        if (first < part.last && part.first < next.first) next = part;
-      try {
-        if (first < next.first)
-          of().copy(at(in_, {first, next.first}), next.first - first, out_at({first, next.first}));
-      } catch (...) {   // of an element that is no bytes
-        fail(std::current_exception());
-      }
-      first = next.last;
-    }
+    for (range r = unwritten(both.first, both); !r.empty(); r = unwritten(r.last, both)) take_over(r);
     written_ = written_ranges(both);
+  }
+  [[gnu::noinline]] void copy_some(range const& both) {
+    range r = unwritten(both.first, both);
+    r.last = std::min(r.last, r.first + std::max<std::size_t>(1, copied_at_once / of().size));
+    take_over(r);
+    if (!written_.add(r)) copy_rest();
   }
 
   call const& its_;

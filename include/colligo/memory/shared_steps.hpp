@@ -99,6 +99,7 @@ class shared_steps final : private listener {
   /// Called between two polls of another wait. Throws if this call can no longer complete: mismatch_error,
   /// failed_elsewhere, rank_lost.
   void wait(unsigned& polls) {
+    if (polls == 0 && data_->complete_some()) return;
     if (host_.wait(polls)) [[unlikely]] look_around(nullptr);
   }
 
@@ -154,6 +155,7 @@ class shared_steps final : private listener {
   awaited message(incoming const& i) { return message(i.what.peer, i.bytes); }
   COLLIGO_BODY bool hears(int from, std::uint64_t expected, std::uint64_t tag) override;
   void wait_for(awaited const& m, inlet& from, unsigned& polls) {
+    if (polls == 0 && data_->complete_some()) return;
     if (host_.wait(polls)) [[unlikely]] {
       lone const alone{m, from};
       look_around(&alone);
