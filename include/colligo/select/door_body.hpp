@@ -3,6 +3,8 @@
 /// The bodies of door.hpp: refusals.
 #pragma once
 
+#include <algorithm>
+
 #include "../core/strings.hpp"
 #include "../engine/kept_plans.hpp"
 #include "../engine/port.hpp"
@@ -37,9 +39,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 COLLIGO_BODY void number_blocks(refused const& its, blocks const& vector) {
-  for (std::size_t i = 1; i < offsets_of(its.what, vector.parts); ++i)
-    if (vector.offsets[i] < vector.offsets[i - 1])
-      refuse_because(its, "the sum of the counts is larger than any vector");
+  auto const& ends = its.port.offsets;
+  if (!std::is_sorted(ends.begin(), ends.end()))
+    refuse_because(its, "the sum of the counts is larger than any vector");
   distributions_of_port::number(port_at(its.port), vector);
 }
 
