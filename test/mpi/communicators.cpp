@@ -399,4 +399,28 @@ BOOST_AUTO_TEST_CASE(a_child_of_fork_leaves_messages_to_its_parent) {
   MPI_Comm_free(&comm);
 }
 
+BOOST_AUTO_TEST_CASE(a_child_of_fork_leaves_requests_to_its_parent) {
+  int const p = size_of_world();
+  MPI_Comm comm = duplicate_of_world();
+  for (char const* const way : {"ring@shared_memory", "ring@messages", "vendor"}) {
+    std::vector<double> const in(100'000, 1);
+    std::vector<double> out(in.size());
+    BOOST_TEST(adds_up(comm));
+    request sum = iall_reduce(mpi_communicator{comm}, in, out, std::plus<>{}, named(way));
+    pid_t const child = fork();
+    if (child == 0) {
+      alarm(5);
+      sum = {};
+      _exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    BOOST_TEST(status == 0, way);
+    MPI_Barrier(MPI_COMM_WORLD);
+    sum.wait();
+    BOOST_TEST(std::all_of(out.begin(), out.end(), [p](double x) { return x == p; }), way);
+  }
+  MPI_Comm_free(&comm);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

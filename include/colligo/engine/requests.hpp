@@ -4,6 +4,8 @@
 /// rank tests one, waits for one, or makes a blocking call.
 #pragma once
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -122,6 +124,7 @@ class requests_of_rank {
   bool advance();
 
   std::recursive_mutex mutex_;
+  pid_t const process_ = getpid();
   std::atomic<bool> shared_ = false;
   std::atomic<int> count_ = 0;
   std::size_t made_ = 0;

@@ -116,7 +116,9 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, choic
   return {};
 }
 
+// A child of fork() can not complete its parent's requests, but would take the messages.
 COLLIGO_BODY void running::end_silently() noexcept try {
+  if (active_ && getpid() != all_.process_) all_.end();
   while (active_) wait();
 } catch (...) {   // there is no one to report it to
   if (in_progress()) std::terminate();   // a functor destroys its own request while it runs

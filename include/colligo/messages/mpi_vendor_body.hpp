@@ -98,16 +98,6 @@ class vendor_call : public moving_step {
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY vendor_call::~vendor_call() {
-  int finalised = 0;
-  MPI_Finalized(&finalised);
-  if (finalised) return;
-  for (MPI_Request& r : requests_)
-    if (r != MPI_REQUEST_NULL) MPI_Request_free(&r);
-  if (made_op_) MPI_Op_free(&op_);
-  if (made_type_) MPI_Type_free(&type_);
-}
-
 [[gnu::cold]] COLLIGO_BODY int vendor_call::key() {
   static int const made = [] {
     int k = MPI_KEYVAL_INVALID;
@@ -157,6 +147,17 @@ inline constexpr bool mpi_has_persistent = true;
 #define COLLIGO_MPI(name, i_name) "MPI_" #name, MPI_##name, MPI_I##i_name, nullptr
 inline constexpr bool mpi_has_persistent = false;
 #endif
+
+[[gnu::cold]] COLLIGO_BODY vendor_call::~vendor_call() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (finalised) return;
+  if (how_ == manner::persistent && mpi_has_persistent)   // others are complete, or those of a parent process
+    for (MPI_Request& r : requests_)
+      if (r != MPI_REQUEST_NULL) MPI_Request_free(&r);
+  if (made_op_) MPI_Op_free(&op_);
+  if (made_type_) MPI_Type_free(&type_);
+}
 
 template <class Run>
 void vendor_call::memberwise(Run run) const {
