@@ -24,7 +24,7 @@
 #include <colligo/messages/mpi_shared.hpp>
 #include <colligo/record.hpp>
 #include <colligo/select/choose.hpp>
-#include <colligo/select/nest_of_domains.hpp>
+#include <colligo/select/kept_choices.hpp>
 
 #include <algorithm>
 #include <array>

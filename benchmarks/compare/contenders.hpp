@@ -143,7 +143,7 @@ class contest_of final : public named_contest {
     try {
       // Resolved once, so that what is timed is the algorithm and not the look-up of its name. Where it does not apply
       // it says so when it is called.
-      add_ours(colligo::detail::parse<>(colligo::detail::policy_table_of<Definition::what>(), name, ""));
+      add_ours(colligo::detail::parse(colligo::detail::policy_table_of<Definition::what>(), name, ""));
     } catch (colligo::algorithm_error const& e) {
       throw agreed_error(fmt::format("--algorithms: {}\nknown here are: all or {}", e.what(), known_here()));
     }

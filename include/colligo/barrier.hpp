@@ -22,16 +22,12 @@ struct calls<collective::barrier> {
   template <made How, communicator Comm, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Algorithm const& algorithm = {}) {
     door<collective::barrier, Comm> const its(comm);
-    blocks const all = its.vector_of(2);
     std::array<std::byte, 2> here{};
-    auto const accept = [&](std::span<std::byte> signals) {
-      return its.accept(all, std::span<std::byte const>(signals), all.whole, signals, all.whole);
-    };
     if constexpr (How == made::at_once) {
-      return accept(here).template make<How>(no_functor{}, algorithm);
+      return its.accept_whole(std::span<std::byte>(here)).template make<How>(no_functor{}, algorithm);
     } else {
-      auto owned = accept(here).template own<How, owned_signals>();
-      auto accepted = accept(owned->signals);
+      auto owned = its.accept_whole(std::span<std::byte>(here)).template own<How, owned_signals>();
+      auto accepted = its.accept_whole(std::span<std::byte>(owned->signals));
       return accepted.template make_owning<How, no_functor>(std::move(owned), algorithm);
     }
   }

@@ -20,8 +20,7 @@ auto accept_broadcast(Comm const& comm, R& both, int root) {
   door<collective::broadcast, Comm> const its(comm, root);
   std::span<T> const to(both);
   std::span<T const> const from = its.at(root) ? to : std::span<T>{};
-  blocks const all = its.vector_of(to.size());
-  return its.accept(all, from, {0, from.size()}, to, all.whole, root);
+  return its.accept_whole(from, to, root);
 }
 
 template <>

@@ -21,7 +21,6 @@ template struct summing_in_any_order<void>;
 template struct adapting<void>;
 template struct explaining<void>;
 template struct predicting<void>;
-template struct sums_of_environment<void>;
 template void run_ranks<void>(int p, void (*f)(void* context, thread_communicator& comm), void* context);
 
 }  // namespace colligo

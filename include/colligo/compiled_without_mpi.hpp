@@ -17,19 +17,11 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-template choice parse<void>(policy_table const& policies, std::string_view whole, std::string const& where);
-template choice const& by_rules<void>(endpoint& port, call const& its, policies_of_collective policies);
 template choice const& by_name<void>(endpoint& port, call const& its, std::string_view name,
                                      policies_of_collective policies);
-template choice as_chosen<void>(endpoint& port, call const& its, choice const& chosen, policies_of_collective policies);
-template void run_call<void>(endpoint& port, call const& its, choice const& by);
-template void run_by_rules<void>(endpoint& port, call const& its, policies_of_collective policies);
 template bool const plans_are_kept<void>;
-template std::vector<int> hosts_of<void>(endpoint const& port);
 template void find_out<left_open::trees>(port_base& port, collective c, topology& known);
 template void find_out<left_open::hosts>(port_base& port, collective c, topology& known);
 template void find_out<left_open::levels>(port_base& port, collective c, topology& known);
-template owned_running prepare_call<void>(endpoint& port, call const& its, choice const& by,
-                                          owner<owned_by_request> owned, bool persistent);
 
 }  // namespace colligo

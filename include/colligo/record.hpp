@@ -20,7 +20,7 @@ auto steps_by_policy(Algorithm const& algorithm, collective what, int p, int roo
   require_ranks_and_root(what, p, root);
   auto const by = [&]() -> choice {
     if constexpr (std::is_same_v<Algorithm, named>)
-      return parse<>(policies_of(what)(), algorithm.text(), std::string(name_of(what)) + ": ");
+      return parse(policies_of(what)(), algorithm.text(), std::string(name_of(what)) + ": ");
     else return algorithm;
   }();
   return [by, what, p, root](int rank, blocks const& vector) {

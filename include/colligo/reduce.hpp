@@ -23,18 +23,14 @@ struct calls<collective::reduce> {
     } else {
       to = {};
     }
-    blocks const all = its.vector_of(from.size());
-    return its.accept(all, from, all.whole, to, {0, to.size()}, root)
-        .template make<How>(std::forward<Op>(op), algorithm);
+    return its.accept_whole(from, to, root).template make<How>(std::forward<Op>(op), algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, functor_in_place<Both> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
     door<collective::reduce, Comm> const its(comm, root);
     auto const from = span_for<Op>(both), to = its.at(root) ? from : from.first(0);
-    blocks const all = its.vector_of(from.size());
-    return its.accept(all, std::span<element_in_place<Both> const>(from), all.whole, to, {0, to.size()}, root)
-        .template make<How>(std::forward<Op>(op), algorithm);
+    return its.accept_whole(constant(from), to, root).template make<How>(std::forward<Op>(op), algorithm);
   }
 };
 

@@ -48,7 +48,7 @@ struct calls<collective::exclusive_scan> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, T const& init, Op&& op, Algorithm const& algorithm = {}) {
     auto const to = span_for<Op>(both);
-    return make_with_init<How>(accept_elementwise(door<what, Comm>(comm), to), to,
+    return make_with_init<How>(door<what, Comm>(comm).accept_whole(to), to,
                                static_cast<typename decltype(to)::value_type>(init), std::forward<Op>(op), algorithm);
   }
 
@@ -160,9 +160,7 @@ template <communicator Comm, class T, class Op = detail::overloaded<T>, algorith
   requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
 T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result{};
-  auto const out = detail::one(result);
-  detail::door<collective::exclusive_scan, Comm> const door(comm);
-  auto its = detail::accept_elementwise(door, detail::one(value), out);
+  auto its = detail::door<collective::exclusive_scan, Comm>(comm).accept_whole(detail::one(value), detail::one(result));
   its.make(op, algorithm);
   return its.port.rank() == 0 ? T{} : result;
 }

@@ -7,7 +7,7 @@
 #include <colligo/explain.hpp>
 #include <colligo/plan/association.hpp>
 #include <colligo/select/choose.hpp>
-#include <colligo/select/nest_of_domains.hpp>
+#include <colligo/select/kept_choices.hpp>
 
 #include <algorithm>
 #include <array>

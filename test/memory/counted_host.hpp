@@ -58,7 +58,7 @@ class host {
   }
 
   /// All that a call takes of a rank before its first message, of doubles.
-  void prepare(collective what, any_algorithm const& by, topology const& known, std::size_t n) {
+  void prepare(collective what, chosen_algorithm const& by, topology const& known, std::size_t n) {
     int const p = static_cast<int>(ranks_.size());
     detail::row<operand> list;
     detail::rank_plan plan;

@@ -139,7 +139,7 @@ inline void (*explain_call)(port_base& port, call const& its, choice const& by) 
 /// Exact sums of floating point numbers, for COLLIGO_SUM: calls of ports with the bit `exactness`.
 struct exact_summing {
   /// The call on the elements that travel, by which the algorithm is chosen; the same call if it is no such sum.
-  call (*on_the_way)(port_base& port, call const& its);
+  call (*as_exact)(port_base& port, call const& its);
   /// It is such a sum, and the library chooses its algorithm.
   bool (*holds_for)(port_base& port, call const& its, choice const& by);
   /// Makes the call by `run`, which gets sums instead of numbers.

@@ -8,7 +8,6 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,13 +31,13 @@ class recorder {
   COLLIGO_CONSTEXPR void operator()(Operands... operands) { (*this)(std::array{operand(operands)...}); }
   template <operand_list List>
   COLLIGO_CONSTEXPR void operator()(List const& list) {
-    schedule::step said;
+    schedule::step kept;
     for (std::size_t i = 0; i < list.size(); ++i) {
       operand const o = list[i];
       if (o.moves()) recorded_.moves.push_back({recorded_.steps.size(), o});
-      else if (!o.vanishes()) said.push_back(o);
+      else if (!o.vanishes()) kept.push_back(o);
     }
-    if (!said.empty()) recorded_.steps.push_back(std::move(said));
+    if (!kept.empty()) recorded_.steps.push_back(std::move(kept));
   }
 
   template <class Lazy = void>
@@ -145,7 +144,7 @@ COLLIGO_CONSTEXPR auto steps_by(Tag const& tag, collective what, int p, int root
   require_ranks_and_root(what, p, root);
   return [&tag, what, p, root](int rank, blocks const& vector) {
     return for_collective(what, [&]<collective C>() {
-      rank_steps said;
+      rank_steps recorded;
       require_form(offers<Tag, C, T, any_functor>, true, C, Tag::name);
       if constexpr (offers<Tag, C, T, any_functor>) {
         require_form(true, is_made_of_steps<policy_t<C, Tag, T, any_functor>>(), C, Tag::name);
@@ -154,13 +153,13 @@ COLLIGO_CONSTEXPR auto steps_by(Tag const& tag, collective what, int p, int root
           require_ranks(made_for(policy, p), p, C, Tag::name);
           recorder step(rank, p);
           apply<C>(policy, step, vector, root);
-          said = std::move(step).take();
-          said.algorithm = Tag::name;
-          if constexpr (packs<decltype(policy)>) said.scratch = policy.scratch(vector, sizeof(T));
-          said.arithmetic = work_of(policy, vector, sizeof(T)).steps;
+          recorded = std::move(step).take();
+          recorded.algorithm = Tag::name;
+          if constexpr (packs<decltype(policy)>) recorded.scratch = policy.scratch(vector, sizeof(T));
+          recorded.arithmetic = work_of(policy, vector, sizeof(T)).steps;
         }
       }
-      return said;
+      return recorded;
     });
   };
 }

@@ -88,8 +88,8 @@ class schedule {
 
   /// From each rank's steps.
   template <class Lazy = void>
-  COLLIGO_CONSTEXPR schedule(collective what, std::size_t n, std::vector<detail::rank_steps> said)
-      : what_(what), n_(n), ranks_(std::move(said)) {
+  COLLIGO_CONSTEXPR schedule(collective what, std::size_t n, std::vector<detail::rank_steps> ranks)
+      : what_(what), n_(n), ranks_(std::move(ranks)) {
     for (detail::rank_steps const& one : ranks_) {
       scratch_ = std::max(scratch_, one.scratch);
       arithmetic_ = std::max(arithmetic_, one.arithmetic);

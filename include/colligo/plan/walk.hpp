@@ -37,10 +37,10 @@ class planner final : public any_step {
           std::size_t most = static_cast<std::size_t>(-1))
       : any_step(rank, size, element_size, memory), plan_(plan), most_(most) {}
 
-  void list(std::span<operand const> said, list_kind kind) override {
+  void list(std::span<operand const> operands, list_kind kind) override {
     std::size_t const first = plan_.operands.size();
     if (first > most_ || lists_++ > most_) throw plan_is_long();
-    for (operand const& o : said)
+    for (operand const& o : operands)
       if (!o.vanishes()) plan_.operands.push_back(o);
     if (plan_.operands.size() != first) plan_.steps.push_back({first, plan_.operands.size() - first, kind});
   }

@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "../core/error.hpp"
 #include "../core/row.hpp"
@@ -19,7 +18,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The description of a rank's call. All of it counts, the beginning is shown. Travels as bytes.
+/// The description of a rank's call: a hash of all of it, and its beginning as text. Travels as bytes.
 class description {
  public:
   void add(std::string_view words) {

@@ -27,18 +27,12 @@ struct requested<C, How, Arguments...> {
   static type make(Arguments&&... its) { return calls<C>::template make<How>(static_cast<Arguments&&>(its)...); }
 };
 
-/// Two vectors of one length, or one in place, the same length on every rank.
+/// Two vectors of one length, the same on every rank.
 template <collective C, class Comm, class T>
 auto accept_elementwise(door<C, Comm> const& its, std::span<T const> from, std::span<T> to) {
   its.require_size(to.size(), from.size(), "the output");
   its.require_disjoint(from, to);
-  blocks const all = its.vector_of(from.size());
-  return its.accept(all, from, all.whole, to, all.whole);
-}
-template <collective C, class Comm, class T>
-auto accept_elementwise(door<C, Comm> const& its, std::span<T> both) {
-  blocks const all = its.vector_of(both.size());
-  return its.accept(all, std::span<T const>(both), all.whole, both, all.whole);
+  return its.accept_whole(from, to);
 }
 /// The calls (comm, in, out, op) and (comm, in_place(range), op) of collectives that combine such vectors.
 template <collective C>
@@ -52,8 +46,7 @@ struct elementwise_calls {
   template <made How, communicator Comm, in_place_over<Comm> Both, functor_in_place<Both> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Op&& op, Algorithm const& algorithm = {}) {
-    return accept_elementwise(door<C, Comm>(comm), span_for<Op>(both))
-        .template make<How>(std::forward<Op>(op), algorithm);
+    return door<C, Comm>(comm).accept_whole(span_for<Op>(both)).template make<How>(std::forward<Op>(op), algorithm);
   }
 };
 

@@ -61,12 +61,12 @@ struct costs {
   double best_block(int depth, double per_byte) const { return best_block_of(bytes, depth, m.alpha, per_byte); }
 };
 
-/// Memory of a host where each rank has a core, of which nobody knows which are near; what a rank copies is in its
-/// cache.
+/// The memory of a host on which each rank has a core, and nobody knows which cores are near. What a rank copies is in
+/// its cache.
 inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9, 1, 1, 1, {3e-9, 0.05e-9, 0.2e-9}};
 
-/// All ranks of a host share one way to the network. Unless the network says otherwise start-ups between hosts overlap,
-/// because most of one is latency.
+/// All ranks of a host share one link to the network. Start-ups between hosts overlap, unless the network says
+/// otherwise, because most of one is latency.
 inline std::array<machine, distances> machines_by_distance(situation const& s) {
   machine between = s.network;
   between.ways = 1, between.levels = nullptr;
@@ -110,15 +110,14 @@ class cheapest {
     return at(handicap * policy.cost(m, of_.p, bytes) + of_.alone(policy), open);
   }
   // Out of line: bytes of a choice beyond the knobs are indeterminate, and g++ would warn of copying them.
-  [[gnu::noinline]] cheapest& at(double price, any_algorithm const& its, bool possible = true) {
+  [[gnu::noinline]] cheapest& at(double price, choice const& its, bool possible = true) {
     if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = its;
     return *this;
   }
   /// Halving and doubling, whole or after fewer halvings.
-  cheapest& among_halvings(bool possible = true) {
-    for (int h = 1; h < floor_lg(of_.p); ++h)
-      among(halving_doubling{.halvings = static_cast<std::size_t>(h)}, possible);
-    return among(halving_doubling{}, possible);
+  cheapest& among_halvings() {
+    for (int h = 1; h < floor_lg(of_.p); ++h) among(halving_doubling{.halvings = static_cast<std::size_t>(h)});
+    return among(halving_doubling{});
   }
   /// The circulant with its radices: above 2 if messages of one step overlap.
   cheapest& among_circulants(bool possible = true) {
@@ -151,7 +150,7 @@ class cheapest {
       among_on(at, hillis_steele{radix}, radix <= few_for_direct, sharing_links);
     }
   }
-  operator any_algorithm() const { return take_; }
+  operator choice() const { return take_; }
   costs const& of() const { return of_; }
   bool found() const { return least_ < std::numeric_limits<double>::infinity(); }
   double least() const { return least_; }   ///< seconds, of what has been considered
@@ -159,7 +158,7 @@ class cheapest {
  private:
   costs const& of_;
   double least_ = std::numeric_limits<double>::infinity();
-  any_algorithm take_;
+  choice take_;
 };
 
 // Between hosts: whole vectors in one round as long as the start-ups of a second round cost more than it saves.
@@ -177,7 +176,7 @@ inline bool is_uneven(costs const& of) {
   return of.its.vector.offsets && of.p * longest_block(of.its) - of.bytes >= 2 * of.startup_bytes;
 }
 
-/// One rank alone does not fill its host's way to the network: a leader's bytes take so many times as long.
+/// One rank alone does not fill its host's link to the network: a leader's bytes take so many times as long.
 inline constexpr double alone_on_the_link = 1.4;
 
 // Algorithms that use levels, if these are known: leaders of hosts, or all ranks at once; whole vectors, or slices.

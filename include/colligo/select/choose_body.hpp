@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 #include "cheapest_body.hpp"
 #include "shared_memory_table.hpp"
@@ -15,10 +14,11 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-// The rules of each collective are a template, so that units compile only those of the collectives that they call.
+// The rules: an overload for each collective. They are templates, so that units compile only those of the collectives
+// that they call.
 
-template <class Lazy = void>
-any_algorithm choose_all_reduce(cheapest<collective::all_reduce> all) {
+template <collective C> requires(C == collective::all_reduce)
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   situation const& s = of.its;
   bool const even = s.power_of_two();
@@ -32,8 +32,8 @@ any_algorithm choose_all_reduce(cheapest<collective::all_reduce> all) {
       .among(direct{}, ((!s.commutes && !even) || of.overlaps()) && of.p <= few_for_direct, sharing_links);
 }
 
-template <class Lazy = void>
-any_algorithm choose_reduce(cheapest<collective::reduce> all) {
+template <collective C> requires(C == collective::reduce)
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   double const per_byte = of.m.beta + of.m.gamma;
   auto const chain = of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte);
@@ -48,8 +48,8 @@ any_algorithm choose_reduce(cheapest<collective::reduce> all) {
       .at(of.pipelined(of.p - 2, per_byte), chain, !of.its.commutes);
 }
 
-template <class Lazy = void>
-any_algorithm choose_broadcast(cheapest<collective::broadcast> all) {
+template <collective C> requires(C == collective::broadcast)
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   auto const blocks = of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, of.m.beta);
   return all.among(binary_tree{})
@@ -59,8 +59,8 @@ any_algorithm choose_broadcast(cheapest<collective::broadcast> all) {
 }
 
 // None of them moves anything twice. The ring, if it takes at most a fiftieth longer, sends only to neighbours.
-template <class Lazy = void>
-any_algorithm choose_all_gather(cheapest<collective::all_gather> all) {
+template <collective C> requires(C == collective::all_gather)
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   return all.among(ring{}, of.bytes / of.p >= 256 * 1024, 1 / 1.02)
       .among(recursive_doubling{}, of.its.power_of_two() && !of.overlaps())
@@ -68,8 +68,8 @@ any_algorithm choose_all_gather(cheapest<collective::all_gather> all) {
       .among_exchanges();
 }
 
-// In whole blocks, or in segments if rounds would wait for long blocks longer than it takes to make lists of segments.
-// Short vectors never do.
+// In whole blocks; or in segments, if waiting for long blocks takes more time than making lists of segments. Short
+// vectors are never cut.
 template <collective C>
 cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   costs const& of = all.of();
@@ -92,8 +92,8 @@ cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   return all.at(time_of_lists(of.m, s.vector, s.element_size, cut.block, typically, per_byte, copies), cut);
 }
 
-template <class Lazy = void>
-any_algorithm choose_all_gatherv(cheapest<collective::all_gatherv> all) {
+template <collective C> requires(C == collective::all_gatherv)
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   situation const& s = of.its;
   if (!is_uneven(of)) return all.among_circulants().among_exchanges();
@@ -107,7 +107,7 @@ any_algorithm choose_all_gatherv(cheapest<collective::all_gatherv> all) {
 }
 
 template <collective C>
-any_algorithm choose_uneven_reduce_scatter(cheapest<C> all) {
+choice choose_uneven_reduce_scatter(cheapest<C> all) {
   costs const& of = all.of();
   situation const& s = of.its;
   uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m, of.m.gamma};
@@ -122,8 +122,8 @@ any_algorithm choose_uneven_reduce_scatter(cheapest<C> all) {
   return all;
 }
 
-template <collective C>
-any_algorithm choose_reduce_scatter(cheapest<C> all) {
+template <collective C> requires(C == collective::reduce_scatter || C == collective::reduce_scatter_block)
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   bool const commutes = of.its.commutes;
   if (commutes ? is_uneven(of) : of.its.vector.offsets && of.p * longest_block(of.its) > 1.2 * of.bytes)
@@ -136,8 +136,8 @@ any_algorithm choose_reduce_scatter(cheapest<C> all) {
 }
 
 // A tree takes the longest block through lg p ranks, which matters if it has most of the data.
-template <collective C>
-any_algorithm choose_gather(cheapest<C> all) {
+template <collective C> requires(has_root(C) && has_blocks(C))
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   situation const& s = of.its;
   if (of.in_memory) return all.at(of.reads_of_all(of.bytes / of.p), linear{});   // every block is sent once
@@ -151,15 +151,15 @@ any_algorithm choose_gather(cheapest<C> all) {
   if (tree <= 1.05 * ceil_lg(of.p) * start_up || tree <= from(of.bytes / std::max(1.0, longest_block(s))) ||
       tree <= from(static_cast<double>(s.vector.count_longer(0))))
     return binary_tree{};
-  return its.star(s.root) < its.tree(s.root) ? any_algorithm{linear{}} : binary_tree{};
+  return its.star(s.root) < its.tree(s.root) ? choice{linear{}} : binary_tree{};
 }
 
 // Blocks go straight to their ranks, or together with others in fewer messages.
-template <class Lazy = void>
-any_algorithm choose_all_to_all(cheapest<collective::all_to_all> all) {
+template <collective C> requires(C == collective::all_to_all)
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   auto const root = static_cast<std::size_t>(std::ceil(std::sqrt(of.p)));
-  // Between two windows a link is idle for a start-up, so a megabyte of a rank's blocks is under way at once.
+  // Between two windows a link is idle for a start-up, so a megabyte of a rank's blocks is in progress at once.
   double const at_once =
       std::clamp((1 << 20) * of.p / std::max(1.0, of.bytes), 1. * few_for_direct, 4. * few_for_direct);
   // Ranks of a host share its link whatever they do. Other sites are farther away than prices say: blocks go there
@@ -176,8 +176,8 @@ any_algorithm choose_all_to_all(cheapest<collective::all_to_all> all) {
 
 // Ranks do not know each other's counts. Where padding pays if all blocks are short, they ask for the longest one first
 // (run_exchange); otherwise, and if it is long, blocks go straight, which takes at least the start-ups.
-template <class Lazy = void>
-any_algorithm choose_all_to_all_v(cheapest<collective::all_to_all_v> all) {
+template <collective C> requires(C == collective::all_to_all_v)
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   situation const& s = of.its;
   if (of.in_memory) return direct{};
@@ -190,14 +190,14 @@ any_algorithm choose_all_to_all_v(cheapest<collective::all_to_all_v> all) {
     all.at(policy.cost(of.m, of.p, longest.whole.size()) + of.m.alone(policy.work(longest, 1), 1) + asking,
            padded_bruck{.radix = radix, .longest = s.longest});
   }
-  return all.least() < (s.longest == 0 ? 0.5 : 1) * straight ? any_algorithm(all) : pairwise{};
+  return all.least() < (s.longest == 0 ? 0.5 : 1) * straight ? choice(all) : pairwise{};
 }
 
-template <collective C, class Doubling>
-any_algorithm choose_scan(cheapest<C> all, Doubling const& doubling) {
+template <collective C> requires(C == collective::scan || C == collective::exclusive_scan)
+choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   double const per_byte = of.m.beta + of.m.gamma;
-  return all.among(doubling)
+  return all.among(std::conditional_t<C == collective::scan, recursive_doubling, doubling_123>{})
       .among(recursive_doubling{})
       .among(halving_scan{})
       .among_radices(of.overlaps() && !of.in_memory)
@@ -207,7 +207,7 @@ any_algorithm choose_scan(cheapest<C> all, Doubling const& doubling) {
 // One grouping of an element's operands for all lengths, places in the vector, roots, hosts and transports: spare ranks
 // with their neighbours, then neighbours, pairs of them and so on. all_reduce, reduce and reduce_scatter use the same.
 template <collective C>
-any_algorithm choose_stable(situation const& s) {
+choice choose_stable(situation const& s) {
   using enum collective;
   costs const of(s);
   if constexpr (C == all_reduce) return cheapest<C>(of).among(recursive_doubling{}).among_halvings();
@@ -218,25 +218,11 @@ any_algorithm choose_stable(situation const& s) {
   else return halving_doubling{};
 }
 
-template <collective C>
-any_algorithm choose_by_formula(cheapest<C> const& all) {
-  using enum collective;
-  if constexpr (C == all_reduce) return choose_all_reduce(all);
-  else if constexpr (C == reduce) return choose_reduce(all);
-  else if constexpr (C == broadcast) return choose_broadcast(all);
-  else if constexpr (C == all_gather) return choose_all_gather(all);
-  else if constexpr (C == all_gatherv) return choose_all_gatherv(all);
-  else if constexpr (C == reduce_scatter || C == reduce_scatter_block) return choose_reduce_scatter(all);
-  else if constexpr (C == scan) return choose_scan(all, recursive_doubling{});
-  else if constexpr (C == exclusive_scan) return choose_scan(all, doubling_123{});
-  else if constexpr (C == all_to_all) return choose_all_to_all(all);
-  else if constexpr (C == all_to_all_v) return choose_all_to_all_v(all);
-  else if constexpr (C == barrier) return cheapest<C>(all).among(dissemination{});
-  else return choose_gather(all);
-}
+template <collective C> requires(C == collective::barrier)
+choice choose_by_formula(cheapest<C> all) { return all.among(dissemination{}); }
 
 template <collective C>
-chosen_algorithm choose_for(situation const& s) {
+choice choose_for(situation const& s) {
   using enum collective;
   if constexpr (combines(C))
     if (s.stable && !s.exact) return choose_stable<C>(s);

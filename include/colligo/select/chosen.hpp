@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <string_view>
 
 #include "../algorithm/catalogue.hpp"
@@ -15,7 +14,6 @@ namespace colligo::inline COLLIGO_MODE {
 /// An algorithm with its transport, the result of a name or a decision. May be the last argument of a collective, as
 /// tags.
 using chosen_algorithm = detail::choice;
-using any_algorithm = detail::choice;
 
 namespace detail {
 

@@ -24,8 +24,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
 struct policy_table : std::array<erased_policy const*, catalogue_size> {
   /// The choice of `automatic` among them.
   choice (*choose)(situation const& s);
-  /// The choice that a name means.
-  choice (*parse)(policy_table const& policies, std::string_view whole, std::string const& where);
 };
 
 template <collective C>
@@ -33,7 +31,6 @@ choice choose_for(situation const& s);   // choose_body.hpp
 
 /// The algorithm of a name, "ring", "pipelined_ring:block=64k", "ring@messages" or "ring@shared_memory". `where` begins
 /// an error ("all_reduce on rank 0: "). Throws algorithm_error with the known names.
-template <class Lazy = void>
 choice parse(policy_table const& policies, std::string_view whole, std::string const& where);   // named_body.hpp
 
 template <collective C, class Tag>
@@ -43,7 +40,7 @@ constexpr erased_policy const* erased_policy_if_any() {
 }
 template <collective C>
 inline constexpr policy_table policies_for = []<class... Tags>(list_of_tags<Tags...>) {
-  return policy_table{{erased_policy_if_any<C, Tags>()...}, &choose_for<C>, &parse<>};
+  return policy_table{{erased_policy_if_any<C, Tags>()...}, &choose_for<C>};
 }(catalogue_of_tags{});
 
 enum class call_form { blocking, request, persistent };
@@ -88,26 +85,19 @@ struct table_reader {
 };
 inline table_reader read_tables{};
 
-// Templates, so only units that make such calls compile them.
-
 /// The choice of automatic, valid until the next choice for the same collective over the same port.
-template <class Lazy = void>
 choice const& by_rules(endpoint& port, call const& its, policies_of_collective policies);
-/// The choice of a name, equally long.
+/// The choice of a name, valid as long. A template, because a unit that compiles it makes trees.
 template <class Lazy = void>
 choice const& by_name(endpoint& port, call const& its, std::string_view name, policies_of_collective policies);
 /// An algorithm of the catalogue, for the call's collective.
-template <class Lazy = void>
 choice as_chosen(endpoint& port, call const& its, choice const& chosen, policies_of_collective policies);
 
 /// Runs the call. If the choice is impossible, throws on all ranks before anything is written.
-template <class Lazy = void>
 void run_call(endpoint& port, call const& its, choice const& by);
 /// by_rules() and run_call() at once.
-template <class Lazy = void>
 void run_by_rules(endpoint& port, call const& its, policies_of_collective policies);
 /// Makes a request of it that has not been started.
-template <class Lazy = void>
 owned_running prepare_call(endpoint& port, call const& its, choice const& by, owner<owned_by_request> owned,
                            bool persistent);
 

@@ -4,10 +4,7 @@
 #pragma once
 
 #include <new>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "../core/error.hpp"
 #include "../core/strings.hpp"
@@ -67,9 +64,8 @@ constexpr bool walks_up(collective c) { return c == collective::reduce || c == c
 constexpr bool walks_down(collective c) { return c == collective::broadcast || c == collective::all_reduce; }
 
 // The tree of a file that the environment names, otherwise trees::by_host; null if all ranks are on one host.
-template <class Lazy = void>
-[[gnu::cold]] tree const* tree_of_setting(port_base& port, collective c, file_setting const& setting,
-                                                       tree& kept) {
+[[gnu::cold]] inline tree const* tree_of_setting(port_base& port, collective c, file_setting const& setting,
+                                                 tree& kept) {
   if (!setting.is_set() && port.hosts.empty()) return nullptr;
   if (kept.size() == 0) {
     if (!make_tree)
@@ -105,8 +101,7 @@ struct refusal {
 };
 
 /// Why a choice is impossible, the same on all ranks. Fills in the port's topology for the policy.
-template <class Lazy = void>
-refusal why_not(port_base& port, call const& its, choice const& by) {
+inline refusal why_not(port_base& port, call const& its, choice const& by) {
   erased_policy const& what = *by.policy;
   port.known.hosts = port.hosts.kept();
   if (what.is_vendor) {
@@ -132,8 +127,7 @@ refusal why_not(port_base& port, call const& its, choice const& by) {
 }
 
 // Reports to the other ranks if it is impossible.
-template <class Lazy = void>
-void require_possible(port_base& port, call const& its, choice const& by) {
+inline void require_possible(port_base& port, call const& its, choice const& by) {
   announcing_refusal(port, its, [&] {
     refusal const refused = why_not(port, its, by);
     if (refused.why.empty()) return;
@@ -143,8 +137,7 @@ void require_possible(port_base& port, call const& its, choice const& by) {
 }
 
 /// An algorithm of the catalogue with its policy for this collective; null if it has none.
-template <class Lazy = void>
-choice bound(choice its, policy_table const& policies, decided_by who) {
+inline choice bound(choice its, policy_table const& policies, decided_by who) {
   its.policy = policies[its.index()];
   its.who = who;
   if (its.over == transport::best && its.policy)
@@ -153,8 +146,7 @@ choice bound(choice its, policy_table const& policies, decided_by who) {
 }
 
 /// The situation of this call.
-template <class Lazy = void>
-situation situation_of(port_base& port, call const& its) {
+inline situation situation_of(port_base& port, call const& its) {
   shared_host* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
   bool const cores = memory && memory->whole() && memory->spins();
@@ -175,8 +167,7 @@ situation situation_of(port_base& port, call const& its) {
 namespace colligo::inline COLLIGO_MODE::detail {
 
 // The choice for a situation: by the user's table, the library's, or the rules.
-template <class Lazy = void>
-void choose_now(collective c, policy_table const& policies, kept_choice& kept) {
+inline void choose_now(collective c, policy_table const& policies, kept_choice& kept) {
   situation const& s = kept.known;
   choice const* const take =
       kept.measured && !s.stable ? read_tables.find(*kept.measured, c, s, kept.measured_line) : nullptr;
@@ -186,8 +177,7 @@ void choose_now(collective c, policy_table const& policies, kept_choice& kept) {
 }
 
 // The environment's override; otherwise `rules` is true.
-template <class Lazy = void>
-void choose_first(port_base& port, call const& its, policy_table const& policies, kept_choice& kept) {
+inline void choose_first(port_base& port, call const& its, policy_table const& policies, kept_choice& kept) {
   kept.rules = false;
   if (!kept.override_is_read) read_override(port, its.what, policies, kept);
   if (!kept.override_text.empty() && takes_override(port, its, policies, kept)) return;
@@ -200,8 +190,7 @@ void choose_first(port_base& port, call const& its, policy_table const& policies
   choose_now(its.what, policies, kept);
 }
 
-template <class Lazy = void>
-choice const& latest_by_rules(port_base& port, call const& its, policies_of_collective policies) {
+inline choice const& latest_by_rules(port_base& port, call const& its, policies_of_collective policies) {
   auto& kept = kept_choices::of(port, its.what);
   decided_for const wanted(port, its);
   if (kept.is_like(its)) [[likely]] {
@@ -215,7 +204,7 @@ choice const& latest_by_rules(port_base& port, call const& its, policies_of_coll
     kept.automatic = false;   // while it may throw
     kept.name.clear();
     bool const sums = (port.before() & exactness) != 0;
-    choose_first(port, sums ? sum_exactly->on_the_way(port, its) : its, policies(), kept);
+    choose_first(port, sums ? sum_exactly->as_exact(port, its) : its, policies(), kept);
     kept.of = its.of, kept.wire = its.wire;
     kept.automatic = true;
     kept.keep(wanted);
@@ -224,8 +213,7 @@ choice const& latest_by_rules(port_base& port, call const& its, policies_of_coll
   return kept.by;
 }
 
-template <class Lazy>
-choice const& by_rules(endpoint& at, call const& its, policies_of_collective policies) {
+COLLIGO_BODY choice const& by_rules(endpoint& at, call const& its, policies_of_collective policies) {
   port_base& port = port_at(at);
   return announcing_refusal(port, its, [&]() -> choice const& { return latest_by_rules(port, its, policies); });
 }
@@ -240,14 +228,13 @@ choice const& by_name(endpoint& at, call const& its, std::string_view name, poli
     if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
     kept.automatic = false;
     kept.name.clear();
-    kept.by = bound(parse<Lazy>(policies(), name, where(port, its.what)), policies(), decided_by::named);
+    kept.by = bound(parse(policies(), name, where(port, its.what)), policies(), decided_by::named);
     kept.name = name;
     return kept.by;
   });
 }
 
-template <class Lazy>
-choice as_chosen(endpoint& at, call const& its, choice const& chosen, policies_of_collective policies) {
+COLLIGO_BODY choice as_chosen(endpoint& at, call const& its, choice const& chosen, policies_of_collective policies) {
   port_base& port = port_at(at);
   return announcing_refusal(port, its, [&] {
     choice const by = bound(chosen, policies(), decided_by::pinned);
@@ -257,16 +244,13 @@ choice as_chosen(endpoint& at, call const& its, choice const& chosen, policies_o
 }
 
 // The call begins only after that.
-template <class Lazy = void>
-[[gnu::cold]] void before_call_begins(port_base& port, call const& its, choice const& by,
-                                                   call_form form) {
+[[gnu::cold]] inline void before_call_begins(port_base& port, call const& its, choice const& by, call_form form) {
   require_possible(port, its, by);
   if ((its.before & explanation) != 0 && explain_call) explain_call(port, its, by);
   if (its.checked()) agree_on(port, its, by, form);
 }
 
 // Most algorithms are always possible and need no topology.
-template <class Lazy = void>
 inline void run_checked(port_base& port, call const& its, choice const& by) {
   erased_policy const& what = *by.policy;
   bool const plain = !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr &&
@@ -278,10 +262,9 @@ inline void run_checked(port_base& port, call const& its, choice const& by) {
   port.execute(its, by);
 }
 
-// all_to_all_v by the rules: where padding may pay, ranks tell each other their longest block first.
-template <class Lazy = void>
-[[gnu::noinline]] void run_exchange(port_base& port, call const& its, choice const& by,
-                                    policies_of_collective policies) {
+// all_to_all_v by the rules: where padding may pay, the ranks first agree on the length of the longest block.
+[[gnu::noinline]] inline void run_exchange(port_base& port, call const& its, choice const& by,
+                                           policies_of_collective policies) {
   if (by.who != decided_by::rules || !by.as<padded_bruck>()) return run_checked(port, its, by);
   situation s = situation_of(port, its);
   s.longest = vectors_of(its.what, its.vector, port.rank()).in.longest();
@@ -290,17 +273,15 @@ template <class Lazy = void>
 }
 
 // Out of line, so that other calls need no stack for it.
-template <class Lazy = void>
-[[gnu::cold, gnu::noinline]] void run_after(port_base& port, call const& its, choice const& by) {
+[[gnu::cold, gnu::noinline]] inline void run_after(port_base& port, call const& its, choice const& by) {
   before_call_begins(port, its, by, call_form::blocking);
   if ((its.before & exactness) != 0 && sum_exactly->holds_for(port, its, by))
-    return sum_exactly->run(port, its, by, &run_checked<Lazy>);
+    return sum_exactly->run(port, its, by, &run_checked);
   run_checked(port, its, by);
 }
-template <class Lazy = void>
-[[gnu::cold, gnu::noinline]] void run_after_by_rules(port_base& port, call const& its,
-                                                                  policies_of_collective policies) {
-  bool const sums = (its.before & exactness) != 0 && sum_exactly->on_the_way(port, its).of != its.of;
+[[gnu::cold, gnu::noinline]] inline void run_after_by_rules(port_base& port, call const& its,
+                                                            policies_of_collective policies) {
+  bool const sums = (its.before & exactness) != 0 && sum_exactly->as_exact(port, its).of != its.of;
   if ((its.before & adaptation) != 0 && !sums) {
     if (run_adaptively) return run_adaptively(port, its, policies);
     if (port.rank() == 0) warn_once(not_included("COLLIGO_ADAPTIVE", "adaptive.hpp"));
@@ -308,14 +289,12 @@ template <class Lazy = void>
   run_after(port, its, by_rules(port, its, policies));
 }
 
-template <class Lazy>
-void run_call(endpoint& at, call const& its, choice const& by) {
+COLLIGO_BODY void run_call(endpoint& at, call const& its, choice const& by) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]] return run_after(port, its, by);
   run_checked(port, its, by);
 }
-template <class Lazy>
-void run_by_rules(endpoint& at, call const& its, policies_of_collective policies) {
+COLLIGO_BODY void run_by_rules(endpoint& at, call const& its, policies_of_collective policies) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]] return run_after_by_rules(port, its, policies);
   choice const* const kept = kept_choices::same(port, its);
@@ -324,9 +303,8 @@ void run_by_rules(endpoint& at, call const& its, policies_of_collective policies
   run_checked(port, its, by);
 }
 
-template <class Lazy>
-owned_running prepare_call(endpoint& at, call const& its, choice const& by,
-                                        owner<owned_by_request> owned, bool persistent) {
+COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& its, choice const& by, owner<owned_by_request> owned,
+                                        bool persistent) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]]
     before_call_begins(port, its, by, persistent ? call_form::persistent : call_form::request);

@@ -148,7 +148,7 @@ inline blocks memberwise(blocks const& b) {
 struct refused {
   endpoint& port;
   collective what;
-  bool checked;   ///< the other ranks are told
+  bool checked;   ///< the ranks compare their calls
 };
 // These throw, before anything has been written.
 [[noreturn]] void refuse_size(refused const& its, std::size_t is, std::size_t wanted, char const* which);
@@ -156,7 +156,7 @@ struct refused {
 [[noreturn]] void refuse_overlap(refused const& its);
 [[noreturn]] void refuse_count(refused const& its, std::string const& count);
 // Also throws: the call has ended with this error.
-[[noreturn]] void refuse_empty_container(endpoint const& port, char const* said);
+[[noreturn]] void refuse_empty_container(endpoint const& port, char const* note);
 /// Sets the number and lengths of the port's offsets, which are new (kept_plans.hpp), unless their sum is too large.
 void number_blocks(refused const& its, blocks const& vector);
 /// Reports a request that can not be made because of the exception that is being handled: ranks that start theirs wait
@@ -234,8 +234,8 @@ class accepted {
     }
   }
 
-  /// Makes an object that a request owns. If that fails for a request that is started at once, the other ranks are
-  /// told.
+  /// Makes an object that a request owns. If that fails for a request that is started at once, reports it to the other
+  /// ranks.
   template <made How, class Owned, class... Arguments>
   owner<Owned> own(Arguments&&... arguments) {
     try {
@@ -301,7 +301,7 @@ class door {
   }
 
   /// Throws on a rank with an empty container that has received a broadcast of elements.
-  [[noreturn]] void refuse_empty_container(char const* said) const { detail::refuse_empty_container(port_, said); }
+  [[noreturn]] void refuse_empty_container(char const* note) const { detail::refuse_empty_container(port_, note); }
   /// Calls f() and reports its exception to the other ranks, which wait for this one.
   template <class F>
   void attempt(F f) const {
@@ -345,8 +345,6 @@ class door {
     add_blocks(out, add_blocks(in, offsets.data()));
     return numbered({{}, size(), offsets.data()});
   }
-  /// A vector of n elements without blocks of its own.
-  blocks vector_of(std::size_t n) const { return {{0, n}, size()}; }
   /// Blocks of n elements each.
   blocks blocks_of(std::size_t n) const { return {{0, n * static_cast<std::size_t>(size())}, size()}; }
 
@@ -358,6 +356,14 @@ class door {
             {C, nullptr, nullptr, nullptr, memberwise(vector), holding(in, in_covers), holding(out, out_covers), root,
              before(), C == collective::exclusive_scan && port_.rank() == 0}};   // rank 0 gets init
   }
+  /// `in` and `out` are the whole vector, or empty on a rank that contributes nothing or gets nothing.
+  template <class T>
+  auto accept_whole(std::span<T const> in, std::span<T> out, int root = 0) const {
+    blocks const vector{{0, std::max(in.size(), out.size())}, size()};
+    return accept(vector, in, {0, in.size()}, out, {0, out.size()}, root);
+  }
+  template <class T>
+  auto accept_whole(std::span<T> both) const { return accept_whole(std::span<T const>(both), both); }
 
  private:
   std::uint8_t before() const {

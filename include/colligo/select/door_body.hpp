@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "../core/strings.hpp"
-#include "../engine/kept_plans.hpp"
 #include "../engine/port.hpp"
 #include "decide_body.hpp"
 #include "door.hpp"
@@ -32,10 +31,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
   refuse_because(its, concat({"a count is negative: ", count}));
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_empty_container(endpoint const& port, char const* said) {
+[[gnu::cold]] COLLIGO_BODY void refuse_empty_container(endpoint const& port, char const* note) {
   throw mismatch_error(concat({where(port, collective::broadcast), "the container is empty, the root's is not: "
                                  "broadcast(comm, colligo::resized(container), root) takes the root's size",
-                                 *said ? " (" : "", said, *said ? ")" : ""}));
+                                 *note ? " (" : "", note, *note ? ")" : ""}));
 }
 
 COLLIGO_BODY void number_blocks(refused const& its, blocks const& vector) {

@@ -135,7 +135,7 @@ std::span<T> counted_for_all(Comm const& comm, T* first, std::size_t n) {
   return {first, n * static_cast<std::size_t>(door<C, Comm>(comm).size())};
 }
 
-/// The container, resized to n elements if possible. If that fails, the other ranks are told.
+/// The container, resized to n elements if possible. If that fails, reports it to the other ranks.
 template <class Door, class R>
 R& with_size(Door const& its, R& out, std::size_t n) {
   if constexpr (resizable<R>)

@@ -6,6 +6,7 @@
 #include <array>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,9 +16,23 @@
 #include "../shape/host_map.hpp"
 #include "../shape/nest.hpp"
 #include "choose.hpp"
-#include "nest_of_domains.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+/// The levels of p ranks, from their reports on their cores, without those that one of them does not know. `hosts`: of
+/// each rank; empty: all are on one.
+[[gnu::cold]] inline nest nest_of_domains(int p, std::span<run_list const> domains, run_list const& hosts) {
+  row_of_lists levels;
+  row<distance> far;
+  for (std::size_t level = 0; level < domains.size(); ++level) {
+    if (domains[level].empty()) continue;
+    far.push_back(level < 2 ? distance::cache : distance::socket);
+    levels.add(domains[level].list());
+  }
+  if (!hosts.empty()) levels.add(hosts.list()), far.push_back(distance::host);
+  far.push_back(hosts.empty() ? distance::host : distance::network);
+  return nest::of_lists(p, levels, std::move(far));
+}
 
 /// The vector that a choice was made for.
 struct decided_for {
@@ -111,7 +126,6 @@ struct kept_choices final : kept_with_port {
     }
   }
   /// The nest of the port's hosts; null if all ranks are on one.
-  template <class Lazy = void>
   static nest const* hosts_of(port_base& port) {
     if (port.hosts.empty()) return nullptr;
     owner<nest>& kept = of(port).hosts;
@@ -123,7 +137,6 @@ struct kept_choices final : kept_with_port {
     return its ? host_map{{}, port.size(), its}.host_count() : 1;
   }
   /// The levels of the port's ranks.
-  template <class Lazy = void>
   static nest const& levels_of(port_base& port) {
     owner<nest>& kept = of(port).levels;
     if (!kept)

@@ -3,10 +3,6 @@
 /// The bodies of decide.hpp that read names.
 #pragma once
 
-#include <string>
-#include <string_view>
-
-#include "../core/error.hpp"
 #include "../core/strings.hpp"
 #include "chosen.hpp"
 #include "decide.hpp"
@@ -34,8 +30,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return {};
 }
 
-template <class Lazy>
-[[gnu::cold]] choice parse(policy_table const& policies, std::string_view whole, std::string const& where) {
+[[gnu::cold]] COLLIGO_BODY choice parse(policy_table const& policies, std::string_view whole,
+                                        std::string const& where) {
   auto const at = whole.find('@');
   auto const text = whole.substr(0, at), way = at == whole.npos ? std::string_view() : whole.substr(at + 1);
   transport over = transport::best;

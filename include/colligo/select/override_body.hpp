@@ -11,37 +11,34 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The environment sets a tree for this collective.
-inline bool has_tree_setting(port_base const& port, collective c) {
-  return (walks_up(c) && port.reduce_tree_setting().is_set()) ||
-         (walks_down(c) && port.broadcast_tree_setting().is_set());
+/// The tree that the environment sets for this collective; null: none.
+inline file_setting const* tree_setting_for(port_base const& port, collective c) {
+  if (walks_up(c) && port.reduce_tree_setting().is_set()) return &port.reduce_tree_setting();
+  return walks_down(c) && port.broadcast_tree_setting().is_set() ? &port.broadcast_tree_setting() : nullptr;
 }
 
 // The environment's override of this collective. Warns once of an override that can never be used.
-template <class Lazy = void>
-[[gnu::cold]] void read_override(port_base& port, collective c, policy_table const& policies,
-                                              kept_choice& kept) {
+[[gnu::cold]] inline void read_override(port_base& port, collective c, policy_table const& policies,
+                                        kept_choice& kept) {
   kept.override_is_read = true;
   if (std::string const& setting = port.setting(c); !setting.empty()) {
     kept.override_text = environment_variable(c) + '=' + setting;
     try {
-      kept.overriding = policies.parse(policies, setting, "");
+      kept.overriding = parse(policies, setting, "");
     } catch (algorithm_error const& e) {
       kept.why_not_taken = e.what();
       if (port.rank() == 0 && !port.strict())
         warn_once(kept.override_text + " is not used: " + kept.why_not_taken + "; the library chooses");
     }
-  } else if (has_tree_setting(port, c)) {
-    kept.override_text = (port.reduce_tree_setting().is_set() && walks_up(c) ? port.reduce_tree_setting()
-                                                                            : port.broadcast_tree_setting()).where;
+  } else if (file_setting const* const its = tree_setting_for(port, c)) {
+    kept.override_text = its->where;
     kept.overriding = along_trees{};
   }
 }
 
 // An override is used if it is legal: it never breaks a program, unless COLLIGO_STRICT=1 makes it an error.
-template <class Lazy = void>
-[[gnu::cold]] bool takes_override(port_base& port, call const& its, policy_table const& policies,
-                                               kept_choice& kept) {
+[[gnu::cold]] inline bool takes_override(port_base& port, call const& its, policy_table const& policies,
+                                         kept_choice& kept) {
   if (kept.overriding) {
     kept.by = bound(*kept.overriding, policies,
                     port.setting(its.what).empty() ? decided_by::tree_file : decided_by::environment);
@@ -65,9 +62,8 @@ template <class Lazy = void>
 }
 
 // Null: no table, or none with rows for such elements.
-template <class Lazy = void>
-[[gnu::cold]] owner<kept_with_port> read_user_table(port_base& port, call const& its,
-                                                                           policy_table const& policies) {
+[[gnu::cold]] inline owner<kept_with_port> read_user_table(port_base& port, call const& its,
+                                                           policy_table const& policies) {
   if (read_tables.read) return read_tables.read(port, its, policies);
   std::string const trouble = not_included(port.table_setting().where, "table.hpp");
   if (port.strict()) throw argument_error("colligo: " + trouble);

@@ -18,17 +18,17 @@ inline rank_steps recorded_on(int rank, int p, choice const& by, topology const&
   rank_plan plan;
   planner step(rank, p, element_size, plan, memory, most_operands);
   by.policy->run(by.tag(), known, step, vector, root);
-  rank_steps said;
+  rank_steps recorded;
   for (rank_plan::step const& one : plan.steps) {
     auto const operands = plan.operands_of(one);
-    said.by_arrival |= one.kind == list_kind::as_they_come;
-    if (one.kind != list_kind::moves) said.steps.emplace_back(operands.begin(), operands.end());
-    else for (operand const& alone : operands) said.moves.push_back({said.steps.size(), alone});
+    recorded.by_arrival |= one.kind == list_kind::as_they_come;
+    if (one.kind != list_kind::moves) recorded.steps.emplace_back(operands.begin(), operands.end());
+    else for (operand const& alone : operands) recorded.moves.push_back({recorded.steps.size(), alone});
   }
-  said.algorithm = by.policy->name;
-  if (by.policy->scratch) said.scratch = by.policy->scratch(by.tag(), vector, element_size);
-  if (by.policy->work) said.arithmetic = by.policy->work(by.tag(), vector, element_size).steps;
-  return said;
+  recorded.algorithm = by.policy->name;
+  if (by.policy->scratch) recorded.scratch = by.policy->scratch(by.tag(), vector, element_size);
+  if (by.policy->work) recorded.arithmetic = by.policy->work(by.tag(), vector, element_size).steps;
+  return recorded;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::optional<schedule> recorded_call(call const& its, choice const& by,
@@ -40,10 +40,10 @@ inline rank_steps recorded_on(int rank, int p, choice const& by, topology const&
   std::vector<rank_steps> ranks;
   std::size_t operands = 0;
   for (int r = 0; r < p; ++r) {
-    rank_steps const& said = ranks.emplace_back(
+    rank_steps const& recorded = ranks.emplace_back(
         recorded_on(r, p, by, known, its.of->size, its.vector, its.root, most_operands));
-    for (auto const& of_step : said.steps) operands += of_step.size();
-    if ((operands += said.moves.size()) > most_operands) return std::nullopt;
+    for (auto const& of_step : recorded.steps) operands += of_step.size();
+    if ((operands += recorded.moves.size()) > most_operands) return std::nullopt;
   }
   std::size_t const n = has_two_vectors(its.what) ? vectors_of(its.what, its.vector, 0).out.whole.last
                                                   : its.vector.whole.size();

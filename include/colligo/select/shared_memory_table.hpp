@@ -21,7 +21,7 @@ struct table_line {
   collective what;
   int least_ranks, most_ranks;
   std::size_t up_to;
-  any_algorithm take;
+  choice take;
 };
 
 inline constexpr int any_ranks = std::numeric_limits<int>::max();
@@ -60,7 +60,7 @@ inline constexpr std::array shared_memory_table{
 
 /// All ranks read from all if no line fits. Ranks that share cores scan along a chain: what all of them do together
 /// counts there, and a chain has p - 1 messages where doubling has p lg p.
-constexpr any_algorithm choose_shared(collective what, int p, std::size_t bytes, bool cores) {
+constexpr choice choose_shared(collective what, int p, std::size_t bytes, bool cores) {
   if ((what == collective::scan || what == collective::exclusive_scan) && p > 2 && !cores) return pipelined_chain{};
   for (table_line const& line : shared_memory_table)
     if (line.what == what && line.least_ranks <= p && p <= line.most_ranks && bytes <= line.up_to) return line.take;

@@ -16,7 +16,6 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 /// The host of each rank.
-template <class Lazy = void>
 std::vector<int> hosts_of(endpoint const& port);
 
 }  // namespace detail

@@ -10,8 +10,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-template <class Lazy>
-[[gnu::cold]] std::vector<int> hosts_of(endpoint const& port) {
+[[gnu::cold]] COLLIGO_BODY std::vector<int> hosts_of(endpoint const& port) {
   auto const& known = static_cast<port_base const&>(port).hosts;
   return known.empty() ? std::vector<int>(static_cast<std::size_t>(port.size())) : known.list();
 }

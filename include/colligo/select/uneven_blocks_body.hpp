@@ -96,8 +96,8 @@ struct uneven_blocks {
       return m.alone({0, copied, 0}, element_size) + (second > 0 ? m.one_way(second) : 0);
     });
   }
-  /// At least: in the mean of all segments even blocks take as long; and what sorted() takes to tell is to be worth it.
-  /// Precondition: more than one rank.
+  /// sorted() may be below this time. Decided by lower bounds: of the mean of all segments, and of the time that
+  /// calling sorted() takes. Precondition: more than one rank.
   bool sorted_may_take(own_work alone, double seconds) const {
     double const n = static_cast<double>(vector.whole.size());
     own_work const least{0, n, alone.steps + 40.0 * vector.parts};

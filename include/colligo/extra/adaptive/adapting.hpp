@@ -42,8 +42,8 @@ struct adapting {
 /// `automatic`, the MPI library's own, and the fastest by prediction that give all ranks the same bits, one of those
 /// with equal predictions; with COLLIGO_BITS=stable only that class.
 /// Requests use the decision of blocking calls; checked mode tries nothing. Cost: about 600 calls of a class up to 64
-///          KiB, 300 of a longer one, some by slow algorithms, and a dozen small all_reduces; afterwards a look-up.
-///          Allocates nothing after the decision.
+/// KiB, 300 of a longer one, some by slow algorithms, and a dozen small all_reduces; afterwards a look-up, which
+/// allocates nothing.
 struct adaptive {
   static constexpr std::string_view name = "adaptive";
   static constexpr bool decides_itself = true;

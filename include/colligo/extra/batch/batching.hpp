@@ -70,7 +70,6 @@ class parts_in_batch {
   std::vector<part_of_batch> all;
 
   /// Fixes the places of the parts. Units are multiples of all elements, if that leaves few gaps.
-  template <class Lazy = void>
   void place() {
     std::size_t multiple = 1, alignment = 1, sum = 0;
     for (auto const& part : all) {
@@ -90,30 +89,25 @@ class parts_in_batch {
     std::fill_n(bytes_, units_ * unit_, std::byte{});   // gaps are sent too
   }
   std::span<std::byte> sent() { return {bytes_, units_}; }   // as the engine counts them
-  template <class Lazy = void>
   void take() {
     for (auto const& part : all) copy_bytes(part.in, part.bytes(), bytes_ + part.begin);
   }
-  template <class Lazy = void>
   void give() {
     for (auto const& part : all) copy_bytes(bytes_ + part.begin, part.bytes(), part.out);
   }
 
-  template <class Lazy = void>
   element const& unit() const {
     return kept_element({unit_, alignment_, commutes_, exact_, nullptr, &name_of_type<parts_in_batch>,
-                         &name_of_type<parts_in_batch>, nullptr, &by_index<Lazy>});
+                         &name_of_type<parts_in_batch>, nullptr, &by_index});
   }
 
  private:
-  template <class Lazy>
   static void combine(void* its, std::size_t first, std::byte const* left, std::byte const* right, std::byte* out,
                       std::size_t n) {
     auto& me = *static_cast<parts_in_batch*>(its);
     for (auto& part : me.all) part.combine(first * me.unit_, (first + n) * me.unit_, left, right, out);
   }
-  template <class Lazy>
-  static constexpr indexed_combination by_index{&combine<Lazy>, &places_for_indices<Lazy>::all};
+  static constexpr indexed_combination by_index{&combine, &places_for_indices<void>::all};
 
   buffer memory_;
   std::byte* bytes_ = nullptr;
@@ -240,8 +234,7 @@ class batch {
       throw error("colligo: a batch is run twice: make another batch, or use run_init");
     detail::door<c, Comm> const its(comm_);
     its.attempt([&] { parts_.place(); });
-    blocks const all = its.vector_of(parts_.sent().size());
-    auto accepted = its.accept(all, std::span<std::byte const>(parts_.sent()), all.whole, parts_.sent(), all.whole);
+    auto accepted = its.accept_whole(parts_.sent());
     accepted.its.of = &parts_.unit();
     accepted.its.wire = port_of<Comm>::template wire<std::byte, detail::no_functor, false>();   // bytes
     accepted.its.op = &parts_;

@@ -21,8 +21,8 @@
 #include <span>
 
 #include "../../core/functor.hpp"
+#include "../../core/strings.hpp"
 #include "number_format.hpp"
-#include "printed.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -133,7 +133,8 @@ class binned_sum {
   friend bool operator==(binned_sum const&, binned_sum const&) = default;
   /// Prints enough digits to identify the rounded number.
   friend std::ostream& operator<<(std::ostream& out, binned_sum const& its) {
-    return detail::print_number(out, its.value());
+    using digits = std::conditional_t<sizeof(T) <= sizeof(float), float, double>;
+    return out << detail::shortest(static_cast<digits>(its.value()));
   }
 
  private:

@@ -85,7 +85,7 @@ element const& element_of_lists(std::size_t capacity) {
                        }});
 }
 
-/// A rank's list. An exception while it is made is rethrown when the other ranks have been told.
+/// A rank's list. If making it throws, the rank completes the call, so that the others learn of it, and then rethrows.
 template <class Question>
 class list_in_call {
   using view = list_view<typename Question::entry>;
@@ -121,8 +121,7 @@ class list_in_call {
 template <class Comm, class Question>
 auto accept_list(Comm const& comm, std::span<std::byte> list, Question& joins) {
   door<collective::all_reduce, Comm> const its(comm);
-  blocks const one = its.vector_of(1);
-  auto accepted = its.accept(one, std::span<std::byte const>(list), one.whole, list, one.whole);
+  auto accepted = its.accept_whole(list.first(1));   // one element, to the engine
   accepted.its.of = &element_of_lists<typename Question::entry, Question>(joins.capacity());
   accepted.its.wire = port_of<Comm>::template wire<std::byte, no_functor, false>();   // bytes, which MPI does not know
   accepted.its.op = &joins;

@@ -35,9 +35,7 @@ std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t m
   std::int64_t before = 0;
   std::plus<> op;
   door<collective::exclusive_scan, Comm> const its(comm);
-  blocks const one = its.vector_of(1);
-  its.accept(one, std::span<std::int64_t const>(&mine, 1), one.whole, std::span(&before, 1), one.whole)
-      .make(op, automatic{});
+  its.accept_whole(constant(one(mine)), one(before)).make(op, automatic{});
   return {its.rank() == 0 ? 0 : before, length_of(comm, mine)};
 }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -250,9 +249,7 @@ struct extremes_of_range : summaries<best_of_range<T, minloc>, best_of_range<T, 
 /// One element on every rank; all ranks get the combination.
 template <class Comm, class T>
 auto accept_element(Comm const& comm, T& value) {
-  door<collective::all_reduce, Comm> const its(comm);
-  blocks const one = its.vector_of(1);
-  return its.accept(one, std::span<T const>(&value, 1), one.whole, std::span<T>(&value, 1), one.whole);
+  return door<collective::all_reduce, Comm>(comm).accept_whole(one(value));
 }
 
 /// Questions that one element can answer.

@@ -19,8 +19,8 @@
 #include <span>
 
 #include "../../core/element.hpp"
+#include "../../core/strings.hpp"
 #include "block_sums.hpp"
-#include "printed.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -141,7 +141,8 @@ class exact_sum {
   }
   /// Prints enough digits to identify the rounded number.
   friend std::ostream& operator<<(std::ostream& out, exact_sum const& its) {
-    return detail::print_number(out, its.value());
+    using digits = std::conditional_t<sizeof(value_type) <= sizeof(float), float, double>;
+    return out << detail::shortest(static_cast<digits>(its.value()));
   }
 
  private:

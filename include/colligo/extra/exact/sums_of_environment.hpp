@@ -10,17 +10,16 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-template <class Lazy = void>
 struct sums_of_environment {
-  static call on_the_way(port_base& port, call const& its);
+  static call as_exact(port_base& port, call const& its);
   static bool holds_for(port_base& port, call const& its, choice const& by);
   static void run(port_base& port, call const& its, choice const& by,
                   void (*run)(port_base& port, call const& its, choice const& by));
   static call own(port_base& port, call const& its, owner<owned_by_request>& kept);
 };
 
-inline constexpr exact_summing sums_exactly{&sums_of_environment<>::on_the_way, &sums_of_environment<>::holds_for,
-                                            &sums_of_environment<>::run, &sums_of_environment<>::own};
+inline constexpr exact_summing sums_exactly{&sums_of_environment::as_exact, &sums_of_environment::holds_for,
+                                            &sums_of_environment::run, &sums_of_environment::own};
 inline bool const sums_may_be_exact = (sum_exactly = &sums_exactly, true);
 
 }  // namespace colligo

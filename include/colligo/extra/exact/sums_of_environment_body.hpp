@@ -15,10 +15,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// A rank's exact sums, contributed and received.
 template <class T>
-struct sums_on_the_way {
+struct sums_of_call {
   std::vector<exact_sum<T>> in, out;
 
-  sums_on_the_way(std::size_t contributed, std::size_t wanted) : in(contributed), out(wanted) {}
+  sums_of_call(std::size_t contributed, std::size_t wanted) : in(contributed), out(wanted) {}
   void take(std::byte const* from, std::size_t n) {
     auto const* const numbers = reinterpret_cast<T const*>(from);
     for (std::size_t i = 0; i < n; ++i) in[i] = exact_sum<T>(numbers[i]);
@@ -41,13 +41,13 @@ void run_exactly(port_base& port, call const& its, choice const& by, Run run) {
                     in = its.in.covers.size(), out = its.out.covers.size();
   auto sums = [&] {
     try {
-      return sums_on_the_way<T>(std::min(in, part), std::min(out, part));
+      return sums_of_call<T>(std::min(in, part), std::min(out, part));
     } catch (std::bad_alloc const& e) {
       port.refuse(e.what());
       throw;
     }
   }();
-  call made = sums_of_environment<>::on_the_way(port, its);
+  call made = sums_of_environment::as_exact(port, its);
   sums.stand_for(made);
   std::size_t done = 0;
   do {
@@ -86,11 +86,10 @@ struct owned_sums final : owned_by_request {
   owner<owned_by_request> kept;
   values<std::byte const> numbers_in;
   values<std::byte> numbers_out;
-  sums_on_the_way<T> sums;
+  sums_of_call<T> sums;
 };
 
-template <class Lazy>
-call sums_of_environment<Lazy>::on_the_way(port_base& port, call const& its) {
+COLLIGO_BODY call sums_of_environment::as_exact(port_base& port, call const& its) {
   call made = its;
   if (adds_up<double>(*its.of)) made.of = &element_of<exact_sum<double>, std::plus<>>;
   else if (adds_up<float>(*its.of)) made.of = &element_of<exact_sum<float>, std::plus<>>;
@@ -98,23 +97,20 @@ call sums_of_environment<Lazy>::on_the_way(port_base& port, call const& its) {
   made.wire = port.wire_of_bytes();
   return made;
 }
-template <class Lazy>
-bool sums_of_environment<Lazy>::holds_for(port_base& port, call const& its, choice const& by) {
+COLLIGO_BODY bool sums_of_environment::holds_for(port_base& port, call const& its, choice const& by) {
   switch (by.who) {
     case decided_by::pinned: case decided_by::named: case decided_by::required: case decided_by::tried:
     case decided_by::measured: return false;
-    default: return on_the_way(port, its).of != its.of;
+    default: return as_exact(port, its).of != its.of;
   }
 }
-template <class Lazy>
-void sums_of_environment<Lazy>::run(port_base& port, call const& its, choice const& by,
-                                    void (*run)(port_base& port, call const& its, choice const& by)) {
+COLLIGO_BODY void sums_of_environment::run(port_base& port, call const& its, choice const& by,
+                                           void (*run)(port_base& port, call const& its, choice const& by)) {
   if (adds_up<double>(*its.of)) run_exactly<double>(port, its, by, run);
   else run_exactly<float>(port, its, by, run);
 }
-template <class Lazy>
-call sums_of_environment<Lazy>::own(port_base& port, call const& its, owner<owned_by_request>& kept) {
-  call made = on_the_way(port, its);
+COLLIGO_BODY call sums_of_environment::own(port_base& port, call const& its, owner<owned_by_request>& kept) {
+  call made = as_exact(port, its);
   made.before = 0;
   if (adds_up<double>(*its.of)) kept = make_owner<owned_sums<double>>(made, std::move(kept));
   else kept = make_owner<owned_sums<float>>(made, std::move(kept));

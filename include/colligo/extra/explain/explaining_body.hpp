@@ -4,11 +4,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdio>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -114,7 +112,7 @@ template <class Lazy>
 [[gnu::cold]] void explaining<Lazy>::explain_if_new(port_base& port, call const& its, choice const& by) {
   auto& printed = kept_choices::of(port).explained;
   std::size_t const bytes = its.of->bytes(its.vector.whole.size());
-  std::remove_reference_t<decltype(printed[0])> const now{its.what, its.of, static_cast<int>(std::bit_width(bytes))};
+  kept_choices::explained_call const now{its.what, its.of, static_cast<int>(std::bit_width(bytes))};
   if (std::find(printed.begin(), printed.end(), now) != printed.end()) return;
   printed.push_back(now);
   std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
@@ -127,19 +125,19 @@ template <class Lazy>
 [[gnu::cold]] std::string explaining<Lazy>::explained(endpoint& at, call const& its, choice const* by,
                                                  std::string const& trouble, policy_table const& policies) {
   port_base& port = port_at(at);
-  std::string said = trouble + '\n';
+  std::string text = trouble + '\n';
   erased_policy const* taken = nullptr;
   if (by != nullptr) {
     taken = by->policy;
-    said = std::string(described(its, *by, call_form::blocking).text()) + ", on " + std::to_string(port.size()) +
+    text = std::string(described(its, *by, call_form::blocking).text()) + ", on " + std::to_string(port.size()) +
            (port.size() == 1 ? " rank\n  " : " ranks\n  ");
     if (auto const refused = why_not(port, its, *by).why; !refused.empty())
-      return said + "refused: " + std::string(taken->name) + refused + '\n';
-    said += std::string(taken->name) + ' ' + transport_text(port, its, *by) + ", ";
-    said += decider_text(port, its, *by) + exactness_text(port, its, *by) + '\n';
-    if (std::string const unused = unused_override_text(port, its, *by); !unused.empty()) said += "  " + unused + '\n';
+      return text + "refused: " + std::string(taken->name) + refused + '\n';
+    text += std::string(taken->name) + ' ' + transport_text(port, its, *by) + ", ";
+    text += decider_text(port, its, *by) + exactness_text(port, its, *by) + '\n';
+    if (std::string const unused = unused_override_text(port, its, *by); !unused.empty()) text += "  " + unused + '\n';
     if (auto const price = price_of(port, its, *by))
-      said += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
+      text += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
   }
   std::vector<std::pair<double, std::string>> priced;
   std::string unpriced, excluded;
@@ -154,9 +152,9 @@ template <class Lazy>
   std::string alternatives;
   for (auto const& [price, name] : priced)
     alternatives += (alternatives.empty() ? "" : ", ") + name + ' ' + microseconds(price);
-  if (!alternatives.empty()) said += "  alternatives: " + alternatives + '\n';
-  if (!unpriced.empty()) said += "  without a price: " + unpriced + '\n';
-  return said + excluded;
+  if (!alternatives.empty()) text += "  alternatives: " + alternatives + '\n';
+  if (!unpriced.empty()) text += "  without a price: " + unpriced + '\n';
+  return text + excluded;
 }
 
 }  // namespace colligo

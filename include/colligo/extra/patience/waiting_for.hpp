@@ -51,8 +51,8 @@ class impatient_rank final : public patience {
   void note() { notice_->put(wait_.now); }
   void report() const;
   void report_elsewhere(std::string_view what);
-  std::string rank_in_words(int rank) const;
-  std::string awaited_in_words(noted_call const& its) const;
+  std::string rank_text(int rank) const;
+  std::string awaited_text(noted_call const& its) const;
   bool has_come(int rank, std::uint32_t number) const;
 
   port_base& port_;

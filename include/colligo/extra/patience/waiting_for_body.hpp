@@ -11,7 +11,6 @@
 #include <cstring>
 #include <iterator>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "../../core/error.hpp"
@@ -21,21 +20,19 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-namespace words_of_patience {
-
 // "all_reduce #17 of 8 double"
-[[gnu::cold]] COLLIGO_BODY std::string call(noted_call const& c) {
+[[gnu::cold]] COLLIGO_BODY std::string call_text(noted_call const& c) {
   std::string text = concat({name_of(c.its.what), " #", c.its.number});
   if (c.its.what != collective::barrier) text += concat({" of ", c.its.n, " ", c.element.data()});
   return has_root(c.its.what) ? concat({text, ", root ", c.its.root}) : text;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string name(std::string const& communicator) {
+[[gnu::cold]] COLLIGO_BODY std::string communicator_text(std::string const& communicator) {
   return communicator.empty() ? "a communicator without a name" : "communicator " + communicator;
 }
 
 // "direct, over shared memory"
-[[gnu::cold]] COLLIGO_BODY std::string way(noted_call const& c, shared_host const* host) {
+[[gnu::cold]] COLLIGO_BODY std::string algorithm_text(noted_call const& c, shared_host const* host) {
   std::array<char, sizeof(packed_name)> name;
   std::memcpy(name.data(), c.its.algorithm.data(), name.size());
   if (c.is_vendor) return concat({name.data(), ", in the MPI library"});
@@ -43,8 +40,6 @@ namespace words_of_patience {
                                 : host && host->whole() ? ", over shared memory"
                                                         : ", over shared memory and messages"});
 }
-
-}  // namespace words_of_patience
 
 /// The ports of all communicators.
 struct impatient_ports {
@@ -195,13 +190,13 @@ COLLIGO_BODY void impatient_rank::waits() {
     note_awaited();
   }
   if (!wait_.reported_elsewhere && now - wait_.began >= longest / 2)
-    report_elsewhere(concat({words_of_patience::call(wait_.now), " of ", words_of_patience::name(communicator_)}));
+    report_elsewhere(concat({call_text(wait_.now), " of ", communicator_text(communicator_)}));
   if (now - wait_.began < longest) return;
   if (!std::exchange(wait_.reported, true)) report();
   if (!setting_.throws || wait_.now.is_vendor) return;   // a rank can not leave MPI's own collective
   latest_abandoned_ = wait_.now.its.number;
   throw stalled(concat({where(port_, wait_.now.its.what), "call #", latest_abandoned_, " has waited ",
-                        patience_text(setting_), awaited_in_words(wait_.now)}));
+                        patience_text(setting_), awaited_text(wait_.now)}));
 }
 
 COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const& what, std::uint32_t number,
@@ -225,7 +220,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
 }
 
 // Of those awaited that have not come to this call yet, if there are some; otherwise of all.
-[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::awaited_in_words(noted_call const& its) const {
+[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::awaited_text(noted_call const& its) const {
   if (its.awaited == 0) return {};
   auto const known = std::min<std::size_t>(static_cast<std::size_t>(its.awaited), its.first.size());
   std::vector<int> ranks(its.first.begin(), its.first.begin() + static_cast<std::ptrdiff_t>(known)), late;
@@ -237,7 +232,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
 }
 
 // What a rank is doing, seen from the call in which this one waits.
-[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::rank_in_words(int rank) const {
+[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::rank_text(int rank) const {
   bool const is_own = rank == port_.rank();
   rank_notice const& its = is_own ? *notice_ : host_->record_of(rank).notice;
   noted_call const now = its.get(), &mine = wait_.now;
@@ -249,13 +244,13 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
   if (now.its.number != 0) {
     bool const same =
         now.its.number == mine.its.number && now.its.what == mine.its.what && now.its.root == mine.its.root;
-    std::string const what = same ? "it" : words_of_patience::call(now);
+    std::string const what = same ? "it" : call_text(now);
     std::string const how = same && now.its.algorithm == mine.its.algorithm && now.in_memory == mine.in_memory
                                 ? std::string()
-                                : " (" + words_of_patience::way(now, host_) + ")";
+                                : " (" + algorithm_text(now, host_) + ")";
     if (now.is_vendor) return concat({"in ", what, how});
     if (now.step == 0) return concat({"in ", what, how, ", and does not wait for anybody"});
-    return concat({"in ", what, how, ", step ", now.step, ", waiting", awaited_in_words(now)});
+    return concat({"in ", what, how, ", step ", now.step, ", waiting", awaited_text(now)});
   }
   std::string text = "has made no call";
   if (latest != 0) text = concat({"has not called since #", latest});
@@ -278,12 +273,12 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
       if (seen == number) return;
     } while (!its.compare_exchange_weak(seen, number));
   }
-  std::string all = concat({"colligo: after ", patience_text(setting_), " in ", words_of_patience::call(mine), " over ",
-                              port_.size(), " ranks of ", words_of_patience::name(communicator_), " (",
-                              words_of_patience::way(mine, host_), "):\n"});
+  std::string all = concat({"colligo: after ", patience_text(setting_), " in ", call_text(mine), " over ",
+                              port_.size(), " ranks of ", communicator_text(communicator_), " (",
+                              algorithm_text(mine, host_), "):\n"});
   std::vector<std::pair<std::string, std::vector<int>>> lines;
   for (int rank = 0; rank < port_.size(); ++rank) {
-    std::string const says = rank == port_.rank() || (host_ && host_->has(rank)) ? rank_in_words(rank)
+    std::string const says = rank == port_.rank() || (host_ && host_->has(rank)) ? rank_text(rank)
                              : "not seen from here, since it shares no memory with this rank";
     auto line = std::ranges::find(lines, says, [](auto const& l) -> auto& { return l.first; });
     if (line == lines.end()) line = lines.insert(line, {says, {}});

@@ -10,7 +10,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../../core/machine.hpp"
@@ -37,8 +36,8 @@ template <class Lazy = void>
 std::optional<double> seconds_by_schedule(port_base const& port, call const& its, choice const& by,
                                                        machine const& m) {
   constexpr std::size_t most_operands = 1 << 13;
-  auto const said = recorded_call(its, by, port.known, most_operands);
-  return said ? std::optional(price(*said, m, static_cast<double>(its.of->size))) : std::nullopt;
+  auto const recorded = recorded_call(its, by, port.known, most_operands);
+  return recorded ? std::optional(price(*recorded, m, static_cast<double>(its.of->size))) : std::nullopt;
 }
 using formula_of_card = double (*)(void const* tag, machine const& m, int p, std::size_t bytes);
 /// Null: the algorithm has no such form, or its card no formula.

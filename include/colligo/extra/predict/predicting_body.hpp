@@ -3,13 +3,10 @@
 /// The bodies of predicting.hpp.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
-#include <vector>
 
-#include "../../core/clock.hpp"
 #include "candidates_body.hpp"
 #include "predicting.hpp"
 

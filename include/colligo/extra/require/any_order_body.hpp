@@ -9,7 +9,6 @@
 #include <new>
 #include <vector>
 
-#include "../exact/number_format.hpp"
 #include "../exact/plain_sums.hpp"
 #include "any_order.hpp"
 

@@ -76,7 +76,7 @@ struct requiring {
   struct search;
 };
 
-/// All that such a tag holds are its knobs.
+/// The tag holds nothing but knobs.
 template <class Tag>
 constexpr bool is_defined_by_knobs(Tag const& tag) {
   if constexpr (requires { tag.hosts.empty(); }) return tag.hosts.empty();

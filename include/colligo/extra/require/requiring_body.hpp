@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "../../plan/association.hpp"
@@ -68,9 +67,9 @@ struct requiring<Lazy>::search {
   std::optional<bracketing> wanted;   ///< of like()
 
   std::optional<bracketing> form_of(choice const& by) const {
-    auto const said = recorded_call(its, by, port.known, most_operands);
-    if (!said || said->by_arrival()) return std::nullopt;
-    return association(*said, its.of->commutes ? operands::commute : operands::ordered, its.vector, its.root);
+    auto const recorded = recorded_call(its, by, port.known, most_operands);
+    if (!recorded || recorded->by_arrival()) return std::nullopt;
+    return association(*recorded, its.of->commutes ? operands::commute : operands::ordered, its.vector, its.root);
   }
 
   // What it gives is known, of the same call on all ranks.

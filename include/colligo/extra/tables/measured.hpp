@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Tables of measurements on the user's machine: COLLIGO_TABLE names such a file, in programs that include this in one
-/// unit, or the program passes it; benchmarks/tune writes one. A row
-/// gives the algorithm for a collective at a number of ranks and bytes; `#` begins a comment; blank lines are ignored;
-/// there are at most 10 000 rows.
+/// Tables of measurements on the user's machine. COLLIGO_TABLE names such a file, in programs that include this in one
+/// unit, or the program passes it; benchmarks/tune writes one. A row gives the algorithm for a collective at a number
+/// of ranks and bytes; `#` begins a comment; blank lines are ignored; there are at most 10 000 rows.
 ///
 ///   # collective  type    functor   ranks  bytes    algorithm
 ///   all_reduce    double  commutes  2      8        recursive_doubling
@@ -17,12 +16,13 @@
 /// bytes      of the vector; of collectives on blocks those of one rank's block. k, M and G are 2^10, 2^20 and 2^30.
 /// algorithm  as named() takes it
 ///
-/// A row holds for what lies nearer to it, by logarithms, than to the others of its collective, type and functor: first
-/// by ranks, of which none are outside of those measured, then by bytes, of which the first and last row reach to the
-/// half and the double. The more specific rows come first, by type, then by functor; rows that name what is not allowed
-/// do not count. Where none holds, and where blocks are uneven (one of more than one and a half times the mean), the
-/// defaults go on. Rows that set say what the environment's variable of that name would, where it is not there:
-/// COLLIGO_NETWORK, COLLIGO_LATENCIES, COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_STORES, COLLIGO_READ_MEMORY.
+/// Among the rows of a call's collective, type and functor the nearest holds, by logarithms: the nearest number of
+/// ranks, which must lie between the least and the most of these rows, then the nearest bytes, which may be half of the
+/// first row's and twice the last row's. Rows that name the type come before those for any, then rows that name the
+/// functor; rows whose algorithm may not run do not count. Where no row holds, and where blocks are uneven (one of more
+/// than one and a half times the mean), the library chooses as without a table. A row with `set` gives a variable its
+/// value unless the environment has it: COLLIGO_NETWORK, COLLIGO_LATENCIES, COLLIGO_LINES, COLLIGO_CHUNKS,
+/// COLLIGO_STORES, COLLIGO_READ_MEMORY.
 #pragma once
 
 #include <cstddef>

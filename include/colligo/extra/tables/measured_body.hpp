@@ -99,11 +99,11 @@ class table_parser {
   }
   // All names, whatever they have forms for.
   static constexpr policy_table any_collective = []<class... Tags>(list_of_tags<Tags...>) {
-    return policy_table{{&erased_tag<Tags>...}, nullptr, nullptr};
+    return policy_table{{&erased_tag<Tags>...}, nullptr};
   }(catalogue_of_tags{});
   choice algorithm_in(std::string_view word) const {
     try {
-      return detail::parse<>(any_collective, word, "");
+      return detail::parse(any_collective, word, "");
     } catch (algorithm_error const& e) {
       refuse(e.what());
     }
@@ -144,44 +144,38 @@ inline double between(double a, double b) { return std::abs(std::log(a / b)); }
 struct measured_choice final : kept_with_port {
   std::vector<std::vector<measured_row>> ladders;   // the more specific first, each by bytes
 
-  /// `allowed(row)`: what it names may run.
+  /// `allowed(row)`: the row's algorithm may run.
   template <class Allowed>
   measured_choice(measured_table const& table, collective what, element const& of, int ranks, int hosts,
-                  Allowed allowed);
-  measured_row const* find(collective what, situation const& s) const;
+                  Allowed allowed) {
+    using enum measured_row::functor;
+    std::string type(of.name());
+    std::erase(type, ' ');
+    auto const kind = of.commutes ? commutes : ordered;
+    for (std::string const& its : {type, std::string()})
+      for (auto const its_kind : {kind, any}) {
+        auto const counts = [&](measured_row const& row) {
+          return row.what == what && row.type == its && row.kind == its_kind && row.hosts == hosts;
+        };
+        int least = 0, most = 0, nearest = 0;   // of ranks, by which the rows are in order
+        for (measured_row const& row : table.rows) {
+          if (!counts(row)) continue;
+          if (least == 0) least = nearest = row.ranks;
+          most = row.ranks;
+          if (between(row.ranks, ranks) < between(nearest, ranks)) nearest = row.ranks;
+        }
+        if (ranks < least || ranks > most) continue;
+        std::vector<measured_row> ladder;   // by bytes
+        for (measured_row const& row : table.rows)
+          if (counts(row) && row.ranks == nearest && allowed(row)) ladder.push_back(row);
+        if (!ladder.empty()) ladders.push_back(std::move(ladder));
+      }
+  }
 };
 
-template <class Allowed>
-[[gnu::cold]] measured_choice::measured_choice(measured_table const& table, collective what, element const& of,
-                                               int ranks, int hosts, Allowed allowed) {
-  using enum measured_row::functor;
-  std::string type;
-  for (char const c : of.name())
-    if (c != ' ') type += c;
-  auto const kind = of.commutes ? commutes : ordered;
-  for (std::string const& its : {type, std::string()})
-    for (auto const its_kind : {kind, any}) {
-      auto const counts = [&](measured_row const& row) {
-        return row.what == what && row.type == its && row.kind == its_kind && row.hosts == hosts;
-      };
-      int least = 0, most = 0, nearest = 0;   // of ranks, by which the rows are in order
-      for (measured_row const& row : table.rows) {
-        if (!counts(row)) continue;
-        if (least == 0) least = nearest = row.ranks;
-        most = row.ranks;
-        if (between(row.ranks, ranks) < between(nearest, ranks)) nearest = row.ranks;
-      }
-      if (ranks < least || ranks > most) continue;
-      std::vector<measured_row> ladder;   // by bytes
-      for (measured_row const& row : table.rows)
-        if (counts(row) && row.ranks == nearest && allowed(row)) ladder.push_back(row);
-      if (!ladder.empty()) ladders.push_back(std::move(ladder));
-    }
-}
-
-// The rows of the table that may hold for these elements. Warns once of a file that is no table.
+// Warns once of a file that is no table.
 [[gnu::cold]] COLLIGO_BODY owner<kept_with_port> read_measured(port_base& port, call const& its,
-                                                                         policy_table const& policies) {
+                                                               policy_table const& policies) {
   try {
     auto const table = measured_table::of(port.table_setting());
     int const hosts = kept_choices::host_count(port);
@@ -202,8 +196,11 @@ template <class Allowed>
   return nullptr;
 }
 
-COLLIGO_BODY measured_row const* measured_choice::find(collective what, situation const& s) const {
-  if (what == collective::barrier) return ladders.empty() ? nullptr : &ladders.front().front();   // has no size
+COLLIGO_BODY choice const* find_measured(kept_with_port const& rows, collective what, situation const& s,
+                                         std::size_t& line) {
+  auto const& ladders = static_cast<measured_choice const&>(rows).ladders;
+  auto const take = [&line](measured_row const& row) { return line = row.line, &row.take; };
+  if (what == collective::barrier) return ladders.empty() ? nullptr : take(ladders[0][0]);   // has no size
   if (what == collective::all_to_all_v) return nullptr;   // ranks know only their own lengths
   bool const blocks = has_blocks(what);
   if (blocks && s.vector.offsets && longest_block(s) * s.p() > 1.5 * static_cast<double>(s.bytes())) return nullptr;
@@ -216,17 +213,9 @@ COLLIGO_BODY measured_row const* measured_choice::find(collective what, situatio
     while (at + 1 < ladder.size() &&
            bytes * bytes > static_cast<double>(ladder[at].bytes) * static_cast<double>(ladder[at + 1].bytes))
       ++at;
-    return &ladder[at];
+    return take(ladder[at]);
   }
   return nullptr;
-}
-
-COLLIGO_BODY choice const* find_measured(kept_with_port const& rows, collective what, situation const& s,
-                                         std::size_t& line) {
-  measured_row const* const row = static_cast<measured_choice const&>(rows).find(what, s);
-  if (!row) return nullptr;
-  line = row->line;
-  return &row->take;
 }
 
 }  // namespace colligo

@@ -8,12 +8,10 @@
 #include <cstdint>
 #include <map>
 #include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "../../core/strings.hpp"
 #include "trace_file.hpp"

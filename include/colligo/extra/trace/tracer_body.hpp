@@ -3,13 +3,6 @@
 /// How a tracer logs a call and its steps.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "tracer.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -66,14 +59,14 @@ class tracer::traced final : public any_step {
   std::vector<trace_event> recorded_;
 };
 
-// True if there was something to be said.
+// False if no operand is left.
 template <class Over>
 bool tracer::log_step(trace_event e, std::span<operand const> operands, std::size_t element_size, Over const& over,
-                      std::vector<trace_event>& said) {
+                      std::vector<trace_event>& events) {
   e.what = trace_event::kind::step;
   e.communicator = communicator_;
   e.end = trace_log::now();
-  said.assign(1, e);
+  events.assign(1, e);
   e.combining = 0;
   for (operand const& o : operands) {
     if (o.vanishes()) continue;
@@ -82,10 +75,10 @@ bool tracer::log_step(trace_event e, std::span<operand const> operands, std::siz
     e.peer = rows_.empty() ? o.peer : rows_[static_cast<std::size_t>(o.peer)];
     e.elements = o.elements.size();
     e.bytes = e.elements * element_size;
-    said.push_back(e);
+    events.push_back(e);
   }
-  if (said.size() == 1) return false;
-  log_.add_step(said);
+  if (events.size() == 1) return false;
+  log_.add_step(events);
   return true;
 }
 
@@ -108,8 +101,8 @@ COLLIGO_BODY void tracer::step(detail::call const& its, std::uint32_t number_of_
                                std::int64_t combining) {
   trace_event const e{.number = static_cast<std::uint32_t>(number), .call = number_of_call, .begin = began,
                       .combining = combining};
-  std::vector<trace_event> said;
-  log_step(e, operands, its.of->size, over, said);
+  std::vector<trace_event> events;
+  log_step(e, operands, its.of->size, over, events);
 }
 
 }  // namespace colligo
