@@ -139,7 +139,9 @@ COLLIGO_BODY void shared_steps::abandon() {
   };
   if (alone) {
     bool const left = has_left(alone->message.from) || alone->from.has_news(tag_);
-    if (alone->from.has_line(alone->message)) return false;
+    bool const is_there = alone->by == way::lines ? alone->from.has_line(alone->message)
+                                                  : alone->from.chunk(1, alone->message) != nullptr;
+    if (is_there) return false;
     if (left) return true;
   }
   for (outgoing const& o : traffic_.out)

@@ -103,6 +103,11 @@ class shared_host {
   std::size_t chunk_of(std::size_t element_size) const {
     return std::max<std::size_t>(1, std::min(largest_chunk_, limits_.chunks) / element_size);
   }
+  /// Bytes of the longest message that goes in one chunk, announced as a whole, from any rank to any other one.
+  std::size_t longest_in_one_chunk() const {
+    std::size_t const ring = std::min({part_of_chunk, largest_chunk_, limits_.chunks});
+    return can_read() && limits_.read_from != limits_.by_ring && limits_.read_from <= ring ? 0 : ring;
+  }
   /// Whether elements of this size fit into the rings: with a chunk's header up to 64 KiB on hosts of at most 9 ranks,
   /// 32 KiB of at most 16, 8 KiB of 17, 4 KiB of at most 33, 2 KiB of more.
   bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }

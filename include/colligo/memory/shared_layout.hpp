@@ -69,6 +69,9 @@ struct chunk_label {
   chunk_store store{};
 };
 
+/// Bytes: a chunk that its reader waits for is announced in parts of about that.
+inline constexpr std::size_t part_of_chunk = 8 * 1024;
+
 /// In a line of its own in front of the chunk's data.
 struct alignas(cache_line) chunk_header {
   static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // a tag: the rest of the ring is not used

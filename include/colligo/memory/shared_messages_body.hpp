@@ -57,6 +57,24 @@ COLLIGO_BODY void shared_steps::give_slots() {
   for (incoming& i : traffic_.in) i.slot = std::exchange(free, free + space(i));
 }
 
+// False if there is no room.
+COLLIGO_BODY bool shared_steps::put_chunk(outlet& to, std::byte const* from, std::size_t bytes, std::size_t part,
+                                          bool one_way, std::uint64_t tag) {
+  std::byte* const place = to.room_for(bytes, tag, one_way);
+  if (!place) return false;
+  std::uint64_t const began = to.is_timed() ? cycles() : 0;
+  for (std::size_t at = 0; at < bytes; at += part) {
+    to.copy(place + at, from + at, std::min(part, bytes - at));
+    if (at + part < bytes) to.put_part(at + part);
+  }
+  to.put();
+  if (to.is_timed()) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);   // short chunks may still be on their way out of the core
+    to.took(bytes, cycles() - began);
+  }
+  return true;
+}
+
 COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   if (o.by == way::lines) {
     if (!o.to->has_room_for(lines_for(o.bytes))) return false;
@@ -76,23 +94,11 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
     return true;
   }
   if (o.by == way::memory) return o.to->all_read() && send_again(o);
-  std::size_t const n = std::min(o.bytes - o.done, chunk_);
-  std::byte* const place = o.to->room_for(n, sent_tag(o.bytes), traffic_.in.empty());
-  if (!place) return false;
   // A rank that receives nothing announces its first and last chunk in parts, so that the reader works while they are
   // copied. The reader reads the chunks between while the next one is copied, so parts would only cost flags.
-  bool const waited_for = traffic_.in.empty() && (o.done == 0 || o.done + n == o.bytes);
-  std::size_t const part = waited_for ? part_ : n;
-  std::uint64_t const began = o.to->is_timed() ? cycles() : 0;
-  for (std::size_t at = 0; at < n; at += part) {
-    o.to->copy(place + at, o.rest() + at, std::min(part, n - at));
-    if (at + part < n) o.to->put_part(at + part);
-  }
-  o.to->put();
-  if (o.to->is_timed()) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);   // short chunks may still be on their way out of the core
-    o.to->took(n, cycles() - began);
-  }
+  std::size_t const n = std::min(o.bytes - o.done, chunk_);
+  bool const one_way = traffic_.in.empty(), waited_for = one_way && (o.done == 0 || o.done + n == o.bytes);
+  if (!put_chunk(*o.to, o.rest(), n, waited_for ? part_ : n, one_way, sent_tag(o.bytes))) return false;
   o.done += n;
   return true;
 }

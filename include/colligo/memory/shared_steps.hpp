@@ -80,6 +80,7 @@ class shared_steps final : private listener {
     data_ = &data;
     size_ = data.of().size;
     longest_in_lines_ = host_.longest_in_lines(has_root(data.what()));
+    longest_at_once_ = std::max(longest_in_lines_, host_.longest_in_one_chunk());
     make_room(2);
   }
   /// The call that they belong to.
@@ -154,14 +155,14 @@ class shared_steps final : private listener {
   }
   awaited message(incoming const& i) { return message(i.what.peer, i.bytes); }
   COLLIGO_BODY bool hears(int from, std::uint64_t expected, std::uint64_t tag) override;
-  void wait_for(awaited const& m, inlet& from, unsigned& polls) {
+  void wait_for(awaited const& m, inlet& from, unsigned& polls, way by = way::lines) {
     if (polls == 0 && data_->complete_some()) return;
     if (host_.wait(polls)) [[unlikely]] {
-      lone const alone{m, from};
+      lone const alone{m, from, by};
       look_around(&alone);
     }
   }
-  struct lone { awaited message; inlet& from; };
+  struct lone { awaited message; inlet& from; way by = way::lines; };
   void look_around(lone const* alone);
   bool is_hopeless(lone const* alone);
   bool has_come(incoming& i);
@@ -173,6 +174,10 @@ class shared_steps final : private listener {
   [[noreturn]] void throw_lost(int rank) const;
   [[noreturn]] void throw_mismatch(int peer, std::uint32_t number) const;
 
+  bool put_at_once(outlet& to, std::byte const* from, std::size_t bytes, bool one_way);
+  bool put_chunk(outlet& to, std::byte const* from, std::size_t bytes, std::size_t part, bool one_way,
+                 std::uint64_t tag);
+  void take_at_once(inlet& from, fragment const& p);
   void take_short(inlet& from, fragment const& p);
   void take_all_short(std::span<operand const> list, audience* all);
   void take_group(std::span<operand const> group, audience* all);
@@ -202,7 +207,7 @@ class shared_steps final : private listener {
   std::int64_t looked_ = 0;   // out for them
   shared_traffic& traffic_;
   working_vector* data_ = nullptr;
-  std::size_t size_ = 1, longest_in_lines_ = 0;
+  std::size_t size_ = 1, longest_in_lines_ = 0, longest_at_once_ = 0;   // at once: in lines, or in one chunk
   std::size_t chunk_ = 0, part_ = 0;   // bytes, whole elements: for the messages that have been added
   int rank_;
   std::span<operand const> short_;   // a step in progress whose messages are all short, and have been sent

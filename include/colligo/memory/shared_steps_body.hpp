@@ -17,8 +17,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 // About so many bytes are read at once from another rank's memory: what a second-level cache keeps.
 inline constexpr std::size_t longest_read = 256 * 1024;
-// Bytes: a chunk that its reader waits for is announced in parts of about that.
-inline constexpr std::size_t part_of_chunk = 8 * 1024;
 
 inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
 
@@ -47,16 +45,21 @@ inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std:
   }
 }
 
+// False if there is no room.
+COLLIGO_BODY bool shared_steps::put_at_once(outlet& to, std::byte const* from, std::size_t bytes, bool one_way) {
+  if (!in_lines(bytes)) return put_chunk(to, from, bytes, bytes, one_way, sent_tag(bytes));
+  if (!to.has_room_for(lines_for(bytes))) return false;
+  put_short(to, from, bytes, sent_tag(bytes));
+  return true;
+}
+
 COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, fragment const& in) {
   std::size_t const bytes_out = out.size() * size_, bytes_in = in.elements.size() * size_;
   std::byte const* const source = data_->read(out, which, nullptr);
-  if (in_lines(std::max(bytes_out, bytes_in))) {
-    outlet* const o = bytes_out == 0 ? nullptr : &host_.to(to);
-    if (o == nullptr || o->has_room_for(lines_for(bytes_out))) {
-      if (o) put_short(*o, source, bytes_out, sent_tag(bytes_out));
-      if (bytes_in != 0) take_short(host_.from(in.peer), in);
-      return;
-    }
+  if (std::max(bytes_out, bytes_in) <= longest_at_once_ &&
+      (bytes_out == 0 || put_at_once(host_.to(to), source, bytes_out, bytes_in == 0))) {
+    if (bytes_in != 0) take_at_once(host_.from(in.peer), in);
+    return;
   }
   if (bytes_out != 0) add_out(to, nullptr, source, bytes_out);
   if (bytes_in != 0) add_in(in, nullptr);
@@ -69,8 +72,17 @@ inline bool is_exchange(std::span<operand const> list) {
   return !is_any(list, [](operand const& o) { return o.vanishes() || !o.elements.tail.empty(); });
 }
 
+inline bool is_one_message(std::span<operand const> list) {
+  return list.size() == 1 && !list[0].vanishes() && list[0].which != own::both && list[0].elements.tail.empty();
+}
+
 COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, list_kind kind) {
   audience* const all = host_.audience_of(list, kind);
+  if (!all && is_one_message(list)) {
+    auto const& [what, peer, elements, which] = list[0];
+    if (list[0].sends()) return exchange(elements.head, peer, which, {});
+    return exchange({}, nobody, own::result, {what, peer, elements.head, which});
+  }
   if (!all && is_exchange(list)) {
     operand const &out = list[0], &in = list[1];
     return exchange(out.elements.head, out.peer, out.which, {in.what, in.peer, in.elements.head, in.which});
@@ -243,6 +255,21 @@ COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
   struct alignas(cache_line) { std::byte bytes[longest_in_lines]; } local;
   from.take_lines(local.bytes, bytes, m, wait, true);
   data_->combine(p.elements, local.bytes, p.peer < rank_, p.which);
+}
+
+COLLIGO_BODY void shared_steps::take_at_once(inlet& from, fragment const& p) {
+  std::size_t const bytes = p.elements.size() * size_;
+  if (in_lines(bytes)) return take_short(from, p);
+  unsigned polls = 0;
+  awaited const m = message(p.peer, bytes);
+  suspicious_ = false;
+  std::byte const* chunk;
+  while (!(chunk = from.chunk(bytes, m))) wait_for(m, from, polls, way::ring);
+  std::uint64_t const began = from.is_timed() ? cycles() : 0;
+  if (p.folds()) data_->combine(p.elements, chunk, p.peer < rank_, p.which);
+  else copy_bytes(chunk, bytes, data_->write(p.elements));
+  if (from.is_timed()) from.took(bytes, cycles() - began);
+  from.release(bytes);
 }
 
 // All messages of the step are short, and those to be sent have been sent, so it receives one after the other.
