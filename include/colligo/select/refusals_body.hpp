@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of door.hpp: refusals.
+/// The bodies of refusals.hpp.
 #pragma once
 
 #include <algorithm>
 
 #include "../core/strings.hpp"
+#include "../engine/kept_plans.hpp"
 #include "../engine/port.hpp"
 #include "decide_body.hpp"
-#include "door.hpp"
+#include "refusals.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
