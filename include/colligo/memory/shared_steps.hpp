@@ -181,6 +181,8 @@ class shared_steps final : private listener {
   void take_short(inlet& from, fragment const& p);
   void take_all_short(std::span<operand const> list, audience* all);
   void take_group(std::span<operand const> group, audience* all);
+  bool decides(outgoing const& o) const;
+  bool is_read_in_place(outgoing const& o) const;
   void form_groups();
   void guard(incoming& i);
   bool blocked(incoming const& i, std::size_t n) const;
