@@ -212,18 +212,37 @@ TEST_CASE("ranks that share cores read in the sender's memory what a ring does n
   constexpr std::size_t ring = 256 * 1024;
   counted::memory memory;
   detail::rank_record record{};
-  auto const announces = [&](bool spin, bool can_read, std::size_t bytes, bool combines) {
+  auto const announces = [&](bool spin, bool can_read, std::size_t bytes, bool combines,
+                             bool crosses = false) {
     detail::shared_host host(0, 1, memory, {});
     auto const read = [](void*, int, std::byte*, std::byte const*, std::size_t) { return true; };
     host.open([&](std::size_t) { return reinterpret_cast<std::byte*>(&record); },
               {.spin = spin, .read = can_read ? +read : nullptr});
-    return host.announces(bytes, ring, combines);
+    return host.announces(bytes, ring, combines, crosses);
   };
   CHECK(announces(false, true, ring + 1, false));
   CHECK_FALSE(announces(false, true, ring, false));
   CHECK_FALSE(announces(false, true, ring + 1, true));
   CHECK_FALSE(announces(false, false, ring + 1, false));
   CHECK_FALSE(announces(true, true, ring + 1, false));
+  CHECK(announces(true, true, detail::least_read, false, true));
+  CHECK_FALSE(announces(true, true, detail::least_read - 1, false, true));
+  CHECK_FALSE(announces(true, true, ring, true, true));
+}
+
+TEST_CASE("a long message is read in place where that is quicker, soon, and no longer when it is not") {
+  detail::message_choice choice;
+  auto const read = [&](int n, std::uint64_t by_ring, std::uint64_t in_place) {   // of n messages
+    int count = 0;
+    for (int k = 0; k < n; ++k) {
+      detail::chunk_store const way = choice.next(detail::stores_setting::measured);
+      count += way.streams;
+      if (way.timed) choice.took(way.streams, detail::least_read, (way.streams ? in_place : by_ring) * 1000);
+    }
+    return count;
+  };
+  CHECK(read(100, 100, 90) > 90);
+  CHECK(read(4000, 90, 100) < 300);
 }
 
 TEST_CASE("direct gives the same bits on all ranks, those of the order of ranks") {

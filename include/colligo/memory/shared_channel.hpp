@@ -18,7 +18,7 @@
 ///       q > 16 at least 16 KiB, for q > 64 at least 8 KiB.
 ///
 /// 128 ranks that each talk to 18 others: 0.7 + 5.1 + 9 MiB; to all: 0.7 + 2.2 + 8 MiB; all pairs of 128 ranks, with
-/// long messages: 0.7 + 36 + 64 MiB. A rank's own memory is 24 bytes for each other rank, and 250 for each channel.
+/// long messages: 0.7 + 36 + 64 MiB. A rank's own memory is 24 bytes for each other rank, and 330 for each channel.
 #pragma once
 
 #include <sched.h>
@@ -113,6 +113,8 @@ class outlet {
     head_ += chunk_header::whole(next_.bytes);
   }
 
+  /// Whether the next message of that length is read in place. Steps of several lengths take several times for 1 KiB.
+  message_choice& way_of(std::size_t bytes) { return ways_[(bytes >= 4 * least_read) + (bytes >= 16 * least_read)]; }
   /// Announces one more message to be read in place.
   void offer() { ++offered_; }
   bool all_read() const { return least([](channel_back const& back) -> auto& { return back.read; }) >= offered_; }
@@ -179,6 +181,7 @@ class outlet {
   std::uint32_t acknowledged_ = 0;                         // of it
   std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
   store_choice stores_;
+  message_choice ways_[3];
   chunk_label next_{};   // or the latest
   bool is_announced_ = false;
   std::span<channel_back const> backs_;   // of all readers; host_ sets them
@@ -240,6 +243,14 @@ class inlet {
     bool const streams = header().what.store.streams;
     cost_[streams] = renewed(cost_[streams], bytes, cycles);
     back_->cost[streams].store(cost_[streams], std::memory_order_relaxed);
+  }
+  /// Copies a part of a long result, past the cache where that is quicker: a cache would fetch each line before.
+  void copy_result(std::byte const* from, std::size_t bytes, std::byte* into, stores_setting asked) {
+    chunk_store const how = results_.next(asked);
+    std::uint64_t const began = how.timed ? cycles() : 0;
+    if (how.streams) copy_streaming(into, from, bytes);
+    else copy_bytes(from, bytes, into);
+    if (how.timed) results_.took(how.streams, bytes, cycles() - began);
   }
   /// The chunk may be overwritten.
   void release(std::size_t bytes) {
@@ -342,6 +353,7 @@ class inlet {
   outlet* reverse_ = nullptr;   // to the same rank: its reader acknowledges here
   std::uint64_t tail_ = 0, ready_ = 0, read_ = 0;   // ready_: bytes of the chunk at the tail, as known
   std::uint32_t cost_[2]{};
+  store_choice results_;
   channel_back* back_ = nullptr;   // host_ sets it
 };
 

@@ -115,16 +115,16 @@ class shared_host {
   /// Whether a message of that length is announced, and read in place if its sender can leave it there. Where ranks
   /// share cores, that is by default what `ring` bytes do not hold, because writer and reader would take turns on one
   /// core for each ring full; but not what is combined, which saves a copy in the ring.
-  bool announces(std::size_t bytes, std::size_t ring, bool combines) const {
+  /// `crosses`: a message to one rank, in a call in which all send. Where ranks have cores, only such ones are.
+  bool announces(std::size_t bytes, std::size_t ring, bool combines, bool crosses) const {
     if (!can_read()) return false;
-    return limits_.read_from != limits_.by_ring ? bytes >= limits_.read_from : bytes > ring && !combines && !spins();
+    if (!measures_reading()) return bytes >= limits_.read_from;
+    return !combines && (spins() ? crosses && bytes >= least_read : bytes > ring);
   }
+  bool measures_reading() const { return limits_.read_from == limits_.by_ring; }
   void announce_from(std::size_t bytes) { limits_.read_from = bytes; }
   void limit(memory_limits const& its) { limits_ = its; }
-  /// Whether a result of that length is stored past the reader's cache, which would fetch each line before.
-  bool streams_results(std::size_t bytes) const {
-    return bytes >= least_streamed_result && limits_.stores != stores_setting::cached;
-  }
+  stores_setting stores() const { return limits_.stores; }
   bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
     return around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
   }

@@ -222,7 +222,7 @@ COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
     } else if (first->by == way::ring) {
       std::byte const* const from = first->from->chunk(at + now, message(*first)) + at;
       std::byte* const into = first->into + first->done + at;
-      if (host_.streams_results(first->bytes)) copy_streaming(into, from, now);
+      if (first->bytes >= least_streamed_result) first->from->copy_result(from, now, into, host_.stores());
       else copy_bytes(from, now, into);
     }
   }

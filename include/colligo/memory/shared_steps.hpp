@@ -30,7 +30,8 @@ struct shared_traffic {
     std::size_t bytes, done;
     way by;
     std::size_t after;   ///< the message before it in the same channel
-    bool stays = true;   ///< the step does not write there
+    bool stays = true;   ///< the step does not write there, and the reader may read there
+    chunk_store how{};   ///< see outlet::way_of
 
     bool is_complete() const { return done == bytes && by != way::memory; }
     std::byte const* rest() const { return from + done; }
@@ -146,7 +147,7 @@ class shared_steps final : private listener {
   void run();
 
   bool in_lines(std::size_t bytes) const { return bytes <= longest_in_lines_; }
-  way transport_of_choice(std::size_t bytes, std::size_t ring) const;
+  way transport_of_choice(std::size_t bytes, std::size_t ring, bool alone) const;
   std::uint64_t sent_tag(std::size_t bytes, std::uint64_t flags = message_tag::none) const {
     return tag_.of(bytes, data_->has_failed() ? flags | message_tag::failed : flags);
   }
@@ -205,6 +206,7 @@ class shared_steps final : private listener {
   bool suspicious_ = false;   // at the latest check, and nothing has moved since
   bool looks_out_ = false;    // for ranks that are gone
   std::int64_t looked_ = 0;   // out for them
+  std::uint64_t began_ = 0;   // the step, in cycles
   shared_traffic& traffic_;
   working_vector* data_ = nullptr;
   std::size_t size_ = 1, longest_in_lines_ = 0, longest_at_once_ = 0;   // at once: in lines, or in one chunk

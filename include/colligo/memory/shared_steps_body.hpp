@@ -113,7 +113,7 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
       if (outlet& to = channel_to(p.peer, all); !in_lines(bytes)) host_.make_ready(to);
       continue;
     }
-    way const by = transport_of_choice(bytes, channel_from(p.peer, all).capacity());
+    way const by = transport_of_choice(bytes, channel_from(p.peer, all).capacity(), !all);
     if (!p.folds()) continue;
     if (by == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
     if (by == way::announced) slots += read_size();
@@ -167,8 +167,8 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, audie
 COLLIGO_BODY void shared_steps::add_out(int peer, audience* all, std::byte const* from, std::size_t bytes) {
   outlet& to = channel_to(peer, all);
   auto const same = [&](outgoing const& o) { return o.to == &to; };
-  traffic_.out.push_back({&to, all ? nobody : peer, all, from, bytes, 0, transport_of_choice(bytes, to.capacity()),
-                          latest_message(traffic_.out, same)});
+  traffic_.out.push_back({&to, all ? nobody : peer, all, from, bytes, 0,
+                          transport_of_choice(bytes, to.capacity(), !all), latest_message(traffic_.out, same)});
 }
 
 COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std::byte* into) {
@@ -176,7 +176,7 @@ COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std:
   if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
   std::size_t const bytes = what.elements.size() * size_;
-  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes, from.capacity()),
+  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes, from.capacity(), !all),
                          latest_message(traffic_.in, same)});
 }
 
@@ -186,8 +186,15 @@ COLLIGO_BODY void shared_steps::begin_added() {
   form_groups();
   for (incoming& i : traffic_.in) guard(i);
   // A rank that only sends and has a core should copy, because its readers combine meanwhile.
-  if (traffic_.in.empty() && host_.spins())
-    for (outgoing& o : traffic_.out) o.stays = false;
+  // One that also receives takes the way that took less time.
+  if (host_.spins())
+    for (outgoing& o : traffic_.out) {
+      if (traffic_.in.empty()) o.stays = false;
+      if (o.by != way::announced || !o.stays || !host_.measures_reading()) continue;
+      o.how = o.to->way_of(o.bytes).next(stores_setting::measured);
+      o.stays = o.how.streams;
+    }
+  began_ = cycles();
   give_slots();
 }
 
@@ -215,6 +222,8 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
   for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
     if (!traffic_.in[k].is_complete()) open = true, moved |= advance(&traffic_.in[k]);
   if (!open) {
+    for (outgoing const& o : traffic_.out)
+      if (o.how.timed) o.to->way_of(o.bytes).took(o.how.streams, o.bytes, cycles() - began_);
     traffic_.clear();
     if (!listed_.empty())
       combine_received(std::exchange(listed_, {}), data_->memory().received.of_size(0), rank_, *data_);
@@ -240,9 +249,11 @@ COLLIGO_BODY void shared_steps::run() {
   }
 }
 
-COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes, std::size_t ring) const {
+COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes, std::size_t ring,
+                                                                 bool alone) const {
   if (in_lines(bytes)) return way::lines;
-  return host_.announces(bytes, ring, combines(data_->what())) ? way::announced : way::ring;
+  collective const its = data_->what();
+  return host_.announces(bytes, ring, combines(its), alone && !has_root(its)) ? way::announced : way::ring;
 }
 
 COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {

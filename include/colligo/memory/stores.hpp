@@ -44,6 +44,8 @@ void copy_streaming(std::byte* to, std::byte const* from, std::size_t bytes);
 inline constexpr std::size_t least_streamed_result = 4 << 20;
 /// Bytes; shorter chunks are always stored through the cache and not measured.
 inline constexpr std::size_t least_streamed = 1024;
+/// Bytes; longer messages between two ranks that both send may be read in their senders' memory.
+inline constexpr std::size_t least_read = 128 * 1024;
 
 /// Cycles for 1 KiB, the least of the latest chunks: interruptions do not count, and a slowdown shows after a few
 /// chunks. 0: not known.
@@ -59,8 +61,12 @@ struct chunk_store {
 
 /// Chooses one of the two ways for a channel, by the sum of the writer's and the slowest reader's time, or, if the
 /// writer has nothing to read, by the longer of the two, because they work at the same time. It first tries both in
-/// turn, then the other one now and then, ever less often while that changes nothing.
-class store_choice {
+/// turn, then the other one now and then, ever less often while that changes nothing. It likewise chooses how a reader
+/// stores a long result, and whether it reads a long message in its sender's memory, which counts as streaming.
+///
+/// After the first `young` it looks at each sampled one. It changes if the other way saves 1 / gain.
+template <std::uint32_t young, std::uint32_t sampled, std::uint32_t gain>
+class choice_of_two {
  public:
   /// For the next chunk. reader(streams): the cost for the slowest reader, see renewed(). `is_new`: parts of the ring
   /// were never written, and the first use of a page takes longer than the copy.
@@ -78,7 +84,7 @@ class store_choice {
       std::uint64_t const own = own_[streams], its = reader(streams);
       return one_way ? std::max(own, its) : own + its;
     };
-    bool const other_is_quicker = cost(!streams_) * 8 < cost(streams_) * 7;
+    bool const other_is_quicker = cost(!streams_) * gain < cost(streams_) * (gain - 1);
     if (other_is_quicker && doubts_) {   // twice in a row: one of them may be an interruption
       streams_ = !streams_;
       chunks_ = young, period_ = first_period;
@@ -86,17 +92,23 @@ class store_choice {
     doubts_ = other_is_quicker && !doubts_;
     return {streams_, true};
   }
+  /// The same without a reader's part.
+  chunk_store next(stores_setting asked) {
+    return next(asked, false, false, [](bool) { return std::uint64_t{0}; });
+  }
   void took(bool streams, std::size_t bytes, std::uint64_t cycles) {
     own_[streams] = renewed(own_[streams], bytes, cycles);
   }
 
  private:
-  static constexpr std::uint32_t young = 24, first_period = 128, longest_period = 2048, retried = 4, sampled = 8;
+  static constexpr std::uint32_t first_period = 128, longest_period = 2048, retried = 4;
 
   std::uint32_t chunks_ = 0, period_ = first_period;
   std::uint32_t own_[2]{};
   bool streams_ = false, doubts_ = false;
 };
+using store_choice = choice_of_two<24, 8, 8>;
+using message_choice = choice_of_two<6, 2, 16>;   // a message takes as long as many chunks
 
 }  // namespace colligo
 
