@@ -45,7 +45,7 @@ inline constexpr std::size_t least_streamed_result = 4 << 20;
 /// Bytes; shorter chunks are always stored through the cache and not measured.
 inline constexpr std::size_t least_streamed = 1024;
 /// Bytes; longer messages between two ranks that both send may be read in their senders' memory.
-inline constexpr std::size_t least_read = 128 * 1024;
+inline constexpr std::size_t least_read = 256 * 1024;
 
 /// Cycles for 1 KiB, the least of the latest chunks: interruptions do not count, and a slowdown shows after a few
 /// chunks. 0: not known.
