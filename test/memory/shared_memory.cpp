@@ -212,20 +212,22 @@ TEST_CASE("long messages are announced to be read in the sender's memory, unless
   constexpr std::size_t ring = 256 * 1024;
   counted::memory memory;
   detail::rank_record record{};
-  auto const announces = [&](bool spin, bool can_read, std::size_t bytes, bool combines) {
+  auto const announces = [&](bool spin, bool can_read, std::size_t bytes, bool combines,
+                             bool crosses = false) {
     detail::shared_host host(0, 1, memory, {});
     auto const read = [](void*, int, std::byte*, std::byte const*, std::size_t) { return true; };
     host.open([&](std::size_t) { return reinterpret_cast<std::byte*>(&record); },
               {.spin = spin, .read = can_read ? +read : nullptr});
-    return host.announces(bytes, ring, combines);
+    return host.announces(bytes, ring, combines, crosses);
   };
   CHECK(announces(false, true, ring + 1, false));
   CHECK_FALSE(announces(false, true, ring, false));
   CHECK_FALSE(announces(false, true, ring + 1, true));
   CHECK_FALSE(announces(false, false, ring + 1, false));
-  CHECK(announces(true, true, detail::least_exchanged_in_place, false));
-  CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place - 1, false));
-  CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place, true));
+  CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place, false));
+  CHECK(announces(true, true, detail::least_exchanged_in_place, false, true));
+  CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place - 1, false, true));
+  CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place, true, true));
 }
 
 TEST_CASE("direct gives the same bits on all ranks, those of the order of ranks") {

@@ -113,7 +113,7 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
       if (outlet& to = channel_to(p.peer, all); !in_lines(bytes)) host_.make_ready(to);
       continue;
     }
-    way const by = transport_of_choice(bytes, channel_from(p.peer, all).capacity());
+    way const by = transport_of_choice(bytes, channel_from(p.peer, all).capacity(), all);
     if (!p.folds()) continue;
     if (by == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
     if (by == way::announced) slots += read_size();
@@ -167,8 +167,8 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, audie
 COLLIGO_BODY void shared_steps::add_out(int peer, audience* all, std::byte const* from, std::size_t bytes) {
   outlet& to = channel_to(peer, all);
   auto const same = [&](outgoing const& o) { return o.to == &to; };
-  traffic_.out.push_back({&to, all ? nobody : peer, all, from, bytes, 0, transport_of_choice(bytes, to.capacity()),
-                          latest_message(traffic_.out, same)});
+  traffic_.out.push_back({&to, all ? nobody : peer, all, from, bytes, 0,
+                          transport_of_choice(bytes, to.capacity(), all), latest_message(traffic_.out, same)});
 }
 
 COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std::byte* into) {
@@ -176,14 +176,14 @@ COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std:
   if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
   std::size_t const bytes = what.elements.size() * size_;
-  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes, from.capacity()),
+  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes, from.capacity(), all),
                          latest_message(traffic_.in, same)});
 }
 
 // Where two ranks send to each other, the lower one decides how: both ways at once would wait for each other.
 COLLIGO_BODY bool shared_steps::decides(outgoing const& o) const {
   if (o.by != way::announced || traffic_.in.empty()) return false;
-  return o.peer == nobody || o.peer > rank_ ||
+  return o.peer > rank_ ||
          !is_any(traffic_.in, [&](incoming const& i) { return i.what.peer == o.peer; });
 }
 // A rank that only sends and has a core should copy, because its readers do other work meanwhile.
@@ -262,9 +262,11 @@ COLLIGO_BODY void shared_steps::run() {
   if (timed) host_.exchanged(decided, cycles() - began);
 }
 
-COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes, std::size_t ring) const {
+COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes, std::size_t ring,
+                                                                 audience const* all) const {
   if (in_lines(bytes)) return way::lines;
-  return host_.announces(bytes, ring, combines(data_->what())) ? way::announced : way::ring;
+  collective const its = data_->what();
+  return host_.announces(bytes, ring, combines(its), !all && !has_root(its)) ? way::announced : way::ring;
 }
 
 COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
