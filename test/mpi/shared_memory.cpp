@@ -197,7 +197,8 @@ BOOST_AUTO_TEST_CASE(long_messages_that_cross_are_right_whichever_way_they_take)
   own_comm const comm;
   auto const over = comm.over();
   int const me = over.rank();
-  std::size_t const n = colligo::detail::least_exchanged_in_place / sizeof(int) + 1, p = static_cast<std::size_t>(over.size());
+  std::size_t const n = colligo::detail::least_exchanged_in_place / sizeof(int) + 1;
+  std::size_t const p = static_cast<std::size_t>(over.size());
   std::vector<int> in(p * n), out(p * n), all(p * n);
   for (int call = 0; call < 40; ++call) {   // the ways take turns at first
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = call + 1000 * me + static_cast<int>(i);

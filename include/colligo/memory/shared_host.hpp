@@ -115,8 +115,8 @@ class shared_host {
 
   /// Whether a line announces a message of that length, which is read in place if its sender leaves it there. Where
   /// ranks share cores, that is by default what `ring` bytes do not hold, because writer and reader would take turns on
-  /// one core for each ring full; where they do not, it is what may be quicker to exchange in place: messages to one rank
-  /// each, in calls in which all send (`crosses`). Not what is combined, which saves a copy in the ring.
+  /// one core for each ring full; where they do not, it is what may be quicker to exchange in place: messages to one
+  /// rank each, in calls in which all send (`crosses`). Not what is combined, which saves a copy in the ring.
   bool announces(std::size_t bytes, std::size_t ring, bool combines, bool crosses) const {
     if (!can_read()) return false;
     if (reads_as_asked()) return bytes >= limits_.read_from;
