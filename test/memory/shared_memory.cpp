@@ -208,22 +208,26 @@ TEST_CASE("messages longer than a ring, and those read from their sender's memor
       }));
 }
 
-TEST_CASE("ranks that share cores read in the sender's memory what a ring does not hold, unless they combine it") {
+TEST_CASE("long messages are announced to be read in the sender's memory, unless they are combined") {
   constexpr std::size_t ring = 256 * 1024;
   counted::memory memory;
   detail::rank_record record{};
-  auto const announces = [&](bool spin, bool can_read, std::size_t bytes, bool combines) {
+  auto const announces = [&](bool spin, bool can_read, std::size_t bytes, bool combines,
+                             bool crosses = false) {
     detail::shared_host host(0, 1, memory, {});
     auto const read = [](void*, int, std::byte*, std::byte const*, std::size_t) { return true; };
     host.open([&](std::size_t) { return reinterpret_cast<std::byte*>(&record); },
               {.spin = spin, .read = can_read ? +read : nullptr});
-    return host.announces(bytes, ring, combines);
+    return host.announces(bytes, ring, combines, crosses);
   };
   CHECK(announces(false, true, ring + 1, false));
   CHECK_FALSE(announces(false, true, ring, false));
   CHECK_FALSE(announces(false, true, ring + 1, true));
   CHECK_FALSE(announces(false, false, ring + 1, false));
-  CHECK_FALSE(announces(true, true, ring + 1, false));
+  CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place, false));
+  CHECK(announces(true, true, detail::least_exchanged_in_place, false, true));
+  CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place - 1, false, true));
+  CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place, true, true));
 }
 
 TEST_CASE("direct gives the same bits on all ranks, those of the order of ranks") {
@@ -509,7 +513,6 @@ TEST_CASE("a copy past the cache writes what it is to write, and nothing beside 
 }
 
 TEST_CASE("a channel stores as is quicker for its writer and its readers together, and follows what changes") {
-  using detail::stores_setting;
   struct { std::uint32_t cached, streaming; } reader{}, writer{};
   detail::store_choice choice;
   std::uint32_t seen[2]{}, chunks = 0;
@@ -517,18 +520,15 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
   auto const streamed = [&](int n) {   // of n chunks of 1 KiB
     int count = 0;
     for (int k = 0; k < n; ++k) {
-      auto const store =
-          choice.next(stores_setting::measured, false, one_way, [&](bool streams) { return seen[streams]; });
-      count += store.streams;
+      auto const store = choice.next(one_way, [&](bool streams) { return seen[streams]; });
+      count += store.second;
       if (!store.timed) continue;
       bool const interrupted = ++chunks % 10 == 0;   // a rank that had to wait for its core
-      choice.took(store.streams, 1024, (store.streams ? writer.streaming : writer.cached) * (interrupted ? 100 : 1));
-      seen[store.streams] =
-          detail::renewed(seen[store.streams], 1024, store.streams ? reader.streaming : reader.cached);
+      choice.took(store.second, 1024, (store.second ? writer.streaming : writer.cached) * (interrupted ? 100 : 1));
+      seen[store.second] = detail::renewed(seen[store.second], 1024, store.second ? reader.streaming : reader.cached);
     }
     return count;
   };
-  CHECK_FALSE(choice.next(stores_setting::measured, true, false, [](bool) { return 0u; }).timed);   // new pages
   reader = {300, 400}, writer = {100, 300};
   CHECK(streamed(24) == 12);
   CHECK(streamed(4000) < 60);
@@ -544,11 +544,46 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
   CHECK(streamed(4000) < 60);
   one_way = false;
   CHECK(streamed(4000) > 3500);
-  for (bool const streams : {false, true})
-    CHECK(choice
-              .next(streams ? stores_setting::streaming : stores_setting::cached, false, false,
-                    [](bool) { return 0u; })
-              .streams == streams);
+}
+
+TEST_CASE("long results are stored, and long messages exchanged, as a rank measures or as it is told") {
+  using detail::stores_setting;
+  counted::memory memory;
+  detail::rank_record record{};
+  detail::shared_host host(0, 1, memory, {});
+  auto const read = [](void*, int, std::byte*, std::byte const*, std::size_t) { return true; };
+  host.open([&](std::size_t) { return reinterpret_cast<std::byte*>(&record); }, {.spin = true, .read = read});
+  constexpr std::size_t longest_cached = detail::least_streamed_result - 1, chunk = 32 * 1024;
+  auto const streamed = [&](std::uint64_t cached, std::uint64_t streaming) {   // of 1000 chunks
+    int count = 0;
+    for (int k = 0; k < 1000; ++k) {
+      auto const store = host.next_result(longest_cached + 1);
+      count += store.second;
+      if (store.timed) host.stored(store, chunk, store.second ? streaming : cached);
+    }
+    return count;
+  };
+  CHECK(streamed(3000, 2000) > 900);
+  CHECK(streamed(2000, 3000) < 200);
+  CHECK_FALSE(host.next_result(longest_cached).second);
+  for (bool const streams : {false, true}) {
+    host.limit({.stores = streams ? stores_setting::streaming : stores_setting::cached});
+    CHECK(host.next_result(longest_cached + 1).second == streams);
+    CHECK_FALSE(host.next_result(longest_cached + 1).timed);
+  }
+  host.limit({});
+  auto const in_place = [&](std::size_t bytes, std::uint64_t ring, std::uint64_t place) {   // of 1000 steps
+    int count = 0;
+    for (int k = 0; k < 1000; ++k) {
+      bool const timed = host.begin_exchange(bytes);
+      count += host.exchanges_in_place();
+      if (timed) host.exchanged(bytes, host.exchanges_in_place() ? place : ring);
+    }
+    return count;
+  };
+  CHECK(in_place(1 << 20, 300000, 200000) > 900);
+  CHECK(in_place(1 << 19, 100000, 200000) < 100);   // another length
+  CHECK(in_place(1 << 20, 200000, 300000) < 200);
 }
 
 namespace {

@@ -71,8 +71,8 @@ struct hierarchical {
       int const leader = map.together(step.rank(), root) ? map.place(root) : 0;
       up(host, all, leader);
       if (host.rank() == leader) {
-        auto speakers = map.across(step, map.speakers(root));
-        across(speakers, all, map.host_of(root));
+        auto leaders = map.across(step, map.leaders(root));
+        across(leaders, all, map.host_of(root));
       }
       down(host, all, leader);
     }

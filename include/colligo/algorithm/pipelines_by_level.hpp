@@ -35,7 +35,7 @@ void pass_in_slices(nest const& its, Step& step, range left, int level, int root
                     Between const& between) {
   int const outermost = its.levels() - 1, hosts = its.named_before(outermost);
   if (level > hosts) {
-    slices_of_level<Step> const here{.its = its, .step = step, .level = outermost, .below = hosts};
+    slices_of_level<Step> const here{.groups = its, .step = step, .level = outermost, .below = hosts};
     renumbered among(step, here.mine, here.parts, [&here](int part) { return here.peer(part); });
     return between(among, left, its.part_of(hosts, here.all, its.place_of(root)));
   }

@@ -43,11 +43,11 @@ void all_reduce_in_slices(nest const& its, Step& step, range left, int level) {
 /// Blocks are combined on the way out, or collected on the way back.
 template <steps Step>
 void blocks_in_slices(blocks_by_level const& columns, Step& step, int level, bool combines) {
-  if (level == columns.its.levels()) return;
-  slices_of_level const here{columns.its, step, level};
+  if (level == columns.groups.levels()) return;
+  slices_of_level const here{columns.groups, step, level};
   if (combines) here.combine(here.shares_of(columns));
   else here.lend(columns, false);
-  if (here.leads()) blocks_in_slices(columns, step, columns.its.long_round_after(level), combines);
+  if (here.leads()) blocks_in_slices(columns, step, columns.groups.long_round_after(level), combines);
   if (combines) here.lend(columns, true);
   else here.collect(here.shares_of(columns));
 }

@@ -7,8 +7,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// A rank's own work before it can send: what its algorithm copies, merges and computes. Some 20 steps for each message
-/// are part of alpha, and for each copy or merge part of a move.
+/// A rank's own work before it can send: what its algorithm copies, merges and computes. Some 20 steps of arithmetic
+/// per message are part of alpha; those of a copy or merge are part of a move.
 struct own_work {
   double moves = 0;    ///< calls of copy and merge
   double copied = 0;   ///< elements; merged ones count as combined
@@ -39,16 +39,16 @@ struct machine {
   double f_beta = 1;    ///< beta_uni / beta
   double f_further = 1;   ///< alpha_further / alpha
   own_costs own{};        ///< by default nothing: as_in_papers()
-  int ways = 0;           ///< of a group of ranks in and out, for a message each at once; 0: each rank has its own
-  bool fetched = false;   ///< by who receives, from memory: the sender's way out stays free
-  machine const* levels = nullptr;   ///< what messages cost by distance, `distances` of them; null: as here
+  int ways = 0;           ///< messages at once over the link that a group of ranks shares; 0: each rank has its own
+  bool fetched = false;   ///< the receiver reads the sender's memory: the link's other direction stays free
+  machine const* levels = nullptr;   ///< costs by distance, `distances` of them; null: the same at any distance
 
   constexpr machine const& at(distance how_far) const {
     return levels ? levels[static_cast<int>(how_far)] : *this;
   }
-  /// So many ranks of a group use its ways in turns.
+  /// How often the link of a group is used in turn when `ranks` ranks of it communicate.
   constexpr double turns(int ranks) const { return ways == 0 || ranks <= ways ? 1 : static_cast<double>(ranks) / ways; }
-  /// What messages cost while so many ranks of a group send as many each. Of what is fetched only the bytes share ways.
+  /// The costs while `ranks` ranks of a group send equally many messages. Of fetched ones only bytes share the link.
   constexpr machine shared_by(int ranks) const {
     machine its = *this;
     double const by = turns(ranks);

@@ -93,17 +93,17 @@ class outlet {
       announce(place.gap);
       head_ = place.begin;
     }
-    begin({tag, bytes, bytes < least_streamed ? chunk_store{} : next_store(one_way)}, place.end);
+    begin({tag, bytes, bytes < least_streamed ? way_to_take{} : next_store(one_way)}, place.end);
     return ring() + place.at + sizeof(chunk_header);
   }
   /// Copies a part of it there.
   void copy(std::byte* to, std::byte const* from, std::size_t bytes) const {
-    if (next_.store.streams) copy_streaming(to, from, bytes);
+    if (next_.store.second) copy_streaming(to, from, bytes);
     else copy_bytes(from, bytes, to);
   }
   /// Whether to report how long copying it takes.
   bool is_timed() const { return next_.store.timed; }
-  void took(std::size_t bytes, std::uint64_t cycles) { stores_.took(next_.store.streams, bytes, cycles); }
+  void took(std::size_t bytes, std::uint64_t cycles) { stores_.took(next_.store.second, bytes, cycles); }
 
   /// Announces the beginning of the chunk, before all of its bytes are there.
   void put_part(std::size_t part) { announce(part); }
@@ -166,7 +166,7 @@ class outlet {
   }
 
   std::byte* ring();
-  chunk_store next_store(bool one_way);
+  way_to_take next_store(bool one_way);
 
   shared_host* host_;
   channel_places* places_ = nullptr;
@@ -237,7 +237,7 @@ class inlet {
   /// Whether to report how long using it takes. Precondition: its beginning is there.
   bool is_timed() const { return header().what.store.timed; }
   void took(std::size_t bytes, std::uint64_t cycles) {
-    bool const streams = header().what.store.streams;
+    bool const streams = header().what.store.second;
     cost_[streams] = renewed(cost_[streams], bytes, cycles);
     back_->cost[streams].store(cost_[streams], std::memory_order_relaxed);
   }
@@ -258,6 +258,9 @@ class inlet {
 
   /// Reads from the next message to be read in place. False if the system does not allow it, or its sender has left.
   bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes);
+  /// The latest announced message: whether to read it in place.
+  bool is_in_place() const { return is_in_place_; }
+  void announced(bool in_place) { is_in_place_ = in_place; }
   /// A message has been read in place; its sender may go on.
   void has_read() { back_->read.store(++read_, std::memory_order_release); }
   /// It can not be read; its sender has to send it another way.
@@ -342,6 +345,7 @@ class inlet {
   outlet* reverse_ = nullptr;   // to the same rank: its reader acknowledges here
   std::uint64_t tail_ = 0, ready_ = 0, read_ = 0;   // ready_: bytes of the chunk at the tail, as known
   std::uint32_t cost_[2]{};
+  bool is_in_place_ = false;
   channel_back* back_ = nullptr;   // host_ sets it
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -112,19 +113,36 @@ class shared_host {
   /// 32 KiB of at most 16, 8 KiB of 17, 4 KiB of at most 33, 2 KiB of more.
   bool fits(std::size_t element_size) const { return chunk_header::whole(element_size) <= 2 * largest_chunk_; }
 
-  /// Whether a message of that length is announced, and read in place if its sender can leave it there. Where ranks
-  /// share cores, that is by default what `ring` bytes do not hold, because writer and reader would take turns on one
-  /// core for each ring full; but not what is combined, which saves a copy in the ring.
-  bool announces(std::size_t bytes, std::size_t ring, bool combines) const {
+  /// Whether a line announces a message of that length, which is read in place if its sender leaves it there. Where
+  /// ranks share cores, that is by default what `ring` bytes do not hold, because writer and reader would take turns on
+  /// one core for each ring full; where they do not, it is what may be quicker to exchange in place: messages to one
+  /// rank each, in calls in which all send (`crosses`). Not what is combined, which saves a copy in the ring.
+  bool announces(std::size_t bytes, std::size_t ring, bool combines, bool crosses) const {
     if (!can_read()) return false;
-    return limits_.read_from != limits_.by_ring ? bytes >= limits_.read_from : bytes > ring && !combines && !spins();
+    if (reads_as_asked()) return bytes >= limits_.read_from;
+    return !combines && (spins() ? crosses && bytes >= least_exchanged_in_place : bytes > ring);
+  }
+  bool reads_as_asked() const { return limits_.read_from != limits_.by_ring; }
+  /// Where ranks have cores of their own: whether messages that cross in a step are read in place.
+  bool exchanges_in_place() const { return exchange_.second; }
+  /// Chooses so for the next such step, of which this rank sends so many bytes. Returns whether to report its time. The
+  /// other end of a channel follows one step later, so each choice holds for two; the least time counts.
+  bool begin_exchange(std::size_t bytes) {
+    exchange& its = exchange_of(bytes);
+    if (its.steps++ % 2 == 0) its.now = its.choice.next();
+    exchange_ = its.now;
+    return exchange_.timed;
+  }
+  void exchanged(std::size_t bytes, std::uint64_t cycles) {
+    exchange_of(bytes).choice.took(exchange_.second, bytes, cycles);
   }
   void announce_from(std::size_t bytes) { limits_.read_from = bytes; }
   void limit(memory_limits const& its) { limits_ = its; }
-  /// Whether a result of that length is stored past the reader's cache, which would fetch each line before.
-  bool streams_results(std::size_t bytes) const {
-    return bytes >= least_streamed_result && limits_.stores != stores_setting::cached;
+  /// How to store the next part of a result of that length.
+  way_to_take next_result(std::size_t bytes) {
+    return bytes < least_streamed_result ? way_to_take{} : next_by(results_);
   }
+  void stored(way_to_take by, std::size_t bytes, std::uint64_t cycles) { results_.took(by.second, bytes, cycles); }
   bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) const {
     return around_.read(around_.context, static_cast<int>(place(rank)), into, address, bytes);
   }
@@ -208,6 +226,15 @@ class shared_host {
     if (on_wait_) on_wait_->waits();
   }
 
+  struct exchange {
+    quicker_way<pace_of_exchanges> choice;
+    way_to_take now{};
+    unsigned steps = 0;
+  };
+  exchange& exchange_of(std::size_t bytes) {
+    return exchanges_[(bytes >= 4 * least_exchanged_in_place) + (bytes >= 16 * least_exchanged_in_place)];
+  }
+
   // Between two ranks an ordinary message is quicker.
   bool publishes() const { return records_.size() > 2 && whole(); }
   channel_pair& pair_with(std::size_t peer);
@@ -243,6 +270,12 @@ class shared_host {
   std::byte* ring_of(outlet const& end);
   std::byte const* ring_of(inlet const& end) const;
 
+  template <class... Arguments>
+  way_to_take next_by(store_choice& its, Arguments const&... arguments) const {
+    if (limits_.stores == stores_setting::measured) return its.next(arguments...);
+    return {limits_.stores == stores_setting::streaming, false};
+  }
+
   friend class outlet;
   friend class inlet;
 
@@ -260,6 +293,9 @@ class shared_host {
   audience* all_ = nullptr;     // one of them
   std::size_t largest_chunk_ = 0;
   memory_limits limits_;
+  store_choice results_;
+  std::array<exchange, 3> exchanges_;   // by length, each four times that of the one before
+  way_to_take exchange_{};   // the latest
   unsigned mutable patience_ = 1, fruitless_ = 0, quiet_ = 0;
   patience* on_wait_ = nullptr;
 };
@@ -268,8 +304,10 @@ inline std::byte* outlet::ring() {
   if (ring_ == nullptr) [[unlikely]] ring_ = host_->ring_of(*this);
   return ring_;
 }
-inline chunk_store outlet::next_store(bool one_way) {
-  return stores_.next(host_->limits_.stores, head_ < capacity_, one_way, [this](bool streams) {
+inline way_to_take outlet::next_store(bool one_way) {
+  // The first use of a page takes longer than the copy.
+  if (head_ < capacity_ && host_->limits_.stores == stores_setting::measured) return {};
+  return host_->next_by(stores_, one_way, [this](bool streams) {
     std::uint32_t most = 0;
     for (channel_back const& back : backs_) most = std::max(most, back.cost[streams].load(std::memory_order_relaxed));
     return most;

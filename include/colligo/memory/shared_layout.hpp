@@ -66,7 +66,7 @@ struct alignas(lines_apart) channel_front {
 
 struct chunk_label {
   std::uint64_t tag, bytes;   ///< of its data, or of the gap with its header
-  chunk_store store{};
+  way_to_take store{};
 };
 
 /// Bytes: a chunk that its reader waits for is announced in parts of about that.

@@ -174,6 +174,7 @@ COLLIGO_BODY bool shared_steps::hears_announcement(incoming& i) {
   if (!i.from->has_line(message(i.what.peer, i.bytes, message_tag::address))) return false;
   i.from->take_line(reinterpret_cast<std::byte*>(&i.address), sizeof i.address);
   i.by = i.address ? way::memory : way::ring;
+  i.from->announced(i.address != nullptr);
   return true;
 }
 
@@ -222,8 +223,11 @@ COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
     } else if (first->by == way::ring) {
       std::byte const* const from = first->from->chunk(at + now, message(*first)) + at;
       std::byte* const into = first->into + first->done + at;
-      if (host_.streams_results(first->bytes)) copy_streaming(into, from, now);
+      way_to_take const store = host_.next_result(first->bytes);
+      std::uint64_t const began = store.timed ? cycles() : 0;
+      if (store.second) copy_streaming(into, from, now);
       else copy_bytes(from, now, into);
+      if (store.timed) host_.stored(store, now, cycles() - began);
     }
   }
 }

@@ -146,7 +146,7 @@ class shared_steps final : private listener {
   void run();
 
   bool in_lines(std::size_t bytes) const { return bytes <= longest_in_lines_; }
-  way transport_of_choice(std::size_t bytes, std::size_t ring) const;
+  way transport_of_choice(std::size_t bytes, std::size_t ring, audience const* all) const;
   std::uint64_t sent_tag(std::size_t bytes, std::uint64_t flags = message_tag::none) const {
     return tag_.of(bytes, data_->has_failed() ? flags | message_tag::failed : flags);
   }
@@ -181,6 +181,8 @@ class shared_steps final : private listener {
   void take_short(inlet& from, fragment const& p);
   void take_all_short(std::span<operand const> list, audience* all);
   void take_group(std::span<operand const> group, audience* all);
+  bool decides(outgoing const& o) const;
+  bool is_read_in_place(outgoing const& o) const;
   void form_groups();
   void guard(incoming& i);
   bool blocked(incoming const& i, std::size_t n) const;

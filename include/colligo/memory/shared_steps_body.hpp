@@ -113,7 +113,7 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
       if (outlet& to = channel_to(p.peer, all); !in_lines(bytes)) host_.make_ready(to);
       continue;
     }
-    way const by = transport_of_choice(bytes, channel_from(p.peer, all).capacity());
+    way const by = transport_of_choice(bytes, channel_from(p.peer, all).capacity(), all);
     if (!p.folds()) continue;
     if (by == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
     if (by == way::announced) slots += read_size();
@@ -167,8 +167,8 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, audie
 COLLIGO_BODY void shared_steps::add_out(int peer, audience* all, std::byte const* from, std::size_t bytes) {
   outlet& to = channel_to(peer, all);
   auto const same = [&](outgoing const& o) { return o.to == &to; };
-  traffic_.out.push_back({&to, all ? nobody : peer, all, from, bytes, 0, transport_of_choice(bytes, to.capacity()),
-                          latest_message(traffic_.out, same)});
+  traffic_.out.push_back({&to, all ? nobody : peer, all, from, bytes, 0,
+                          transport_of_choice(bytes, to.capacity(), all), latest_message(traffic_.out, same)});
 }
 
 COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std::byte* into) {
@@ -176,8 +176,20 @@ COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std:
   if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
   std::size_t const bytes = what.elements.size() * size_;
-  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes, from.capacity()),
+  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes, from.capacity(), all),
                          latest_message(traffic_.in, same)});
+}
+
+// Where two ranks send to each other, the lower one decides how: both ways at once would wait for each other.
+COLLIGO_BODY bool shared_steps::decides(outgoing const& o) const {
+  if (o.by != way::announced || traffic_.in.empty()) return false;
+  return o.peer > rank_ ||
+         !is_any(traffic_.in, [&](incoming const& i) { return i.what.peer == o.peer; });
+}
+// A rank that only sends and has a core should copy, because its readers do other work meanwhile.
+COLLIGO_BODY bool shared_steps::is_read_in_place(outgoing const& o) const {
+  if (traffic_.in.empty() || host_.reads_as_asked()) return !traffic_.in.empty();
+  return decides(o) ? host_.exchanges_in_place() : host_.from(o.peer).is_in_place();
 }
 
 COLLIGO_BODY void shared_steps::begin_added() {
@@ -185,9 +197,8 @@ COLLIGO_BODY void shared_steps::begin_added() {
   part_ = std::max<std::size_t>(1, part_of_chunk / size_) * size_;
   form_groups();
   for (incoming& i : traffic_.in) guard(i);
-  // A rank that only sends and has a core should copy, because its readers combine meanwhile.
-  if (traffic_.in.empty() && host_.spins())
-    for (outgoing& o : traffic_.out) o.stays = false;
+  if (host_.spins())
+    for (outgoing& o : traffic_.out) o.stays = o.stays && is_read_in_place(o);
   give_slots();
 }
 
@@ -232,17 +243,30 @@ COLLIGO_BODY void shared_steps::run() {
     shared_steps& its;
     ~end_of_step() { its.abandon(); }
   } const end{*this};
+  std::size_t decided = 0;   // bytes
+  if (host_.spins() && !host_.reads_as_asked())
+    for (outgoing const& o : traffic_.out) decided += decides(o) ? o.bytes : 0;
+  bool const timed = decided != 0 && host_.begin_exchange(decided);
   begin_added();
+  std::uint64_t began = timed ? cycles() : 0;
   unsigned polls = 0;
   for (state now = advance(); now != state::done; now = advance()) {
-    if (now == state::moved) polls = 0;
-    else wait(polls);
+    if (now == state::moved) {
+      polls = 0;
+      continue;
+    }
+    std::uint64_t const before = timed ? cycles() : 0;
+    if (polls != 0 || !data_->complete_some()) wait(polls);
+    else if (timed) began += cycles() - before;   // its own work is not part of the exchange
   }
+  if (timed) host_.exchanged(decided, cycles() - began);
 }
 
-COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes, std::size_t ring) const {
+COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes, std::size_t ring,
+                                                                 audience const* all) const {
   if (in_lines(bytes)) return way::lines;
-  return host_.announces(bytes, ring, combines(data_->what())) ? way::announced : way::ring;
+  collective const its = data_->what();
+  return host_.announces(bytes, ring, combines(its), !all && !has_root(its)) ? way::announced : way::ring;
 }
 
 COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The ranks' blocks behind the vector, in an order of levels: what goes together lies together.
+/// The ranks' blocks, copied behind the vector in an order in which the blocks of a group are contiguous.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// In columns, or in the order of places; these stay in the vector where they are ranks.
+/// In columns or in the order of places. `in_place`: places are ranks, so the blocks stay where they are.
 struct blocks_by_level {
-  nest const& its;
+  nest const& groups;
   blocks const& block;
   bool in_columns, in_place = false;
-  bool alike = block.is_even() && divides(block.parts, block.whole.size());   ///< all blocks
+  bool alike = block.is_even() && divides(block.parts, block.whole.size());   ///< all blocks have one length
 
-  range of_rank(int i) const { return block[its.rank_at(in_columns ? its.place_in_columns(i) : i)]; }
+  range of_rank(int i) const { return block[groups.rank_at(in_columns ? groups.place_in_columns(i) : i)]; }
   std::size_t begin_of(int some) const {
     if (in_place) return some == 0 ? block[0].first : block[some - 1].last;
     std::size_t const first = block.whole.last;
@@ -29,17 +29,17 @@ struct blocks_by_level {
   }
   range operator()(nest::group some) const { return {begin_of(some.first), begin_of(some.last)}; }
   range of_own(int rank) const {
-    int const place = its.place_of(rank);
-    return (*this)(in_columns ? its.column_within(-1, place) : nest::group{place, place + 1});
+    int const place = groups.place_of(rank);
+    return (*this)(in_columns ? groups.column_within(-1, place) : nest::group{place, place + 1});
   }
 
-  /// The own one from where it is in the vector, or back.
+  /// Copies the own block from the vector, or `back`.
   template <steps Step>
   void copy_own(Step& step, bool back) const {
     range const there = block[step.rank()], here = of_own(step.rank());
     if (!in_place) step(back ? copy{here, there} : copy{there, here});
   }
-  /// All of them, from where the ranks' blocks are, or back.
+  /// Copies all blocks from the vector, or `back`.
   template <steps Step>
   void copy_all(Step& step, bool back) const {
     std::size_t at = block.whole.last;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Bundles of blocks that groups of ranks exchange, and which rank of a group leads for which other group.
+/// Bundles of blocks that groups of ranks exchange, and which rank of a group sends and receives them (leads).
 #pragma once
 
 #include <algorithm>
@@ -11,89 +11,89 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Parts a and b of a group meet in turn (a + b) mod parts, the same for both; ranks of a part lead in turns.
+/// Parts a and b of a group exchange in turn (a + b) mod parts, the same number for both. A part's ranks take turns.
 constexpr int leader_in(nest::group own, int turn) { return own.first + turn % own.size(); }
-/// Which place of `own` leads for `away`, groups in different parts of a group of `level`.
-inline int leader_for(nest const& its, nest::group own, nest::group away, int level) {
-  int const below = its.named_before(level);
-  nest::group const all = its.group_at(level, own.first);
-  int const turn = its.part_of(below, all, own.first) + its.part_of(below, all, away.first);
-  return leader_in(own, turn % its.parts(below, all));
+/// The place in group `own` that exchanges with group `away`; both are parts of one group of `level`.
+inline int leader_for(nest const& groups, nest::group own, nest::group away, int level) {
+  int const below = groups.named_before(level);
+  nest::group const all = groups.group_at(level, own.first);
+  int const turn = groups.part_of(below, all, own.first) + groups.part_of(below, all, away.first);
+  return leader_in(own, turn % groups.parts(below, all));
 }
 
-/// Calls f(level, away, before) for all groups that a place leads for in its group of level `below` (-1: the place
-/// alone): parts of the group of `level` that the place is in; `before`: ranks of the groups of earlier calls.
+/// Calls f(level, away, before) for every group `away` with which a place exchanges for its group of level `below` (-1:
+/// for itself alone). `away` is a part of the place's group of `level`; `before`: the ranks of earlier calls' groups.
 template <class F>
-void for_each_bundle(nest const& its, int below, int place, F const& f) {
-  nest::group const own = its.group_at(below, place);
+void for_each_bundle(nest const& groups, int below, int place, F const& f) {
+  nest::group const own = groups.group_at(below, place);
   std::size_t before = 0;
-  for (int level = its.named_after(below); level < its.levels(); level = its.named_after(level)) {
-    int const finer = its.named_before(level);
-    nest::group const all = its.group_at(level, place);
-    int const parts = its.parts(finer, all), mine = its.part_of(finer, all, place);
+  for (int level = groups.named_after(below); level < groups.levels(); level = groups.named_after(level)) {
+    int const finer = groups.named_before(level);
+    nest::group const all = groups.group_at(level, place);
+    int const parts = groups.parts(finer, all), mine = groups.part_of(finer, all, place);
     for (int turn = place - own.first; turn < parts; turn += own.size()) {
       int const part = (turn - mine + parts) % parts;
       if (part == mine) continue;
-      nest::group const away = its.part(finer, all, part);
+      nest::group const away = groups.part(finer, all, part);
       f(level, away, before);
       before += static_cast<std::size_t>(away.size());
     }
   }
 }
 
-/// Ranks that a place of a group of level `below` leads for, at most.
-inline std::size_t most_led_by_one(nest const& its, int below) {
+/// With how many ranks, at most, one place exchanges for its group of level `below`.
+inline std::size_t most_led_by_one(nest const& groups, int below) {
   std::size_t most = 0;
-  int const leaders = its.smallest(below);
-  for (int level = its.named_after(below); level < its.levels(); level = its.named_after(level)) {
-    int const finer = its.named_before(level), parts = its.fewest_and_most(level, finer).second;
-    most += static_cast<std::size_t>((parts + leaders - 1) / leaders * its.largest(finer));
+  int const leaders = groups.smallest(below);
+  for (int level = groups.named_after(below); level < groups.levels(); level = groups.named_after(level)) {
+    int const finer = groups.named_before(level), parts = groups.fewest_and_most(level, finer).second;
+    most += static_cast<std::size_t>((parts + leaders - 1) / leaders * groups.largest(finer));
   }
   return most;
 }
 
-/// Blocks of the largest group of that level for those whom one of its places leads for, at most.
-inline std::size_t most_bundled(nest const& its, int below) {
+/// How many blocks, at most, a place bundles for those ranks: one from each rank of its group to each of them.
+inline std::size_t most_bundled(nest const& groups, int below) {
   std::size_t most = 0;
-  int const fewest = its.smallest(below), ranks = its.largest(below);
-  for (int level = its.named_after(below); level < its.levels(); level = its.named_after(level)) {
-    int const finer = its.named_before(level), parts = its.fewest_and_most(level, finer).second;
+  int const fewest = groups.smallest(below), ranks = groups.largest(below);
+  for (int level = groups.named_after(below); level < groups.levels(); level = groups.named_after(level)) {
+    int const finer = groups.named_before(level), parts = groups.fewest_and_most(level, finer).second;
     int const led = std::min(ranks * ((parts + fewest - 1) / fewest), parts + ranks - 1);
-    most += static_cast<std::size_t>(led) * static_cast<std::size_t>(its.largest(finer));
+    most += static_cast<std::size_t>(led) * static_cast<std::size_t>(groups.largest(finer));
   }
   return most;
 }
 
-/// Where a rank keeps bundles, in slots of one block each: two areas for messages, then for each level but the last a
-/// room for what the own group has for those that the rank leads for, by sources, and one for what these have for it,
-/// by destinations.
+/// Where a rank keeps bundles behind the vector, in slots of one block each: two areas for messages, then two rooms for
+/// each level but the last: bundles from the own group (up), sorted by source, and for it, sorted by destination.
 class bundle_rooms {
  public:
-  bundle_rooms(nest const& its, std::size_t first, std::size_t length) : its_(its), first_(first), length_(length) {
-    int const innermost = its.named_after(-1);
-    pitch_ = most_led_by_one(its, innermost) + 1;
-    area_ = pitch_ * static_cast<std::size_t>(its.largest(innermost));
-    for (int level = innermost; level < its.levels(); level = its.named_after(level))
+  bundle_rooms(nest const& groups, std::size_t first, std::size_t length)
+      : groups_(groups), first_(first), length_(length) {
+    int const innermost = groups.named_after(-1);
+    pitch_ = most_led_by_one(groups, innermost) + 1;
+    area_ = pitch_ * static_cast<std::size_t>(groups.largest(innermost));
+    for (int level = innermost; level < groups.levels(); level = groups.named_after(level))
       area_ = std::max(area_, size(level));
   }
 
   std::size_t area() const { return area_; }
-  std::size_t pitch() const { return pitch_; }   ///< of the messages within an innermost group
+  std::size_t pitch() const { return pitch_; }   ///< slots per message within an innermost group
   std::size_t of(int below, bool up) const {
     std::size_t at = 2 * area_ + (up ? 0 : size(below));
-    for (int level = its_.named_after(-1); level < below; level = its_.named_after(level))
+    for (int level = groups_.named_after(-1); level < below; level = groups_.named_after(level))
       at += 2 * size(level);
     return at;
   }
-  std::size_t all() const { return of(its_.levels() - 1, true); }
+  std::size_t all() const { return of(groups_.levels() - 1, true); }
   range operator()(std::size_t slot, std::size_t count) const {
     return {first_ + slot * length_, first_ + (slot + count) * length_};
   }
 
  private:
-  std::size_t size(int below) const { return most_bundled(its_, below); }
+  std::size_t size(int below) const { return most_bundled(groups_, below); }
 
-  nest const& its_;
+  nest const& groups_;
   std::size_t first_, length_, area_, pitch_;
 };
 

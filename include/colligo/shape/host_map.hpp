@@ -12,13 +12,13 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The host of each of p ranks, any numbers; empty: all are on one host. Hosts count in the order of their lowest
-/// ranks. Without a nest every look-up searches the ranks, at worst once per host.
+/// The host of each of p ranks, as any numbers; empty: all are on one host. Hosts are numbered in the order of their
+/// lowest ranks. Without a nest every look-up searches the ranks, at worst once per host.
 struct host_map {
   std::span<int const> hosts;
   int p;
-  nest const* known = nullptr;   ///< nest::of_hosts, if kept: a call looks some dozens of things up
-  int level = known ? known->level_within(distance::network) : 0;   ///< of the hosts
+  nest const* known = nullptr;   ///< nest::of_hosts, if kept: a call makes dozens of look-ups
+  int level = known ? known->level_within(distance::network) : 0;   ///< the level of hosts in `known`
 
   constexpr bool together(int a, int b) const {
     if (known) return host_of(a) == host_of(b);
@@ -89,7 +89,7 @@ struct host_map {
     return renumbered(step, host_of(step.rank()), host_count(), leader);
   }
   /// The leader of host h: the root, otherwise the lowest rank.
-  constexpr auto speakers(int root) const {
+  constexpr auto leaders(int root) const {
     return [*this, root](int h) {
       int const r = lowest(h);
       return together(r, root) ? root : r;

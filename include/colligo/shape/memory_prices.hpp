@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What reading from other ranks of a host costs where each has a core.
+/// What it costs to read from other ranks of a host, one rank per core.
 #pragma once
 
 #include <algorithm>
@@ -11,30 +11,30 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A round costs a line's way there and back. The numbers are a model's, calibrated on published medians of other
-/// libraries; nobody has measured this library there.
+/// A message costs a cache line's way there and back. The constants are calibrated on published medians of other
+/// libraries; this library has not been measured on such hosts. `ways`: see machine.
 constexpr machine memory_of(double latency, int ways) {
-  double const read = 8e-9 + latency / 10;   // instructions, and ten lines are on their way
+  double const read = 8e-9 + latency / 10;   // instructions; ten lines are fetched at once
   machine its{2 * latency + read, std::max(0.04e-9, latency / 1280), 0.05e-9, 1, 1, read / (2 * latency + read)};
-  its.own.copied = 0.05e-9;   // for others to fetch
+  its.own.copied = 0.05e-9;   // into memory that others read
   its.ways = ways, its.fetched = true;
   return its;
 }
-/// By distance. So many ranks share a cache: half of them read from others at once at full rate; of a socket's ranks,
-/// 20 from each other socket.
+/// By distance. `cached`: ranks that share a cache; half of them read from other caches at full rate at once. Of a
+/// socket's ranks, 20 read from each other socket at full rate.
 constexpr std::array<machine, 3> memory_by_distance(line_latencies const& of, int cached, int sockets) {
   return {memory_of(of.cache, 0), memory_of(of.socket, std::max(2, cached / 2)),
           memory_of(of.host, 20 * std::max(1, sockets - 1))};
 }
 
-/// What a rank reads in a round, by distance: so many messages, while so many ranks, itself among them, read as many
-/// through its group's way in.
+/// What a rank reads in a round, by distance: the number of messages, and of the ranks, itself included, that share the
+/// link into its group and read as many.
 struct reads {
   std::array<int, 3> messages{}, sharing{};
   bool none() const { return messages == std::array<int, 3>{}; }
   friend bool operator==(reads const&, reads const&) = default;
 };
-/// Seconds, with gamma for combining. While a core waits for its own lines others use the way in.
+/// Seconds, `gamma` per byte combined. The link is busy with other ranks' lines while a core waits for its own.
 template <class Levels>
 double wait_for(Levels const& at, reads const& its, double bytes, double gamma) {
   double way = 0, own = 0, shared = 0;

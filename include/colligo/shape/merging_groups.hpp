@@ -9,13 +9,13 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// One rank's part in the merge of groups of `distance` ranks. The last of an odd number waits, and so does the second
-/// of two.
+/// One rank's part in the merge of groups of `distance` ranks. The last group of an odd number waits, and so does the
+/// second of two.
 struct merging_groups {
   int groups, group, distance;
-  range whole;    ///< the rank's segment: each part of the vector belongs to one of its group's ranks
+  range whole;    ///< the rank's segment: a group's ranks share the vector between them
   range held;     ///< where it keeps its group's combination of that segment
-  range kept{};   ///< for its half: the combination of both groups; in the upper group, that of the lower one
+  range kept{};   ///< for the rank's half: both groups' combination; in the upper group, the lower one's
 
   constexpr bool upper() const { return group % 2 != 0; }
   constexpr bool prefixed() const { return group > 1; }   ///< there are ranks below both

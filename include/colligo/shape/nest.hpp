@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Levels of ranks, from those that share a cache to all: groups within groups.
+/// Nested groups of ranks, level by level: those that share a cache, a socket, a host, and all ranks.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
-/// So many groups are joined at a time, or a few more, within those of a level; 0: all of them.
+/// Within each group of `level`, `each` consecutive groups are joined into one; 0 joins all of them. `more`: where
+/// `each` does not divide their number, groups become larger rather than smaller.
 struct joined_groups {
   std::size_t level;
   int each;
@@ -29,7 +30,7 @@ struct joined_groups {
 };
 struct round_of_slices {
   joined_groups by;
-  reads busiest;   // of the rank that waits longest
+  reads busiest;   // what the rank reads that waits longest
   distance far() const {
     return busiest.messages[2] ? distance::host : busiest.messages[1] ? distance::socket : distance::cache;
   }
@@ -37,7 +38,8 @@ struct round_of_slices {
 };
 }  // namespace detail
 
-/// Ranks stand in an order in which each group's follow each other, on all levels: algorithms count in these places.
+/// Nested groups of ranks. It sorts the ranks so that every group of every level is a run of consecutive places;
+/// algorithms count in places, not in ranks.
 class nest {
  public:
   /// Places first .. last - 1.
@@ -46,40 +48,39 @@ class nest {
     constexpr int size() const { return last - first; }
   };
 
-  /// All ranks alike.
+  /// One level: all ranks in one group.
   explicit nest(int p) : nest(p, detail::row_of_lists(), {}, false) {
     stand_in_columns();
     regroup();
   }
-  /// `levels`: the group of each rank, any numbers, innermost level first. Left out are levels with nothing to say (one
-  /// rank each, all ranks, as on the level above) and those whose groups do not lie within groups of the level above.
-  /// `far`: what the ranks of a group share on each level, and what all ranks do; by default caches, then sockets, then
-  /// the host.
+  /// `levels`: the group of each rank, as any numbers; innermost level first. Dropped are levels that distinguish
+  /// nothing (one rank per group, one group of all, the groups of the level above), and levels whose groups do not lie
+  /// within groups of the level above. `far`: what the ranks of a group share on each level, then what all ranks share;
+  /// by default a cache, a socket, a host.
   nest(int p, std::vector<std::vector<int>> const& levels, std::vector<distance> const& far = {});
   static nest of_lists(int p, detail::row_of_lists const& levels, detail::row<distance> far);
-  /// Consecutive ranks, so many on the innermost level, so many of these groups on the next one. Groups that lack ranks
-  /// are the last ones. `hosts`: of each rank, a level too; groups with ranks of several are beyond; empty: all are on
-  /// one. Precondition: numbers above 0.
+  /// Groups of sizes[0] consecutive ranks, then groups of sizes[1] of these groups, and so on; the last groups may be
+  /// smaller. `hosts`: the host of each rank, one more level, below the groups with ranks of several hosts; empty: all
+  /// ranks are on one host. Precondition: sizes are above 0.
   static nest of_sizes(int p, std::span<int const> sizes, std::span<int const> hosts = {});
   static nest of_hosts(std::span<int const> hosts);
-  /// The same for a host_map. If there are many ranks it lacks columns, which take up to half a byte a rank: no slices.
+  /// The same for a host_map. With many ranks it has no columns (they take up to half a byte per rank), so no slices.
   static nest without_columns(std::span<int const> hosts);
 
   int size() const { return static_cast<int>(members_.size()); }
-  /// Which rank is at a place, and where a rank is.
   int rank_at(int place) const { return members_[index(place)]; }
   int place_of(int rank) const { return places_[index(rank)]; }
-  /// Places are ranks.
+  /// Every place is its rank.
   bool consecutive() const { return consecutive_; }
-  /// Those who exchange stand in the order of ranks as their groups do, so that all combine in the same order.
+  /// Partners of an exchange have the same rank order as their groups, so all ranks combine in the same order.
   bool pairs_off() const { return pairs_off_; }
 
-  /// Levels, each of which joins the groups of the one before; the last one joins all ranks. Many groups are joined in
-  /// several rounds: there is a level for each.
+  /// The number of levels. Each joins the groups of the level below; the last joins all ranks. Many groups are joined
+  /// in several rounds, each of which is a level of its own.
   int levels() const { return static_cast<int>(levels_.size()); }
-  /// A round that is worth it only where what is exchanged is short.
+  /// A round that pays only for short messages.
   bool is_short_round(int level) const { return levels_[index(level)].is_short_round; }
-  /// The level before or after one that is no such round; -1 before the first, levels() after the last.
+  /// The nearest level below or above that is no such round; -1 below the first, levels() above the last.
   int long_round_before(int level) const {
     do --level;
     while (level >= 0 && is_short_round(level));
@@ -90,7 +91,7 @@ class nest {
     while (level < levels() && is_short_round(level));
     return level;
   }
-  /// The level before or after one that is no round at all, but was named.
+  /// The nearest level below or above that was given to the constructor, not added as a round.
   int named_before(int level) const {
     do --level;
     while (level >= 0 && levels_[index(level)].is_round);
@@ -101,72 +102,73 @@ class nest {
     while (level < levels() && levels_[index(level)].is_round);
     return level;
   }
-  /// What ranks share whose groups of the level below differ.
+  /// What two ranks share that are in one group of this level, but in different ones of the level below.
   distance how_far(int level) const { return levels_[index(level)].far; }
   distance how_far(int a, int b) const {
     int level = 0;
     while (number(level, place_of(a)) != number(level, place_of(b))) ++level;
     return how_far(level);
   }
-  /// The outermost level on which ranks are nearer; -1: each is alone. level_within(distance::network): hosts.
+  /// The outermost level whose ranks are nearer than `far`, -1 if none is. level_within(distance::network): the hosts.
   int level_within(distance far) const {
     int level = levels() - 1;
     while (level >= 0 && how_far(level) >= far) --level;
     return level;
   }
-  /// There are racks or sites: levels of hosts below all ranks.
+  /// There is a level between hosts and all ranks: racks, sites.
   bool joins_hosts() const { return named_before(levels() - 1) > level_within(distance::network); }
-  /// Ranks of the smallest and the largest group of a level.
+  /// The number of ranks in the smallest and in the largest group of a level.
   int smallest(int level) const { return level < 0 ? 1 : levels_[index(level)].ranks.first; }
   int largest(int level) const { return level < 0 ? 1 : levels_[index(level)].ranks.second; }
-  /// Parts of the largest group of a level: groups of the one below.
+  /// The largest number of groups of the level below in a group of this level.
   int most(int level) const { return levels_[index(level)].most; }
-  /// Of a long round: groups of the one before that is one, in its smallest and its largest group.
+  /// The same for rounds of long messages: the least and the largest number of groups of the long round before.
   int fewest_in_long(int level) const { return levels_[index(level)].fewest_in_long; }
   int most_in_long(int level) const { return levels_[index(level)].most_in_long; }
-  /// Of a round of for_whole() or for_slices() within a host: of the rank that waits longest. None: it reads from one
-  /// of each part, as far away as the level says.
+  /// In a round of for_whole() or for_slices() within a host: what the rank reads that waits longest. none(): one
+  /// message from each other part, from as far away as how_far(level).
   detail::reads const& busiest_at(int level) const { return levels_[index(level)].busiest; }
-  /// That a place is in; below the innermost level it is there alone.
+  /// The group that a place is in; on level -1 each place is a group.
   group group_at(int level, int place) const {
     if (level < 0) return {place, place + 1};
     return group_of(level, number(level, place));
   }
-  /// The groups of a level that a group of a level above consists of, and the k-th of them.
+  /// How many groups of a level a group of a higher level consists of, and the k-th of these parts.
   int parts(int level, group of) const { return number(level, of.last - 1) - number(level, of.first) + 1; }
   group part(int level, group of, int k) const {
     return level < 0 ? group{of.first + k, of.first + k + 1} : group_of(level, number(level, of.first) + k);
   }
-  /// Which of them a place is in.
+  /// The number of the part that a place is in.
   int part_of(int level, group of, int place) const { return number(level, place) - number(level, of.first); }
-  /// In a group that `own` is not, whom a place of `own` reads: the member at the same place, or round again.
+  /// Whom a place of group `own` reads in another group: the member at the same position, modulo the group's size.
   static int partner(group of, group own, int place) { return of.first + (place - own.first) % of.size(); }
-  /// The place in a group of a level that leads the slices which another one leads in a group of that level.
+  /// The place in group `of` of a level that leads the slice which `place` leads in group `in` of the same level.
   int same_slice(group of, group in, int level, int place) const;
-  /// Least and most groups of level `below` in any group of a level.
+  /// The least and the largest number of groups of level `below` in a group of `level`.
   std::pair<int, int> fewest_and_most(int level, int below) const;
 
-  /// Along which vectors of so many bytes are cut into slices, in long rounds: these levels, or others in which more
-  /// ranks lead a slice, where groups of a host differ.
+  /// The groups along whose long rounds a vector of `bytes` is cut into slices: this nest, or, where the groups of a
+  /// host differ in size, another one in which more ranks lead a slice.
   nest const& for_slices(double bytes = std::numeric_limits<double>::infinity()) const {
     return !for_slices_ ? *this : for_short_slices_ && bytes < long_from_ ? *for_short_slices_ : *for_slices_;
   }
 
-  /// The same for whole vectors, which all ranks read on each level.
+  /// The same for vectors that stay whole: all ranks read all of it on each level.
   nest const& for_whole() const { return for_whole_ ? *for_whole_ : *this; }
 
-  /// The ranks' blocks stand in columns where slices of levels are to be whole: those first that the first part of each
-  /// innermost group leads, among them those that the first part of the level above leads, and so on; blocks of parts
-  /// that lead none stand beside those of the part that does for them. Which place's block is the i-th.
+  /// An order of the ranks' blocks in which the slices of every level are contiguous ("columns"): first the blocks that
+  /// the first part of each innermost group leads, among these first those that the first part of the next level leads,
+  /// and so on. A part that leads no slice has its blocks beside those of the part that stands in for it. Returns the
+  /// place whose block is the i-th.
   int place_in_columns(int i) const { return columns_.places[index(i)]; }
-  /// The blocks that a place leads in a long round: part of what it leads in the one before.
+  /// The columns that a place leads in a long round, a subset of what it leads in the round before.
   group share(int level, int place) const {
     detail::run_list const& begin = columns_.begin;
     int const finer = level < 0 ? static_cast<int>(begin.size()) - 1 : levels_[index(level)].columns_above;
     int const first = column_of(place) / finer * finer;
     return {begin[index(first)], begin[index(first + finer)]};
   }
-  /// Those of its group, or of it alone below the innermost level, that are in one column with its own.
+  /// The blocks of its group (on level -1: its own block) in the column of its own block.
   group column_within(int level, int place) const {
     group const own = group_at(level, place);
     auto const at = [&its = columns_, column = index(column_of(place))](int bound) {
@@ -177,30 +179,30 @@ class nest {
     return {at(own.first), at(own.last)};
   }
 
-  /// As many slices on each level as its largest group has parts.
+  /// On each level every part of every group leads a slice.
   bool all_lead() const {
     for (int level = long_round_after(-1); level < levels(); level = long_round_after(level))
       if (fewest_in_long(level) != most_in_long(level)) return false;
     return true;
   }
-  /// On each level all groups have as many parts.
+  /// On each level all groups have equally many parts.
   bool even() const {
     for (int level = 0; level < levels(); ++level)
       if (auto const [fewest, most] = fewest_and_most(level, level - 1); fewest != most) return false;
     return true;
   }
-  /// "4 x 16 x 2", without rounds; "4 x 3..5" where groups differ.
+  /// "4 x 16 x 2", without added rounds; "4 x 3..5" where groups differ in size.
   std::string text() const;
 
  private:
   struct one_level {
-    detail::run_list first;   // place of each group, and the end
-    std::vector<int> group;   // of each place; empty for many places: they are searched for
+    detail::run_list first;   // first place of each group, and the end
+    std::vector<int> group;   // of each place; empty for many places, whose group is searched for
     distance far = distance::host;
     bool is_round = false, is_short_round = false;
     int group_with(int place) const;
     int most = 1, fewest_in_long = 1, most_in_long = 1;
-    int columns_above = 1;   // slices that its own are cut into further out
+    int columns_above = 1;   // into how many slices higher levels cut a slice of this level
     std::pair<int, int> ranks{1, 1};
     detail::reads busiest{};
   };
@@ -222,7 +224,7 @@ class nest {
   nest(int p, detail::row_of_lists const& levels, detail::row<distance> far, bool for_slices);
   void arrange(detail::row_of_lists const& levels, detail::row<distance> const& far);
   struct ranks_in_columns {
-    detail::run_list places, begin;   // by column; where each begins, and the end
+    detail::run_list places, begin;   // sorted by column; where each column begins, and the end
   };
   void stand_in_columns();
   int column_of(int place) const {
@@ -239,42 +241,44 @@ class nest {
   void add_bounds(int level, detail::row_of_lists& known) const;
   void regroup();
   nest regrouped(detail::row<detail::round_of_slices> const& rounds, detail::row_of_lists const& known) const;
-  static constexpr int most_in_slices = 16;   // to be joined in one round where vectors are long
+  static constexpr int most_in_slices = 16;   // groups joined in one round of slices
 
   detail::run_list members_, places_;
   ranks_in_columns columns_;
   std::vector<one_level> levels_;
-  detail::owner<nest> for_whole_, for_short_slices_, for_slices_;   // null: this, or as for long ones
-  double long_from_ = 0;           // bytes
+  detail::owner<nest> for_whole_, for_slices_;   // null: this nest
+  detail::owner<nest> for_short_slices_;   // null: for_slices_
+  double long_from_ = 0;   // bytes from which slices are long
   bool consecutive_ = true, pairs_off_ = true;
 };
 
 namespace detail {
-/// Groups by number, each as its lowest member.
+/// Replaces group numbers: each rank gets the lowest rank of its group.
 std::vector<int> by_lowest(std::span<int const> numbers);
 
-/// f(nest const&), of these levels; without any, of all ranks alike.
+/// Calls f(*levels), or f(nest(p)) without levels.
 template <class F>
 auto with_nest(nest const* levels, int p, F const& f) {
   return levels ? f(*levels) : f(nest(p));
 }
 
-/// `count` peers, peer(0), peer(1) ..., of different groups of a level, in the order of ranks. Where that is another
-/// one few are sorted; of many each is searched for, because no call may allocate.
+/// The peers peer(0) .. peer(count - 1), in the order of their ranks. Where peer() has another order, up to 64 peers
+/// are sorted; of more each is searched for, because no call may allocate.
 template <class Peer>
 class in_order_of_ranks {
  public:
-  in_order_of_ranks(nest const& its, int count, Peer const& peer) : its_(its), count_(count), peer_(peer) {
-    if (its.pairs_off() || count > few) return;
+  in_order_of_ranks(nest const& groups, int count, Peer const& peer)
+      : groups_(groups), count_(count), peer_(peer) {
+    if (groups.pairs_off() || count > few) return;
     for (int k = 0; k < count; ++k) sorted_[static_cast<std::size_t>(k)] = peer(k);
     sort_numbers(sorted_.data(), static_cast<std::size_t>(count), nullptr,
                  [](void const*, int a, int b) { return a < b; });
   }
   int operator()(int i) const {
-    if (its_.pairs_off()) return peer_(i);
+    if (groups_.pairs_off()) return peer_(i);
     if (count_ <= few) return sorted_[static_cast<std::size_t>(i)];
     int low = 0;
-    for (int high = its_.size() - 1; low < high;) {   // i of them are lower ranks
+    for (int high = groups_.size() - 1; low < high;) {   // the rank below which there are i peers
       int const middle = low + (high - low) / 2;
       int up_to = 0;
       for (int k = 0; k < count_; ++k) up_to += peer_(k) <= middle;
@@ -287,13 +291,13 @@ class in_order_of_ranks {
  private:
   static constexpr int few = 64;
 
-  nest const& its_;
+  nest const& groups_;
   int count_;
   Peer const& peer_;
   std::array<int, few> sorted_;
 };
 
-/// Of policies whose tag has levels.
+/// Base of policies whose tag has levels.
 template <class Tag>
 struct over_levels {
   Tag const& tag;

@@ -9,13 +9,13 @@
 #include <numeric>
 #include <utility>
 
-#include "cuts_body.hpp"
 #include "nest.hpp"
+#include "round_search_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
-// Those with equal numbers stay in order. Returns where those with each of `count` numbers begin, and the end.
+// Sorts `all` by number[each], stably (counting sort). Returns where each of the `count` numbers begins, and the end.
 [[gnu::cold]] COLLIGO_BODY std::vector<int> sort_by(std::span<int const> number, int count, std::vector<int>& all) {
   auto const index = [](int i) { return static_cast<std::size_t>(i); };
   std::vector<int> begin(index(count) + 2, 0), sorted(all.size());
@@ -79,10 +79,10 @@ namespace detail {
   for (std::size_t level = far.size(); level < levels.size(); ++level)
     far.push_back(static_cast<distance>(std::min<std::size_t>(level, 2)));
   if (far.size() == levels.size()) far.push_back(distance::host);
-  std::vector<int> above(index(p), 0);   // all ranks
-  members_ = above;   // so many
+  std::vector<int> above(index(p), 0);   // one group of all ranks
+  members_ = above;   // for size()
   detail::row_of_lists kept;   // the outermost one first
-  detail::row<distance> kept_far;   // of all ranks, then of those
+  detail::row<distance> kept_far;   // of all ranks, then of the kept levels
   kept_far.push_back(far.back());
   for (std::size_t level = levels.size(); level-- > 0;) {
     std::vector<int> its = detail::by_lowest(levels[level]);
@@ -91,7 +91,7 @@ namespace detail {
       alone = alone && its[r] == static_cast<int>(r);
       within = within && above[r] == above[index(its[r])];
     }
-    if (its == above) kept_far.back() = far[level];   // they share that as well
+    if (its == above) kept_far.back() = far[level];   // the same groups share something nearer
     if (alone || !within || its == above) continue;
     kept.add(its);
     kept_far.push_back(far[level]);
@@ -111,12 +111,12 @@ namespace detail {
     for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= fewest_in_long(level);
 }
 
-// Ranks sorted by the groups that they are in, from the outermost on: by each level, keeping the order of those below.
+// Sorts the ranks by their groups: stably by each level, the outermost last.
 [[gnu::cold]] COLLIGO_BODY void nest::arrange(detail::row_of_lists const& levels,
                                              detail::row<distance> const& far) {
   std::vector<int> members(members_.size()), places(members_.size());
   std::iota(members.begin(), members.end(), 0);
-  for (std::size_t i = levels.size(); i-- > 0;) detail::sort_by(levels[i], size(), members);   // groups: as ranks
+  for (std::size_t i = levels.size(); i-- > 0;) detail::sort_by(levels[i], size(), members);
   for (std::size_t place = 0; place < members.size(); ++place) {
     places[index(members[place])] = static_cast<int>(place);
     consecutive_ = consecutive_ && members[place] == static_cast<int>(place);
@@ -135,7 +135,7 @@ namespace detail {
   members_ = std::move(members), places_ = std::move(places);
 }
 
-// By its part of each group: column_of() for all places at once.
+// Computes column_of() for all places at once.
 [[gnu::cold]] COLLIGO_BODY void nest::stand_in_columns() {
   std::vector<int> column(index(size()), 0), places(index(size()));
   int count = 1;
@@ -172,7 +172,7 @@ COLLIGO_BODY int nest::one_level::group_with(int place) const {
   return static_cast<int>(at);
 }
 
-// Whom a place reads in the next part, for all places of the parts of a group: round again together after so many.
+// Compares each place with its partner in the next part; after lcm(sizes) places the pairs repeat.
 [[gnu::cold]] COLLIGO_BODY bool nest::all_pair_off() const {
   if (consecutive_) return true;
   bool in_order = true;
@@ -191,7 +191,7 @@ COLLIGO_BODY int nest::one_level::group_with(int place) const {
   return in_order;
 }
 
-// In front of a level that joins many groups: some of them first.
+// Where a level joins many groups, inserts a level below it that joins some of them first.
 [[gnu::cold]] COLLIGO_BODY void nest::add_round(int level, bool for_slices) {
   int const most = fewest_and_most(level, level - 1).second, its_factor = factor(level, most, for_slices);
   if (its_factor == 0) return;
@@ -212,33 +212,33 @@ COLLIGO_BODY int nest::one_level::group_with(int place) const {
   levels_.pop_back();
 }
 
-// Of so many parts at most, how many to join in the first of several rounds, a divisor of all numbers of parts if there
-// is one about as large; 0: all in one round. The farther a line comes, the more of them are read meanwhile.
-// For slices it is worth it where all groups are alike, or many.
+// How many of up to `groups` parts to join in the first of several rounds, preferably a divisor of all groups' numbers
+// of parts; 0: join all in one round. The farther away cache lines are, the more are read at once, so several rounds
+// pay only for more parts. For slices they pay where all groups have equally many parts, or very many.
 COLLIGO_BODY int nest::factor(int level, int groups, bool for_slices) const {
   int const most = for_slices ? most_in_slices : 9;
-  bool const is_chosen = for_slices && how_far(level) != distance::network;   // by cuts
+  bool const is_chosen = for_slices && how_far(level) != distance::network;   // by round_search
   if (groups <= (is_chosen ? most + 4 : for_slices ? most : how_far(level) == distance::cache ? 10 : 12)) return 0;
   double const rounds = std::ceil(std::log(groups) / std::log(most) - 1e-9), root = std::pow(groups, 1 / rounds);
   int common = groups, best = 0;
   for_each_group(level, [&](group all) { common = std::gcd(common, parts(level - 1, all)); });
   for (int f = 2; f <= most; ++f) {
     if (common % f != 0) continue;
-    if (for_slices && f > root - 1e-9) return f;   // near ones first
+    if (for_slices && f > root - 1e-9) return f;
     if (std::abs(f - root) < std::abs(best - root)) best = f;
   }
   if (for_slices && groups <= most + 4) return 0;
   return std::abs(best - root) <= (common == groups ? 2 : 3) ? best : static_cast<int>(root);
 }
 
-// Of groups: where each begins, and the end.
+// Adds a list: where each group of the level begins, and the end.
 COLLIGO_BODY void nest::add_bounds(int level, detail::row_of_lists& known) const {
   known.push_back(0);
   for (int at = 0; at < size();) known.push_back(at = group_at(level, at).last);
   known.end_list();
 }
 
-// Within hosts, where groups differ, in others in which ranks wait least; all ranks stay in order.
+// Where groups of a host differ in size, chooses other groups, with shorter waits. Ranks keep their places.
 [[gnu::cold]] COLLIGO_BODY void nest::regroup() {
   if (size() <= 8 || index(size()) > detail::run_list::few || (even() && all_lead())) return;
   detail::row_of_lists known;
@@ -251,7 +251,7 @@ COLLIGO_BODY void nest::add_bounds(int level, detail::row_of_lists& known) const
   detail::row<distance> far;
   for (int level = named_after(-1); level <= host; level = named_after(level))
     add_bounds(level, known), far.push_back(how_far(level));
-  detail::best_cuts const& best = detail::best_of(detail::make_owner<detail::best_cuts>(known, far));
+  detail::best_rounds const& best = detail::best_of(detail::make_owner<detail::best_rounds>(known, far));
   if (!even()) {
     for_whole_ = detail::owner<nest>(new nest(regrouped(best.whole, known)));
     if (!for_whole_->pairs_off()) for_whole_.reset();
@@ -279,14 +279,14 @@ COLLIGO_BODY void nest::add_bounds(int level, detail::row_of_lists& known) const
   detail::row<int> groups(index(size() + 1));
   std::iota(groups.begin(), groups.end(), 0);
   for (auto const& its : rounds) {
-    groups = detail::cuts::joined(groups, known[its.by.level], its.by);
+    groups = detail::round_search::joined(groups, known[its.by.level], its.by);
     add(groups, its.far());
   }
   for (int level = named_after(level_within(distance::network)); level < this->levels(); level = named_after(level)) {
     add_bounds(level, outer);
     add(outer[outer.size() - 1], how_far(level));
   }
-  levels.pop_back();   // all ranks
+  levels.pop_back();   // the group of all ranks, which the constructor adds
   nest made(size(), levels, std::move(far), true);
   for (int level = 0; level < static_cast<int>(rounds.size()) && !made.levels_[index(level)].is_round; ++level)
     made.levels_[index(level)].busiest = rounds[index(level)].busiest;

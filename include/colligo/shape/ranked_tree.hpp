@@ -58,8 +58,8 @@ class tree {
     return tree(children);
   }
 
-  /// By the parent of each rank, the root's is `nobody`. Children report nearest rank first, which is in order wherever
-  /// any order is.
+  /// By the parent of each rank; the root's is `nobody`. Children report nearest rank first, which keeps rank order if
+  /// any order of the children does.
   template <class Lazy = void>
   static COLLIGO_CONSTEXPR tree of_parents(std::span<int const> parents) {
     int const p = static_cast<int>(parents.size());
@@ -72,8 +72,7 @@ class tree {
       if (parent != nobody) children[index(parent)].push_back(r);
     };
     for (int r = 0; r < p; ++r) adopt(r);
-    for (int r = 0; r < p; ++r)
-      {
+    for (int r = 0; r < p; ++r) {
       auto const distance = [r](int c) { return c < r ? 2 * (r - c) - 1 : 2 * (c - r); };
       auto& its = children[index(r)];
       std::sort(its.begin(), its.end(), [&](int a, int b) { return distance(a) < distance(b); });
@@ -146,7 +145,7 @@ class tree {
     }
   }
 
-  std::vector<int> parents_, first_, list_;   // the children of r are list_[first_[r]] .. list_[first_[r + 1] - 1]
+  std::vector<int> parents_, first_, list_;   // the children of r: list_[first_[r]] .. list_[first_[r + 1] - 1]
   int root_ = nobody, most_children_ = 0, depth_ = 0;
   bool in_order_ = true;
 };

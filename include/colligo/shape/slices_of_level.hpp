@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What a rank does for slices on one level.
+/// What a rank exchanges of slices on one level.
 #pragma once
 
 #include "blocks_by_level.hpp"
@@ -8,37 +8,38 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Each group of the level cuts what is left of the vector into as many slices as the smallest one has parts: these
-/// lead one each, the others none. A rank has to do with those who have as much left as itself, one of each part.
+/// Each group of the level cuts the slice that the level below has left into as many slices as the smallest group has
+/// parts. That many parts lead one slice each, further parts none. A rank exchanges with one rank of each other part,
+/// the one that has the same slice left.
 template <steps Step>
 struct slices_of_level {
-  nest const& its;
+  nest const& groups;
   Step& step;
   int level;
-  int me = its.place_of(step.rank()), below = its.long_round_before(level), slices = its.fewest_in_long(level);
-  nest::group all = its.group_at(level, me), own = its.group_at(below, me);
-  int parts = its.parts(below, all), mine = its.part_of(below, all, me);
+  int me = groups.place_of(step.rank()), below = groups.long_round_before(level), slices = groups.fewest_in_long(level);
+  nest::group all = groups.group_at(level, me), own = groups.group_at(below, me);
+  int parts = groups.parts(below, all), mine = groups.part_of(below, all, me);
 
   bool leads() const { return mine < slices; }
-  int place(int part) const { return its.same_slice(its.part(below, all, part), own, below, me); }
-  int peer(int part) const { return its.rank_at(place(part)); }
-  /// Of blocks in columns: slice(part).
+  int place(int part) const { return groups.same_slice(groups.part(below, all, part), own, below, me); }
+  int peer(int part) const { return groups.rank_at(place(part)); }
+  /// slice(part) of blocks in columns.
   auto shares_of(blocks_by_level const& columns) const {
-    return [this, &columns](int part) { return columns(its.share(level, place(part))); };
+    return [this, &columns](int part) { return columns(groups.share(level, place(part))); };
   }
 
-  /// Slices to those who lead them, the own one combined.
+  /// Sends each part the slice that it leads, and combines the own slice from all parts.
   template <class F>
   void combine(F const& slice) const {
     int const theirs = slices - leads(), of_mine = leads() ? parts - 1 : 0;   // messages
     auto const others = [this](int i) { return peer(other(i, mine)); };
-    in_order_of_ranks const in_order(its, of_mine, others);
+    in_order_of_ranks const in_order(groups, of_mine, others);
     step(listed{theirs + of_mine, [&](int i) -> operand {
                   if (int const part = other(i, mine); i < theirs) return send{peer(part), slice(part)};
                   return fold{in_order(i - theirs), slice(mine)};
                 }});
   }
-  /// The own slice to all, and theirs.
+  /// Sends the own slice to all parts, and receives theirs.
   template <class F>
   void collect(F const& slice) const {
     int const theirs = slices - leads(), of_mine = leads() ? parts - 1 : 0;
@@ -50,12 +51,12 @@ struct slices_of_level {
                   return recv{peer(part), slice(part)};
                 }}));
   }
-  /// Slices go to those who lead them from the part that the root is in, or back.
+  /// Outwards, the root's part sends each leader its slice; otherwise leaders send their slices to the root's part.
   template <class F>
   void pass(F const& slice, int root, bool outwards) const {
-    int const its_place = its.place_of(root);
+    int const its_place = groups.place_of(root);
     if (its_place < all.first || its_place >= all.last) return;
-    int const its_part = its.part_of(below, all, its_place);
+    int const its_part = groups.part_of(below, all, its_place);
     bool const with_root = mine == its_part;
     if (!with_root && !leads()) return;
     step(listed{with_root ? slices - leads() : 1, [&](int i) -> operand {
@@ -65,9 +66,9 @@ struct slices_of_level {
                   return recv{peer(part), some};
                 }});
   }
-  /// Blocks of those who lead none go to a part that does, or come back.
+  /// A part that leads no slice lends its blocks to a part that does, or gets them back.
   void lend(blocks_by_level const& columns, bool back) const {
-    auto const column = [&](int part) { return columns(its.column_within(below, part == mine ? me : place(part))); };
+    auto const column = [&](int part) { return columns(groups.column_within(below, part == mine ? me : place(part))); };
     auto const pass = [&](int part, range some, bool out) {
       return out ? step(send{peer(part), some}) : step(recv{peer(part), some});
     };

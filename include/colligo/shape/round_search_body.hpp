@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Where groups of a host differ: which groups are joined instead, and along which a vector is cut into slices.
+/// For hosts whose groups differ in size: a search for the groups to join round by round, instead of the given ones.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,19 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Rounds, in each of which some of the groups of the round before are joined: as slices_of_level does, with as many
-/// slices as the smallest group has parts, or direct_by_level. Chosen by a model's prices.
-class cuts {
+/// A branch-and-bound search for rounds, each of which joins groups of the round before, with the shortest time by the
+/// model of memory_prices.hpp. Rounds work as in direct_by_level (whole vectors) or slices_of_level (as many slices as
+/// the smallest group has parts).
+class round_search {
  public:
   using bounds = row<int>;   // of groups: where each begins, and the end
   using bounds_view = std::span<int const>;
   using rounds = row<round_of_slices>;
 
   /// `known`: groups of the host's levels, innermost first.
-  cuts(row_of_lists const& known, row<distance> const& far) : far_(far) {
+  round_search(row_of_lists const& known, row<distance> const& far) : far_(far) {
     bounds_view const hosts = known[known.size() - 1];
-    // Of several hosts the smallest and the largest speak for all.
+    // Of several hosts only the smallest and the largest are looked at.
     std::size_t smallest = 0, largest = 0;
     for (std::size_t h = 1; h + 1 < hosts.size(); ++h) {
       if (hosts[h + 1] - hosts[h] < hosts[smallest + 1] - hosts[smallest]) smallest = h;
@@ -72,7 +73,7 @@ class cuts {
       int const parts = static_cast<int>(std::lower_bound(first, below.end(), within[g]) - first);
       int const made = by.each == 0 ? 1 : std::max(1, (parts + (by.more ? 0 : by.each - 1)) / by.each);
       int const least = parts / made, larger = parts % made;
-      // The first ones hold as many as they should.
+      // The first groups have exactly `each` parts, as far as possible.
       for (int i = 0; i < made; ++i) {
         its.push_back(*first);
         first += least + (least < by.each ? i < larger : i >= made - larger);
@@ -82,18 +83,20 @@ class cuts {
     return its;
   }
 
-  friend bool operator==(cuts const& a, cuts const& b) { return a.known_ == b.known_ && a.far_ == b.far_; }
+  friend bool operator==(round_search const& a, round_search const& b) {
+    return a.known_ == b.known_ && a.far_ == b.far_;
+  }
 
   std::size_t ranks() const { return number_[0].size(); }
 
-  /// For vectors of so many bytes.
+  /// The best rounds for vectors of `bytes`, whole or in slices.
   rounds best(double bytes, bool whole) {
     bytes_ = bytes, whole_ = whole, least_ = std::numeric_limits<double>::infinity();
     rounds some;
     go_on(alone(), some);
     return best_;
   }
-  /// Seconds.
+  /// Seconds for a vector in slices.
   double time(rounds const& some, double bytes) {
     bytes_ = bytes, whole_ = false;
     state its = alone();
@@ -105,7 +108,7 @@ class cuts {
  private:
   struct state {
     bounds groups;
-    row<int> leads{};   // of each group's slices: by whom
+    row<int> leads{};   // the leader of each slice of each group
     int slices = 1;
     double spent = 0;
     reads busiest{};
@@ -118,7 +121,7 @@ class cuts {
     return its;
   }
   bounds_view all_hosts() const { return known_[known_.size() - 1]; }
-  // How many of the first `some` of the latest places, in order, each of them reads at each distance.
+  // For each of places_: how many of the first `some` of them it reads, by distance.
   void count_reads(int some) {
     int const n = static_cast<int>(places_.size());
     reads_.clear(), nearer_.clear();
@@ -140,7 +143,7 @@ class cuts {
     }
   }
 
-  // Whether the latest places are as near to each other as those before them.
+  // Whether neighbours in places_ are as near to each other as in the call before: then the waits are the same.
   bool are_as_before() {
     bool as_before = places_.size() == nearest_.size();
     nearest_.resize(places_.size());
@@ -156,7 +159,7 @@ class cuts {
 
   static constexpr double reader = 6e-9;
   static constexpr int most_joined = 12, most_at_last = 20, most_rounds = 3, many = 512;
-  // The longest wait of the first `some`, if it is longer.
+  // Updates the longest wait with those of the first `some` of places_.
   void take_longest(int some, double length, double gamma, double& longest, reads& busiest) const {
     reads last;
     for (int i = 0; i < some; ++i) {
@@ -179,7 +182,7 @@ class cuts {
     return most ? largest : least;
   }
 
-  // All read one of each other part.
+  // Whole vectors: every rank reads from one rank of each other part.
   state after_whole(state const& its, bounds groups) {
     state next{.groups = std::move(groups)};
     double longest = 0;
@@ -207,7 +210,7 @@ class cuts {
     next.spent = its.spent + bytes_ * at_[0].own.copied + longest;
     return next;
   }
-  // On the way out leaders read their slice of all parts, on the way back all read the slices of others.
+  // In slices: on the way out each leader reads its slice from all parts, on the way back all read the others' slices.
   state after(state const& its, bounds groups) {
     if (whole_) return after_whole(its, std::move(groups));
     int const cut = parts_of(its.groups, groups, false);
@@ -238,8 +241,8 @@ class cuts {
   }
 
   double way_at(std::size_t far) const { return at_[far].alpha - at_[far].alpha_further(); }
-  // About what is left to do from this many groups on, in one round or also in two. Across a level's borders messages
-  // take longer: one for each of the groups within them, in one round or two as well.
+  // A lower bound, approximately, of the time to join `groups` groups in one round, or two if `left` allows. A message
+  // across a level's border takes longer; there is at least one for each group within the border.
   double at_least(int groups, int slices, int left) const {
     double const ways = whole_ ? 1 : 2, bytes = whole_ ? bytes_ : 0;
     double const pieces = bytes_ * (1.0 / slices - 1.0 / static_cast<double>(ranks()));
@@ -255,7 +258,7 @@ class cuts {
     }
     return least;
   }
-  // Of the round that makes such groups, and what is left to do after it.
+  // The same for the round that makes `groups`, and all rounds after it.
   double at_least(state const& its, bounds const& groups, int left) const {
     int const most = parts_of(its.groups, groups, true), cut = parts_of(its.groups, groups, false);
     int const slices = whole_ ? 1 : its.slices * cut;
@@ -269,7 +272,7 @@ class cuts {
     joined_groups by;
     double at_least;
   };
-  // The most promising rounds first.
+  // Tries the next rounds, the one with the least lower bound first.
   void go_on(state const& its, rounds& some) {
     std::size_t const last = known_.size() - 1;
     int const left = most_rounds - 1 - static_cast<int>(some.size());
@@ -311,9 +314,10 @@ class cuts {
 
   row_of_lists known_;
   row<distance> far_;
-  row<int> most_;   // groups of each level on a host
-  row_of_lists number_;   // of the group of each level that a place is in
-  row<int> places_, nearer_, nearest_;   // for count_reads
+  row<int> most_;   // the most groups of each level on a host
+  row_of_lists number_;   // by level: the group of each place
+  row<int> places_;   // of ranks that exchange messages with each other
+  row<int> nearer_, nearest_;   // of count_reads and are_as_before
   row<std::array<int, 3>> reads_;   // by distance, of each place
   row<std::array<int, 3>> sharing_;
   std::array<machine, 3> at_{};
@@ -322,30 +326,30 @@ class cuts {
   bool whole_ = false;
 };
 
-/// The best ones for whole vectors, and for slices of short ones and of long ones: from so many bytes on.
-struct best_cuts : cuts {
-  using cuts::cuts;
+/// The best rounds for whole vectors, and for short and long ones in slices: long_from bytes are long.
+struct best_rounds : round_search {
+  using round_search::round_search;
   rounds whole, few, many;
   double long_from = 0;
-  best_cuts* next = nullptr;
+  best_rounds* next = nullptr;
   static std::size_t bytes() { return 1; }   // entries of latest_used are counted
 };
 
-/// Choosing takes milliseconds: kept by the thread for its latest shapes, since programs split communicators alike
-/// again and again.
-[[gnu::cold]] COLLIGO_BODY best_cuts const& best_of(owner<best_cuts> wanted) {
-  static thread_local latest_used<best_cuts> latest{8};
-  if (auto const* kept = latest.find([&](cuts const& each) { return each == *wanted; })) return *kept;
-  best_cuts& its = *wanted;
+/// The search takes milliseconds, and programs split communicators alike again and again: each thread keeps its latest
+/// results.
+[[gnu::cold]] COLLIGO_BODY best_rounds const& best_of(owner<best_rounds> wanted) {
+  static thread_local latest_used<best_rounds> latest{8};
+  if (auto const* kept = latest.find([&](best_rounds const& each) { return each == *wanted; })) return *kept;
+  best_rounds& its = *wanted;
   double const few = 2048, many = 32768;
   its.whole = its.best(128, true), its.few = its.best(few, false), its.many = its.best(many, false);
-  // Beyond this many ranks fewer peers, each with memory of its own, are worth more than this.
+  // On many ranks fewer peers are worth 6 %: each peer's channel takes memory of its own.
   double const nearly = its.ranks() > 128 ? 1.06 : 1, longer = 8 * many;
   double of_few = its.time(its.few, few);
   if (double const of_whole = its.time(its.whole, few); of_whole < nearly * of_few)
     its.few = its.whole, of_few = of_whole;
   if (its.time(its.few, longer) < nearly * its.time(its.many, longer)) its.many = its.few;
-  if (!(its.few == its.many)) {   // times grow evenly between these lengths
+  if (!(its.few == its.many)) {   // interpolates linearly between both lengths
     double const saved = its.time(its.many, few) - of_few;
     double const lost = its.time(its.few, many) - its.time(its.many, many);
     its.long_from = few + (many - few) * saved / (saved + lost);
