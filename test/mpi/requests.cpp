@@ -4,8 +4,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -434,6 +437,35 @@ BOOST_AUTO_TEST_CASE(a_thread_makes_progress_while_the_program_computes) {
     BOOST_TEST((out == std::vector<double>(in.size(), comm.size())));
     request_soak::soak(comm, 5, 5, {""});
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_child_of_fork_does_not_wait_for_a_thread_that_it_lacks) {
+  using namespace std::chrono_literals;
+  auto const comm = duplicate();
+  std::vector<double> const in(5, 1.0);
+  std::vector<double> out(in.size());
+  std::atomic<bool> combines = false;
+  auto const slow = [&](double a, double b) {
+    combines = true;
+    std::this_thread::sleep_for(20ms);
+    return a + b;
+  };
+  std::optional<progress_thread> looks(10us);
+  if (comm.rank() % 2 == 0) std::this_thread::sleep_for(50ms);   // so that the others' threads combine
+  request sum = iall_reduce(comm, in, out, slow, named("direct@messages"));
+  while (!combines && sum.in_progress()) std::this_thread::yield();
+  pid_t const child = fork();   // the thread holds a mutex
+  if (child == 0) {
+    alarm(5);
+    sum = {};
+    looks.reset();
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  BOOST_TEST(status == 0);
+  sum.wait();
+  BOOST_TEST((out == std::vector<double>(in.size(), comm.size())));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,7 +8,6 @@
 /// It commutes, or is exact, if all of its functors are on their members.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <tuple>
 #include <utility>

@@ -3,7 +3,6 @@
 /// std::unique_ptr without deleters, which costs a unit twenty functions less for each type.
 #pragma once
 
-#include <cstddef>
 #include <utility>
 
 #include "mode.hpp"

@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

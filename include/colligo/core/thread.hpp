@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <mutex>
 
@@ -13,7 +14,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Runs f(context), and waits for its end when it is destroyed.
+/// Runs f(context), and waits for its end when it is destroyed; not in a child of fork(), which lacks the thread.
 class thread {
  public:
   thread(void (*f)(void* context), void* context) : f_(f), context_(context) {
@@ -25,11 +26,14 @@ class thread {
   }
   thread(thread const&) = delete;
   thread& operator=(thread const&) = delete;
-  ~thread() { pthread_join(handle_, nullptr); }
+  ~thread() {
+    if (getpid() == process_) pthread_join(handle_, nullptr);
+  }
 
  private:
   void (*f_)(void* context);
   void* context_;
+  pid_t const process_ = getpid();
   pthread_t handle_{};
 };
 

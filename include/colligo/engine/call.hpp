@@ -5,7 +5,6 @@
 /// type.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -4,9 +4,8 @@
 /// rank tests one, waits for one, or makes a blocking call.
 #pragma once
 
-#include <unistd.h>
+#include <pthread.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -95,6 +94,13 @@ class requests_of_rank {
   /// Acquire: a thread that sees no request in progress sees all writes of the thread that made progress.
   bool busy() const { return count_.load(std::memory_order_acquire) != 0; }
 
+  requests_of_rank() {
+    static int const counts = pthread_atfork(nullptr, nullptr, [] { ++forks_; });
+    static_cast<void>(counts);
+  }
+  /// In a child of fork(): the requests are its parent's. A thread that is not in the child may hold the mutex.
+  bool are_of_parent() const { return made_after_ != forks_; }
+
   /// From now on several threads may call, one at a time.
   void share() { shared_ = true; }
 
@@ -108,9 +114,9 @@ class requests_of_rank {
   void refuse_inside(port_base const& port);
   /// Several threads may make and drop requests.
   std::unique_lock<std::recursive_mutex> lock() {
-    return shared_ ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
+    return shared_ && !are_of_parent() ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
   }
-  /// MPI ends: requests in progress fail, and none may be started.
+  /// Requests in progress fail, and none may be started: MPI has been finalised, or they are the parent's.
   void end();
   /// Reserves memory, so that add() does not allocate.
   void make_room(int one_more_or_less);
@@ -124,7 +130,8 @@ class requests_of_rank {
   bool advance();
 
   std::recursive_mutex mutex_;
-  pid_t const process_ = getpid();
+  static inline std::atomic<unsigned> forks_ = 0;   // that led to this process
+  unsigned const made_after_ = forks_;
   std::atomic<bool> shared_ = false;
   std::atomic<int> count_ = 0;
   std::size_t made_ = 0;

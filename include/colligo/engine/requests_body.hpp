@@ -17,6 +17,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t most_bytes_of_spares = 4 << 20;   // of a communicator: as blocking calls keep
 inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
+inline constexpr char const* is_of_parent = "this is a child of fork(), which can not complete its parent's requests";
 
 COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by,
                               owner<owned_by_request> owned, bool persistent)
@@ -116,9 +117,7 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, choic
   return {};
 }
 
-// A child of fork() can not complete its parent's requests, but would take the messages.
 COLLIGO_BODY void running::end_silently() noexcept try {
-  if (active_ && getpid() != all_.process_) all_.end();
   while (active_) wait();
 } catch (...) {   // there is no one to report it to
   if (in_progress()) std::terminate();   // a functor destroys its own request while it runs
@@ -280,7 +279,8 @@ COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
   ended_ = true;
   for (running* const r : in_progress_) {
     if (!r) continue;
-    r->failed_ = std::make_exception_ptr(error(where(r->port_, r->its_.what) + ended_with_mpi));
+    std::string const why = are_of_parent() ? is_of_parent : ended_with_mpi;
+    r->failed_ = std::make_exception_ptr(error(where(r->port_, r->its_.what) + why));
     r->begun_ = r->reusable_ = false;
     r->in_progress_.store(false, std::memory_order_release);
   }
@@ -296,7 +296,7 @@ COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
 
 COLLIGO_BODY void requests_of_rank::refuse_inside(port_base const& port) {
   auto const turn = lock();
-  if (walks_ == 0) return;
+  if (walks_ == 0 || are_of_parent()) return;
   for (running const* const r : in_progress_)
     if (r && r->inside_ && &r->port_ == &port)
       throw error(concat({"colligo: rank ", port.rank(), " of ", port.size(), " is in a functor of a call on this "
@@ -306,6 +306,10 @@ COLLIGO_BODY void requests_of_rank::refuse_inside(port_base const& port) {
 // A thread inside a request's functor makes progress for the other requests.
 COLLIGO_BODY bool requests_of_rank::advance() {
   auto const turn = lock();
+  if (are_of_parent()) {   // the child would take its parent's messages
+    end();
+    return true;
+  }
   ++walks_;
   bool completes = false;
   std::uint64_t const walk = ++walk_;

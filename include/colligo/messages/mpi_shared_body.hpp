@@ -184,7 +184,8 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 [[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(int rank_without) {
-  if (has_neighbours_) note({"rank ", rank_without, " has no room in its file, or can not map those of others"}, true);
+  if (!has_neighbours_) return;
+  note({"rank ", rank_without, " has no room in its file in memory, or can not map another rank's"}, true);
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {
