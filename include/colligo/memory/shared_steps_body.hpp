@@ -182,14 +182,10 @@ COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std:
 
 // Where two ranks send to each other, the lower one decides how: both ways at once would wait for each other.
 COLLIGO_BODY bool shared_steps::decides(outgoing const& o) const {
-  if (o.by != way::announced || traffic_.in.empty()) return false;
-  return o.peer > rank_ ||
-         !is_any(traffic_.in, [&](incoming const& i) { return i.what.peer == o.peer; });
+  return o.peer > rank_ || !is_any(traffic_.in, [&](incoming const& i) { return i.what.peer == o.peer; });
 }
-// A rank that only sends and has a core should copy, because its readers do other work meanwhile.
 COLLIGO_BODY bool shared_steps::is_read_in_place(outgoing const& o) const {
-  if (traffic_.in.empty() || host_.reads_as_asked()) return !traffic_.in.empty();
-  return decides(o) ? host_.exchanges_in_place() : host_.from(o.peer).is_in_place();
+  return host_.reads_as_asked() || (decides(o) ? host_.exchanges_in_place() : host_.from(o.peer).is_in_place());
 }
 
 COLLIGO_BODY void shared_steps::begin_added() {
@@ -197,8 +193,11 @@ COLLIGO_BODY void shared_steps::begin_added() {
   part_ = std::max<std::size_t>(1, part_of_chunk / size_) * size_;
   form_groups();
   for (incoming& i : traffic_.in) guard(i);
+  // A rank that only sends and has a core should copy, because its readers do other work meanwhile.
+  bool const only_sends = traffic_.in.empty();
   if (host_.spins())
-    for (outgoing& o : traffic_.out) o.stays = o.stays && is_read_in_place(o);
+    for (outgoing& o : traffic_.out)
+      if (o.by == way::announced) o.stays = o.stays && !only_sends && is_read_in_place(o);
   give_slots();
 }
 
@@ -244,8 +243,8 @@ COLLIGO_BODY void shared_steps::run() {
     ~end_of_step() { its.abandon(); }
   } const end{*this};
   std::size_t decided = 0;   // bytes
-  if (host_.spins() && !host_.reads_as_asked())
-    for (outgoing const& o : traffic_.out) decided += decides(o) ? o.bytes : 0;
+  if (host_.spins() && !host_.reads_as_asked() && !traffic_.in.empty())
+    for (outgoing const& o : traffic_.out) decided += o.by == way::announced && decides(o) ? o.bytes : 0;
   bool const timed = decided != 0 && host_.begin_exchange(decided);
   begin_added();
   std::uint64_t began = timed ? cycles() : 0;
