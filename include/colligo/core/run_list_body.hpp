@@ -4,6 +4,7 @@
 #pragma once
 
 #include <new>
+#include <utility>
 
 #include "run_list.hpp"
 
