@@ -546,6 +546,27 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
   CHECK(streamed(4000) > 3500);
 }
 
+TEST_CASE("a channel does not measure the pages of a new ring, nor where it is told how to store") {
+  counted::host hosts(2);
+  detail::outlet& to = hosts[0].to(1);
+  constexpr std::size_t bytes = 2048;
+  constexpr std::uint64_t tag = 1 << 8;
+  auto const is_timed = [&] {   // one more chunk
+    REQUIRE(to.room_for(bytes, tag));
+    bool const timed = to.is_timed();
+    to.put();
+    REQUIRE(hosts[1].from(0).chunk(bytes, {nullptr, 0, tag}));
+    hosts[1].from(0).release(bytes);
+    return timed;
+  };
+  for (std::size_t k = to.capacity() / detail::chunk_header::whole(bytes); k > 0; --k) REQUIRE_FALSE(is_timed());
+  CHECK(is_timed());
+  for (auto const stores : {detail::stores_setting::cached, detail::stores_setting::streaming}) {
+    hosts[0].limit({.stores = stores});
+    CHECK_FALSE(is_timed());
+  }
+}
+
 TEST_CASE("long results are stored, and long messages exchanged, as a rank measures or as it is told") {
   using detail::stores_setting;
   counted::memory memory;

@@ -91,13 +91,13 @@ class running final : public kept_with_port {
 /// All requests of one rank: of a process over MPI, of a thread of run_threads.
 class requests_of_rank {
  public:
+  /// Forks are counted, because getpid, a system call, would be too slow for each lock.
+  requests_of_rank() {
+    [[maybe_unused]] static int const counts = pthread_atfork(nullptr, nullptr, [] { ++forks_; });
+  }
   /// Acquire: a thread that sees no request in progress sees all writes of the thread that made progress.
   bool busy() const { return count_.load(std::memory_order_acquire) != 0; }
 
-  requests_of_rank() {
-    static int const counts = pthread_atfork(nullptr, nullptr, [] { ++forks_; });
-    static_cast<void>(counts);
-  }
   /// In a child of fork(): the requests are its parent's. A thread that is not in the child may hold the mutex.
   bool are_of_parent() const { return made_after_ != forks_; }
 

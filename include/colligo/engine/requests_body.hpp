@@ -277,9 +277,9 @@ COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
 [[gnu::cold]] COLLIGO_BODY void requests_of_rank::end() {
   auto const turn = lock();
   ended_ = true;
+  char const* const why = are_of_parent() ? is_of_parent : ended_with_mpi;
   for (running* const r : in_progress_) {
     if (!r) continue;
-    std::string const why = are_of_parent() ? is_of_parent : ended_with_mpi;
     r->failed_ = std::make_exception_ptr(error(where(r->port_, r->its_.what) + why));
     r->begun_ = r->reusable_ = false;
     r->in_progress_.store(false, std::memory_order_release);
