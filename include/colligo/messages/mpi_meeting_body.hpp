@@ -6,7 +6,6 @@
 
 #include <mpi.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -152,16 +151,14 @@ class mpi_meeting {
   row<told> told_;
 };
 
-// A child of fork() ends without it: what it would receive, and release in shared memory, is its parent's.
-struct end_in_its_process {
-  pid_t process = getpid();
-  void operator()(mpi_port* its) const {
-    if (getpid() == process) delete its;
-  }
-};
+// A child of fork() does not destroy the port: the messages that it would receive, and the shared memory that it would
+// free, are its parent's.
+inline void destroy_port(mpi_port* port) {
+  if (!mpi_port::all_requests().are_of_parent()) delete port;
+}
 
 [[gnu::cold]] COLLIGO_BODY mpi_meeting::mpi_meeting(MPI_Comm user)
-    : port_(new mpi_port(user)), life_(port_, end_in_its_process{}) {
+    : port_(new mpi_port(user)), life_(port_, destroy_port) {
   if (int of_all = 0; MPI_Comm_rank(MPI_COMM_WORLD, &of_all) == MPI_SUCCESS && of_all == 0) warn_of_unknown_variables();
   if (port_->rank_ == 0) environment_ = settings_of_environment();
   if (port_->size_ == 1) return;
