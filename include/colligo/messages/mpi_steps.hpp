@@ -43,7 +43,7 @@ class mpi_steps : public any_step, public moving_step {
     is_plain_ = !host_ && !messages_.are_encoded() && !port_.looks_itself();
     if (left_calls::any()) [[unlikely]] {
       left_calls::drop_messages();
-      port_.wire().forget_old_calls(port_.calls);
+      left_calls::forget_old(port_.wire().comm(), port_.calls);
     }
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;

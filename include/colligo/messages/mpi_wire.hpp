@@ -23,27 +23,30 @@ inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
 /// (MPI_Sendrecv takes a third longer for 8 bytes); a longer message should find the receive posted.
 inline constexpr std::size_t longest_short = std::size_t{1} << 16;
 
-/// The calls that this process has abandoned lately, on all communicators, be they freed since. Others may still send
-/// it messages of them, and wait until it receives those, while it waits elsewhere.
+/// The calls that this process has abandoned lately, on all communicators, also on freed ones. Other ranks may still
+/// send messages of these calls, and wait until this process receives them; it does so whenever it waits.
 class left_calls {
  public:
+  struct entry {
+    std::uint32_t number;      ///< of the call; 0: none
+    int others;                ///< ranks that have not abandoned the call yet; without any no message comes
+    int tag, tag_of_remark;
+    MPI_Comm comm;             ///< never freed
+    std::uint32_t elsewhere;   ///< later calls on other communicators
+
+    void drop_messages() noexcept;
+  };
+
   static bool any() { return count_.load(std::memory_order_relaxed) != 0; }
-  /// Receives and drops messages of the next of them, so that its time does not depend on how many they are.
+  static void add(entry const& call) noexcept;
+  /// Forgets calls that are long before the latest one, `number`, on this communicator.
+  static void forget_old(MPI_Comm comm, std::uint32_t number) noexcept;
+  /// Receives and drops messages of one call, the next in turn, so that the time does not depend on how many there are.
   static void drop_messages() noexcept {
     if (any()) [[unlikely]] drop_of_next();
   }
 
  private:
-  friend class mpi_wire;
-  struct entry {
-    std::uint32_t number;   // 0: none
-    int others;             // that have not abandoned it yet: if all have, no message comes
-    int tag, tag_of_remark;
-    MPI_Comm comm;          // never freed
-    std::uint32_t since;    // calls on other communicators
-
-    void drop() noexcept;
-  };
   static void drop_of_next() noexcept;
   static inline std::array<entry, 64> all_{};
   static inline std::size_t next_ = 0, turn_ = 0;
@@ -111,10 +114,11 @@ class mpi_wire {
   /// Abort messages may be in progress. A later communicator must not receive them, which could happen if the MPI
   /// library reused this one's number, so this one is not freed.
   void hears_aborts() { keeps_comm_ = true; }
-  /// This rank abandons this call. Ranks that wait in it get abort messages.
-  void leave_call(std::uint32_t number) noexcept;
-  /// Forgets calls that are long before the latest of so many.
-  void forget_old_calls(std::uint32_t calls) noexcept;
+  /// This rank abandons a call. Drops messages of the call that still come; the caller sends abort messages.
+  void leave_call(std::uint32_t number) noexcept {
+    hears_aborts();
+    left_calls::add({number, size_ - 1, tag_of(number), tag_of_remark(number), comm_, 0});
+  }
 
  private:
   /// The same if one of them is absent, or not short.
