@@ -6,7 +6,6 @@
 #include <sched.h>
 
 #include <exception>
-#include <new>
 #include <string>
 
 #include "../core/error.hpp"
@@ -23,16 +22,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (std::size_t at = 0; at < bytes; at += longest_segment) {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    int there = 0, first = 0;
+    int there = 0;
     for (;;) {
       check_mpi(MPI_Improbe(from, tag_, port_.wire().comm(), &there, &message, &status), "MPI_Improbe");
       if (there) break;
       port_.linger();
     }
-    check_mpi(MPI_Get_count(&status, MPI_BYTE, &first), "MPI_Get_count");
-    make_taken(static_cast<std::size_t>(first));
-    check_mpi(MPI_Mrecv(memory_.taken.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-    if (are_encoded()) take_rest(from, static_cast<std::size_t>(first));
+    std::size_t const first = take_probed(message, status);
+    if (are_encoded()) take_rest(from, first);
     else if (first == 0 && !note(from, 0, 1)) throw_left(from);
   }
 }
@@ -101,18 +98,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
   memory_.requests.clear(), memory_.messages.clear();
   finished_ = 0, left_ = nobody;
-}
-
-// A message of known length has to be received. A rank that has no room for it has failed, so it may use any of its
-// memory.
-[[gnu::cold]] COLLIGO_BODY void mpi_messages::make_taken(std::size_t bytes) {
-  try {
-    memory_.taken.resize(bytes);
-  } catch (std::bad_alloc const&) {
-    data_->fail(std::current_exception());
-    memory_.taken = {};
-    memory_.taken.resize(bytes);
-  }
 }
 
 }  // namespace colligo

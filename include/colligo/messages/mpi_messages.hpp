@@ -91,7 +91,7 @@ class mpi_messages {
   [[noreturn]] void throw_left(int peer);
   void expect_nothing_of(int peer);
   void finished();
-  void make_taken(std::size_t bytes);
+  std::size_t take_probed(MPI_Message& message, MPI_Status const& status);
   void take_rest(int from, std::size_t first);
 
   mpi_port& port_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "mpi_messages.hpp"
@@ -114,17 +115,15 @@ COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, 
     if (p.sends() || number++ < encoded_taken_) continue;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    int there = 1, first = 0;
+    int there = 1;
     if (waits) check_mpi(MPI_Mprobe(p.peer, tag_, port_.wire().comm(), &message, &status), "MPI_Mprobe");
     else check_mpi(MPI_Improbe(p.peer, tag_, port_.wire().comm(), &there, &message, &status), "MPI_Improbe");
     if (!there) return false;
-    check_mpi(MPI_Get_count(&status, MPI_BYTE, &first), "MPI_Get_count");
-    make_taken(static_cast<std::size_t>(first));
-    check_mpi(MPI_Mrecv(memory_.taken.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    std::size_t const first = take_probed(message, status);
     ++encoded_taken_;
     std::byte* const into =
         p.folds() ? std::exchange(free, free + data_->of().bytes(p.elements.size())) : data_->write(p.elements);
-    take_rest(p.peer, static_cast<std::size_t>(first));
+    take_rest(p.peer, first);
     if (data_->has_failed()) continue;
     try {
       wire_->decode(memory_.taken, into, p.elements.size());
@@ -133,6 +132,23 @@ COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, 
     }
   }
   return true;
+}
+
+// Receives a probed message, which can not be left, into memory_.taken. Returns its bytes. A rank that has no memory
+// for it has failed, so it may free the buffer first.
+COLLIGO_BODY std::size_t mpi_messages::take_probed(MPI_Message& message, MPI_Status const& status) {
+  int bytes = 0;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+  auto const size = static_cast<std::size_t>(bytes);
+  try {
+    memory_.taken.resize(size);
+  } catch (std::bad_alloc const&) {
+    data_->fail(std::current_exception());
+    memory_.taken = {};
+    memory_.taken.resize(size);
+  }
+  check_mpi(MPI_Mrecv(memory_.taken.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+  return size;
 }
 
 // The first 8 bytes say how long a message is in all: one longer than MPI can count comes in several.
