@@ -129,20 +129,14 @@ struct group_of_threads {
         first_ = error;
         failed_ = true;
       }
-      for (auto& d : ranks_) {
-        std::lock_guard const wake(d.mutex);
-        d.changed.notify_all();
-      }
+      wake_all();
     }
 
     /// A rank abandons a call.
     void abandon_call(int rank, std::uint32_t number, std::string_view why) noexcept {
       std::lock_guard const lock(state_);
       at(rank).calls_abandoned.add(number, why);
-      for (auto& d : ranks_) {
-        std::lock_guard const wake(d.mutex);
-        d.changed.notify_all();
-      }
+      wake_all();
     }
     void report_waits(int rank, patience* its) { at(rank).on_wait = its; }
     static bool is_gone(void* self, int rank) { return static_cast<group*>(self)->at(rank).gone; }
@@ -184,6 +178,13 @@ struct group_of_threads {
       patience* on_wait = nullptr;   // its own alone
       abandoned_calls calls_abandoned;
     };
+
+    void wake_all() {
+      for (desk& d : ranks_) {
+        std::lock_guard const lock(d.mutex);
+        d.changed.notify_all();
+      }
+    }
 
     desk& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
