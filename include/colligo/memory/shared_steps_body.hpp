@@ -18,17 +18,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
 // About so many bytes are read at once from another rank's memory: what a second-level cache keeps.
 inline constexpr std::size_t longest_read = 256 * 1024;
 
-inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
+inline constexpr auto no_message = static_cast<std::size_t>(-1);   // an index
 
 template <class Messages, class Same>
 std::size_t latest_message(Messages const& all, Same same) {
   std::size_t k = all.size();
   while (k > 0 && !same(all[k - 1])) --k;
-  return k - 1;   // no_message() for 0
+  return k - 1;   // no_message for 0
 }
 template <class Messages>
 bool has_turn(Messages const& all, std::size_t after) {
-  return after == no_message() || all[after].is_complete();
+  return after == no_message || all[after].is_complete();
 }
 
 // A short message alone. Copies of a constant size are worth a switch.
