@@ -26,17 +26,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
     for (;;) {
       check_mpi(MPI_Improbe(from, tag_, port_.wire().comm(), &there, &message, &status), "MPI_Improbe");
       if (there) break;
-      port_.linger();
+      port_.wait_between_polls();
     }
     std::size_t const first = take_probed(message, status);
     if (are_encoded()) take_rest(from, first);
-    else if (first == 0 && !note(from, 0, 1)) throw_left(from);
+    else if (first == 0 && !handle_wrong_length(from, 0, 1)) throw_abandoned(from);
   }
 }
 
 // The peer has abandoned this call, or refused it: it sends nothing more.
-[[gnu::cold]] COLLIGO_BODY void mpi_messages::throw_left(int peer) {
-  left_ = nobody;
+[[gnu::cold]] COLLIGO_BODY void mpi_messages::throw_abandoned(int peer) {
+  abandoned_by_ = nobody;
   port_.wire().hears_aborts();
   data_->rethrow();
   throw failed_elsewhere(concat({"colligo: rank ", port_.rank(), " in call number ", number_,
@@ -44,7 +44,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 // A message of the wrong length. False if its sender has abandoned the call.
-[[gnu::cold]] COLLIGO_BODY bool mpi_messages::note(int from, std::size_t bytes, std::size_t wanted) {
+[[gnu::cold]] COLLIGO_BODY bool mpi_messages::handle_wrong_length(int from, std::size_t bytes, std::size_t wanted) {
   if (bytes == 0 && port_.wire().receive_remark(from, number_) == mpi_wire::remark::abort_message) return false;
   if (data_->has_failed()) return true;
   try {
@@ -65,8 +65,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 // That rank sends no more in this call: cancels this step's receives from it.
-[[gnu::cold]] COLLIGO_BODY void mpi_messages::expect_nothing_of(int peer) {
-  left_ = peer;
+[[gnu::cold]] COLLIGO_BODY void mpi_messages::cancel_receives_from(int peer) {
+  abandoned_by_ = peer;
   for (std::size_t i = 0; i < memory_.messages.size(); ++i) {
     if (memory_.messages[i].from != peer || memory_.requests[i] == MPI_REQUEST_NULL) continue;
     check_mpi(MPI_Cancel(&memory_.requests[i]), "MPI_Cancel");
@@ -77,7 +77,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::leave() noexcept {
   bool const is_out_of_patience = port_.on_wait && port_.on_wait->is_abandoned(number_);
   for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // they may never come
-    if (int const from = memory_.messages[i].from; from != nobody) expect_nothing_of(from);
+    if (int const from = memory_.messages[i].from; from != nobody) cancel_receives_from(from);
   for (std::size_t i = 0; i < memory_.messages.size();) {
     MPI_Request& its = memory_.requests[i];
     MPI_Status status;
@@ -92,12 +92,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
     // Also drops the message that says why it is empty.
     if (is_left && code == MPI_SUCCESS && memory_.messages[i].from != nobody) {
       MPI_Get_count(&status, MPI_BYTE, &bytes);
-      if (bytes == 0) expect_nothing_of(memory_.messages[i].from);
+      if (bytes == 0) cancel_receives_from(memory_.messages[i].from);
     }
     ++i;
   }
   memory_.requests.clear(), memory_.messages.clear();
-  finished_ = 0, left_ = nobody;
+  finished_ = 0, abandoned_by_ = nobody;
 }
 
 }  // namespace colligo

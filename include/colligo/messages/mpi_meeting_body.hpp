@@ -40,9 +40,9 @@ namespace mpi {
 
 // A rank's patience with ranks that do not come to a communicator's first use. Their settings are not known yet, so
 // this rank's own environment holds. It only warns, because it can not leave a collective of MPI's.
-class first_meeting {
+class first_use_patience {
  public:
-  [[gnu::cold]] explicit first_meeting(MPI_Comm comm) : comm_(comm) {}
+  [[gnu::cold]] explicit first_use_patience(MPI_Comm comm) : comm_(comm) {}
   [[gnu::cold]] COLLIGO_BODY void waits() {
     if (++looks_ < before_asking) return;
     std::int64_t const now = now_in_ns();
@@ -77,7 +77,7 @@ class first_meeting {
 // Not by a blocking call of MPI's: a late rank may be waiting for a request that needs this rank.
 [[gnu::cold]] COLLIGO_BODY void complete(MPI_Comm comm, MPI_Request request, char const* by) {
   requests_of_rank& all = mpi_port::all_requests();
-  first_meeting meeting(comm);
+  first_use_patience meeting(comm);
   for (int done = 0;; sched_yield()) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), by);
     if (done) return;
@@ -128,11 +128,11 @@ class mpi_meeting {
   /// A rank's own part, with all of its allocations. The rest is collective.
   explicit mpi_meeting(MPI_Comm user);
   MPI_Comm comm() const { return port_->wire_.comm(); }
-  void learn();
-  void learn_what_is_asked(std::size_t settings, bool trace);
+  void take_rank_info();
+  void take_settings_and_trace(std::size_t settings, bool trace);
   void take_settings(std::size_t bytes);
-  void meet_many();
-  void tell_neighbours(std::uint64_t segment);
+  void exchange_in_tree();
+  void exchange_reports(std::uint64_t segment);
   void open_memory();
 
   mpi_port* port_;
@@ -143,12 +143,12 @@ class mpi_meeting {
   row<mpi_rank_info> ranks_;
   // Of the ranks of this host, where those of others are not asked: which they are, from the last on and round, and
   // what they have said.
-  struct told {
+  struct neighbour_report {
     arena_address memory{};
     std::uint64_t segment = 0;
   };
   row<int> neighbours_;
-  row<told> told_;
+  row<neighbour_report> reports_;
 };
 
 // A child of fork() does not destroy the port: the messages that it would receive, and the shared memory that it would
@@ -185,7 +185,7 @@ inline void destroy_port(mpi_port* port) {
   auto const ranks = static_cast<std::size_t>(size);
   if (size == 1 && trouble) std::rethrow_exception(trouble);
   if (size > 1) {
-    bool const is_few = ranks <= mpi_roster::most_told_singly;
+    bool const is_few = ranks <= mpi_roster::most_gathered;
     if (is_few) {
       mpi_rank_info mine{};
       if (its) mine = its->ranks_[static_cast<std::size_t>(rank)];
@@ -199,23 +199,23 @@ inline void destroy_port(mpi_port* port) {
       mpi::agree(user, trouble, root(mpi_roster::tree_of::ports, size));
     }
     its->port_->wire_.own(make_communicator_like(user));
-    if (!is_few) its->meet_many();
+    if (!is_few) its->exchange_in_tree();
   }
-  its->learn();
+  its->take_rank_info();
   if (!its->ranks_.empty()) its->open_memory();
   mpi_port& port = *its->port_;
   if (size > 1 && port.watches_waits()) port.lose_patience(port.host_, mpi::name_of(user));
   return its->life_;
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_meeting::meet_many() {
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::exchange_in_tree() {
   auto const me = static_cast<std::size_t>(port_->rank_);
   std::exception_ptr trouble = mpi_roster::exchange(comm(), port_->rank_, ranks_);
   try {
     for (std::size_t r = 0; r < ranks_.size(); ++r)
       if (ranks_[r].host == ranks_[me].host) neighbours_.push_back(static_cast<int>(r));
     std::rotate(neighbours_.begin(), neighbours_.end() - 1, neighbours_.end());
-    told_.resize(neighbours_.size());
+    reports_.resize(neighbours_.size());
   } catch (std::bad_alloc const&) {
     trouble = std::current_exception();
   }
@@ -223,27 +223,27 @@ inline void destroy_port(mpi_port* port) {
 }
 
 // What no other host needs to know.
-[[gnu::cold]] COLLIGO_BODY void mpi_meeting::tell_neighbours(std::uint64_t segment) {
-  constexpr auto bytes = static_cast<int>(sizeof(told));
-  auto const n = static_cast<int>(told_.size());
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::exchange_reports(std::uint64_t segment) {
+  constexpr auto bytes = static_cast<int>(sizeof(neighbour_report));
+  auto const n = static_cast<int>(reports_.size());
   auto const me = static_cast<int>(place_of(neighbours_, [this](int r) { return r == port_->rank_; }));
   auto const rank = [this](int place) { return neighbours_[static_cast<std::size_t>(place)]; };
   auto const send = [&](int to, int first, int count) {
     if (to != nobody)
-      check_mpi(MPI_Send(told_.data() + first, count * bytes, MPI_BYTE, rank(to), 0, comm()), "MPI_Send");
+      check_mpi(MPI_Send(reports_.data() + first, count * bytes, MPI_BYTE, rank(to), 0, comm()), "MPI_Send");
   };
   auto const receive = [&](int from, int first, int count) {
-    check_mpi(MPI_Recv(told_.data() + first, count * bytes, MPI_BYTE, rank(from), 0, comm(), MPI_STATUS_IGNORE),
+    check_mpi(MPI_Recv(reports_.data() + first, count * bytes, MPI_BYTE, rank(from), 0, comm(), MPI_STATUS_IGNORE),
               "MPI_Recv");
   };
-  told_.data()[me] = {ranks_[static_cast<std::size_t>(port_->rank_)].memory, segment};
+  reports_.data()[me] = {ranks_[static_cast<std::size_t>(port_->rank_)].memory, segment};
   mpi_roster::up_and_down(
       me, n, [&](int from, int count) { receive(from, from, count); },
       [&](int to, int count) { send(to, me, count); }, [&](int from) { receive(from, 0, n); },
       [&](int to) { send(to, 0, n); });
-  for (std::size_t i = 0; i < told_.size(); ++i) {
+  for (std::size_t i = 0; i < reports_.size(); ++i) {
     mpi_rank_info& its = ranks_[static_cast<std::size_t>(neighbours_[i])];
-    its.memory = told_[i].memory, its.segment = told_[i].segment;
+    its.memory = reports_[i].memory, its.segment = reports_[i].segment;
   }
 }
 
@@ -256,16 +256,16 @@ inline void destroy_port(mpi_port* port) {
 }
 
 // Allocates only for settings, and for runs of many ranks; usually there are none.
-[[gnu::cold]] COLLIGO_BODY void mpi_meeting::learn() {
-  if (port_->size_ == 1) return learn_what_is_asked(0, environment_value("COLLIGO_TRACE") != nullptr);
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_rank_info() {
+  if (port_->size_ == 1) return take_settings_and_trace(0, environment_value("COLLIGO_TRACE") != nullptr);
   std::size_t const settings = ranks_[0].settings;
   std::uint32_t const asks = ranks_[0].asks;
-  if (told_.empty())
+  if (reports_.empty())
     for (mpi_rank_info& its : ranks_)
       its.lowest = static_cast<int>(place_of(ranks_, [&](mpi_rank_info const& r) { return r.host == its.host; }));
   if (is_any(ranks_, [](mpi_rank_info const& r) { return r.lowest != 0; }))
     for (mpi_rank_info const& r : ranks_) hosts_.push_back(r.lowest);
-  port_->missing_->hear_of(comm(), ranks_, hosts_);
+  port_->missing_->find_reason(comm(), ranks_, hosts_);
   for (std::size_t level = 0; level < domain_levels; ++level) {
     std::vector<int>& groups = domains_[level];
     fill_groups(groups, level, ranks_.size(), hosts_, [this](std::size_t r) -> auto& { return ranks_[r].domains; });
@@ -277,14 +277,14 @@ inline void destroy_port(mpi_port* port) {
   if (settings == 0 && asks == 0) return;
   std::exception_ptr trouble;
   try {
-    learn_what_is_asked(settings, (asks & mpi_rank_info::trace) != 0);
+    take_settings_and_trace(settings, (asks & mpi_rank_info::trace) != 0);
   } catch (std::bad_alloc const&) {   // everything else is the same on all ranks
     trouble = std::current_exception();
   }
   mpi::agree(comm(), trouble);
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_meeting::learn_what_is_asked(std::size_t settings, bool trace_too) {
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_settings_and_trace(std::size_t settings, bool trace_too) {
   if (settings != 0) take_settings(settings);
   port_->take(std::exchange(environment_, nullptr));
   if (!trace_too) return;
@@ -333,15 +333,15 @@ inline void destroy_port(mpi_port* port) {
   auto const try_to = [](auto const& f) {
     try {
       f();
-    } catch (std::bad_alloc const&) {   // the others are told
+    } catch (std::bad_alloc const&) {   // the others are neighbour_report
     }
   };
   try_to([&] { memory = make_owner<mpi_shared>(comm(), port_->rank_, ranks_); });
   std::uint64_t const segment = memory ? memory->segment() : 0;
-  if (!told_.empty()) tell_neighbours(segment);
+  if (!reports_.empty()) exchange_reports(segment);
   try_to([&] { has_all = memory && memory->map(ranks_); });
   int without = port_->size_;   // a rank
-  if (told_.empty()) {
+  if (reports_.empty()) {
     std::array<std::uint64_t, mpi_roster::few> few;
     mpi::exchange_values(comm(), has_all ? segment : 0, std::span(few).first(ranks_.size()), 1);
     for (std::size_t r = ranks_.size(); r-- > 0;) {
@@ -354,7 +354,7 @@ inline void destroy_port(mpi_port* port) {
   }
   if (without < port_->size_) {
     memory.reset();
-    port_->missing_->hear_of(without);
+    port_->missing_->set_rank_without(without);
   } else {
     memory->open(ranks_, port_->limits());
     port_->host_ = memory->host();

@@ -58,7 +58,7 @@ class mpi_messages {
   /// One MPI_Sendrecv. Messages of no bytes are left out.
   void exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from) {
     std::size_t const got = port_.wire().exchange(out, out_bytes, to, in, in_bytes, from, tag_);
-    if (got != in_bytes && !note(from, got, in_bytes)) [[unlikely]] throw_left(from);
+    if (got != in_bytes && !handle_wrong_length(from, got, in_bytes)) [[unlikely]] throw_abandoned(from);
   }
 
   /// Reserves memory for a step's messages, so that posting allocates nothing.
@@ -87,9 +87,9 @@ class mpi_messages {
   void leave() noexcept;
 
  private:
-  bool note(int from, std::size_t bytes, std::size_t wanted);
-  [[noreturn]] void throw_left(int peer);
-  void expect_nothing_of(int peer);
+  bool handle_wrong_length(int from, std::size_t bytes, std::size_t wanted);
+  [[noreturn]] void throw_abandoned(int peer);
+  void cancel_receives_from(int peer);
   void finished();
   std::size_t take_probed(MPI_Message& message, MPI_Status const& status);
   void take_rest(int from, std::size_t first);
@@ -101,7 +101,7 @@ class mpi_messages {
   std::uint32_t number_ = 0;   // of the call
   int tag_ = 0;
   std::size_t finished_ = 0, encoded_taken_ = 0;   // complete messages of the step
-  int left_ = nobody;   // the rank that has abandoned the call, while messages of others are still to come
+  int abandoned_by_ = nobody;   // the rank that has abandoned the call, while messages of others are still to come
 };
 
 }  // namespace colligo

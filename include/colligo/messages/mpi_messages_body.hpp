@@ -72,7 +72,7 @@ COLLIGO_BODY bool mpi_messages::finish(bool waits) {
       continue;
     }
     std::size_t const got = mpi_wire::received(code, "MPI_Wait", status, wanted);
-    if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);
+    if (got != wanted && !handle_wrong_length(from, got, wanted)) [[unlikely]] cancel_receives_from(from);
   }
   finished();
   return true;
@@ -80,7 +80,7 @@ COLLIGO_BODY bool mpi_messages::finish(bool waits) {
 
 template <class F>
 void mpi_messages::finish_as_they_come(F arrived) {
-  bool const waits = !port_.looks_itself();
+  bool const waits = !port_.must_poll();
   auto const n = static_cast<int>(memory_.requests.size());
   for (;;) {
     int which = MPI_UNDEFINED, there = 1;
@@ -88,7 +88,7 @@ void mpi_messages::finish_as_they_come(F arrived) {
     int const code = waits ? MPI_Waitany(n, memory_.requests.data(), &which, &status)
                            : MPI_Testany(n, memory_.requests.data(), &which, &there, &status);
     if (!there) {
-      port_.linger();
+      port_.wait_between_polls();
       continue;
     }
     if (which == MPI_UNDEFINED) break;
@@ -96,8 +96,8 @@ void mpi_messages::finish_as_they_come(F arrived) {
     auto const [from, wanted] = memory_.messages[i];
     if (from == nobody) continue;
     std::size_t const got = mpi_wire::received(code, "MPI_Waitany", status, wanted);
-    if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);   // others are coming
-    if (left_ == nobody) arrived(i);
+    if (got != wanted && !handle_wrong_length(from, got, wanted)) [[unlikely]] cancel_receives_from(from);
+    if (abandoned_by_ == nobody) arrived(i);
   }
   finished();
 }
@@ -105,7 +105,7 @@ void mpi_messages::finish_as_they_come(F arrived) {
 COLLIGO_BODY void mpi_messages::finished() {
   memory_.requests.clear(), memory_.messages.clear();
   finished_ = 0;
-  if (left_ != nobody) [[unlikely]] throw_left(left_);
+  if (abandoned_by_ != nobody) [[unlikely]] throw_abandoned(abandoned_by_);
 }
 
 // Receives messages whose length only the sender knows, in the order listed. False if one has not come.
@@ -157,7 +157,7 @@ COLLIGO_BODY void mpi_messages::take_rest(int from, std::size_t first) {
   if (first >= sizeof bytes) std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);
   std::size_t const expected = std::clamp<std::size_t>(bytes, sizeof bytes, longest_segment);
   if (first != expected) {
-    if (!note(from, first, expected)) throw_left(from);
+    if (!handle_wrong_length(from, first, expected)) throw_abandoned(from);
     return;
   }
   if (bytes > first) memory_.taken.resize(bytes);

@@ -52,9 +52,9 @@ class mpi_port final : public port_base {
 
   COLLIGO_BODY void abandon_call(std::uint32_t number, std::string_view why, bool begun) noexcept override;
   /// A blocking call polls for its messages, because it has other work or reports meanwhile.
-  bool looks_itself() const { return left_calls::any() || watches_waits(); }
+  bool must_poll() const { return left_calls::any() || watches_waits(); }
   /// Called between two polls. Throws stalled.
-  void linger() {
+  void wait_between_polls() {
     sched_yield();
     left_calls::drop_messages();
     if (on_wait) on_wait->waits();

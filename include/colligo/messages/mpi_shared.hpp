@@ -50,7 +50,7 @@ mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
 namespace mpi_roster {
 /// More ranks tell each other in runs. Tests set less.
 inline constexpr std::size_t few = 256;
-inline std::size_t most_told_singly = few;
+inline std::size_t most_gathered = few;
 /// The trees of a first use go through different ranks, each a leaf of most others; on each host through its last rank.
 enum class tree_of { roster, ports, neighbours, segments };
 inline int root(tree_of its, int p) { return std::min(static_cast<int>(its), p - 1); }
@@ -84,9 +84,9 @@ class missing_memory {
 
   explicit missing_memory(int rank) : rank_(rank) {}
   /// Collective if some rank's setting is unknown. Without memory the message is shorter.
-  void hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks, std::vector<int> const& hosts);
+  void find_reason(MPI_Comm comm, std::span<mpi_rank_info const> ranks, std::vector<int> const& hosts);
   /// All ranks had a file, but this one no segment.
-  void hear_of(int rank_without);
+  void set_rank_without(int rank_without);
 
   /// Null, or an exception.
   shared_host* none() const;
@@ -97,7 +97,7 @@ class missing_memory {
   bool has_neighbours() const { return has_neighbours_; }
 
  private:
-  void note(std::initializer_list<concat_piece> why, bool to_user);
+  void set_reason(std::initializer_list<concat_piece> why, bool to_user);
 
   int rank_;
   std::uint32_t flags_ = 0;       // of any rank

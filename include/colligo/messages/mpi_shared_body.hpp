@@ -138,7 +138,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 
 // Only this rank has the text: without memory for it the rank goes on as the others do.
-[[gnu::cold]] COLLIGO_BODY void missing_memory::note(std::initializer_list<concat_piece> why, bool to_user) {
+[[gnu::cold]] COLLIGO_BODY void missing_memory::set_reason(std::initializer_list<concat_piece> why, bool to_user) {
   why_ = "no memory";   // as short as strings are without any
   try {
     why_ = concat(why);
@@ -147,7 +147,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks,
+[[gnu::cold]] COLLIGO_BODY void missing_memory::find_reason(MPI_Comm comm, std::span<mpi_rank_info const> ranks,
                                                         std::vector<int> const& hosts) {
   std::uint32_t all = 0;
   for (mpi_rank_info const& r : ranks) all |= r.setting;
@@ -160,9 +160,9 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     auto const who = first([which](mpi_rank_info const& r) { return (r.setting & which) != 0; });
     std::array<char, 64> value{};
     if (rank_ == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
-    check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, who, comm),
-              "MPI_Bcast");
-    note({"COLLIGO_SHARED_MEMORY=", value.data(), " on rank ", who, ": known values are on, off, required"}, false);
+    check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, who, comm), "MPI_Bcast");
+    set_reason({"COLLIGO_SHARED_MEMORY=", value.data(), " on rank ", who, ": known values are on, off, required"},
+               false);
     if (which == strict) {
       flags_ = strict;
       return;
@@ -175,17 +175,17 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   }
   if (flags_ & off) {
     auto const who = first([](mpi_rank_info const& r) { return (r.setting & off) != 0; });
-    note({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
+    set_reason({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
   } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
     auto const who = first([](mpi_rank_info const& r) { return !r.has_file; });
     int const trouble = ranks[static_cast<std::size_t>(who)].trouble;
-    note({"a file in memory on rank ", who, ": ", std::strerror(trouble)}, true);
+    set_reason({"a file in memory on rank ", who, ": ", std::strerror(trouble)}, true);
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(int rank_without) {
+[[gnu::cold]] COLLIGO_BODY void missing_memory::set_rank_without(int rank_without) {
   if (!has_neighbours_) return;
-  note({"rank ", rank_without, " has no room in its file in memory, or can not map another rank's"}, true);
+  set_reason({"rank ", rank_without, " has no room in its file in memory, or can not map another rank's"}, true);
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {

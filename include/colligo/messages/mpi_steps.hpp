@@ -32,15 +32,15 @@ class mpi_steps : public any_step, public moving_step {
     data_ = &data;
     messages_.work_on(data, wire);
     set_element_size(data.of().size);
-    if (here_) here_->work_on(data);
+    if (over_memory_) over_memory_->work_on(data);
   }
 
   void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
     number_ = number;
     messages_.enter(number);
-    if (here_) here_->enter(its, what, number);
-    left_host_ = false;
-    is_plain_ = !host_ && !messages_.are_encoded() && !port_.looks_itself();
+    if (over_memory_) over_memory_->enter(its, what, number);
+    abandoned_on_host_ = false;
+    is_plain_ = !host_ && !messages_.are_encoded() && !port_.must_poll();
     if (left_calls::any()) [[unlikely]] {
       left_calls::drop_messages();
       left_calls::forget_old(port_.wire().comm(), port_.calls);
@@ -63,16 +63,16 @@ class mpi_steps : public any_step, public moving_step {
   }
   /// Forgets messages in progress there, which do not belong to the next call.
   void leave_memory() {
-    if (here_) here_->abandon();
+    if (over_memory_) over_memory_->abandon();
   }
 
  private:
   void fold_as_they_come(std::span<operand const> operands);
-  bool all_here(std::span<operand const> operands) const;
+  bool all_on_host(std::span<operand const> operands) const;
   void prepare(std::span<operand const> operands);
   bool goes_on();
-  void leave_host();
-  void hollow(std::span<operand const> operands);
+  void abandon_on_host();
+  void perform_failed(std::span<operand const> operands);
   void finish_in_memory();
   bool finish_messages(bool waits) {
     return (!messages_.are_encoded() || messages_.take_encoded(operands_, free_, waits)) && messages_.finish(waits);
@@ -83,16 +83,16 @@ class mpi_steps : public any_step, public moving_step {
   working_vector* data_ = nullptr;
   mpi_messages messages_;
   shared_host* host_;
-  std::optional<shared_steps> here_;
-  bool whole_, is_plain_ = false;   // is_plain_: no more than MPI_Sendrecv is needed for a pair
-  bool left_host_ = false;          // in this call: nothing is sent to ranks of this host any more
+  std::optional<shared_steps> over_memory_;
+  bool host_has_all_, is_plain_ = false;   // is_plain_: no more than MPI_Sendrecv is needed for a pair
+  bool abandoned_on_host_ = false;          // in this call: nothing is sent to ranks of this host any more
   std::uint32_t number_ = 0;        // of the call
 
   // The step that is in progress.
   std::span<operand const> operands_;
   room received_;
   std::byte* free_ = nullptr;       // of received_
-  bool through_memory_ = false, alone_in_memory_ = false;
+  bool memory_in_progress_ = false, only_memory_ = false;
 };
 
 }  // namespace colligo

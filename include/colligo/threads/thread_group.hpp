@@ -35,8 +35,8 @@ struct group_of_threads {
     int to;
     std::uint32_t number;    // of the call
     bool failed = false;     // its sender has failed before
-    bool accepted = false;   // guarded by the receiver's desk
-    bool taken = false;      // guarded by the sender's desk
+    bool accepted = false;   // guarded by the receiver's rank_state
+    bool taken = false;      // guarded by the sender's rank_state
     parcel* next = nullptr;
   };
 
@@ -66,7 +66,7 @@ struct group_of_threads {
     }
 
     void offer(int from, parcel& p) {
-      desk& d = at(p.to);
+      rank_state& d = at(p.to);
       std::lock_guard const lock(d.mutex);
       parcel** last = &d.offered[static_cast<std::size_t>(from)];
       while (*last) last = &(*last)->next;
@@ -76,7 +76,7 @@ struct group_of_threads {
 
     /// The first message of this number; waits for it, or returns null.
     parcel* accept(int from, int to, std::uint32_t number, bool waits) {
-      desk& d = at(to);
+      rank_state& d = at(to);
       parcel** place = nullptr;
       auto const there = [&] {
         place = &d.offered[static_cast<std::size_t>(from)];
@@ -92,7 +92,7 @@ struct group_of_threads {
     }
 
     void took(int from, parcel& p) {
-      desk& d = at(from);
+      rank_state& d = at(from);
       std::lock_guard const lock(d.mutex);
       p.taken = true;
       d.changed.notify_all();
@@ -106,7 +106,7 @@ struct group_of_threads {
     // For a sender that fails: afterwards no rank reads its offer.
     void withdraw(int from, parcel const& p) {
       {
-        desk& d = at(p.to);
+        rank_state& d = at(p.to);
         std::lock_guard const lock(d.mutex);
         if (!p.accepted) {
           for (parcel** place = &d.offered[static_cast<std::size_t>(from)]; *place; place = &(*place)->next)
@@ -117,7 +117,7 @@ struct group_of_threads {
           return;
         }
       }
-      desk& d = at(from);
+      rank_state& d = at(from);
       std::unique_lock lock(d.mutex);
       d.changed.wait(lock, [&] { return p.taken; });   // being copied at this moment
     }
@@ -169,7 +169,7 @@ struct group_of_threads {
     }
 
    private:
-    struct desk {
+    struct rank_state {
       std::mutex mutex;
       condition changed;
       std::vector<parcel*> offered;   // by sender
@@ -180,13 +180,13 @@ struct group_of_threads {
     };
 
     void wake_all() {
-      for (desk& d : ranks_) {
+      for (rank_state& d : ranks_) {
         std::lock_guard const lock(d.mutex);
         d.changed.notify_all();
       }
     }
 
-    desk& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    rank_state& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
     template <class Ready>
     bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
@@ -207,7 +207,7 @@ struct group_of_threads {
                   ", which has left: not all ranks made this call");
     }
 
-    std::vector<desk> ranks_;
+    std::vector<rank_state> ranks_;
     std::mutex state_;
     std::exception_ptr first_;
     std::atomic<bool> failed_ = false;

@@ -120,25 +120,25 @@ struct over_threads {
           data_(data),
           memory_(memory) {
       if (!host) return;
-      here_.emplace(*host, memory.traffic, port.rank());
-      here_->work_on(data);
+      over_memory_.emplace(*host, memory.traffic, port.rank());
+      over_memory_->work_on(data);
     }
 
     void move(operand const& alone) override { data_.move(alone); }
     void list(std::span<operand const> operands, list_kind kind) override {
-      if (here_) return here_->perform(operands, kind);
+      if (over_memory_) return over_memory_->perform(operands, kind);
       begin(operands, kind);
       advance_messages(true);
     }
 
-    bool shares_memory_with(int) const override { return here_.has_value(); }
+    bool shares_memory_with(int) const override { return over_memory_.has_value(); }
 
     void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
       number_ = number;
-      if (here_) here_->enter(its, what, number);
+      if (over_memory_) over_memory_->enter(its, what, number);
     }
     void begin(std::span<operand const> operands, list_kind kind) override {
-      if (here_) return here_->begin(operands, kind);
+      if (over_memory_) return over_memory_->begin(operands, kind);
       operands_ = operands;
       element const& of = data_.of();
       scratch_sizes const sizes(operands);
@@ -159,13 +159,13 @@ struct over_threads {
     }
     bool advance() override {
       if (port_.ranks.failed()) throw abandoned{};
-      if (!here_) return advance_messages(false);
-      auto now = here_->advance();
-      while (now == shared_steps::state::moved) now = here_->advance();
+      if (!over_memory_) return advance_messages(false);
+      auto now = over_memory_->advance();
+      while (now == shared_steps::state::moved) now = over_memory_->advance();
       return now == shared_steps::state::done;
     }
     void abandon() override {
-      if (here_) here_->abandon();
+      if (over_memory_) over_memory_->abandon();
       withdraw();
     }
 
@@ -223,7 +223,7 @@ struct over_threads {
     port& port_;
     working_vector& data_;
     steps_memory& memory_;
-    std::optional<shared_steps> here_;
+    std::optional<shared_steps> over_memory_;
     std::uint32_t number_ = 0;
     // The step that is in progress.
     std::span<operand const> operands_;
