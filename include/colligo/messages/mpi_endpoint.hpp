@@ -11,7 +11,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The number of freed ports: MPI may reuse a handle once its communicator has been freed.
+/// The number of ports freed so far. MPI may reuse the handle of a freed communicator, so a change invalidates the
+/// latest port.
 inline std::atomic<unsigned> mpi_ports_freed = 0;
 endpoint& look_up_mpi_port(MPI_Comm user);
 

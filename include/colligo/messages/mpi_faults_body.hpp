@@ -17,7 +17,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (std::size_t at = 0; at < bytes; at += longest_segment)
     port_.wire().send_empty(to, number_, mpi_wire::remark::goes_on);
 }
-// Receives with enough room: Open MPI 4.1 writes data read from another process's memory past the end.
+// Probes each message first, to receive it with enough room: Open MPI 4.1 writes past the end of a shorter buffer when
+// it reads from another process's memory.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::drop(std::size_t bytes, int from) {
   for (std::size_t at = 0; at < bytes; at += longest_segment) {
     MPI_Message message = MPI_MESSAGE_NULL;
@@ -34,7 +35,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
 }
 
-// The peer has abandoned this call, or refused it: it sends nothing more.
+// The peer has abandoned or refused this call, and sends nothing more.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::throw_abandoned(int peer) {
   abandoned_by_ = nobody;
   port_.wire().hears_aborts();
@@ -43,7 +44,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
                                    " on this communicator: rank ", peer, " has abandoned the call"}));
 }
 
-// A message of the wrong length. False if its sender has abandoned the call.
+// Makes this rank's call fail because of a message of the wrong length. False if its sender has abandoned the call.
 [[gnu::cold]] COLLIGO_BODY bool mpi_messages::handle_wrong_length(int from, std::size_t bytes, std::size_t wanted) {
   if (bytes == 0 && port_.wire().receive_remark(from, number_) == mpi_wire::remark::abort_message) return false;
   if (data_->has_failed()) return true;
@@ -58,13 +59,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
                                         : concat({wanted / of.size, " ", of.name(), " (", wanted, " bytes)"});
     throw mismatch_error(concat({said, "ranks make different calls: ", what, " are expected of rank ", from,
                                    ", it sends ", bytes > wanted ? concat_piece("more") : concat_piece(bytes)}));
-  } catch (...) {   // one of the two, or no memory for the text
+  } catch (...) {   // one of these two errors, or no memory for its text
     data_->fail(std::current_exception());
   }
   return true;
 }
 
-// That rank sends no more in this call: cancels this step's receives from it.
+// For a rank that sends no more in this call: cancels this step's receives from it.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::cancel_receives_from(int peer) {
   abandoned_by_ = peer;
   for (std::size_t i = 0; i < memory_.messages.size(); ++i) {
@@ -76,21 +77,21 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::leave() noexcept {
   bool const is_out_of_patience = port_.on_wait && port_.on_wait->is_abandoned(number_);
-  for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // they may never come
+  for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // messages may never come
     if (int const from = memory_.messages[i].from; from != nobody) cancel_receives_from(from);
   for (std::size_t i = 0; i < memory_.messages.size();) {
-    MPI_Request& its = memory_.requests[i];
+    MPI_Request& request = memory_.requests[i];
     MPI_Status status;
     int done = 1, bytes = 1;
-    bool const is_left = its != MPI_REQUEST_NULL;
-    int const code = MPI_Test(&its, &done, &status);
+    bool const is_open = request != MPI_REQUEST_NULL;
+    int const code = MPI_Test(&request, &done, &status);
     if (code == MPI_SUCCESS && !done) {
       left_calls::drop_messages();
       sched_yield();
       continue;
     }
-    // Also drops the message that says why it is empty.
-    if (is_left && code == MPI_SUCCESS && memory_.messages[i].from != nobody) {
+    // An empty message: its sender has failed or abandoned the call. left_calls drops the message that says which.
+    if (is_open && code == MPI_SUCCESS && memory_.messages[i].from != nobody) {
       MPI_Get_count(&status, MPI_BYTE, &bytes);
       if (bytes == 0) cancel_receives_from(memory_.messages[i].from);
     }

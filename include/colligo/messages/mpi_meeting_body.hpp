@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of mpi_port.hpp for the first use of a communicator: the ranks' exchange, and how they wait for late
+/// The bodies of mpi_port.hpp for the first use of a communicator: what ranks exchange then, and how they wait for late
 /// ranks.
 #pragma once
 
@@ -38,8 +38,8 @@ namespace mpi {
   return std::string(name.data(), static_cast<std::size_t>(length));
 }
 
-// A rank's patience with ranks that do not come to a communicator's first use. Their settings are not known yet, so
-// this rank's own environment holds. It only warns, because it can not leave a collective of MPI's.
+// COLLIGO_PATIENCE for ranks that do not come to a communicator's first use. Settings have not been exchanged yet, so
+// the rank's own environment holds. The rank only warns, because it can not leave a collective of MPI's.
 class first_use_patience {
  public:
   [[gnu::cold]] explicit first_use_patience(MPI_Comm comm) : comm_(comm) {}
@@ -74,7 +74,8 @@ class first_use_patience {
   throw failed_elsewhere("colligo: a rank has no memory for what is kept with a communicator");
 }
 
-// Not by a blocking call of MPI's: a late rank may be waiting for a request that needs this rank.
+// Waits for one of MPI's own requests. A blocking call of MPI's would not do: a late rank may be waiting for a request
+// of this library that needs this rank.
 [[gnu::cold]] COLLIGO_BODY void complete(MPI_Comm comm, MPI_Request request, char const* by) {
   requests_of_rank& all = mpi_port::all_requests();
   first_use_patience meeting(comm);
@@ -87,7 +88,7 @@ class first_use_patience {
   }
 }
 
-// Every rank's value on every rank, in two messages a rank: MPI_Iallgather may send one from each rank to each.
+// An all_gather by way of `root`, in two messages per rank: MPI_Iallgather may send one from each rank to each.
 template <class Value>
 void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int root) {
   auto const bytes = static_cast<int>(sizeof mine);
@@ -98,7 +99,7 @@ void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int
   complete(comm, request, "MPI_Ibcast");
 }
 
-// The least value of all ranks, by way of this one.
+// The minimum over all ranks, by way of `root`.
 [[gnu::cold]] COLLIGO_BODY int least_of(MPI_Comm comm, int mine, int root) {
   int all = mine;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -109,7 +110,7 @@ void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int
   return all;
 }
 
-// Throws on all ranks if one of them is in trouble.
+// Throws on all ranks if one of them has an exception.
 [[gnu::cold]] COLLIGO_BODY void agree(MPI_Comm comm, std::exception_ptr const& trouble, int root = 0) {
   int const all = least_of(comm, trouble ? 0 : 1, root);
   if (trouble) std::rethrow_exception(trouble);
@@ -118,14 +119,14 @@ void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int
 
 }  // namespace mpi
 
-/// The exchange between ranks in the first use of a communicator, kept until it is complete.
+/// The first use of a communicator: makes the port, and exchanges what ranks have to know of each other.
 class mpi_meeting {
  public:
   /// Collective.
   static std::shared_ptr<port_base> make_port(MPI_Comm user);
 
  private:
-  /// A rank's own part, with all of its allocations. The rest is collective.
+  /// What a rank does alone: most of the allocations. The rest is collective.
   explicit mpi_meeting(MPI_Comm user);
   MPI_Comm comm() const { return port_->wire_.comm(); }
   void take_rank_info();
@@ -136,19 +137,18 @@ class mpi_meeting {
   void open_memory();
 
   mpi_port* port_;
-  std::shared_ptr<port_base> life_;         // of the port
+  std::shared_ptr<port_base> life_;         // owns the port
   std::shared_ptr<settings> environment_;   // this rank's
   std::vector<int> hosts_;
   std::array<std::vector<int>, domain_levels> domains_;
   row<mpi_rank_info> ranks_;
-  // Of the ranks of this host, where those of others are not asked: which they are, from the last on and round, and
-  // what they have said.
+  // Of many ranks only those of one host exchange where their memory is.
   struct neighbour_report {
     arena_address memory{};
     std::uint64_t segment = 0;
   };
-  row<int> neighbours_;
-  row<neighbour_report> reports_;
+  row<int> neighbours_;             // ranks of this host: the last one, then the others, ascending
+  row<neighbour_report> reports_;   // of neighbours_; both are empty for few ranks
 };
 
 // A child of fork() does not destroy the port: the messages that it would receive, and the shared memory that it would
@@ -168,13 +168,13 @@ inline void destroy_port(mpi_port* port) {
   for (std::vector<int>& level : domains_) level.reserve(ranks_.size());
 }
 
-// Exchanges rank info, and whether each rank has a port: a rank without memory for one takes part all the same, because
-// the others wait for it.
+// Exchanges rank info, and whether each rank has a port. A rank without memory for a port takes part too, because the
+// others wait for it.
 [[gnu::cold]] COLLIGO_BODY std::shared_ptr<port_base> mpi_meeting::make_port(MPI_Comm user) {
-  owner<mpi_meeting> its;
+  owner<mpi_meeting> meeting;
   std::exception_ptr trouble;
   try {
-    its = owner<mpi_meeting>(new mpi_meeting(user));
+    meeting = owner<mpi_meeting>(new mpi_meeting(user));
   } catch (std::bad_alloc const&) {
     trouble = std::current_exception();
   }
@@ -188,24 +188,24 @@ inline void destroy_port(mpi_port* port) {
     bool const is_few = ranks <= mpi_roster::most_gathered;
     if (is_few) {
       mpi_rank_info mine{};
-      if (its) mine = its->ranks_[static_cast<std::size_t>(rank)];
-      mine.has_no_port = !its;
+      if (meeting) mine = meeting->ranks_[static_cast<std::size_t>(rank)];
+      mine.has_no_port = !meeting;
       std::span<mpi_rank_info> const all = std::span(few).first(ranks);
       mpi::exchange_values(user, mine, all, 0);
       if (trouble) std::rethrow_exception(trouble);
       if (is_any(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) mpi::throw_no_memory();
-      std::memcpy(its->ranks_.data(), all.data(), all.size_bytes());
+      std::memcpy(meeting->ranks_.data(), all.data(), all.size_bytes());
     } else {
       mpi::agree(user, trouble, root(mpi_roster::tree_of::ports, size));
     }
-    its->port_->wire_.own(make_communicator_like(user));
-    if (!is_few) its->exchange_in_tree();
+    meeting->port_->wire_.own(make_communicator_like(user));
+    if (!is_few) meeting->exchange_in_tree();
   }
-  its->take_rank_info();
-  if (!its->ranks_.empty()) its->open_memory();
-  mpi_port& port = *its->port_;
+  meeting->take_rank_info();
+  if (!meeting->ranks_.empty()) meeting->open_memory();
+  mpi_port& port = *meeting->port_;
   if (size > 1 && port.watches_waits()) port.lose_patience(port.host_, mpi::name_of(user));
-  return its->life_;
+  return meeting->life_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::exchange_in_tree() {
@@ -222,7 +222,7 @@ inline void destroy_port(mpi_port* port) {
   mpi::agree(comm(), trouble, root(mpi_roster::tree_of::neighbours, port_->size_));
 }
 
-// What no other host needs to know.
+// Exchanges where the ranks of this host have their memory, in a tree of these ranks.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::exchange_reports(std::uint64_t segment) {
   constexpr auto bytes = static_cast<int>(sizeof(neighbour_report));
   auto const n = static_cast<int>(reports_.size());
@@ -242,12 +242,13 @@ inline void destroy_port(mpi_port* port) {
       [&](int to, int count) { send(to, me, count); }, [&](int from) { receive(from, 0, n); },
       [&](int to) { send(to, 0, n); });
   for (std::size_t i = 0; i < reports_.size(); ++i) {
-    mpi_rank_info& its = ranks_[static_cast<std::size_t>(neighbours_[i])];
-    its.memory = reports_[i].memory, its.segment = reports_[i].segment;
+    mpi_rank_info& info = ranks_[static_cast<std::size_t>(neighbours_[i])];
+    info.memory = reports_[i].memory, info.segment = reports_[i].segment;
   }
 }
 
-// Groups by their lowest ranks follow a rule if ranks do. Without memory they stay, the same groups.
+// Numbers groups by their lowest ranks, which a run_list stores in few runs if ranks are placed regularly. Without
+// memory for that the numbers stay.
 [[gnu::cold]] inline void in_few_runs(std::vector<int>& groups) {
   try {
     groups = by_lowest(groups);
@@ -255,14 +256,15 @@ inline void destroy_port(mpi_port* port) {
   }
 }
 
-// Allocates only for settings, and for runs of many ranks; usually there are none.
+// Takes hosts, domains and settings from the rank info. Allocates only for settings, of which usually there are none,
+// and for runs of many ranks.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_rank_info() {
   if (port_->size_ == 1) return take_settings_and_trace(0, environment_value("COLLIGO_TRACE") != nullptr);
   std::size_t const settings = ranks_[0].settings;
   std::uint32_t const asks = ranks_[0].asks;
   if (reports_.empty())
-    for (mpi_rank_info& its : ranks_)
-      its.lowest = static_cast<int>(place_of(ranks_, [&](mpi_rank_info const& r) { return r.host == its.host; }));
+    for (mpi_rank_info& info : ranks_)
+      info.lowest = static_cast<int>(place_of(ranks_, [&](mpi_rank_info const& r) { return r.host == info.host; }));
   if (is_any(ranks_, [](mpi_rank_info const& r) { return r.lowest != 0; }))
     for (mpi_rank_info const& r : ranks_) hosts_.push_back(r.lowest);
   port_->missing_->find_reason(comm(), ranks_, hosts_);
@@ -278,7 +280,7 @@ inline void destroy_port(mpi_port* port) {
   std::exception_ptr trouble;
   try {
     take_settings_and_trace(settings, (asks & mpi_rank_info::trace) != 0);
-  } catch (std::bad_alloc const&) {   // everything else is the same on all ranks
+  } catch (std::bad_alloc const&) {   // other exceptions are thrown on all ranks
     trouble = std::current_exception();
   }
   mpi::agree(comm(), trouble);
@@ -292,7 +294,7 @@ inline void destroy_port(mpi_port* port) {
   else if (port_->rank_ == 0) warn_that_nothing_is_traced();
 }
 
-// An error goes to the error handler of the user's communicator, which may end the program.
+// An error in making it goes to the error handler of the user's communicator, which may end the program.
 [[gnu::cold]] COLLIGO_BODY MPI_Comm make_communicator_like(MPI_Comm user) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group ranks = MPI_GROUP_NULL;
@@ -304,8 +306,8 @@ inline void destroy_port(mpi_port* port) {
   return made;
 }
 
-// Launchers do not always pass the environment on, so ranks could disagree: rank 0's holds. Each string follows its
-// length.
+// Broadcasts rank 0's settings, because launchers do not always pass the environment on to all ranks. In the message
+// each string follows its length.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_settings(std::size_t bytes) {
   std::string texts;
   texts.reserve(bytes);
@@ -326,21 +328,22 @@ inline void destroy_port(mpi_port* port) {
   }
 }
 
-// Before any call needs it: a rank that refuses its call would not come.
+// Opens the shared memory in the first use, not in the first call that needs it: a rank that refuses the call would not
+// take part.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::open_memory() {
   auto& memory = port_->shared_;
   bool has_all = false;
   auto const try_to = [](auto const& f) {
     try {
       f();
-    } catch (std::bad_alloc const&) {   // the others are neighbour_report
+    } catch (std::bad_alloc const&) {   // segment or has_all reports it
     }
   };
   try_to([&] { memory = make_owner<mpi_shared>(comm(), port_->rank_, ranks_); });
   std::uint64_t const segment = memory ? memory->segment() : 0;
   if (!reports_.empty()) exchange_reports(segment);
   try_to([&] { has_all = memory && memory->map(ranks_); });
-  int without = port_->size_;   // a rank
+  int without = port_->size_;   // the lowest rank without all memory
   if (reports_.empty()) {
     std::array<std::uint64_t, mpi_roster::few> few;
     mpi::exchange_values(comm(), has_all ? segment : 0, std::span(few).first(ranks_.size()), 1);

@@ -31,8 +31,8 @@ COLLIGO_BODY void mpi_messages::encode(std::size_t number, std::byte const* sour
   }
 }
 COLLIGO_BODY void mpi_messages::send_encoded(std::size_t number, int to) {
-  std::vector<char> const& its = *memory_.encoded[number];
-  send(reinterpret_cast<std::byte const*>(its.data()), data_->has_failed() ? 1 : its.size(), to);
+  std::vector<char> const& message = *memory_.encoded[number];
+  send(reinterpret_cast<std::byte const*>(message.data()), data_->has_failed() ? 1 : message.size(), to);
 }
 
 COLLIGO_BODY void mpi_messages::send(std::byte const* out, std::size_t bytes, int to) {
@@ -57,15 +57,15 @@ COLLIGO_BODY void mpi_messages::recv(std::byte* in, std::size_t bytes, int from)
               "MPI_Irecv");
   }
 }
-// One after the other, in the order of posting: if the first of two messages from one rank says that its sender has
-// abandoned the call, the second never comes. False if one is not complete.
+// In the order of posting: if the first of two messages from one rank says that the rank has abandoned the call, the
+// second one never comes.
 COLLIGO_BODY bool mpi_messages::finish(bool waits) {
   for (; finished_ < memory_.messages.size(); ++finished_) {
     auto const [from, wanted] = memory_.messages[finished_];
-    MPI_Request& its = memory_.requests[finished_];
+    MPI_Request& request = memory_.requests[finished_];
     MPI_Status status;
     int done = 1;
-    int const code = waits ? MPI_Wait(&its, &status) : MPI_Test(&its, &done, &status);
+    int const code = waits ? MPI_Wait(&request, &status) : MPI_Test(&request, &done, &status);
     if (code == MPI_SUCCESS && !done) return false;
     if (from == nobody) {
       check_mpi(code, "MPI_Wait");
@@ -108,7 +108,6 @@ COLLIGO_BODY void mpi_messages::finished() {
   if (abandoned_by_ != nobody) [[unlikely]] throw_abandoned(abandoned_by_);
 }
 
-// Receives messages whose length only the sender knows, in the order listed. False if one has not come.
 COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, std::byte*& free, bool waits) {
   std::size_t number = 0;
   for (fragment const p : fragments(operands)) {
@@ -151,7 +150,8 @@ COLLIGO_BODY std::size_t mpi_messages::take_probed(MPI_Message& message, MPI_Sta
   return size;
 }
 
-// The first 8 bytes say how long a message is in all: one longer than MPI can count comes in several.
+// The first 8 bytes of an encoded message, of which `first` bytes have come, are its length. Receives the segments of a
+// message that is too long for one.
 COLLIGO_BODY void mpi_messages::take_rest(int from, std::size_t first) {
   std::uint64_t bytes = 0;
   if (first >= sizeof bytes) std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Executes steps over an MPI_Comm: operands for ranks of the same host go through shared memory, if there is any
-/// (memory/shared_steps.hpp), the others as messages (mpi_messages.hpp). A pair send + recv or send + fold is one
-/// MPI_Sendrecv, other steps are non-blocking.
+/// (memory/shared_steps.hpp), the others as messages (mpi_messages.hpp).
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +15,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Memory of steps: kept with the port or the request, so that a call allocates nothing.
+/// Kept with the port or the request, so that a call allocates nothing.
 struct mpi_steps_memory {
   mpi_messages_memory messages;
   shared_traffic traffic;
@@ -24,10 +23,10 @@ struct mpi_steps_memory {
 
 class mpi_steps : public any_step, public moving_step {
  public:
-  /// `host`: the shared memory for messages within a host; null: all go over MPI.
+  /// `host`: the shared memory for messages within the host; null: all messages go over MPI.
   mpi_steps(mpi_port& port, scratch& values, shared_host* host, mpi_steps_memory& memory);
 
-  /// The vector of the next steps.
+  /// Sets the vector of the next steps.
   void work_on(working_vector& data, mpi_element const& wire) {
     data_ = &data;
     messages_.work_on(data, wire);
@@ -54,14 +53,13 @@ class mpi_steps : public any_step, public moving_step {
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY bool advance() override;
   void abandon() override { leave(); }
-  /// Abandons the call in the middle of a step, after the other ranks have been told: completes the messages in
-  /// progress.
+  /// Abandons the call in the middle of a step, after the abort messages: completes the messages in progress.
   void leave() noexcept {
     leave_memory();
     messages_.leave();
     received_.clear();
   }
-  /// Forgets messages in progress there, which do not belong to the next call.
+  /// The same for messages in progress in shared memory alone.
   void leave_memory() {
     if (over_memory_) over_memory_->abandon();
   }
@@ -84,15 +82,17 @@ class mpi_steps : public any_step, public moving_step {
   mpi_messages messages_;
   shared_host* host_;
   std::optional<shared_steps> over_memory_;
-  bool host_has_all_, is_plain_ = false;   // is_plain_: no more than MPI_Sendrecv is needed for a pair
-  bool abandoned_on_host_ = false;          // in this call: nothing is sent to ranks of this host any more
+  bool host_has_all_;               // all ranks of the communicator
+  bool is_plain_ = false;           // a pair needs no more than mpi_messages::exchange
+  bool abandoned_on_host_ = false;  // this rank has abandoned the call for ranks of its host, but goes on over MPI
   std::uint32_t number_ = 0;        // of the call
 
   // The step that is in progress.
   std::span<operand const> operands_;
   room received_;
   std::byte* free_ = nullptr;       // of received_
-  bool memory_in_progress_ = false, only_memory_ = false;
+  bool memory_in_progress_ = false;   // messages of the step in shared memory may not be complete
+  bool only_memory_ = false;          // all messages of the step go through shared memory
 };
 
 }  // namespace colligo

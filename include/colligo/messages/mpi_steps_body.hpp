@@ -52,7 +52,7 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   bool begun = false;
   try {
     if (host_ && !left_calls::any() && all_on_host(operands)) return over_memory_->perform(operands, kind);
-    host_ ? make_room(operands, kind) : prepare(operands);   // before the first message
+    host_ ? make_room(operands, kind) : prepare(operands);   // all allocations come before the first message
     if (!any_order) begin(operands, kind);
     begun = true;
     finish_in_memory();
@@ -98,7 +98,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
   received_.clear();
   received_.make(data_->memory().received, of, sizes.received);
   room combined(data_->memory().combined, of, sizes.combined);
-  // Computes the data to be sent before anything is posted.
+  // Combines and encodes the data to be sent before any message is posted.
   auto& sources = data_->memory().sources;
   sources.clear();
   std::byte* free = combined.data();
@@ -152,7 +152,7 @@ COLLIGO_BODY void mpi_steps::finish_in_memory() {
     memory_in_progress_ = now != shared_steps::state::done;
     if (now != shared_steps::state::stuck) polls = 0;
     else over_memory_->wait(polls);
-    // A rank of this host may wait for a rank of another host that waits until this one receives its message.
+    // A rank of this host may wait for a rank of another host, and that rank until this one receives its message.
     left_calls::drop_messages();
   }
 }
@@ -162,7 +162,7 @@ COLLIGO_BODY void mpi_steps::end_step() {
   received_.clear();
 }
 
-// In order of arrival, but in the order listed if they come in several fragments.
+// Folds in order of arrival; in the order listed if a message has several segments.
 COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands) {
   element const& of = data_->of();
   bool one_by_one = false;
@@ -189,14 +189,14 @@ COLLIGO_BODY bool mpi_steps::all_on_host(std::span<operand const> operands) cons
   return host_has_all_ || !is_any(operands, [&](operand const& o) { return !o.vanishes() && !host_->has(o.peer); });
 }
 
-// Whether a rank goes on to the end of the algorithm after the current exception: without memory, or without the ranks
-// of its host. Ranks of other hosts wait for its messages, or until it receives theirs.
+// Handles the current exception. Whether this rank goes on to the end of the algorithm as a rank that has failed, over
+// MPI alone: ranks of other hosts wait for its messages, or until it receives theirs.
 [[gnu::cold]] COLLIGO_BODY bool mpi_steps::goes_on() {
   try {
     throw;
-  } catch (failed_elsewhere const&) {   // thrown for a rank of this host
+  } catch (failed_elsewhere const&) {   // a rank of this host has abandoned the call
     data_->fail(std::current_exception());
-  } catch (error const&) {   // MPI's, or ranks make different calls
+  } catch (error const&) {   // MPI has failed, or ranks make different calls
     return false;
   } catch (...) {
     data_->fail(std::current_exception());
@@ -218,7 +218,7 @@ COLLIGO_BODY bool mpi_steps::all_on_host(std::span<operand const> operands) cons
   memory_in_progress_ = false;
 }
 
-// The step of a rank that has failed. Ranks of its host look at its abandoned calls.
+// Performs a step of a rank that has failed. Ranks of its host get nothing: they see that it has abandoned the call.
 [[gnu::cold]] COLLIGO_BODY void mpi_steps::perform_failed(std::span<operand const> operands) {
   abandon_on_host();
   for (bool const sends : {true, false})

@@ -24,7 +24,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   int finalised = 0, unheard = 0;
   MPI_Finalized(&finalised);
   if (!owns_comm_ || keeps_comm_ || finalised) return;
-  // An abort message of a call in which this rank waited for nobody.
+  // Perhaps there is an abort message of a call in which this rank waited for nobody.
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &unheard, MPI_STATUS_IGNORE);
   if (!unheard) MPI_Comm_free(&comm_);
 }
@@ -51,7 +51,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
 }
 
-// Both are short, so this does not wait.
+// MPI buffers messages that short, so this does not wait.
 [[gnu::cold]] COLLIGO_BODY void mpi_wire::send_empty(int to, std::uint32_t number, remark why) const {
   check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, to, tag_of(number), comm_), "MPI_Send");
   check_mpi(MPI_Send(&why, 1, MPI_BYTE, to, tag_of_remark(number), comm_), "MPI_Send");
@@ -72,7 +72,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::forget_old(MPI_Comm comm, std::uint32_t number) noexcept {
-  constexpr std::uint32_t late = 200, late_elsewhere = 10000;   // calls; by then no rank waits for them
+  constexpr std::uint32_t late = 200, late_elsewhere = 10000;   // calls; by then no rank waits in the old one
   std::lock_guard const turn(mutex_);
   for (entry& its : all_)
     if (its.number != 0 && (its.comm == comm ? number - its.number > late : ++its.elsewhere > late_elsewhere))
@@ -81,7 +81,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::drop_of_next() noexcept {
   std::unique_lock const turn(mutex_, std::try_to_lock);
-  if (!turn) return;   // another thread does that
+  if (!turn) return;   // another thread is dropping messages
   for (std::size_t looks = 0; looks < all_.size(); ++looks) {
     entry& its = all_[turn_++ % all_.size()];
     if (its.number == 0) continue;

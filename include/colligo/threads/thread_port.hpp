@@ -36,7 +36,7 @@ struct over_threads {
   using abandoned = typename group_of_threads<Lazy>::abandoned;
   using group = typename group_of_threads<Lazy>::group;
 
-  // Memory of steps: kept with the port or the request.
+  // Kept with the port or the request, so that a call allocates nothing.
   struct steps_memory {
     std::vector<parcel> outgoing;
     shared_traffic traffic;
@@ -58,7 +58,7 @@ struct over_threads {
     }
     ~port() override { spare_requests = {}; }   // their steps use this port
 
-    /// The same protocol as between processes, over memory of this one.
+    /// The shared memory of all ranks: the same protocol as between processes, in memory of this process.
     shared_host* shared() {
       if (shared_) return shared_.get();
       auto const segments = ranks.segments();
@@ -88,7 +88,7 @@ struct over_threads {
     void abandon_call(std::uint32_t number, std::string_view why, bool) noexcept override {
       ranks.abandon_call(rank_, number, why);
       try {
-        shared()->abandon_call(number, why);   // others may wait there, even if this rank has not got so far
+        shared()->abandon_call(number, why);   // others may wait there, even if this rank has not used it yet
       } catch (std::bad_alloc const&) {
       }
     }
@@ -153,7 +153,7 @@ struct over_threads {
                             data_.has_failed()});
         if (p.combines_first()) free += of.bytes(p.elements.size());
       }
-      for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // from now on they stay in place
+      for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // `outgoing` no longer grows: receivers have pointers
       free_ = received_->data();
       taken_ = 0;
     }
@@ -206,7 +206,7 @@ struct over_threads {
       } catch (...) {
         data_.fail(std::current_exception());
       }
-      port_.ranks.took(wanted.peer, *p);   // its sender may use it again
+      port_.ranks.took(wanted.peer, *p);   // the sender may reuse the parcel
       if (!expected)
         throw mismatch_error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) +
                     " elements of type " + std::string(mine) + " from rank " + std::to_string(wanted.peer) +
@@ -229,14 +229,14 @@ struct over_threads {
     std::span<operand const> operands_;
     std::optional<room> received_, combined_;
     std::byte* free_ = nullptr;
-    std::size_t taken_ = 0;   // fragments
+    std::size_t taken_ = 0;   // fragments that have been received
   };
 
   // Steps with their own memory.
   class request_steps final : private steps_memory, public steps {
    public:
-    request_steps(port& its, working_vector& data, shared_host* host)
-        : steps(its, data, host, static_cast<steps_memory&>(*this)) {}
+    request_steps(port& own, working_vector& data, shared_host* host)
+        : steps(own, data, host, static_cast<steps_memory&>(*this)) {}
   };
 };
 
@@ -256,13 +256,13 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
     try {
       auto const port = std::make_shared<typename engine::port>(group, rank, p, environment);
       struct end_of_life {
-        std::shared_ptr<port_base>& its;
-        ~end_of_life() { its.reset(); }
+        std::shared_ptr<port_base>& life;
+        ~end_of_life() { life.reset(); }
       } const end{port->life = port};
       if (trace) port->trace = trace->of(rank);
       thread_communicator comm(*port);
       f(context, comm);
-    } catch (typename engine::abandoned const&) {   // the cause is kept already
+    } catch (typename engine::abandoned const&) {   // the group has the cause
     } catch (...) {
       error = std::current_exception();
     }
