@@ -14,8 +14,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Tells an object of this process from one that fork() copied from the parent. Forks are counted, because getpid, a
-/// system call, would be too slow for each lock of the requests.
+/// Tells an object of this process from the copy of a parent's. Counts forks, because getpid is a slow system call.
 class fork_watch {
  public:
   fork_watch() { [[maybe_unused]] static int const counts = pthread_atfork(nullptr, nullptr, [] { ++forks_; }); }

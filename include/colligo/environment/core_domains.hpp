@@ -31,9 +31,8 @@ core_domains domains_of(cpu_set_t const& cores, std::string const& root = "");
 /// Those of this process, by its affinity at the first call.
 core_domains const& domains_of_process();
 
-/// Fills in the number of each rank's group on a level; groups of different hosts have different numbers. Empty if a
-/// rank's group is unknown. `hosts`: see port.hpp. domains_of(rank): the core_domains of a rank. Does not allocate
-/// if the capacity of `groups` is enough.
+/// Numbers each rank's group on a level, differently on different hosts; empty if a rank's group is unknown. `hosts` as
+/// in port.hpp; domains_of(rank). Allocates nothing if the capacity of `groups` is enough.
 template <class DomainsOf>
 void fill_groups(std::vector<int>& groups, std::size_t level, std::size_t ranks, std::vector<int> const& hosts,
                  DomainsOf const& domains_of) {

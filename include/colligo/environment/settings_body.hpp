@@ -159,8 +159,7 @@ struct table_of_program {
   }
 }
 
-// Reads numbers with these units, in this order; the last ones may be missing. Returns how many there are; 0: the text
-// is invalid.
+// Reads up to units.size() numbers, each followed by its unit. Returns how many there are; 0: the text is invalid.
 [[gnu::cold]] inline std::size_t numbers_in(std::string_view words, std::span<std::string_view const> units,
                                             std::span<double> numbers) {
   std::size_t count = 0;

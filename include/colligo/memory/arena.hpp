@@ -52,12 +52,10 @@ class arena {
   arena_address address() const;
   std::byte* begin() const { return begin_; }
 
-  /// The offset of memory with undefined contents, backed by the system, so that touching it does not fail. Zero if
-  /// there is no more.
+  /// The offset of memory with undefined contents; 0: there is no more. It is backed: touching it does not fail.
   std::uint64_t allocate(std::size_t bytes);
   void free(part which);
-  /// Frees the parts once the counter `left`, which lies in one of them, reaches `ranks`: until then other ranks may
-  /// read them.
+  /// Frees the parts once the counter `left` in one of them reaches `ranks`: until then other ranks may read them.
   void free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks, row<part> parts);
 
   /// The file of another process; the first call maps it.

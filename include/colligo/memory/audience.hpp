@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// An audience: ranks of a host that publish to each other. One of them writes a message once, all others read it. The
-/// ranks form it without messages: the first one writes a record with the list of members, and enters the address of
-/// the record in the segment of the lowest member.
+/// Ranks of a host that publish to each other: one writes a message once, all others read it. They form an audience
+/// without messages: the first one writes a record with all members, and enters it in the lowest member's segment.
 #pragma once
 
 #include <cstddef>

@@ -3,9 +3,8 @@
 /// One-way channels between ranks that share memory: from each rank to each other one, and from each rank to all others
 /// at once. A message takes one of three ways, which both ends choose by its length. Short messages travel in cache
 /// lines with a sequence number each, so that data and flag are one transfer; longer ones in chunks through a ring of
-/// bytes. For the longest ones a line may carry the address, and the reader reads the message in place, in the sender's
-/// memory. If the system does not allow that (secret memory, a device's), the reader refuses the message, and it
-/// travels through the ring.
+/// bytes. For the longest a line may carry the address, and the reader reads the message in place, in the sender's
+/// memory. If the system forbids that (secret memory, a device's), it refuses the message, which then takes the ring.
 ///
 /// A channel allocates its memory on first use, so a host of q ranks needs, in bytes,
 ///
@@ -117,8 +116,7 @@ class outlet {
   /// Counts one more message that the readers read in place.
   void offer() { ++offered_; }
   bool all_read() const { return least([](channel_back const& back) -> auto& { return back.read; }) >= offered_; }
-  /// The memory of offered messages is about to change: waits for readers that are reading it. left(k): reader k has
-  /// ended, so it never will be done.
+  /// Before the memory of offered messages changes: waits for readers that are reading it. left(k): reader k has ended.
   template <class Left>
   void withdraw(Left left) {
     front_->withdrawn.store(offered_);
@@ -176,12 +174,10 @@ class outlet {
   std::byte* ring_ = nullptr;
   std::uint32_t last_;   // index of the last line; the number of lines and the capacity are powers of two
   std::size_t capacity_;
-  std::uint32_t put_ = 0;                          // lines
-  std::uint32_t taken_ = 0, heard_ = 0;            // lines that are known to be taken; by acknowledgements alone
+  std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;  // lines; known to be taken; by acknowledgements alone
   std::uint32_t const* reverse_taken_ = nullptr;   // lines taken by the inlet from the same rank
   std::uint32_t acknowledged_ = 0;                 // how many of these have been acknowledged
-  std::uint64_t head_ = 0, tail_ = 0;              // bytes of the ring: written, and known to be taken
-  std::uint64_t offered_ = 0;                      // messages to be read in place
+  std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;   // bytes written, and known to be taken; messages in place
   store_choice stores_;
   chunk_label next_{};   // of the chunk that room_for() has begun, or of the latest
   bool is_announced_ = false;
@@ -260,8 +256,7 @@ class inlet {
     return next && call.ahead(next->tag) >= 0;
   }
 
-  /// Reads a part of the next message in place. False if the system does not allow it, or the sender has withdrawn the
-  /// message.
+  /// Reads a part of the next message in place. False if the system forbids it or the sender has withdrawn the message.
   bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes);
   /// Whether the latest announced message is read in place.
   bool is_in_place() const { return is_in_place_; }
@@ -348,8 +343,7 @@ class inlet {
   std::uint32_t taken_ = 0;                    // lines
   std::uint64_t opened_ = chunk_header::gap;   // the tag for which the chunk at the tail has been accepted
   outlet* reverse_ = nullptr;                  // to the same rank, which acknowledges its lines here
-  std::uint64_t tail_ = 0, ready_ = 0;         // bytes: taken from the ring; known to be ready in the chunk at the tail
-  std::uint64_t read_ = 0;                     // messages in place
+  std::uint64_t tail_ = 0, ready_ = 0, read_ = 0;   // bytes taken; ready in the chunk at the tail; messages in place
   std::uint32_t cost_[2]{};                    // of using chunks, as in channel_back
   bool is_in_place_ = false;
   channel_back* back_ = nullptr;   // host_ sets it

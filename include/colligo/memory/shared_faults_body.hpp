@@ -52,9 +52,8 @@ COLLIGO_BODY void shared_steps::abandon() {
   return true;
 }
 
-// Whether the tags of a peer's message and the expected one differ only because the two ranks entered different calls
-// before this one, which is right if one of them has abandoned a call. True if the peer is so far ahead that its call
-// is no longer known.
+// Whether tags differ only because the two ranks entered different calls before this one, which is right if one of them
+// has abandoned a call. True if the peer is so far ahead that its call is no longer known.
 [[gnu::cold]] COLLIGO_BODY bool shared_steps::follows(int peer, std::uint64_t difference) const {
   rank_record const& theirs = host_.record_of(peer);
   call_identity same{.number = call_.number};

@@ -314,8 +314,7 @@ inline way_to_take outlet::next_store(bool one_way) {
     return most;
   });
 }
-// Sequentially consistent: either the sender sees that this rank reads, and waits, or this rank sees that the sender
-// has withdrawn the message.
+// Sequentially consistent: either the sender sees `reading`, and waits, or this rank sees that it has withdrawn.
 inline bool inlet::read(int rank, std::byte* into, std::byte const* address, std::size_t bytes) {
   back_->reading = true;
   bool const has_read = front_->withdrawn <= read_ && host_->read(rank, into, address, bytes);

@@ -73,8 +73,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   end.front_ = &its;
 }
 
-// The front of a channel. The rank that needs it first allocates it, so that none waits for another one; if several do
-// at the same time, all but one free theirs.
+// The rank that needs a front first allocates it, so that none waits; if several do at a time, all but one free theirs.
 [[gnu::cold]] COLLIGO_BODY channel_front& shared_host::front(channel_addresses& its, std::size_t readers) {
   std::uint64_t known = its.front.load(std::memory_order_acquire);
   if (known == 0) {
@@ -145,8 +144,7 @@ COLLIGO_BODY bool shared_host::is_of(audience const& its, std::span<operand cons
   return audiences_.push_back(made);
 }
 
-// Finds or makes the record of an audience in the segment of the lowest member; null if the segment has no place left.
-// Entries are never removed, so all members find the same record, or none.
+// The record of an audience, or null if the segment is full. Entries stay, so all members find the same one, or none.
 [[gnu::cold]] COLLIGO_BODY audience_record* shared_host::record_of(row<int> const& places) {
   std::uint64_t fresh = 0;
   auto const record = [this](std::uint64_t place) { return reinterpret_cast<audience_record*>(at(place)); };

@@ -19,12 +19,10 @@ inline constexpr std::uint32_t lines_reported = 16;
 
 /// The number of lines of each channel of a host, and how many of them one message may take.
 struct line_numbers {
-  std::uint32_t all;                   ///< of the channel; a power of two
-  std::uint32_t from_root, from_all;   ///< of a message in a call with a root, and in other calls
+  std::uint32_t all, from_root, from_all;   // all: a power of two; a message's in a call with a root, and in others
 };
-/// A channel has room for two messages beside lines that its reader has taken, but not reported. Longer messages are
-/// cheaper in chunks, which have one flag for many lines: above 28 lines, and if all ranks send above 25, because their
-/// messages cross.
+/// Two messages fit beside lines that the reader has taken, but not reported. Above 28 lines chunks are cheaper, which
+/// have one flag for many lines; if all ranks send, already above 25, because their messages cross.
 constexpr line_numbers lines_of_host(std::size_t ranks) {
   return ranks <= 32 ? line_numbers{128, 28, 25} : line_numbers{32, 8, 8};
 }
@@ -127,7 +125,6 @@ class host_memory {
   virtual std::uint64_t allocate(std::size_t bytes) = 0;
   /// Frees the latest allocation.
   virtual void take_back() = 0;
-  /// Memory of the rank at this place of the host.
   virtual std::byte* at(int place, std::uint64_t offset) const = 0;
 
  protected:

@@ -12,7 +12,6 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// Joins folds of several ranks into the same range: they are combined together.
 COLLIGO_BODY void shared_steps::form_groups() {
   auto& in = traffic_.in;
   for (std::size_t first = 0, k = 1; k < in.size(); ++k) {
@@ -45,7 +44,6 @@ COLLIGO_BODY bool shared_steps::waits_for_send(incoming const& i, std::size_t n)
          });
 }
 
-// Gives memory to folds of data that is not combined in a ring.
 COLLIGO_BODY void shared_steps::give_slots() {
   auto const space = [&](incoming const& i) {
     if (!i.what.folds()) return std::size_t{0};
@@ -77,7 +75,6 @@ COLLIGO_BODY bool shared_steps::put_chunk(outlet& to, std::byte const* from, std
   return true;
 }
 
-// Puts the next part of a message, if there is room.
 COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   if (o.by == way::lines) {
     if (!o.to->has_room_for(lines_for(o.bytes))) return false;

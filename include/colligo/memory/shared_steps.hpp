@@ -19,8 +19,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The messages of a step in progress, kept with the port or the request, so that a call allocates nothing.
 struct shared_traffic {
-  /// How a message travels through a channel. An announced message becomes one through the ring or in memory, as its
-  /// sender decides.
+  /// How a message travels. The sender of an announced one decides between the ring and memory.
   enum class way : std::uint8_t { lines, ring, announced, memory };
 
   struct outgoing {

@@ -27,7 +27,6 @@ std::size_t latest_message(Messages const& all, Same same) {
   while (k > 0 && !same(all[k - 1])) --k;
   return k - 1;
 }
-// Messages in one channel travel one after the other.
 template <class Messages>
 bool has_turn(Messages const& all, std::size_t previous) {
   return previous == no_message || all[previous].is_complete();
@@ -182,8 +181,7 @@ COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std:
                          latest_message(traffic_.in, same)});
 }
 
-// Where two ranks send to each other, the lower one decides which way both messages take: if one were read in place and
-// the other one not, each rank would wait for the other.
+// Where two ranks send to each other, the lower one decides the way of both messages: different ways could deadlock.
 COLLIGO_BODY bool shared_steps::decides(outgoing const& o) const {
   return o.peer > rank_ || !is_any(traffic_.in, [&](incoming const& i) { return i.what.peer == o.peer; });
 }

@@ -59,8 +59,7 @@ constexpr std::uint32_t renewed(std::uint32_t known, std::size_t bytes, std::uin
   return static_cast<std::uint32_t>(known == 0 ? now : std::min<std::uint64_t>(now, known + known / 2 + 1));
 }
 
-/// One of two ways. Stores: through the cache, or (second) past it. Exchanges: through the ring, or (second) by reading
-/// the sender's memory.
+/// One of two ways. `second`: stores past the cache, not through it; exchanges in the sender's memory, not the ring.
 struct way_to_take {
   bool second, timed;   ///< timed: writer and reader measure and report the time
 };
@@ -79,8 +78,7 @@ inline constexpr measuring_pace pace_of_exchanges{2, 1, 8, 2, 20};   // they are
 template <measuring_pace Pace>
 class quicker_way {
  public:
-  /// The way for the next use. `one_way`: the writer has nothing to read. reader(second): the cost of a way for the
-  /// slowest reader, as of renewed().
+  /// `one_way`: the writer has nothing to read. reader(second): a way's cost for the slowest reader, see renewed().
   template <class Reader>
   way_to_take next(bool one_way, Reader const& reader) {
     if (++uses_ <= Pace.young) return {uses_ % 2 == 1, true};
@@ -114,8 +112,7 @@ class quicker_way {
 
   std::uint32_t uses_ = 0, period_ = Pace.period;
   std::uint32_t own_[2]{};
-  bool second_ = false;
-  bool was_quicker_ = false;   // the other way, by the latest comparison
+  bool second_ = false, was_quicker_ = false;   // was_quicker_: the other way, by the latest comparison
 };
 using store_choice = quicker_way<pace_of_chunks>;
 

@@ -11,8 +11,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The number of ports freed so far. MPI may reuse the handle of a freed communicator, so a change invalidates the
-/// latest port.
+/// The number of ports freed so far: it invalidates `latest`, because MPI may reuse a freed communicator's handle.
 inline std::atomic<unsigned> mpi_ports_freed = 0;
 endpoint& look_up_mpi_port(MPI_Comm user);
 

@@ -17,8 +17,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (std::size_t at = 0; at < bytes; at += longest_segment)
     port_.wire().send_empty(to, number_, mpi_wire::remark::goes_on);
 }
-// Probes each message first, to receive it with enough room: Open MPI 4.1 writes past the end of a shorter buffer when
-// it reads from another process's memory.
+// Probes for the length: Open MPI 4.1 writes data read from another process's memory past the end of a short buffer.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::drop(std::size_t bytes, int from) {
   for (std::size_t at = 0; at < bytes; at += longest_segment) {
     MPI_Message message = MPI_MESSAGE_NULL;

@@ -74,8 +74,7 @@ class first_use_patience {
   throw failed_elsewhere("colligo: a rank has no memory for what is kept with a communicator");
 }
 
-// Waits for one of MPI's own requests. A blocking call of MPI's would not do: a late rank may be waiting for a request
-// of this library that needs this rank.
+// Not a blocking call of MPI's: a late rank may be waiting for a request of this library that needs this rank.
 [[gnu::cold]] COLLIGO_BODY void complete(MPI_Comm comm, MPI_Request request, char const* by) {
   requests_of_rank& all = mpi_port::all_requests();
   first_use_patience meeting(comm);
@@ -247,8 +246,7 @@ inline void destroy_port(mpi_port* port) {
   }
 }
 
-// Numbers groups by their lowest ranks, which a run_list stores in few runs if ranks are placed regularly. Without
-// memory for that the numbers stay.
+// Numbered by their lowest ranks, groups of regularly placed ranks are few runs. Without memory the numbers stay.
 [[gnu::cold]] inline void in_few_runs(std::vector<int>& groups) {
   try {
     groups = by_lowest(groups);
@@ -256,8 +254,7 @@ inline void destroy_port(mpi_port* port) {
   }
 }
 
-// Takes hosts, domains and settings from the rank info. Allocates only for settings, of which usually there are none,
-// and for runs of many ranks.
+// From the rank info. Allocates only for settings, of which usually there are none, and for runs of many ranks.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_rank_info() {
   if (port_->size_ == 1) return take_settings_and_trace(0, environment_value("COLLIGO_TRACE") != nullptr);
   std::size_t const settings = ranks_[0].settings;
@@ -328,8 +325,7 @@ inline void destroy_port(mpi_port* port) {
   }
 }
 
-// Opens the shared memory in the first use, not in the first call that needs it: a rank that refuses the call would not
-// take part.
+// In the first use, not in the first call that needs memory: a rank that refuses the call would not take part.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::open_memory() {
   auto& memory = port_->shared_;
   bool has_all = false;

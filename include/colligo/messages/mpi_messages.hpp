@@ -74,14 +74,12 @@ class mpi_messages {
   /// The same in order of arrival, arrived(i) for the i-th that was posted.
   template <class F>
   void finish_as_they_come(F arrived);
-  /// Receives the encoded messages of a step in the order listed, for folds into the elements from `free` on, which it
-  /// advances. False if one has not come.
+  /// Receives a step's encoded messages in the order listed; folds go to `free`, which advances. False: one is missing.
   bool take_encoded(std::span<operand const> operands, std::byte*& free, bool waits);
   /// Begins a step: none of its encoded messages has come yet.
   void expect_encoded() { encoded_taken_ = 0; }
 
-  /// For a step of a rank that has failed: sends an empty message instead of one of this length, or receives a message
-  /// and drops it.
+  /// For a rank that has failed: sends an empty message instead of one of this length, or drops a received one.
   void send_nothing(std::size_t bytes, int to);
   void drop(std::size_t bytes, int from);
   /// Abandons the call in the middle of a step, after the abort messages: completes the messages in progress.

@@ -150,8 +150,7 @@ COLLIGO_BODY std::size_t mpi_messages::take_probed(MPI_Message& message, MPI_Sta
   return size;
 }
 
-// The first 8 bytes of an encoded message, of which `first` bytes have come, are its length. Receives the segments of a
-// message that is too long for one.
+// The first 8 bytes of an encoded message are its length. Receives what is missing of a message of several segments.
 COLLIGO_BODY void mpi_messages::take_rest(int from, std::size_t first) {
   std::uint64_t bytes = 0;
   if (first >= sizeof bytes) std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The port of an MPI communicator: scratch, shared memory, and a communicator of the library's own with the same
-/// ranks, so that a user's wild-card receives never match its messages. The port is an attribute of the user's
-/// communicator, and is freed with it.
+/// The port of an MPI communicator, an attribute of it: scratch, shared memory, and a communicator of the library's own
+/// with the same ranks, so that a user's wild-card receives never match its messages.
 #pragma once
 
 #include <mpi.h>

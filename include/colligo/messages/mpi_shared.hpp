@@ -51,8 +51,7 @@ namespace mpi_roster {
 /// Up to this many ranks exchange their info by a gather and a broadcast, more in a tree. Tests set less.
 inline constexpr std::size_t few = 256;
 inline std::size_t most_gathered = few;
-/// The trees of a first use have different roots, so that their work falls on different ranks. The root of a host's own
-/// tree is the host's last rank.
+/// The trees of a first use have different roots, to share the work. The root on a host is the host's last rank.
 enum class tree_of { roster, ports, neighbours, segments };
 inline int root(tree_of which, int p) { return std::min(static_cast<int>(which), p - 1); }
 /// What a place does in a binomial tree of n places, up to place 0 and down again. On the way up it receives the values

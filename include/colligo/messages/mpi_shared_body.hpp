@@ -137,8 +137,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return unknown | (switch_of_environment("COLLIGO_STRICT") ? strict : 0u);
 }
 
-// Stores the reason in words, which may differ between ranks: a rank without memory for the words goes on as the others
-// do.
+// The words may differ between ranks: a rank without memory for them goes on as the others do.
 [[gnu::cold]] COLLIGO_BODY void missing_memory::set_reason(std::initializer_list<concat_piece> why, bool to_user) {
   why_ = "no memory";   // so short that the string does not allocate
   try {

@@ -91,8 +91,7 @@ class mpi_steps : public any_step, public moving_step {
   std::span<operand const> operands_;
   room received_;
   std::byte* free_ = nullptr;       // of received_
-  bool memory_in_progress_ = false;   // messages of the step in shared memory may not be complete
-  bool only_memory_ = false;          // all messages of the step go through shared memory
+  bool memory_in_progress_ = false, only_memory_ = false;   // some, or all, messages go through shared memory
 };
 
 }  // namespace colligo

@@ -56,8 +56,7 @@ class vendor_call : public moving_step {
   /// The call in its three forms, with the same arguments.
   template <class Blocking, class Started, class Persistent, class... Arguments>
   void make(char const* name, Blocking blocking, Started started, Persistent persistent, Arguments... arguments);
-  /// For collectives that work element by element: calls run(offset in bytes, number of elements) for each segment that
-  /// MPI's int can count.
+  /// run(offset in bytes, elements) for each segment that MPI's int can count. For collectives element by element.
   template <class Run>
   void in_segments(Run run) const;
   void call_reduction();

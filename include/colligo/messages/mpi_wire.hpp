@@ -16,8 +16,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Bytes: longer messages are sent in segments of this length, because MPI counts are int. Both ends know the segments
-/// from the range.
+/// Bytes: longer messages are sent in segments, because MPI counts are int. Both ends know them from the range.
 inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
 /// Bytes: up to this length an exchange posts its send before its receive. That is the fastest order for messages that
 /// leave at once (MPI_Sendrecv takes a third longer for 8 bytes); a longer message should find the receive posted.

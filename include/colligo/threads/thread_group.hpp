@@ -188,7 +188,7 @@ struct group_of_threads {
 
     rank_state& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    // Waits until ready(), or if not `waits` returns whether it is. Throws if the peer can no longer make it so.
+    // Returns ready(), which it waits for if `waits`. Throws if the peer can no longer make it true.
     template <class Ready>
     bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
                char const* what, bool waits) {
