@@ -165,7 +165,7 @@ int messages_of_first_use(int p, int on_host, bool dealt_out) {
   int const hosts = (p + on_host - 1) / on_host;
   int most = 0;
   for (int r = 0; r < p; ++r) {
-    bool const is_few = static_cast<std::size_t>(p) <= detail::mpi_roster::most_told_singly;
+    bool const is_few = static_cast<std::size_t>(p) <= detail::mpi_roster::most_gathered;
     int const place = dealt_out ? r / hosts : r % on_host;
     int const ranks = dealt_out ? (p - r % hosts - 1) / hosts + 1 : std::min(on_host, p - (r - place));
     most = std::max(most, is_few ? first_use::messages_of_few(r, p) : first_use::messages(r, p, place, ranks));
@@ -176,7 +176,7 @@ int messages_of_first_use(int p, int on_host, bool dealt_out) {
 // What goes to all ranks.
 std::size_t longest_message(int p, bool dealt_out) {
   std::vector<detail::mpi_rank_info> all(static_cast<std::size_t>(p));
-  if (all.size() <= detail::mpi_roster::most_told_singly) return all.size() * sizeof all[0];
+  if (all.size() <= detail::mpi_roster::most_gathered) return all.size() * sizeof all[0];
   int const hosts = (p + knowledge::on_host - 1) / knowledge::on_host;
   for (int r = 0; r < p; ++r) {
     int const host = dealt_out ? r % hosts : r / knowledge::on_host;

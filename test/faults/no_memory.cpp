@@ -193,9 +193,9 @@ BOOST_AUTO_TEST_CASE(no_memory_over_mpi) {
     return fresh;
   };
   try_all(true, world.size(), renew, agree, report);
-  std::size_t const most = std::exchange(detail::mpi_roster::most_told_singly, 0);   // as many ranks meet
+  std::size_t const most = std::exchange(detail::mpi_roster::most_gathered, 0);   // as many ranks meet
   fail_everywhere<long>("first of many", automatic{}, 1, false, world.size(), renew, agree, report);
-  detail::mpi_roster::most_told_singly = most;
+  detail::mpi_roster::most_gathered = most;
   boost::mpi::communicator const used(world, boost::mpi::comm_duplicate);
   colligo::all_reduce(used, 1, std::plus<>{}, shared_memory{});
   try_all(false, world.size(), [&]() -> auto& { return used; }, agree, report);

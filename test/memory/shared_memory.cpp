@@ -383,7 +383,7 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
   counted::host hosts(p);
   std::vector<operand> everybody(2 * p - 2);
   for (std::size_t r = 0; r < p; ++r)
-    hosts[r].make_ready(hosts[r].to(*hosts[r].audience_of(everybody, list_kind::published)));
+    hosts[r].allocate_ring(hosts[r].to(*hosts[r].audience_of(everybody, list_kind::published)));
   std::size_t const chunk_size = hosts[0].chunk_of(1);
   for (std::size_t other = 1; other < p; ++other) {
     for (std::size_t r = 0; r < p; ++r) {

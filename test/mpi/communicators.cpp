@@ -189,10 +189,10 @@ BOOST_AUTO_TEST_CASE(many_ranks_know_of_each_other_what_few_do) {
   messages = 0;
   auto& few = detail::mpi_port::of(by_few);
   BOOST_TEST(messages == first_use::messages_of_few(rank, p));
-  std::size_t const most = std::exchange(detail::mpi_roster::most_told_singly, 0);
+  std::size_t const most = std::exchange(detail::mpi_roster::most_gathered, 0);
   messages = 0;
   auto& many = detail::mpi_port::of(by_many);
-  detail::mpi_roster::most_told_singly = most;
+  detail::mpi_roster::most_gathered = most;
   std::vector<int> const hosts = many.hosts.empty() ? std::vector<int>(static_cast<std::size_t>(p)) : many.hosts.list();
   auto const here = hosts.begin() + rank;
   for (int r = 0; r < p; ++r)

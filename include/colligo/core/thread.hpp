@@ -6,13 +6,24 @@
 
 #include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "error.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Tells an object of this process from the copy of a parent's. Counts forks, because getpid is a slow system call.
+class fork_watch {
+ public:
+  fork_watch() { [[maybe_unused]] static int const counts = pthread_atfork(nullptr, nullptr, [] { ++forks_; }); }
+  bool is_of_parent() const { return made_after_ != forks_; }
+
+ private:
+  static inline std::atomic<unsigned> forks_ = 0;   // that led to this process
+  unsigned const made_after_ = forks_;
+};
 
 /// Runs f(context), and waits for its end when it is destroyed; not in a child of fork(), which lacks the thread.
 class thread {
@@ -27,13 +38,13 @@ class thread {
   thread(thread const&) = delete;
   thread& operator=(thread const&) = delete;
   ~thread() {
-    if (getpid() == process_) pthread_join(handle_, nullptr);
+    if (!fork_.is_of_parent()) pthread_join(handle_, nullptr);
   }
 
  private:
   void (*f_)(void* context);
   void* context_;
-  pid_t const process_ = getpid();
+  fork_watch fork_;
   pthread_t handle_{};
 };
 

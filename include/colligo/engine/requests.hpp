@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Requests . A request performs the rank's plan step by step. All requests of a rank make progress whenever the
+/// Requests. A request performs the rank's plan step by step. All requests of a rank make progress whenever the
 /// rank tests one, waits for one, or makes a blocking call.
 #pragma once
-
-#include <pthread.h>
 
 #include <atomic>
 #include <cstddef>
@@ -15,6 +13,7 @@
 #include <optional>
 
 #include "../core/row.hpp"
+#include "../core/thread.hpp"
 #include "../plan/walk.hpp"
 #include "port.hpp"
 
@@ -91,15 +90,11 @@ class running final : public kept_with_port {
 /// All requests of one rank: of a process over MPI, of a thread of run_threads.
 class requests_of_rank {
  public:
-  /// Forks are counted, because getpid, a system call, would be too slow for each lock.
-  requests_of_rank() {
-    [[maybe_unused]] static int const counts = pthread_atfork(nullptr, nullptr, [] { ++forks_; });
-  }
   /// Acquire: a thread that sees no request in progress sees all writes of the thread that made progress.
   bool busy() const { return count_.load(std::memory_order_acquire) != 0; }
 
   /// In a child of fork(): the requests are its parent's. A thread that is not in the child may hold the mutex.
-  bool are_of_parent() const { return made_after_ != forks_; }
+  bool are_of_parent() const { return fork_.is_of_parent(); }
 
   /// From now on several threads may call, one at a time.
   void share() { shared_ = true; }
@@ -130,8 +125,7 @@ class requests_of_rank {
   bool advance();
 
   std::recursive_mutex mutex_;
-  static inline std::atomic<unsigned> forks_ = 0;   // that led to this process
-  unsigned const made_after_ = forks_;
+  fork_watch fork_;
   std::atomic<bool> shared_ = false;
   std::atomic<int> count_ = 0;
   std::size_t made_ = 0;

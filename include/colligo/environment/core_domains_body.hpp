@@ -50,7 +50,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
 }
 
-// The lowest core of the group if it contains all of these; otherwise unknown.
+// The lowest core of `group` if the group contains all of `cores`; otherwise unknown.
 inline std::int32_t group_with(cpu_set_t const& cores, cpu_set_t const& group) {
   cpu_set_t both;
   CPU_AND(&both, &cores, &group);

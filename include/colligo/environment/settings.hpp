@@ -23,20 +23,19 @@ struct patience_setting {
   bool throws = false;
 };
 
-/// A file that the environment names: the variable, and the contents or the reason why it can not be read. Not set: all
-/// empty.
+/// A file that the environment names: "variable=path", and the contents or the reason why the file can not be read. All
+/// are empty if the variable is not set.
 struct file_setting {
   std::string where, text, trouble;
 
   bool is_set() const { return !where.empty(); }
 };
 
-/// The settings of the environment: the value of each collective's variable, empty if it is not set, off or automatic,
-/// the trees of reductions and broadcasts, and the table of measurements.
+/// The values of the variables, empty if a variable is not set or off; and the files that they name.
 struct settings {
-  settings();    // out of line: fifty members
+  settings();    // out of line, because there are fifty members
   ~settings();
-  std::array<std::string, collectives.size()> algorithm;
+  std::array<std::string, collectives.size()> algorithm;   ///< COLLIGO_ALL_REDUCE ...; empty for automatic too
   std::string check;    ///< COLLIGO_CHECK
   std::string strict;   ///< COLLIGO_STRICT
   std::string bits;           ///< COLLIGO_BITS
@@ -52,22 +51,22 @@ struct settings {
   file_setting reduce_tree, broadcast_tree;
   file_setting table;         ///< COLLIGO_TABLE
 
-  static constexpr std::size_t count = collectives.size() + 14 + 3 * 3;
-  /// All members, to be copied or sent.
+  static constexpr std::size_t count = collectives.size() + 14 + 3 * 3;   ///< strings
+  /// All strings, to be copied or sent.
   std::array<std::string*, count> texts();
 };
-/// The settings of this process; null: none.
+/// The settings of this process; null if nothing is set.
 std::shared_ptr<settings> settings_of_environment();
 /// The settings of an environment that sets nothing.
 settings const& nothing_set();
 file_setting file_of(std::string where, char const* path);
-/// The program's table, for communicators that are first used later.
+/// Sets the program's table, for communicators whose first use comes later.
 void set_table_of_program(file_setting its);
 
-/// A table may have a row for this variable: "set COLLIGO_LINES 2k".
+/// Whether a table may have a row for this variable: "set COLLIGO_LINES 2k".
 bool is_for_tables(std::string_view variable);
 
-/// Warns once of variables that look like the library's and are none.
+/// Warns once of each variable that begins as the library's do, and is none of them.
 void warn_of_unknown_variables();
 
 /// For programs that can not be traced: warns if COLLIGO_TRACE is set.

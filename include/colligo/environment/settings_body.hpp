@@ -27,7 +27,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 struct variable_setting {
   char const* variable;
   std::string settings::*value;
-  bool for_tables = false;   // it describes a machine
+  bool for_tables = false;   // the variable describes a machine
 };
 inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_CHECK", &settings::check},
@@ -159,16 +159,16 @@ struct table_of_program {
   }
 }
 
-// How many numbers there are, each with its unit behind it; 0: they are nothing of the kind.
+// Reads up to units.size() numbers, each followed by its unit. Returns how many there are; 0: the text is invalid.
 [[gnu::cold]] inline std::size_t numbers_in(std::string_view words, std::span<std::string_view const> units,
                                             std::span<double> numbers) {
   std::size_t count = 0;
   for (bool more = true; more; ++count) {
     auto const comma = words.find(',');
-    auto its_word = words.substr(0, comma);
-    if (count == units.size() || !its_word.ends_with(units[count])) return 0;
-    its_word.remove_suffix(units[count].size());
-    auto const number = decimal_in(its_word);
+    auto word = words.substr(0, comma);
+    if (count == units.size() || !word.ends_with(units[count])) return 0;
+    word.remove_suffix(units[count].size());
+    auto const number = decimal_in(word);
     if (!number) return 0;
     numbers[count] = *number;
     more = comma != words.npos;
@@ -177,14 +177,14 @@ struct table_of_program {
   return count;
 }
 
-// "30us,1.25GB/s": what a message costs, and a byte; ",4GB/s": and a byte that is combined; ",5us": and a message that
-// is not the first of its step; ",1ns": and a step of own work.
+// "30us,1.25GB/s,4GB/s,5us,1ns": the cost of a message, of a byte, of a byte that is combined, of a message that is not
+// the first of its step, and of a step of own work. The last three may be left out.
 [[gnu::cold]] COLLIGO_BODY std::optional<machine> network_in(std::string_view words) {
-  std::array<double, 5> its_numbers{};
+  std::array<double, 5> numbers{};
   std::array<std::string_view, 5> const units{"us", "GB/s", "GB/s", "us", "ns"};
-  std::size_t const count = numbers_in(words, units, its_numbers);
+  std::size_t const count = numbers_in(words, units, numbers);
   if (count < 2) return std::nullopt;
-  auto const [latency, bandwidth, third, fourth, fifth] = its_numbers;
+  auto const [latency, bandwidth, third, fourth, fifth] = numbers;
   double const combining = count > 2 ? third : 1e-9 / typical.gamma, further = count > 3 ? fourth : latency;
   auto const positive = [](double x) { return x > 0 && x < 1e9; };
   if (!positive(latency) || !positive(bandwidth) || !positive(combining) || !(further >= 0 && further <= latency) ||
@@ -196,7 +196,7 @@ struct table_of_program {
   its.gamma = 1e-9 / combining;
   its.f_further = further / latency;
   if (count > 4)
-    for (double* const cost : {&its.own.move, &its.own.copied, &its.own.step}) *cost *= fifth;   // a step: 1 ns
+    for (double* const cost : {&its.own.move, &its.own.copied, &its.own.step}) *cost *= fifth;   // typical: 1 ns
   return its;
 }
 

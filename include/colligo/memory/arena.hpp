@@ -17,19 +17,19 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The address by which others find the file of a process, and recognise it.
+/// How other processes find the file of a process, and check that it is the right one.
 struct arena_address {
   std::uint64_t cookie = 0;   ///< random; the first bytes of the file
-  std::uint64_t begin = 0;    ///< where the process itself has it mapped
+  std::uint64_t begin = 0;    ///< the address at which its own process has mapped it
   std::int32_t process = 0;
-  std::int32_t file = -1;     ///< its number in that process; -1: there is none
+  std::int32_t file = -1;     ///< the file descriptor in that process; -1: there is no file
 };
 
-/// May be used by several threads at once.
+/// The file of this process, and those of other processes that it has mapped. Thread-safe.
 class arena {
  public:
   struct part {
-    std::uint64_t at;    ///< bytes from the begin of the file, a multiple of lines_apart; never 0
+    std::uint64_t at;    ///< offset in the file, in bytes: a multiple of lines_apart; never 0
     std::size_t bytes;
   };
   static constexpr int not_opened = -2;
@@ -39,12 +39,12 @@ class arena {
     std::byte* begin = nullptr;   ///< null: mapping failed
     bool readable = false;        ///< process_vm_readv can read the rest of its memory
     pid_t process = 0;
-    int handle = not_opened;      ///< of the process, once it is looked at
+    int handle = not_opened;      ///< a pidfd of the process, opened by the first has_ended()
   };
 
-  /// This process's file, made on first use; null if the system refuses it.
+  /// This process's arena, made on first use; null if the system refuses the file.
   static arena* of_process();
-  /// The errno of the refusal.
+  /// Why there is none: an errno.
   static int trouble();
   arena(arena const&) = delete;
   arena& operator=(arena const&) = delete;
@@ -52,15 +52,15 @@ class arena {
   arena_address address() const;
   std::byte* begin() const { return begin_; }
 
-  /// Memory with undefined contents, backed by the system: touching it does not fail. Zero if there is no more.
+  /// The offset of memory with undefined contents; 0: there is no more. It is backed: touching it does not fail.
   std::uint64_t allocate(std::size_t bytes);
   void free(part which);
-  /// Frees them as soon as `left`, which lies in one of them, reaches `ranks`: until then others may be reading there.
+  /// Frees the parts once the counter `left` in one of them reaches `ranks`: until then other ranks may read them.
   void free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks, row<part> parts);
 
-  /// The file at this address; the first call maps it.
+  /// The file of another process; the first call maps it.
   peer map(arena_address const& at);
-  /// Whether the process whose file begins there has ended. Precondition: another one's, mapped.
+  /// Whether the process whose file is mapped at `begin` has ended. Precondition: a file that map() has mapped.
   bool has_ended(std::byte const* begin);
 
   /// Bytes that are allocated, and bytes that are backed by memory.
@@ -73,9 +73,9 @@ class arena {
     std::uint32_t ranks;
     row<part> parts;
   };
-  // Bytes that are reserved or released at once; a few hundred such calls take no noticeable time.
+  // The arena has memory backed, and releases it, in units of this many bytes: the calls take no noticeable time.
   static constexpr std::size_t granule = 64 * 1024;
-  // Bytes of free memory that stay reserved, for communicators made and freed again and again.
+  // Bytes of free memory that stay backed, for programs that make and free communicators again and again.
   static constexpr std::size_t idle = 4 * 1024 * 1024;
 
   arena(int file, std::byte* begin, std::size_t size, std::uint64_t cookie);
@@ -90,11 +90,11 @@ class arena {
   std::byte* begin_;
   std::uint64_t cookie_;
   std::mutex mutable mutex_;
-  row<part> free_;               // in order, none next to another
-  row<char> reserved_;           // granules: 1, or 0
+  row<part> free_;               // sorted by offset; adjacent parts are one
+  row<char> reserved_;           // for each granule: 1 if it is backed
   std::size_t used_ = 0, reserved_bytes_ = 0;
   row<retired*> retired_;        // owned
-  std::size_t looked_at_ = 0;    // of retired_
+  std::size_t next_retired_ = 0; // the one that collect() checks next
   row<peer> peers_;              // by cookie; mapped until the process ends
 };
 

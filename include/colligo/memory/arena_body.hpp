@@ -30,7 +30,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace arenas {
 
-inline int trouble = 0;   // the latest; written once
+inline int trouble = 0;   // an errno
 
 }  // namespace arenas
 
@@ -45,9 +45,9 @@ inline int trouble = 0;   // the latest; written once
   constexpr std::size_t most = std::size_t{1} << 32, least = std::size_t{1} << 24;
   std::size_t size = most;
   rlimit limit{};
-  // The system answers a file above its limit with a signal.
+  // A file that grows beyond this limit ends the process by a signal.
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur);
-  // The files of all ranks of the host are mapped.
+  // A rank maps the files of all ranks of its host.
   if (getrlimit(RLIMIT_AS, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur / 64);
   size = size / granule * granule;
   std::uint64_t cookie = 0;
@@ -111,24 +111,24 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
 [[gnu::cold]] COLLIGO_BODY void arena::free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks,
                                                   row<part> parts) try {
   std::lock_guard const lock(mutex_);
-  owner<retired> its(new retired{&left, ranks, std::move(parts)});
-  retired_.push_back(its.get());
-  its.release();
+  owner<retired> made(new retired{&left, ranks, std::move(parts)});
+  retired_.push_back(made.get());
+  made.release();
   collect();
-} catch (std::bad_alloc const&) {   // it is not reused, nothing worse
+} catch (std::bad_alloc const&) {   // the parts are never used again
 }
 
-// A few at a time: many may wait for one late process.
+// Checks a few at a time: one late process may keep many from being freed.
 [[gnu::cold]] COLLIGO_BODY void arena::collect() {
   for (std::size_t n = std::min<std::size_t>(16, retired_.size()); n > 0; --n) {
-    if (looked_at_ >= retired_.size()) looked_at_ = 0;
-    retired const& r = *retired_[looked_at_];
+    if (next_retired_ >= retired_.size()) next_retired_ = 0;
+    retired const& r = *retired_[next_retired_];
     if (r.left->load(std::memory_order_acquire) < r.ranks) {
-      ++looked_at_;
+      ++next_retired_;
       continue;
     }
     for (part const& p : r.parts) release(p);
-    delete std::exchange(retired_[looked_at_], retired_.back());
+    delete std::exchange(retired_[next_retired_], retired_.back());
     retired_.pop_back();
   }
 }
@@ -139,7 +139,7 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
   reserved_bytes_ += reserved ? bytes : std::size_t{0} - bytes;
 }
 
-// Touching memory that is not backed would end the program.
+// Backs a part. Touching memory that can not be backed would end the program.
 [[gnu::cold]] COLLIGO_BODY bool arena::reserve(part which) {
   std::size_t const begin = which.at / granule, end = (which.at + which.bytes - 1) / granule + 1;
   if (reserved_.size() < end) reserved_.resize(end);
@@ -172,7 +172,7 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
     free_.erase(after);
   }
   if (reserved_bytes_ - used_ > idle) punch(here->at, here->bytes);
-} catch (std::bad_alloc const&) {   // of the list of free parts: this one is lost to it
+} catch (std::bad_alloc const&) {   // free_ can not grow: the part is never used again
 }
 
 [[gnu::cold]] COLLIGO_BODY void arena::punch(std::uint64_t at, std::size_t bytes) {
@@ -188,7 +188,7 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
   }
 }
 
-// In a container a process number may mean another process: the file has to be one of ours with the right cookie.
+// In a container a process number may denote another process, so the name and the cookie of the file are checked.
 [[gnu::cold]] COLLIGO_BODY arena::peer arena::map(arena_address const& at) {
   if (at.file < 0) return {};
   if (at.cookie == cookie_) return {cookie_, begin_, true};
@@ -203,11 +203,11 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
     return {};
   int const file = open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return {};
-  struct stat its{};
+  struct stat status{};
   void* begin = MAP_FAILED;
   std::size_t size = 0;
-  if (fstat(file, &its) == 0 && its.st_size >= static_cast<off_t>(cache_line)) {
-    size = static_cast<std::size_t>(its.st_size);
+  if (fstat(file, &status) == 0 && status.st_size >= static_cast<off_t>(cache_line)) {
+    size = static_cast<std::size_t>(status.st_size);
     begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
   }
   close(file);
@@ -217,21 +217,21 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
     return {};
   }
   madvise(begin, size, MADV_DONTDUMP);
-  std::uint64_t seen = 0;   // reading may be forbidden
+  std::uint64_t seen = 0;   // process_vm_readv may be forbidden
   iovec const here{&seen, sizeof seen}, there{reinterpret_cast<void*>(at.begin), sizeof seen};
   bool const readable =
       process_vm_readv(static_cast<pid_t>(at.process), &here, 1, &there, 1, 0) == sizeof seen && seen == at.cookie;
   return *peers_.insert(known, {at.cookie, static_cast<std::byte*>(begin), readable, at.process});
 }
 
-// A handle stays with the process, whose number may be used again. One for all communicators: each takes a file
-// descriptor, of which a process may have few.
+// A pidfd denotes one process for ever, while its number may be used again. All communicators share one, because a
+// process may have few file descriptors.
 [[gnu::cold]] COLLIGO_BODY bool arena::has_ended(std::byte const* begin) {
   std::lock_guard const lock(mutex_);
-  peer& its = peers_[place_of(peers_, [&](peer const& p) { return p.begin == begin; })];
-  if (its.handle == not_opened) its.handle = static_cast<int>(syscall(SYS_pidfd_open, its.process, 0));
-  if (its.handle < 0) return kill(its.process, 0) != 0 && errno == ESRCH;
-  pollfd ended{its.handle, POLLIN, 0};
+  peer& other = peers_[place_of(peers_, [&](peer const& p) { return p.begin == begin; })];
+  if (other.handle == not_opened) other.handle = static_cast<int>(syscall(SYS_pidfd_open, other.process, 0));
+  if (other.handle < 0) return kill(other.process, 0) != 0 && errno == ESRCH;
+  pollfd ended{other.handle, POLLIN, 0};
   return poll(&ended, 1, 0) == 1;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Ranks of a host that publish to each other: one of them writes once, all others read. They find each other without a
-/// message: the rank that comes first writes the list of members, and enters it in the segment of the lowest member.
+/// Ranks of a host that publish to each other: one writes a message once, all others read it. They form an audience
+/// without messages: the first one writes a record with all members, and enters it in the lowest member's segment.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ struct channel_pair {
   inlet in;
 };
 
-/// This rank's ends of the channels of an audience, in which it is.
+/// This rank's ends of the channels of an audience of which it is a member.
 class audience {
  public:
-  /// The other members, who read what this rank publishes, and their places on the host.
+  /// The other members, which read what this rank publishes: their number, and their places on the host.
   std::size_t readers() const { return places_.size() - 1; }
   int reader(std::size_t k) const { return places_[k < me_ ? k : k + 1]; }
 
@@ -36,15 +36,15 @@ class audience {
   std::size_t member(int place) const {
     return place_of(places_, [=](int its) { return its == place; });
   }
-  /// The number of a member among the readers of another one's channel.
+  /// The index of a member among the readers of another member's channel.
   static std::size_t reader_of(std::size_t writer, std::size_t member) { return member - (member > writer ? 1 : 0); }
 
   outlet out_;
-  row<int> places_;               // of all members, in order
-  std::size_t me_;                // which of them
-  row<inlet*> in_;                // from each; owned once open
-  audience_record* its_ = nullptr;   // null: all ranks of the host, whose channels are in their segments
-  bool is_there_ = true;          // false: there was no place for it
+  row<int> places_;               // on the host, of all members, ascending
+  std::size_t me_;                // index of this rank in places_
+  row<inlet*> in_;                // from each member; owned once open
+  audience_record* record_ = nullptr;   // null: of all ranks of the host, or not usable
+  bool is_usable_ = true;         // false: the segment had no place for a record
 };
 
 }  // namespace colligo

@@ -10,22 +10,22 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The members of a group of peers, one after the other, from rank + 1 on, so that not all ranks begin at the same one.
-/// Meanwhile it prefetches the next ones, ask(member): a core can wait for some ten lines at once, but loads only two
-/// or three ahead by itself.
+/// Visits the members of a group of peers, each once. The first member differs from rank to rank, so that not all ranks
+/// read from the same peer. prefetch(member) is called some members ahead: a core can wait for some ten cache lines at
+/// once, but by itself loads only two or three ahead.
 class look_ahead {
  public:
-  template <class Ask>
-  look_ahead(std::size_t members, int rank, Ask const& ask)
+  template <class Prefetch>
+  look_ahead(std::size_t members, int rank, Prefetch const& prefetch)
       : members_(members), first_(members <= few ? 0 : static_cast<std::size_t>(rank) % members) {
     if (members_ <= few) return;
-    for (std::size_t i = 0; i < std::min(ahead, members_); ++i) ask(at(i));
+    for (std::size_t i = 0; i < std::min(ahead, members_); ++i) prefetch(at(i));
   }
   bool is_over() const { return now_ == members_; }
   std::size_t member() const { return at(now_); }
-  template <class Ask>
-  void advance(Ask const& ask) {
-    if (now_ + ahead < members_) ask(at(now_ + ahead));   // then there are more than few
+  template <class Prefetch>
+  void advance(Prefetch const& prefetch) {
+    if (now_ + ahead < members_) prefetch(at(now_ + ahead));   // never for a few members: ahead > few
     ++now_;
   }
 

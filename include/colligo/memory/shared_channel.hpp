@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// One-way channels between ranks that share memory: from each rank to each other one, and from each rank to all others
-/// at once. A channel has three ways for a message, and both ends choose by its length. Short messages travel in cache
-/// lines that carry their own sequence number, so that data and flag are one transfer; longer ones in chunks through a
-/// ring of bytes; for the longest a line may carry the address, and the reader reads the sender's memory. If the system
-/// does not allow that (secret memory, a device's), the reader refuses the message, and it travels through the ring.
+/// at once. A message takes one of three ways, which both ends choose by its length. Short messages travel in cache
+/// lines with a sequence number each, so that data and flag are one transfer; longer ones in chunks through a ring of
+/// bytes. For the longest a line may carry the address, and the reader reads the message in place, in the sender's
+/// memory. If the system forbids that (secret memory, a device's), it refuses the message, which then takes the ring.
 ///
 /// A channel allocates its memory on first use, so a host of q ranks needs, in bytes,
 ///
-///     q * (3.3 Ki + 16 (q + 1))       the segments, which is all that an unused communicator has,
-///     + 8.3 KiB for each channel that is used       (a pair's has one each way; one to all for each rank), and 128 for
-///       2.3 KiB where q > 32,                       each reader but the first
-///     + a ring for each channel with messages that are longer than go in lines (1.5 KiB; 1.4 KiB in calls without a
-///       root; 448 bytes where q > 32):
+///     q * (3.3 Ki + 16 (q + 1))       for the segments, all that an unused communicator has,
+///     + 8.3 KiB for each channel in use (a pair of ranks has one each way; each rank has one to all), 2.3 KiB where
+///       q > 32, and 128 for each reader but the first
+///     + a ring for each channel with messages that are too long for lines (longer than 1.5 KiB; than 1.4 KiB in calls
+///       without a root; than 448 bytes where q > 32):
 ///       256 KiB for the one to all (64 KiB where q > 16), otherwise max(4 KiB, 256 KiB / (q - 1) rounded down to a
 ///       power of two), up to q = 16 min(512 KiB, 1 MiB / (q - 1)); to some ranks as to one, at least 64 KiB, for
 ///       q > 16 at least 16 KiB, for q > 64 at least 8 KiB.
@@ -51,11 +51,11 @@ class outlet {
     std::uint32_t behind = 0;
     for (channel_back const& back : backs_)
       behind = std::max(behind, put_ - back.lines.load(std::memory_order_acquire));
-    taken_ = put_ - std::min(behind, put_ - taken_);   // stamps may have reported more
+    taken_ = put_ - std::min(behind, put_ - taken_);   // acknowledgements may have reported more
     return put_ + lines - taken_ <= last_ + 1;
   }
 
-  /// A message of 1 byte up to the most that fits in lines. Precondition: there is room.
+  /// Puts a message of 1 byte or more. Precondition: has_room_for its lines.
   void put_lines(std::byte const* from, std::size_t bytes, std::uint64_t tag) {
     std::uint32_t number = put_;
     std::uint32_t const ahead = std::min(lines_for(bytes), most_ahead);
@@ -71,7 +71,7 @@ class outlet {
     line.stamp.store(stamp(tag, ++number) | acknowledgement(), std::memory_order_release);
     put_ = number;
   }
-  /// The same for a constant length.
+  /// The same for a constant length of one line at most.
   template <std::size_t Bytes>
   void put_line(std::byte const* from, std::uint64_t tag) {
     prefetch(put_ + 1);
@@ -80,8 +80,8 @@ class outlet {
     line.stamp.store(stamp(tag, ++put_) | acknowledgement(), std::memory_order_release);
   }
 
-  /// The place of the next chunk; null while the ring has no room. `one_way`: its writer has nothing to read.
-  /// Precondition: the chunk and its header are at most half of the ring.
+  /// Where the data of the next chunk goes; null while the ring has no room. `one_way`: the writer has nothing to read.
+  /// Precondition: the chunk with its header takes at most half of the ring.
   std::byte* room_for(std::size_t bytes, std::uint64_t tag, bool one_way = false) {
     ring_place const place(head_, bytes, capacity_);
     if (place.end + sizeof(chunk_header) - tail_ > capacity_) {
@@ -96,34 +96,34 @@ class outlet {
     begin({tag, bytes, bytes < least_streamed ? way_to_take{} : next_store(one_way)}, place.end);
     return ring() + place.at + sizeof(chunk_header);
   }
-  /// Copies a part of it there.
+  /// Copies a part of the chunk's data there.
   void copy(std::byte* to, std::byte const* from, std::size_t bytes) const {
     if (next_.store.second) copy_streaming(to, from, bytes);
     else copy_bytes(from, bytes, to);
   }
-  /// Whether to report how long copying it takes.
+  /// Whether to report how long the copy takes.
   bool is_timed() const { return next_.store.timed; }
   void took(std::size_t bytes, std::uint64_t cycles) { stores_.took(next_.store.second, bytes, cycles); }
 
-  /// Announces the beginning of the chunk, before all of its bytes are there.
-  void put_part(std::size_t part) { announce(part); }
-  /// Announces the chunk.
+  /// Announces the first `bytes` bytes of the chunk; the others follow.
+  void put_part(std::size_t bytes) { announce(bytes); }
+  /// Announces the whole chunk.
   void put() {
     announce(next_.bytes);
     head_ += chunk_header::whole(next_.bytes);
   }
 
-  /// Announces one more message to be read in place.
+  /// Counts one more message that the readers read in place.
   void offer() { ++offered_; }
   bool all_read() const { return least([](channel_back const& back) -> auto& { return back.read; }) >= offered_; }
-  /// The memory of what has been announced is about to change. `left(k)`: reader k will end no reading.
+  /// Before the memory of offered messages changes: waits for readers that are reading it. left(k): reader k has ended.
   template <class Left>
   void withdraw(Left left) {
     front_->withdrawn.store(offered_);
     for (std::size_t k = 0; k < backs_.size(); ++k)
       while (backs_[k].reading && !left(k)) sched_yield();
   }
-  /// Whether a reader has refused the latest. Precondition: all_read().
+  /// Whether a reader has refused the latest offered message. Precondition: all_read().
   bool is_refused_by(std::size_t reader) const {
     return offered_ != 0 && backs_[reader].refused.load(std::memory_order_relaxed) == offered_;
   }
@@ -131,11 +131,11 @@ class outlet {
  private:
   friend class shared_host;
 
-  // A message prefetches the lines of one more of its length, but never further: the reader's core fetches lines ahead
-  // too, and takes back what stays unwritten for long.
+  // A message prefetches the lines of the next one of its length, but no more than this: the reader's core prefetches
+  // too, and takes back lines that stay unwritten for long.
   static constexpr std::uint32_t most_ahead = 4;
   void prefetch(std::uint32_t number) const {
-    if (number - taken_ <= last_) prefetch_for_store(&front_->line(number & last_));   // if it is free
+    if (number - taken_ <= last_) prefetch_for_store(&front_->line(number & last_));   // if the line is free
   }
   static std::uint64_t stamp(std::uint64_t tag, std::uint32_t number) { return tag << 16 | (number & 0xff) << 8; }
   std::uint64_t acknowledgement() {
@@ -145,8 +145,8 @@ class outlet {
     return news;
   }
   chunk_header& header(std::uint64_t at) { return *reinterpret_cast<chunk_header*>(ring() + (at & (capacity_ - 1))); }
-  // The header behind it, where readers will look next, may hold bytes of an older chunk. It is cleared before a
-  // reader can get there, and now, because the line takes as long to come as those of the chunk.
+  // The header behind the chunk, which readers will poll next, may hold bytes of an older chunk. It has to be cleared
+  // before a reader gets there; here the transfer of its line overlaps with those of the chunk.
   void begin(chunk_label const& next, std::uint64_t end) {
     header(end).ready.store(0, std::memory_order_relaxed);
     next_ = next;
@@ -169,17 +169,17 @@ class outlet {
   way_to_take next_store(bool one_way);
 
   shared_host* host_;
-  channel_places* places_ = nullptr;
+  channel_addresses* addresses_ = nullptr;
   channel_front* front_ = nullptr;   // host_ sets it before the channel is used
   std::byte* ring_ = nullptr;
-  std::uint32_t last_;   // line; their number is a power of two, and so is the capacity
+  std::uint32_t last_;   // index of the last line; the number of lines and the capacity are powers of two
   std::size_t capacity_;
-  std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;   // taken, as known from counters and from stamps
-  std::uint32_t const* reverse_taken_ = nullptr;   // of the inlet from the same rank
-  std::uint32_t acknowledged_ = 0;                         // of it
-  std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;
+  std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;  // lines; known to be taken; by acknowledgements alone
+  std::uint32_t const* reverse_taken_ = nullptr;   // lines taken by the inlet from the same rank
+  std::uint32_t acknowledged_ = 0;                 // how many of these have been acknowledged
+  std::uint64_t head_ = 0, tail_ = 0, offered_ = 0;   // bytes written, and known to be taken; messages in place
   store_choice stores_;
-  chunk_label next_{};   // or the latest
+  chunk_label next_{};   // of the chunk that room_for() has begun, or of the latest
   bool is_announced_ = false;
   std::span<channel_back const> backs_;   // of all readers; host_ sets them
   friend class inlet;
@@ -192,7 +192,7 @@ class inlet {
       : host_(&host), last_(lines.all - 1), capacity_(capacity) {}
   std::size_t capacity() const { return capacity_; }
 
-  /// Whether the next line has come. It belongs to the awaited message, or is accepted.
+  /// Whether the next line has come: of the awaited message, or of another one that the listener accepts.
   bool has_line(awaited const& m) {
     for (;;) {
       std::uint64_t const stamp = stamp_of(taken_), other = (stamp >> 8) ^ (m.tag << 8 | ((taken_ + 1) & 0xff));
@@ -214,8 +214,8 @@ class inlet {
     took(1);
   }
 
-  /// Copies a message of so many bytes, at least one, from its lines; waits for each with wait(). `padded`: there is
-  /// room for the whole last line, and a copy of a constant size is quicker.
+  /// Copies a message of 1 byte or more from its lines; calls wait() while one has not come. `padded`: `into` has room
+  /// for the whole last line, and a copy of a constant size is quicker.
   template <class Wait>
   void take_lines(std::byte* into, std::size_t bytes, awaited const& m, Wait const& wait, bool padded) {
     while (!has_line(m)) wait();
@@ -229,12 +229,12 @@ class inlet {
     took(number + 1 - taken_);
   }
 
-  /// The next chunk; null while its first bytes have not come.
+  /// The data of the next chunk; null while its first `beginning` bytes have not come.
   std::byte const* chunk(std::size_t beginning, awaited const& m) {
     if (opened_ != m.tag && !open(m)) return nullptr;
     return is_ready(beginning) ? reinterpret_cast<std::byte const*>(&header() + 1) : nullptr;
   }
-  /// Whether to report how long using it takes. Precondition: its beginning is there.
+  /// Whether to report how long the use of the chunk takes. Precondition: its beginning has come.
   bool is_timed() const { return header().what.store.timed; }
   void took(std::size_t bytes, std::uint64_t cycles) {
     bool const streams = header().what.store.second;
@@ -248,7 +248,7 @@ class inlet {
     back_->taken.store(tail_, std::memory_order_release);
   }
 
-  /// Whether there is a line or a chunk of this or a later call.
+  /// Whether a line or a chunk of this or a later call has come.
   bool has_news(message_tag const& call) {
     std::uint64_t const stamp = stamp_of(taken_);
     if ((stamp >> 8 & 0xff) == ((taken_ + 1) & 0xff) && call.ahead(stamp >> 16) >= 0) return true;
@@ -256,14 +256,14 @@ class inlet {
     return next && call.ahead(next->tag) >= 0;
   }
 
-  /// Reads from the next message to be read in place. False if the system does not allow it, or its sender has left.
+  /// Reads a part of the next message in place. False if the system forbids it or the sender has withdrawn the message.
   bool read(int rank, std::byte* into, std::byte const* address, std::size_t bytes);
-  /// The latest announced message: whether to read it in place.
+  /// Whether the latest announced message is read in place.
   bool is_in_place() const { return is_in_place_; }
   void announced(bool in_place) { is_in_place_ = in_place; }
-  /// A message has been read in place; its sender may go on.
+  /// A message has been read in place: its sender may change the memory.
   void has_read() { back_->read.store(++read_, std::memory_order_release); }
-  /// It can not be read; its sender has to send it another way.
+  /// A message can not be read in place: its sender has to send it through a ring.
   void refuse() {
     back_->refused.store(read_ + 1, std::memory_order_relaxed);
     has_read();
@@ -278,8 +278,8 @@ class inlet {
   void took(std::uint32_t lines) {
     std::uint32_t const before = taken_;
     taken_ += lines;
-    look_ahead(true);   // its writer is often ahead of the reader
-    if (reverse_) {   // other lines of a message report nothing
+    look_ahead(true);   // the writer is often ahead
+    if (reverse_) {   // only the last line of a message acknowledges
       reverse_->heard_ += static_cast<std::uint32_t>(
           front_->line((taken_ - 1) & last_).stamp.load(std::memory_order_relaxed) & 0xff);
       if (static_cast<std::int32_t>(reverse_->heard_ - reverse_->taken_) > 0) reverse_->taken_ = reverse_->heard_;
@@ -293,7 +293,7 @@ class inlet {
     std::byte const* address = nullptr;
     if (tag & message_tag::address)
       std::memcpy(&address, front_->line(taken_ & last_).payload, sizeof address);
-    if (address) has_read();   // its sender no longer waits, but counts
+    if (address) has_read();   // the sender no longer waits for this, but has counted the message
     took(1);
     return false;
   }
@@ -310,7 +310,7 @@ class inlet {
     tail_ += bytes;
     ready_ = 0;
   }
-  // Null while there is none.
+  // The label of the next chunk; null while none has come. Skips gaps.
   chunk_label const* next_chunk() {
     if (!has_ring()) return nullptr;
     while (is_ready(1)) {
@@ -335,16 +335,16 @@ class inlet {
   bool has_ring();
 
   shared_host* host_;
-  channel_places* places_ = nullptr;
+  channel_addresses* addresses_ = nullptr;
   channel_front const* front_ = nullptr;   // host_ sets it before the channel is used
   std::byte const* ring_ = nullptr;
-  std::uint32_t last_;   // line
+  std::uint32_t last_;   // index of the last line
   std::size_t capacity_;
-  std::uint32_t taken_ = 0;
-  std::uint64_t opened_ = chunk_header::gap;   // the chunk at the tail is of this message
-  outlet* reverse_ = nullptr;   // to the same rank: its reader acknowledges here
-  std::uint64_t tail_ = 0, ready_ = 0, read_ = 0;   // ready_: bytes of the chunk at the tail, as known
-  std::uint32_t cost_[2]{};
+  std::uint32_t taken_ = 0;                    // lines
+  std::uint64_t opened_ = chunk_header::gap;   // the tag for which the chunk at the tail has been accepted
+  outlet* reverse_ = nullptr;                  // to the same rank, which acknowledges its lines here
+  std::uint64_t tail_ = 0, ready_ = 0, read_ = 0;   // bytes taken; ready in the chunk at the tail; messages in place
+  std::uint32_t cost_[2]{};                    // of using chunks, as in channel_back
   bool is_in_place_ = false;
   channel_back* back_ = nullptr;   // host_ sets it
 };

@@ -31,14 +31,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY channel_pair& shared_host::pair_with(std::size_t peer) {
-  channel_pair*& its = pairs_[peer];
-  if (its == &closed_) {
+  channel_pair*& pair = pairs_[peer];
+  if (pair == &closed_) {
     std::size_t const capacity = layout().capacity(0);
-    its = new channel_pair{{*this, lines_, capacity}, {*this, lines_, capacity}};
-    its->out.reverse_taken_ = &its->in.taken_, its->out.places_ = &channel(me_, peer);
-    its->in.reverse_ = &its->out, its->in.places_ = &channel(peer, me_);
+    pair = new channel_pair{{*this, lines_, capacity}, {*this, lines_, capacity}};
+    pair->out.reverse_taken_ = &pair->in.taken_, pair->out.addresses_ = &channel(me_, peer);
+    pair->in.reverse_ = &pair->out, pair->in.addresses_ = &channel(peer, me_);
   }
-  return *its;
+  return *pair;
 }
 
 [[gnu::cold]] COLLIGO_BODY outlet& shared_host::open_to(std::size_t peer) {
@@ -57,28 +57,28 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 [[gnu::cold]] COLLIGO_BODY inlet& shared_host::open_from(audience& all, std::size_t member) {
   owner<inlet> its(new inlet(*this, lines_, all.out_.capacity_));
-  its->places_ = &channel(all, member);
+  its->addresses_ = &channel(all, member);
   open(*its, all.readers(), audience::reader_of(member, all.me_));
   return *(all.in_[member] = its.release());
 }
 
 [[gnu::cold]] COLLIGO_BODY void shared_host::open(outlet& end, std::size_t readers) {
-  channel_front& its = front(*end.places_, readers);
+  channel_front& its = front(*end.addresses_, readers);
   end.backs_ = {its.backs(lines_), readers};
   end.front_ = &its;
 }
 [[gnu::cold]] COLLIGO_BODY void shared_host::open(inlet& end, std::size_t readers, std::size_t me) {
-  channel_front& its = front(*end.places_, readers);
+  channel_front& its = front(*end.addresses_, readers);
   end.back_ = its.backs(lines_) + me;
   end.front_ = &its;
 }
 
-// The end that comes first allocates, so that none waits for the others; if several do, all but one free their own.
-[[gnu::cold]] COLLIGO_BODY channel_front& shared_host::front(channel_places& its, std::size_t readers) {
+// The rank that needs a front first allocates it, so that none waits; if several do at a time, all but one free theirs.
+[[gnu::cold]] COLLIGO_BODY channel_front& shared_host::front(channel_addresses& its, std::size_t readers) {
   std::uint64_t known = its.front.load(std::memory_order_acquire);
   if (known == 0) {
     std::size_t const bytes = channel_front::bytes(lines_, readers);
-    std::uint64_t const fresh = mine(memory_.allocate(bytes));
+    std::uint64_t const fresh = own_address(memory_.allocate(bytes));
     std::memset(at(fresh), 0, bytes);
     if (its.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
     else memory_.take_back();
@@ -86,22 +86,22 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return *reinterpret_cast<channel_front*>(at(known));
 }
 [[gnu::cold]] COLLIGO_BODY std::byte* shared_host::ring_of(outlet const& end) {
-  // Long vectors begin near the begin of a page, long rings in the middle of one: a load waits for an earlier store to
-  // the same place of another page. 1 MiB on two ranks took 1.3 times as long.
+  // A load waits for an earlier store to the same offset of another page. Long vectors begin near the begin of a page,
+  // so a long ring begins in the middle of one: otherwise 1 MiB on two ranks took 1.3 times as long.
   constexpr std::size_t page = 4096;
   bool const is_long = end.capacity_ >= 16 * page;
-  std::uint64_t fresh = mine(memory_.allocate(end.capacity_ + (is_long ? page : 0)));
+  std::uint64_t fresh = own_address(memory_.allocate(end.capacity_ + (is_long ? page : 0)));
   if (is_long) fresh += (page + page / 2 - fresh % page) % page;
   new (at(fresh)) chunk_header{};
-  end.places_->ring.store(fresh, std::memory_order_release);
+  end.addresses_->ring.store(fresh, std::memory_order_release);
   return at(fresh);
 }
 COLLIGO_BODY std::byte const* shared_host::ring_of(inlet const& end) const {
-  std::uint64_t const known = end.places_->ring.load(std::memory_order_acquire);
+  std::uint64_t const known = end.addresses_->ring.load(std::memory_order_acquire);
   return known == 0 ? nullptr : at(known);
 }
 
-// Lists name their ranks in order as a rule.
+// Whether exactly the members of an audience are the receivers of a list. As a rule a list names them in order.
 COLLIGO_BODY bool shared_host::is_of(audience const& its, std::span<operand const> list) const {
   std::size_t k = 0;
   for (operand const& o : list) {
@@ -123,7 +123,7 @@ COLLIGO_BODY bool shared_host::is_of(audience const& its, std::span<operand cons
   if (places.size() == records_.size()) return all_ ? all_ : all();
   audience_record* const its = record_of(places);
   audience* const made = add(std::move(places), its, layout().capacity_among());
-  made->is_there_ = its != nullptr;
+  made->is_usable_ = its != nullptr;
   return its ? made : nullptr;
 }
 
@@ -139,12 +139,12 @@ COLLIGO_BODY bool shared_host::is_of(audience const& its, std::span<operand cons
   audiences_.reserve(audiences_.size() + 1);
   outlet const out(*this, lines_, capacity);
   auto* const made = new audience(out, std::move(places), static_cast<int>(me_), closed_.in);
-  made->its_ = its;
-  made->out_.places_ = &channel(*made, made->me_);
+  made->record_ = its;
+  made->out_.addresses_ = &channel(*made, made->me_);
   return audiences_.push_back(made);
 }
 
-// An entry stays, so all members find the same one, or no place.
+// The record of an audience, or null if the segment is full. Entries stay, so all members find the same one, or none.
 [[gnu::cold]] COLLIGO_BODY audience_record* shared_host::record_of(row<int> const& places) {
   std::uint64_t fresh = 0;
   auto const record = [this](std::uint64_t place) { return reinterpret_cast<audience_record*>(at(place)); };
@@ -156,7 +156,7 @@ COLLIGO_BODY bool shared_host::is_of(audience const& its, std::span<operand cons
     if (known == 0) {
       if (fresh == 0) {
         std::size_t const bytes = audience_record::bytes(places.size());
-        fresh = mine(memory_.allocate(bytes));
+        fresh = own_address(memory_.allocate(bytes));
         std::memset(at(fresh), 0, bytes);
         record(fresh)->members = places.size();
         std::memcpy(record(fresh)->places(), places.data(), places.size() * sizeof places[0]);

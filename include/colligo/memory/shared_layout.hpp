@@ -13,20 +13,20 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline constexpr std::size_t line_payload = 56;                       // bytes; the other 8 of the line are its stamp
-// A reader that never writes back reports its progress after so many lines.
+inline constexpr std::size_t line_payload = 56;   // bytes; the other 8 of the line are its stamp
+// A reader that sends nothing back reports its progress each time it has taken this many lines.
 inline constexpr std::uint32_t lines_reported = 16;
 
-/// The number of lines of a host's channels, and the most that a message may take.
+/// The number of lines of each channel of a host, and how many of them one message may take.
 struct line_numbers {
-  std::uint32_t all, from_root, from_all;   // all: a power of two; of a call with a root, and of others
+  std::uint32_t all, from_root, from_all;   // all: a power of two; a message's in a call with a root, and in others
 };
-/// An exchange of two messages each way fits beside lines that have not been reported. Above 28 lines one flag for many
-/// is cheaper; if all ranks send, already above 25, because their messages cross.
+/// Two messages fit beside lines that the reader has taken, but not reported. Above 28 lines chunks are cheaper, which
+/// have one flag for many lines; if all ranks send, already above 25, because their messages cross.
 constexpr line_numbers lines_of_host(std::size_t ranks) {
   return ranks <= 32 ? line_numbers{128, 28, 25} : line_numbers{32, 8, 8};
 }
-inline constexpr std::size_t longest_in_lines = 28 * line_payload;   // anywhere
+inline constexpr std::size_t longest_in_lines = 28 * line_payload;   // bytes, on any host
 
 constexpr std::uint32_t lines_for(std::size_t bytes) {
   return static_cast<std::uint32_t>((bytes + line_payload - 1) / line_payload);
@@ -35,8 +35,8 @@ constexpr std::uint32_t lines_for(std::size_t bytes) {
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free,
               "atomics between processes have to be free of locks");
 
-/// The stamp is 2^16 (tag of the message) + 2^8 (number of the line, counted from 1, modulo 2^8) + (lines that the
-/// writer has taken from the reader since it last said so).
+/// The stamp is 2^16 (tag of the message) + 2^8 (number of the line, counted from 1, modulo 2^8) + (an acknowledgement:
+/// lines of the reverse channel that the writer has taken since its latest one).
 struct alignas(cache_line) stamped_line {
   std::atomic<std::uint64_t> stamp;
   std::byte payload[line_payload];
@@ -44,17 +44,17 @@ struct alignas(cache_line) stamped_line {
 
 /// Written by one reader of a channel.
 struct alignas(lines_apart) channel_back {
-  std::atomic<std::uint32_t> lines;   ///< taken, updated every lines_reported lines
+  std::atomic<std::uint32_t> lines;   ///< that the reader has taken, updated every lines_reported lines
   std::atomic<std::uint64_t> taken;   ///< bytes of the ring
-  std::atomic<std::uint64_t> read;    ///< messages read from the writer's memory, or refused
-  std::atomic<std::uint64_t> refused; ///< the number of the latest message that it could not read
-  std::atomic<bool> reading;          ///< such a message, at this moment
-  std::atomic<std::uint32_t> cost[2]; ///< of using chunks, of stored ones and of streamed ones: see stores.hpp
+  std::atomic<std::uint64_t> read;    ///< messages that the reader has read in place, or refused
+  std::atomic<std::uint64_t> refused; ///< the number of the latest message that the reader has refused
+  std::atomic<bool> reading;          ///< it is reading a message in place at this moment
+  std::atomic<std::uint32_t> cost[2]; ///< of using chunks that were stored, and streamed: see renewed()
 };
 
-/// Written by the writer of a channel. The lines of the channel follow, then one back for each reader.
+/// Written by the writer of a channel. Behind it are the lines of the channel, then a channel_back for each reader.
 struct alignas(lines_apart) channel_front {
-  std::atomic<std::uint64_t> withdrawn;   ///< up to this number, messages to be read in place may be there no more
+  std::atomic<std::uint64_t> withdrawn;   ///< messages up to this number can no longer be read in place
 
   stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
   stamped_line const& line(std::uint32_t i) const { return reinterpret_cast<stamped_line const*>(this + 1)[i]; }
@@ -65,31 +65,31 @@ struct alignas(lines_apart) channel_front {
 };
 
 struct chunk_label {
-  std::uint64_t tag, bytes;   ///< of its data, or of the gap with its header
+  std::uint64_t tag, bytes;   ///< bytes of the data; of a gap with its header
   way_to_take store{};
 };
 
-/// Bytes: a chunk that its reader waits for is announced in parts of about that.
+/// Bytes: a chunk that its reader waits for is announced in parts of about this length.
 inline constexpr std::size_t part_of_chunk = 8 * 1024;
 
 /// In a line of its own in front of the chunk's data.
 struct alignas(cache_line) chunk_header {
   static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // a tag: the rest of the ring is not used
 
-  std::atomic<std::uint64_t> ready;   ///< bytes that are there; 0: none, and `what` means nothing
+  std::atomic<std::uint64_t> ready;   ///< bytes of data that have been written; 0: none, and `what` is not valid
   chunk_label what;
 
-  /// With header.
+  /// The bytes of a chunk with its header.
   static constexpr std::size_t whole(std::size_t bytes) {
     return sizeof(chunk_header) + (bytes + cache_line - 1) / cache_line * cache_line;
   }
 };
 
-/// The place of a chunk that follows `head` bytes of a ring and must not wrap, and the head after it. Precondition: the
+/// Where in a ring the next chunk lies, which must not wrap, when `head` bytes have been written. Precondition: the
 /// capacity is a power of two.
 struct ring_place {
-  std::size_t at, gap;
-  std::uint64_t begin, end;
+  std::size_t at, gap;        ///< its offset in the ring; bytes that are skipped before it
+  std::uint64_t begin, end;   ///< the head before and after it
 
   ring_place(std::uint64_t head, std::size_t bytes, std::size_t capacity) {
     std::size_t const whole = chunk_header::whole(bytes), used = head & (capacity - 1);
@@ -101,27 +101,27 @@ struct ring_place {
   }
 };
 
-/// The address of a channel's memory: zero before its first use, then (place of the rank whose memory it is in, from 1)
-/// * 2^48 + (offset there).
-struct channel_places {
+/// The addresses of a channel's memory: zero before its first use, then 2^48 * (place of the rank whose memory it is
+/// in, counted from 1) + (offset there).
+struct channel_addresses {
   std::atomic<std::uint64_t> front, ring;
 };
 
-/// The members of an audience (audience.hpp): their number, the channel of each, then their places on the host.
+/// An audience (audience.hpp): the number of members, then the channels of all, then their places on the host.
 struct audience_record {
   std::uint64_t members;
 
-  channel_places& channel(std::size_t member) { return reinterpret_cast<channel_places*>(this + 1)[member]; }
+  channel_addresses& channel(std::size_t member) { return reinterpret_cast<channel_addresses*>(this + 1)[member]; }
   std::int32_t* places() { return reinterpret_cast<std::int32_t*>(&channel(members)); }
   static std::size_t bytes(std::size_t members) {
-    return sizeof(audience_record) + members * (sizeof(channel_places) + sizeof(std::int32_t));
+    return sizeof(audience_record) + members * (sizeof(channel_addresses) + sizeof(std::int32_t));
   }
 };
 
-/// The memory of a rank's channels, and that of other ranks. Allocations are aligned to lines_apart.
+/// Where the ranks of a host allocate their channels; each can read all of it. Allocations are aligned to lines_apart.
 class host_memory {
  public:
-  /// Allocates memory of this rank with undefined contents. Throws std::bad_alloc.
+  /// Allocates memory of this rank, with undefined contents, and returns its offset. Throws std::bad_alloc.
   virtual std::uint64_t allocate(std::size_t bytes) = 0;
   /// Frees the latest allocation.
   virtual void take_back() = 0;
@@ -131,11 +131,11 @@ class host_memory {
   ~host_memory() = default;
 };
 
-/// The parts of one rank's segment: its record, the places of audiences of which it is the lowest member, then the
-/// places of its channels. Channel number `ranks` is the one to all.
+/// The parts of one rank's segment, as offsets in bytes: the rank's record, the addresses of audiences of which it is
+/// the lowest member, then the addresses of its channels. Channel number `ranks` is the one to all.
 class segment_layout {
  public:
-  static constexpr std::size_t audiences = 32;   ///< in one segment; further ones do without
+  static constexpr std::size_t audiences = 32;   ///< in one segment; further ones are not usable
 
   explicit constexpr segment_layout(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
 
@@ -144,18 +144,18 @@ class segment_layout {
   }
   static constexpr std::size_t record() { return 0; }
   static constexpr std::size_t audience(std::size_t k) { return sizeof(rank_record) + k * sizeof(std::uint64_t); }
-  static constexpr std::size_t channel(std::size_t to) { return audience(audiences) + to * sizeof(channel_places); }
+  static constexpr std::size_t channel(std::size_t to) { return audience(audiences) + to * sizeof(channel_addresses); }
 
-  /// Bytes. On hosts of few ranks all rings of a rank together, or both of a pair, are as long as a second-level cache.
-  /// In shorter ones a store finds its line in the cache of its last reader, and ranks that share cores fill a ring and
-  /// give up the core more often.
+  /// Bytes of a ring. On hosts of few ranks all rings of a rank together, or both of a pair, are as long as a
+  /// second-level cache. In shorter rings a store finds its line in the cache of the last reader, and ranks that share
+  /// cores yield more often, because a ring is full.
   constexpr std::size_t capacity(std::size_t to) const {
     constexpr std::size_t to_all = 256 * 1024, least = 4 * 1024;
     if (to == ranks_) return has_few() ? to_all : to_all / 4;
     std::size_t const together = has_few() ? 4 * to_all : to_all;
     return std::clamp(floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)), least, 2 * to_all);
   }
-  /// Bytes of a ring to an audience; of many ranks, whose chunks are of 1 KiB, seven chunks.
+  /// Bytes of a ring to an audience. On hosts of many ranks, where a chunk has 1 KiB, it holds seven chunks.
   constexpr std::size_t capacity_among() const {
     return std::max(capacity(0), capacity(ranks_) / (ranks_ <= 64 ? 4 : 8));
   }

@@ -23,14 +23,14 @@ COLLIGO_BODY void shared_steps::form_groups() {
   }
 }
 
-// Data that is overwritten while it is sent is safe if the send is ahead element by element; any other send gets a
-// copy.
+// For data that the step receives where it also sends from. If both ranges begin at the same place, the receive stays
+// behind the send (waits_for_send); any other send gets a copy.
 COLLIGO_BODY void shared_steps::guard(incoming& i) {
   for (outgoing& o : traffic_.out) {
     if (o.from >= i.into + i.bytes || i.into >= o.from + o.bytes) continue;
     if (o.from == i.into) {
-      i.guarded = true;
-      o.stays = false;
+      i.overlaps_send = true;
+      o.in_place = false;
     } else {
       traffic_.copies = owner<shared_traffic::copy>(new shared_traffic::copy{row(o.from, o.from + o.bytes),
                                                                             std::move(traffic_.copies)});
@@ -38,8 +38,8 @@ COLLIGO_BODY void shared_steps::guard(incoming& i) {
     }
   }
 }
-COLLIGO_BODY bool shared_steps::blocked(incoming const& i, std::size_t n) const {
-  return i.guarded && is_any(traffic_.out, [&](outgoing const& o) {
+COLLIGO_BODY bool shared_steps::waits_for_send(incoming const& i, std::size_t n) const {
+  return i.overlaps_send && is_any(traffic_.out, [&](outgoing const& o) {
            return o.done < o.bytes && o.rest() < i.into + i.done + n && i.into + i.done < o.from + o.bytes;
          });
 }
@@ -57,7 +57,7 @@ COLLIGO_BODY void shared_steps::give_slots() {
   for (incoming& i : traffic_.in) i.slot = std::exchange(free, free + space(i));
 }
 
-// False if there is no room.
+// Copies a chunk to the ring, and announces it in parts of `part` bytes. False if there is no room.
 COLLIGO_BODY bool shared_steps::put_chunk(outlet& to, std::byte const* from, std::size_t bytes, std::size_t part,
                                           bool one_way, std::uint64_t tag) {
   std::byte* const place = to.room_for(bytes, tag, one_way);
@@ -69,7 +69,7 @@ COLLIGO_BODY bool shared_steps::put_chunk(outlet& to, std::byte const* from, std
   }
   to.put();
   if (to.is_timed()) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);   // short chunks may still be on their way out of the core
+    std::atomic_thread_fence(std::memory_order_seq_cst);   // short chunks may still be in the core's store buffer
     to.took(bytes, cycles() - began);
   }
   return true;
@@ -84,18 +84,18 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   }
   if (o.by == way::announced) {
     if (!o.to->has_room_for(1)) return false;
-    std::byte const* const address = o.stays ? o.from : nullptr;
+    std::byte const* const address = o.in_place ? o.from : nullptr;
     o.to->put_line<sizeof address>(reinterpret_cast<std::byte const*>(&address),
                                    sent_tag(o.bytes, message_tag::address));
-    o.by = o.stays ? way::memory : way::ring;
-    if (!o.stays) return true;
+    o.by = o.in_place ? way::memory : way::ring;
+    if (!o.in_place) return true;
     o.to->offer();
     o.done = o.bytes;
     return true;
   }
   if (o.by == way::memory) return o.to->all_read() && send_again(o);
-  // A rank that receives nothing announces its first and last chunk in parts, so that the reader works while they are
-  // copied. The reader reads the chunks between while the next one is copied, so parts would only cost flags.
+  // A rank that receives nothing announces its first and last chunk in parts, so that the reader works while this rank
+  // copies. It reads each chunk between them while this rank copies the next one, so parts would only cost flags.
   std::size_t const n = std::min(o.bytes - o.done, chunk_);
   bool const one_way = traffic_.in.empty(), waited_for = one_way && (o.done == 0 || o.done + n == o.bytes);
   if (!put_chunk(*o.to, o.rest(), n, waited_for ? part_ : n, one_way, sent_tag(o.bytes))) return false;
@@ -103,7 +103,7 @@ COLLIGO_BODY bool shared_steps::advance(outgoing& o) {
   return true;
 }
 
-// Sends it to each rank that could not read it; the others may have gone on. Complete if there are none.
+// Sends a message through the ring to each rank that has refused to read it in place; the others may have gone on.
 COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
   o.by = way::ring;
   if (o.peer != nobody) {
@@ -122,12 +122,12 @@ COLLIGO_BODY bool shared_steps::send_again(outgoing& o) {
   return true;
 }
 
-// The next n bytes of a message, or the beginning of a chunk; null while they have not come. Data that is received, not
-// folded, is in its place then.
+// The next n bytes of a message; of a message through the ring at least `beginning` bytes. Null while they have not
+// come. Data that is received, not folded, is in its place then, except for data in the ring.
 COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, std::size_t beginning) {
   if (i.by == way::ring) {
-    for (std::size_t chunk; i.known != 0; i.known -= chunk) {
-      chunk = std::min(i.known, chunk_);
+    for (std::size_t chunk; i.repeated != 0; i.repeated -= chunk) {
+      chunk = std::min(i.repeated, chunk_);
       if (!i.from->chunk(chunk, message(i))) return nullptr;
       i.from->release(chunk);
     }
@@ -140,7 +140,7 @@ COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, st
         i.from->refuse();
         i.from = &host_.from(i.what.peer);
         i.by = way::ring;
-        i.known = i.done;
+        i.repeated = i.done;
         return nullptr;
       }
       i.fetched = i.done + n;
@@ -154,12 +154,11 @@ COLLIGO_BODY std::byte const* shared_steps::fetch(incoming& i, std::size_t n, st
   return into;
 }
 
-// How much of a chunk of n bytes for a group is used at once: with nothing to send, one part after the other as they
-// come.
+// How many of the next n bytes of a group are used at once: a rank with nothing to send uses parts as they come.
 COLLIGO_BODY std::size_t shared_steps::part_of(incoming const& first, std::size_t n) const {
   return first.by == way::ring && first.members == 1 && traffic_.out.empty() ? std::min(n, part_) : n;
 }
-// The bytes read at once from another rank's memory: whole chunks, because the next ones may come through a ring.
+// The bytes that are read at once from another rank's memory: whole chunks, because the rest may come through the ring.
 COLLIGO_BODY std::size_t shared_steps::read_size() const {
   std::size_t const chunk = host_.chunk_of(size_) * size_;
   return std::max<std::size_t>(1, longest_read / chunk) * chunk;
@@ -178,24 +177,24 @@ COLLIGO_BODY bool shared_steps::hears_announcement(incoming& i) {
   return true;
 }
 
-// The next part of a message, or of all messages of a group of folds.
+// Takes the next part of a message, or of all messages of a group of folds.
 COLLIGO_BODY bool shared_steps::advance(incoming* first) {
   incoming* const last = first + first->members;
   bool all_heard = true, in_ring = false;
   for (incoming* i = first; i != last; ++i) {
-    all_heard &= has_turn(traffic_.in, i->after) && hears_announcement(*i);
+    all_heard &= has_turn(traffic_.in, i->previous) && hears_announcement(*i);
     in_ring |= i->by == way::ring;
   }
   if (!all_heard) return false;
   std::size_t longest = first->bytes;
   if (first->by != way::lines) longest = in_ring ? chunk_ : first->what.folds() ? read_size() : longest;
   std::size_t const n = std::min(first->bytes - first->done, longest);
-  if (blocked(*first, n)) return false;
-  auto const ask = [first](std::size_t k) { first[k].from->look_ahead(first[k].by != way::ring); };
-  for (look_ahead next(first->members, rank_, ask); !next.is_over(); next.advance(ask)) {
+  if (waits_for_send(*first, n)) return false;
+  auto const prefetch = [first](std::size_t k) { first[k].from->look_ahead(first[k].by != way::ring); };
+  for (look_ahead next(first->members, rank_, prefetch); !next.is_over(); next.advance(prefetch)) {
     incoming* const i = first + next.member();
     if (!fetch(*i, n, part_of(*first, n))) {
-      // If it has just been refused, all continue in chunks: data in slots is fetched again.
+      // If this rank has just refused one message, the group continues in chunks: data in slots is fetched again.
       for (incoming* j = first; i->by == way::ring && j != last; ++j)
         if (j->by == way::memory) j->fetched = j->done;
       return false;
@@ -217,7 +216,7 @@ COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
   std::size_t const part = part_of(*first, n);
   for (std::size_t at = 0; at < n; at += part) {
     std::size_t const now = std::min(part, n - at);
-    for (unsigned polls = 0; part != n && !first->from->chunk(at + now, message(*first));) wait(polls);   // it comes
+    for (unsigned polls = 0; part != n && !first->from->chunk(at + now, message(*first));) wait(polls);
     if (first->what.folds()) {
       combine(first, at, now);
     } else if (first->by == way::ring) {
@@ -232,7 +231,7 @@ COLLIGO_BODY void shared_steps::use(incoming* first, std::size_t n) {
   }
 }
 
-// Fetches bytes at .. at + now - 1 of the messages that a group is about to combine.
+// Combines `now` bytes from `at` on, of the part that all messages of a group have fetched.
 COLLIGO_BODY void shared_steps::combine(incoming* first, std::size_t at, std::size_t now) {
   std::size_t const begin = first->what.elements.first + (first->done + at) / size_;
   range const part{begin, begin + now / size_};

@@ -19,18 +19,18 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The messages of a step in progress, kept with the port or the request, so that a call allocates nothing.
 struct shared_traffic {
-  /// The sender decides whether an announced message goes through the ring or is read in memory.
+  /// How a message travels. The sender of an announced one decides between the ring and memory.
   enum class way : std::uint8_t { lines, ring, announced, memory };
 
   struct outgoing {
     outlet* to;
-    int peer;              ///< nobody: all of an audience
-    audience const* all;   ///< null: none
+    int peer;              ///< nobody: all members of `all`
+    audience const* all;   ///< null: to one peer
     std::byte const* from;
     std::size_t bytes, done;
     way by;
-    std::size_t after;   ///< the message before it in the same channel
-    bool stays = true;   ///< the step does not write there
+    std::size_t previous;   ///< the message before it in the same channel
+    bool in_place = true;   ///< may be read in the sender's memory
 
     bool is_complete() const { return done == bytes && by != way::memory; }
     std::byte const* rest() const { return from + done; }
@@ -39,25 +39,25 @@ struct shared_traffic {
     inlet* from;
     fragment what;
     std::size_t bytes;
-    std::byte* into;                    ///< where it is received or combined
+    std::byte* into;                    ///< where the data is received or combined
     way by;
-    std::size_t after;                  ///< the message before it in the same channel
-    std::size_t done = 0, fetched = 0;  ///< bytes combined or in place; brought into the slot
+    std::size_t previous;               ///< the message before it in the same channel
+    std::size_t done = 0, fetched = 0;  ///< bytes: received or combined; copied to the slot
     std::byte* slot = nullptr;          ///< for folds of data that is not in a ring
     std::byte const* address = nullptr;
-    std::size_t members = 1;            ///< of the group of folds into one range that begins here
-    bool guarded = false;               ///< writes where the step sends from
-    std::size_t known = 0;              ///< bytes that come again and have been used already
+    std::size_t members = 1;            ///< of the group of folds into the same range that begins with this one
+    bool overlaps_send = false;         ///< writes where the step sends from
+    std::size_t repeated = 0;           ///< bytes that have been used already, and come again through the ring
 
     bool is_complete() const { return done == bytes; }
   };
   row<outgoing> out;
   row<incoming> in;
-  struct copy {
+  struct copy {   // of data that the step overwrites before it has been sent
     row<std::byte> bytes;
     owner<copy> before;
   };
-  owner<copy> copies;   // the latest of them
+  owner<copy> copies;   // the latest one owns the others
 
   void clear() {
     out.clear();
@@ -66,16 +66,16 @@ struct shared_traffic {
   }
 };
 
-/// One step after the other for one rank. Elements are bytes.
+/// Performs one rank's steps, one after the other. Elements travel as bytes.
 ///
-/// A rank whose functor has thrown continues to the end of the algorithm and marks each message. A rank that can not go
-/// on abandons the call, and so do all ranks that wait in it: data left in the channels then belongs to an earlier
-/// call, and is skipped.
+/// A rank whose functor has thrown continues to the end of the algorithm and marks each message as failed. A rank that
+/// can not go on abandons the call, and so do all ranks that wait in it. Their data stays in the channels; later calls
+/// skip it.
 class shared_steps final : private listener {
  public:
   shared_steps(shared_host& host, shared_traffic& traffic, int rank) : host_(host), traffic_(traffic), rank_(rank) {}
 
-  /// The vector of the next steps.
+  /// Sets the vector of the next steps.
   void work_on(working_vector& data) {
     data_ = &data;
     size_ = data.of().size;
@@ -83,25 +83,25 @@ class shared_steps final : private listener {
     longest_at_once_ = std::max(longest_in_lines_, host_.longest_in_one_chunk());
     make_room(2);
   }
-  /// The call that they belong to.
+  /// Sets the call of the next steps.
   void enter(call const& its, erased_policy const& what, std::uint32_t number) {
-    its_.number = number;   // member by member: see select/door.hpp
-    its_.what = its.what;
-    its_.root = its.root;
-    its_.n = its.vector.whole.size();
-    its_.element_size = its.of->size;
-    its_.algorithm = what.short_name;
-    std::uint64_t const hash = its_.hash();
+    call_.number = number;   // member by member: see select/door.hpp
+    call_.what = its.what;
+    call_.root = its.root;
+    call_.n = its.vector.whole.size();
+    call_.element_size = its.of->size;
+    call_.algorithm = what.short_name;
+    std::uint64_t const hash = call_.hash();
     before_ = host_.follow(number, hash);
     tag_ = {number, hash, before_.hash};
     host_.my_record().enter_type(number, its.of->name);
-    host_.my_record().enter(its_, before_.hash);
+    host_.my_record().enter(call_, before_.hash);
   }
   /// Called between two polls of another wait. Throws if this call can no longer complete: mismatch_error,
   /// failed_elsewhere, rank_lost.
   void wait(unsigned& polls) {
     if (polls == 0 && data_->complete_some()) return;
-    if (host_.wait(polls)) [[unlikely]] look_around(nullptr);
+    if (host_.wait(polls)) [[unlikely]] check_ranks(nullptr);
   }
 
   /// A message out and one in; either may be empty. Waits.
@@ -110,18 +110,18 @@ class shared_steps final : private listener {
   /// A list of operands. Waits.
   void perform(std::span<operand const> list, list_kind kind);
 
-  /// Reserves memory, so that no such step allocates. Peers of other hosts may be among them.
+  /// Reserves memory, so that performing these operands allocates nothing. Ignores peers on other hosts.
   void make_room(std::span<operand const> list, list_kind kind);
-  /// The same without waiting: begin, then advance() until it is done.
+  /// As perform(), but without waiting: call advance() until the step is done.
   void begin(std::span<operand const> list, list_kind kind);
 
-  /// For single messages of a step: add them, begin_added(), then advance().
+  /// A step of single messages: add each, then begin_added(), then advance() until the step is done.
   void add_out(int to, audience* all, std::byte const* from, std::size_t bytes);
-  /// `into`: receives there instead of into the vector.
+  /// `into`: where to receive, if not into the vector.
   void add_in(fragment const& what, audience* all, std::byte* into = nullptr);
   void begin_added();
 
-  /// For a step that will not complete.
+  /// Ends a step that will not complete.
   void abandon();
 
   enum class state : std::uint8_t { done, moved, stuck };
@@ -129,7 +129,7 @@ class shared_steps final : private listener {
   state advance();
 
  private:
-  // Whether a short message waits for room, and so needs memory, may differ from call to call: a list's memory is
+  // A short message needs memory only if it has to wait for room, which differs from call to call: so memory is always
   // allocated before.
   void make_room(std::size_t operands) {
     if (traffic_.in.capacity() < 2 * operands) [[unlikely]] make_more_room(operands);
@@ -146,7 +146,7 @@ class shared_steps final : private listener {
   void run();
 
   bool in_lines(std::size_t bytes) const { return bytes <= longest_in_lines_; }
-  way transport_of_choice(std::size_t bytes, std::size_t ring, audience const* all) const;
+  way way_of(std::size_t bytes, std::size_t ring, audience const* all) const;
   std::uint64_t sent_tag(std::size_t bytes, std::uint64_t flags = message_tag::none) const {
     return tag_.of(bytes, data_->has_failed() ? flags | message_tag::failed : flags);
   }
@@ -158,13 +158,13 @@ class shared_steps final : private listener {
   void wait_for(awaited const& m, inlet& from, unsigned& polls, way by = way::lines) {
     if (polls == 0 && data_->complete_some()) return;
     if (host_.wait(polls)) [[unlikely]] {
-      lone const alone{m, from, by};
-      look_around(&alone);
+      single const alone{m, from, by};
+      check_ranks(&alone);
     }
   }
-  struct lone { awaited message; inlet& from; way by = way::lines; };
-  void look_around(lone const* alone);
-  bool is_hopeless(lone const* alone);
+  struct single { awaited message; inlet& from; way by = way::lines; };   // a message that is awaited outside a list
+  void check_ranks(single const* alone);
+  bool is_hopeless(single const* alone);
   bool has_come(incoming& i);
   std::string this_call() const;
   void hear_of_failure(int peer);
@@ -185,7 +185,7 @@ class shared_steps final : private listener {
   bool is_read_in_place(outgoing const& o) const;
   void form_groups();
   void guard(incoming& i);
-  bool blocked(incoming const& i, std::size_t n) const;
+  bool waits_for_send(incoming const& i, std::size_t n) const;
   void give_slots();
   bool advance(outgoing& o);
   bool advance(incoming* first);
@@ -199,23 +199,23 @@ class shared_steps final : private listener {
   void combine(incoming* first, std::size_t at, std::size_t now);
 
   shared_host& host_;
-  call_identity its_;
+  call_identity call_;
   message_tag tag_;
   shared_host::latest_call before_;
-  unsigned stuck_ = 0;
-  int hopeless_ = nobody;
-  bool suspicious_ = false;   // at the latest check, and nothing has moved since
-  bool looks_out_ = false;    // for ranks that are gone
-  std::int64_t looked_ = 0;   // out for them
+  unsigned stuck_ = 0;   // calls of advance() that moved nothing
+  int hopeless_peer_ = nobody;
+  bool was_hopeless_ = false;   // at the latest check, and nothing has moved since
+  bool checks_gone_ = false;    // the next check includes whether ranks are gone, which takes system calls
+  std::int64_t checked_gone_at_ = 0;   // ns
   shared_traffic& traffic_;
   working_vector* data_ = nullptr;
-  std::size_t size_ = 1, longest_in_lines_ = 0, longest_at_once_ = 0;   // at once: in lines, or in one chunk
-  std::size_t chunk_ = 0, part_ = 0;   // bytes, whole elements: for the messages that have been added
+  std::size_t size_ = 1, longest_in_lines_ = 0, longest_at_once_ = 0;   // bytes; at once: in lines, or in one chunk
+  std::size_t chunk_ = 0, part_ = 0;   // bytes of whole elements, for the messages that have been added
   int rank_;
-  std::span<operand const> short_;   // a step in progress whose messages are all short, and have been sent
+  std::span<operand const> short_;   // the step in progress, if is_short_
   std::span<operand const> listed_;  // the step in progress, if its folds wait until all of them have come
-  audience* short_to_ = nullptr;
-  bool is_short_ = false;
+  audience* short_to_ = nullptr;     // of short_
+  bool is_short_ = false;            // all messages of the step are short, and those to be sent have been sent
 };
 
 }  // namespace colligo

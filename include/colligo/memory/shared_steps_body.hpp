@@ -15,23 +15,24 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// About so many bytes are read at once from another rank's memory: what a second-level cache keeps.
+// About this many bytes are read at once from another rank's memory: what a second-level cache keeps.
 inline constexpr std::size_t longest_read = 256 * 1024;
 
-inline std::size_t no_message() { return static_cast<std::size_t>(-1); }
+inline constexpr auto no_message = static_cast<std::size_t>(-1);   // an index
 
+// The index of the latest message in a channel; no_message if there is none.
 template <class Messages, class Same>
 std::size_t latest_message(Messages const& all, Same same) {
   std::size_t k = all.size();
   while (k > 0 && !same(all[k - 1])) --k;
-  return k - 1;   // no_message() for 0
+  return k - 1;
 }
 template <class Messages>
-bool has_turn(Messages const& all, std::size_t after) {
-  return after == no_message() || all[after].is_complete();
+bool has_turn(Messages const& all, std::size_t previous) {
+  return previous == no_message || all[previous].is_complete();
 }
 
-// A short message alone. Copies of a constant size are worth a switch.
+// Puts a message in lines. Copies of a constant size are worth a switch.
 inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std::uint64_t tag) {
   switch (bytes) {
     case 4: return to.put_line<4>(from, tag);
@@ -45,7 +46,7 @@ inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std:
   }
 }
 
-// False if there is no room.
+// Puts a whole message, in lines or in one chunk. False if there is no room.
 COLLIGO_BODY bool shared_steps::put_at_once(outlet& to, std::byte const* from, std::size_t bytes, bool one_way) {
   if (!in_lines(bytes)) return put_chunk(to, from, bytes, bytes, one_way, sent_tag(bytes));
   if (!to.has_room_for(lines_for(bytes))) return false;
@@ -66,7 +67,7 @@ COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, fragment 
   run();
 }
 
-// A message out and one in, of one fragment each.
+// One message out and one in, of one fragment each.
 inline bool is_exchange(std::span<operand const> list) {
   if (list.size() != 2 || !list[0].sends() || list[0].which == own::both || list[1].sends()) return false;
   return !is_any(list, [](operand const& o) { return o.vanishes() || !o.elements.tail.empty(); });
@@ -97,7 +98,7 @@ COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, list_kind
   data_->memory().received.of_size(folds * lines * cache_line);
   traffic_.out.reserve(2 * operands);
   traffic_.in.reserve(2 * operands);
-} catch (std::bad_alloc const&) {   // ranks of other hosts wait for this one's messages, so it goes on without
+} catch (std::bad_alloc const&) {   // ranks of other hosts wait for this one's messages, so it goes on as failed
   if (host_.whole()) throw;
   data_->fail(std::current_exception());
 }
@@ -110,10 +111,10 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
     if (!host_.has(p.peer)) continue;
     std::size_t const bytes = p.elements.size() * size_;
     if (p.sends()) {
-      if (outlet& to = channel_to(p.peer, all); !in_lines(bytes)) host_.make_ready(to);
+      if (outlet& to = channel_to(p.peer, all); !in_lines(bytes)) host_.allocate_ring(to);
       continue;
     }
-    way const by = transport_of_choice(bytes, channel_from(p.peer, all).capacity(), all);
+    way const by = way_of(bytes, channel_from(p.peer, all).capacity(), all);
     if (!p.folds()) continue;
     if (by == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
     if (by == way::announced) slots += read_size();
@@ -130,7 +131,7 @@ COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, list_kind k
   begin_added();
 }
 
-// True if all messages are short and those to be sent have been sent.
+// Sends, or adds, the messages of a list. True if all messages are short and those to be sent have been sent.
 COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, audience* all) {
   make_room(list.size());
   std::byte* free = nullptr;
@@ -168,7 +169,7 @@ COLLIGO_BODY void shared_steps::add_out(int peer, audience* all, std::byte const
   outlet& to = channel_to(peer, all);
   auto const same = [&](outgoing const& o) { return o.to == &to; };
   traffic_.out.push_back({&to, all ? nobody : peer, all, from, bytes, 0,
-                          transport_of_choice(bytes, to.capacity(), all), latest_message(traffic_.out, same)});
+                          way_of(bytes, to.capacity(), all), latest_message(traffic_.out, same)});
 }
 
 COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std::byte* into) {
@@ -176,11 +177,11 @@ COLLIGO_BODY void shared_steps::add_in(fragment const& what, audience* all, std:
   if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
   auto const same = [&](incoming const& i) { return i.from == &from; };
   std::size_t const bytes = what.elements.size() * size_;
-  traffic_.in.push_back({&from, what, bytes, into, transport_of_choice(bytes, from.capacity(), all),
+  traffic_.in.push_back({&from, what, bytes, into, way_of(bytes, from.capacity(), all),
                          latest_message(traffic_.in, same)});
 }
 
-// Where two ranks send to each other, the lower one decides how: both ways at once would wait for each other.
+// Where two ranks send to each other, the lower one decides the way of both messages: different ways could deadlock.
 COLLIGO_BODY bool shared_steps::decides(outgoing const& o) const {
   return o.peer > rank_ || !is_any(traffic_.in, [&](incoming const& i) { return i.what.peer == o.peer; });
 }
@@ -193,24 +194,24 @@ COLLIGO_BODY void shared_steps::begin_added() {
   part_ = std::max<std::size_t>(1, part_of_chunk / size_) * size_;
   form_groups();
   for (incoming& i : traffic_.in) guard(i);
-  // A rank that only sends and has a core should copy, because its readers do other work meanwhile.
+  // A rank that only sends and has a core of its own should copy to the ring: its readers do other work meanwhile.
   bool const only_sends = traffic_.in.empty();
   if (host_.spins())
     for (outgoing& o : traffic_.out)
-      if (o.by == way::announced) o.stays = o.stays && !only_sends && is_read_in_place(o);
+      if (o.by == way::announced) o.in_place = o.in_place && !only_sends && is_read_in_place(o);
   give_slots();
 }
 
 COLLIGO_BODY shared_steps::state shared_steps::advance() {
-  if (is_short_) {   // a message with a first line has all lines, or nearly
+  if (is_short_) {   // once the first line of a message has come, the others follow at once
     for (operand const& o : short_) {
       if (o.vanishes() || o.sends()) continue;
       inlet& from = channel_from(o.peer, short_to_);
       awaited const first = message(o.peer, o.elements.head.size() * size_);
       if (from.has_line(first)) continue;
       if (++stuck_ % 256 == 0) {
-        lone const alone{first, from};
-        look_around(&alone);
+        single const alone{first, from};
+        check_ranks(&alone);
       }
       return state::stuck;
     }
@@ -219,9 +220,9 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
     return state::done;
   }
   bool open = false, moved = false;
-  for (std::size_t k = 0; k < traffic_.out.size(); ++k)   // more may be added
+  for (std::size_t k = 0; k < traffic_.out.size(); ++k)   // send_again may add some
     if (outgoing& o = traffic_.out[k]; !o.is_complete())
-      open = true, moved |= has_turn(traffic_.out, o.after) && advance(o);
+      open = true, moved |= has_turn(traffic_.out, o.previous) && advance(o);
   for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
     if (!traffic_.in[k].is_complete()) open = true, moved |= advance(&traffic_.in[k]);
   if (!open) {
@@ -230,19 +231,19 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
       combine_received(std::exchange(listed_, {}), data_->memory().received.of_size(0), rank_, *data_);
   }
   if (!open || moved) {
-    suspicious_ = false;
+    was_hopeless_ = false;
     return open ? state::moved : state::done;
   }
-  if (++stuck_ % 256 == 0) look_around(nullptr);
+  if (++stuck_ % 256 == 0) check_ranks(nullptr);
   return state::stuck;
 }
 
 COLLIGO_BODY void shared_steps::run() {
   struct end_of_step {
-    shared_steps& its;
-    ~end_of_step() { its.abandon(); }
+    shared_steps& steps;
+    ~end_of_step() { steps.abandon(); }
   } const end{*this};
-  std::size_t decided = 0;   // bytes
+  std::size_t decided = 0;   // bytes of messages of which this rank decides the way
   if (host_.spins() && !host_.reads_as_asked() && !traffic_.in.empty())
     for (outgoing const& o : traffic_.out) decided += o.by == way::announced && decides(o) ? o.bytes : 0;
   bool const timed = decided != 0 && host_.begin_exchange(decided);
@@ -256,23 +257,23 @@ COLLIGO_BODY void shared_steps::run() {
     }
     std::uint64_t const before = timed ? cycles() : 0;
     if (polls != 0 || !data_->complete_some()) wait(polls);
-    else if (timed) began += cycles() - before;   // its own work is not part of the exchange
+    else if (timed) began += cycles() - before;   // work on the rank's own data is not part of the exchange
   }
   if (timed) host_.exchanged(decided, cycles() - began);
 }
 
-COLLIGO_BODY shared_steps::way shared_steps::transport_of_choice(std::size_t bytes, std::size_t ring,
+COLLIGO_BODY shared_steps::way shared_steps::way_of(std::size_t bytes, std::size_t ring,
                                                                  audience const* all) const {
   if (in_lines(bytes)) return way::lines;
-  collective const its = data_->what();
-  return host_.announces(bytes, ring, combines(its), !all && !has_root(its)) ? way::announced : way::ring;
+  collective const what = data_->what();
+  return host_.announces(bytes, ring, combines(what), !all && !has_root(what)) ? way::announced : way::ring;
 }
 
 COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
   std::size_t const bytes = p.elements.size() * size_;
   unsigned polls = 0;
   awaited const m = message(p.peer, bytes);
-  suspicious_ = false;
+  was_hopeless_ = false;
   auto const wait = [&] { wait_for(m, from, polls); };
   if (!p.folds()) return from.take_lines(data_->write(p.elements), bytes, m, wait, false);
   struct alignas(cache_line) { std::byte bytes[longest_in_lines]; } local;
@@ -285,7 +286,7 @@ COLLIGO_BODY void shared_steps::take_at_once(inlet& from, fragment const& p) {
   if (in_lines(bytes)) return take_short(from, p);
   unsigned polls = 0;
   awaited const m = message(p.peer, bytes);
-  suspicious_ = false;
+  was_hopeless_ = false;
   std::byte const* chunk;
   while (!(chunk = from.chunk(bytes, m))) wait_for(m, from, polls, way::ring);
   std::uint64_t const began = from.is_timed() ? cycles() : 0;
@@ -295,7 +296,7 @@ COLLIGO_BODY void shared_steps::take_at_once(inlet& from, fragment const& p) {
   from.release(bytes);
 }
 
-// All messages of the step are short, and those to be sent have been sent, so it receives one after the other.
+// For a step whose messages are all short, and those to be sent have been sent: receives one after the other.
 COLLIGO_BODY void shared_steps::take_all_short(std::span<operand const> list, audience* all) {
   for (std::size_t i = 0, count; i < list.size(); i += count) {
     operand const& o = list[i];
@@ -315,12 +316,12 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, audie
   std::size_t const slot = lines_for(bytes) * cache_line;   // aligned, and with room for the whole last line
   std::byte* const slots = data_->memory().received.of_size(group.size() * slot);
   unsigned polls = 0;
-  auto const ask = [&](std::size_t k) { channel_from(group[k].peer, all).look_ahead(true); };
-  for (look_ahead next(group.size(), rank_, ask); !next.is_over(); next.advance(ask)) {
+  auto const prefetch = [&](std::size_t k) { channel_from(group[k].peer, all).look_ahead(true); };
+  for (look_ahead next(group.size(), rank_, prefetch); !next.is_over(); next.advance(prefetch)) {
     std::size_t const k = next.member();
     inlet& from = channel_from(group[k].peer, all);
     awaited const m = message(group[k].peer, bytes);
-    suspicious_ = false;
+    was_hopeless_ = false;
     from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); }, true);
   }
   data_->combine_in_order(elements, rank_, group.size(), [&](std::size_t k) {

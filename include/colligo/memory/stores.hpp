@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Choices that a rank measures, because processors differ and hosts of virtual machines move cores around.
+/// Choices that a rank makes by measuring, because processors differ and hypervisors move virtual cores:
 ///
-/// How the writer of a chunk stores it: another core has read the line last. A store through the cache first takes that
-/// line back, which is fast between cores that share a cache. Between dies and sockets a store past the cache
-/// (streaming) is two to six times as fast, although the reader then finds the line in memory.
-///
-/// How a reader stores a result of 4 MiB or more: a store through its cache first reads the line, and evicts another
-/// one. Past the cache it takes half the time on one processor, and 1.6 times on another.
-///
-/// How long messages are exchanged: through the ring both cores copy twice; where each reads the other's memory
-/// (process_vm_readv) they copy once, but the system has to find the pages.
+/// - How the writer of a chunk stores it. Another core was the last to read the cache line. A store through the cache
+///   first takes the line back, which is fast between cores that share a cache. Between dies and sockets a store past
+///   the cache (streaming) is two to six times as fast, although the reader then loads the line from memory.
+/// - How a reader stores a result of 4 MiB or more. A store through the cache first reads the line, and evicts another
+///   one. A streaming store takes half the time on one processor, and 1.6 times on another.
+/// - How long messages are exchanged. Through the ring each message is copied twice; with process_vm_readv once, but
+///   the system has to find the pages.
 #pragma once
 
 #include <algorithm>
@@ -35,53 +33,52 @@ inline std::uint64_t cycles() {
 #endif
 }
 
-/// Takes a line from the core that has read it last, before a store has to wait for that.
+/// Takes a line from the core that was the last to read it, so that a later store need not wait.
 inline void prefetch_for_store(void const* line) {
-#if defined(__x86_64__)   // where compilers may not assume the instruction, their builtin only reads the line
+#if defined(__x86_64__)   // without -mprfchw the builtin prefetches for reading
   asm volatile("prefetchw %0" : : "m"(*static_cast<char const*>(line)));
 #else
   __builtin_prefetch(line, 1);
 #endif
 }
 
-/// Copies past the cache where the processor can. A release store afterwards publishes what was copied.
+/// Copies past the cache where the processor can. A later release store publishes the copied bytes.
 void copy_streaming(std::byte* to, std::byte const* from, std::size_t bytes);
 
-/// Bytes; second-level caches keep little of a result of that length, so how it is stored is measured.
+/// Bytes: for longer results the rank measures how to store them, because second-level caches keep little of them.
 inline constexpr std::size_t least_streamed_result = 4 << 20;
 /// Bytes; shorter chunks are always stored through the cache and not measured.
 inline constexpr std::size_t least_streamed = 1024;
 /// Bytes; shorter messages are exchanged through rings and not measured.
 inline constexpr std::size_t least_exchanged_in_place = 256 * 1024;
 
-/// Cycles for 1 KiB, the least of the latest chunks: interruptions do not count, and a slowdown shows after a few
-/// chunks. 0: not known.
+/// The cost of an action, in cycles for 1 KiB, updated by one more measurement. It is about the least of the latest
+/// ones: an interruption hardly changes it, a lasting slowdown does after a few measurements. `known` 0: none before.
 constexpr std::uint32_t renewed(std::uint32_t known, std::size_t bytes, std::uint64_t cycles) {
   std::uint64_t const now = std::clamp<std::uint64_t>(cycles * 1024 / bytes, 1, 1 << 30);
   return static_cast<std::uint32_t>(known == 0 ? now : std::min<std::uint64_t>(now, known + known / 2 + 1));
 }
 
-/// One of two ways. Stores: second is past the cache. Exchanges: second is to read the sender's memory.
+/// One of two ways. `second`: stores past the cache, not through it; exchanges in the sender's memory, not the ring.
 struct way_to_take {
-  bool second, timed;   ///< timed: who takes it, writer or reader, reports the time
+  bool second, timed;   ///< timed: writer and reader measure and report the time
 };
 
-/// How often to measure, in uses: at first so many trials in turn; then every `sampled`-th one is timed, and after
-/// `period`, which doubles, the other way is tried again `retried` times. It is taken if it is quicker by one
-/// `margin`-th.
+/// How often a choice is measured, in uses. The first `young` uses try both ways in turn. Then every `sampled`-th use
+/// is timed, and after `period` uses, which doubles, the other way is tried `retried` times. The choice changes if the
+/// other way is quicker by more than 1 / `margin`.
 struct measuring_pace {
   std::uint32_t young, sampled, period, retried, margin;
 };
 inline constexpr measuring_pace pace_of_chunks{24, 8, 128, 4, 8};
 inline constexpr measuring_pace pace_of_exchanges{2, 1, 8, 2, 20};   // they are few, and long
 
-/// Chooses one of two ways by their times: the sum of the writer's and the slowest reader's, or, if the writer has
-/// nothing to read, the longer of the two, because they work at the same time. It first tries both in turn, then the
-/// other one now and then, ever less often while that changes nothing.
+/// Chooses the quicker one of two ways. The time of a way is the writer's plus the slowest reader's; or the longer of
+/// the two if the writer has nothing to read, because both then work at the same time.
 template <measuring_pace Pace>
 class quicker_way {
  public:
-  /// reader(second): the cost for the slowest reader, see renewed().
+  /// `one_way`: the writer has nothing to read. reader(second): a way's cost for the slowest reader, see renewed().
   template <class Reader>
   way_to_take next(bool one_way, Reader const& reader) {
     if (++uses_ <= Pace.young) return {uses_ % 2 == 1, true};
@@ -91,18 +88,18 @@ class quicker_way {
     }
     if (uses_ % Pace.sampled != 0) return {second_, false};
     auto const cost = [&](bool second) {
-      std::uint64_t const own = own_[second], its = reader(second);
-      return one_way ? std::max(own, its) : own + its;
+      std::uint64_t const own = own_[second], slowest = reader(second);
+      return one_way ? std::max(own, slowest) : own + slowest;
     };
     bool const other_is_quicker = cost(!second_) * Pace.margin < cost(second_) * (Pace.margin - 1);
-    if (other_is_quicker && doubts_) {   // twice in a row: one of them may be an interruption
+    if (other_is_quicker && was_quicker_) {   // twice in a row: one measurement may contain an interruption
       second_ = !second_;
       uses_ = Pace.young, period_ = Pace.period;
     }
-    doubts_ = other_is_quicker && !doubts_;
+    was_quicker_ = other_is_quicker && !was_quicker_;
     return {second_, true};
   }
-  /// Without readers that report.
+  /// The same where no reader reports a cost.
   way_to_take next() {
     return next(true, [](bool) { return std::uint32_t{0}; });
   }
@@ -115,7 +112,7 @@ class quicker_way {
 
   std::uint32_t uses_ = 0, period_ = Pace.period;
   std::uint32_t own_[2]{};
-  bool second_ = false, doubts_ = false;
+  bool second_ = false, was_quicker_ = false;   // was_quicker_: the other way, by the latest comparison
 };
 using store_choice = quicker_way<pace_of_chunks>;
 

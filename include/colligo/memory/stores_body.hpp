@@ -15,7 +15,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 COLLIGO_BODY void copy_streaming(std::byte* to, std::byte const* from, std::size_t bytes) {
 #if defined(__SSE2__) || defined(__aarch64__)
-  constexpr std::size_t line = 64;   // what goes to memory at once
+  constexpr std::size_t line = 64;   // bytes that go to memory together
   std::size_t const before = std::min(bytes, (line - reinterpret_cast<std::uintptr_t>(to) % line) % line);
   std::memcpy(to, from, before);
   to += before, from += before, bytes -= before;

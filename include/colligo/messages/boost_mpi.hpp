@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The main transport, boost::mpi::communicator. Steps run on its MPI_Comm as in mpi.hpp; elements that are not bytes
-/// travel serialised; functors that are commutative for Boost.MPI are so here.
+/// travel serialised. Functors that commute by boost::mpi::is_commutative do here too.
 #pragma once
 
 #include <boost/mpi/communicator.hpp>

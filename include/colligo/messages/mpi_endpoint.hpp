@@ -11,7 +11,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The number of freed ports: MPI may reuse a handle once its communicator has been freed.
+/// The number of ports freed so far: it invalidates `latest`, because MPI may reuse a freed communicator's handle.
 inline std::atomic<unsigned> mpi_ports_freed = 0;
 endpoint& look_up_mpi_port(MPI_Comm user);
 

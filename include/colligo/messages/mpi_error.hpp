@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Every MPI call is checked here, and whether MPI can be called.
+/// Errors of MPI calls as exceptions.
 #pragma once
 
 #include <mpi.h>

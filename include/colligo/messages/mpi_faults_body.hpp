@@ -6,7 +6,6 @@
 #include <sched.h>
 
 #include <exception>
-#include <new>
 #include <string>
 
 #include "../core/error.hpp"
@@ -18,36 +17,34 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (std::size_t at = 0; at < bytes; at += longest_segment)
     port_.wire().send_empty(to, number_, mpi_wire::remark::goes_on);
 }
-// Receives with enough room: Open MPI 4.1 writes data read from another process's memory past the end.
+// Probes for the length: Open MPI 4.1 writes data read from another process's memory past the end of a short buffer.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::drop(std::size_t bytes, int from) {
   for (std::size_t at = 0; at < bytes; at += longest_segment) {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    int there = 0, first = 0;
+    int there = 0;
     for (;;) {
       check_mpi(MPI_Improbe(from, tag_, port_.wire().comm(), &there, &message, &status), "MPI_Improbe");
       if (there) break;
-      port_.linger();
+      port_.wait_between_polls();
     }
-    check_mpi(MPI_Get_count(&status, MPI_BYTE, &first), "MPI_Get_count");
-    make_taken(static_cast<std::size_t>(first));
-    check_mpi(MPI_Mrecv(memory_.taken.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-    if (are_encoded()) take_rest(from, static_cast<std::size_t>(first));
-    else if (first == 0 && !note(from, 0, 1)) throw_left(from);
+    std::size_t const first = take_probed(message, status);
+    if (are_encoded()) take_rest(from, first);
+    else if (first == 0 && !handle_wrong_length(from, 0, 1)) throw_abandoned(from);
   }
 }
 
-// The peer has abandoned this call, or refused it: it sends nothing more.
-[[gnu::cold]] COLLIGO_BODY void mpi_messages::throw_left(int peer) {
-  left_ = nobody;
+// The peer has abandoned or refused this call, and sends nothing more.
+[[gnu::cold]] COLLIGO_BODY void mpi_messages::throw_abandoned(int peer) {
+  abandoned_by_ = nobody;
   port_.wire().hears_aborts();
   data_->rethrow();
   throw failed_elsewhere(concat({"colligo: rank ", port_.rank(), " in call number ", number_,
                                    " on this communicator: rank ", peer, " has abandoned the call"}));
 }
 
-// A message of the wrong length. False if its sender has abandoned the call.
-[[gnu::cold]] COLLIGO_BODY bool mpi_messages::note(int from, std::size_t bytes, std::size_t wanted) {
+// Makes this rank's call fail because of a message of the wrong length. False if its sender has abandoned the call.
+[[gnu::cold]] COLLIGO_BODY bool mpi_messages::handle_wrong_length(int from, std::size_t bytes, std::size_t wanted) {
   if (bytes == 0 && port_.wire().receive_remark(from, number_) == mpi_wire::remark::abort_message) return false;
   if (data_->has_failed()) return true;
   try {
@@ -61,15 +58,15 @@ namespace colligo::inline COLLIGO_MODE::detail {
                                         : concat({wanted / of.size, " ", of.name(), " (", wanted, " bytes)"});
     throw mismatch_error(concat({said, "ranks make different calls: ", what, " are expected of rank ", from,
                                    ", it sends ", bytes > wanted ? concat_piece("more") : concat_piece(bytes)}));
-  } catch (...) {   // one of the two, or no memory for the text
+  } catch (...) {   // one of these two errors, or no memory for its text
     data_->fail(std::current_exception());
   }
   return true;
 }
 
-// That rank sends no more in this call: cancels this step's receives from it.
-[[gnu::cold]] COLLIGO_BODY void mpi_messages::expect_nothing_of(int peer) {
-  left_ = peer;
+// For a rank that sends no more in this call: cancels this step's receives from it.
+[[gnu::cold]] COLLIGO_BODY void mpi_messages::cancel_receives_from(int peer) {
+  abandoned_by_ = peer;
   for (std::size_t i = 0; i < memory_.messages.size(); ++i) {
     if (memory_.messages[i].from != peer || memory_.requests[i] == MPI_REQUEST_NULL) continue;
     check_mpi(MPI_Cancel(&memory_.requests[i]), "MPI_Cancel");
@@ -79,40 +76,28 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::leave() noexcept {
   bool const is_out_of_patience = port_.on_wait && port_.on_wait->is_abandoned(number_);
-  for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // they may never come
-    if (int const from = memory_.messages[i].from; from != nobody) expect_nothing_of(from);
+  for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // messages may never come
+    if (int const from = memory_.messages[i].from; from != nobody) cancel_receives_from(from);
   for (std::size_t i = 0; i < memory_.messages.size();) {
-    MPI_Request& its = memory_.requests[i];
+    MPI_Request& request = memory_.requests[i];
     MPI_Status status;
     int done = 1, bytes = 1;
-    bool const is_left = its != MPI_REQUEST_NULL;
-    int const code = MPI_Test(&its, &done, &status);
+    bool const is_open = request != MPI_REQUEST_NULL;
+    int const code = MPI_Test(&request, &done, &status);
     if (code == MPI_SUCCESS && !done) {
       left_calls::drop_messages();
       sched_yield();
       continue;
     }
-    // Also drops the message that says why it is empty.
-    if (is_left && code == MPI_SUCCESS && memory_.messages[i].from != nobody) {
+    // An empty message: its sender has failed or abandoned the call. left_calls drops the message that says which.
+    if (is_open && code == MPI_SUCCESS && memory_.messages[i].from != nobody) {
       MPI_Get_count(&status, MPI_BYTE, &bytes);
-      if (bytes == 0) expect_nothing_of(memory_.messages[i].from);
+      if (bytes == 0) cancel_receives_from(memory_.messages[i].from);
     }
     ++i;
   }
   memory_.requests.clear(), memory_.messages.clear();
-  finished_ = 0, left_ = nobody;
-}
-
-// A message of known length has to be received. A rank that has no room for it has failed, so it may use any of its
-// memory.
-[[gnu::cold]] COLLIGO_BODY void mpi_messages::make_taken(std::size_t bytes) {
-  try {
-    memory_.taken.resize(bytes);
-  } catch (std::bad_alloc const&) {
-    data_->fail(std::current_exception());
-    memory_.taken = {};
-    memory_.taken.resize(bytes);
-  }
+  finished_ = 0, abandoned_by_ = nobody;
 }
 
 }  // namespace colligo

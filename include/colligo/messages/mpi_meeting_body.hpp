@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of mpi_port.hpp for the first use of a communicator: the ranks' exchange, and how they wait for late
+/// The bodies of mpi_port.hpp for the first use of a communicator: what ranks exchange then, and how they wait for late
 /// ranks.
 #pragma once
 
 #include <mpi.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -39,11 +38,11 @@ namespace mpi {
   return std::string(name.data(), static_cast<std::size_t>(length));
 }
 
-// A rank's patience with ranks that do not come to a communicator's first use. Their settings are not known yet, so
-// this rank's own environment holds. It only warns, because it can not leave a collective of MPI's.
-class first_meeting {
+// COLLIGO_PATIENCE for ranks that do not come to a communicator's first use. Settings have not been exchanged yet, so
+// the rank's own environment holds. The rank only warns, because it can not leave a collective of MPI's.
+class first_use_patience {
  public:
-  [[gnu::cold]] explicit first_meeting(MPI_Comm comm) : comm_(comm) {}
+  [[gnu::cold]] explicit first_use_patience(MPI_Comm comm) : comm_(comm) {}
   [[gnu::cold]] COLLIGO_BODY void waits() {
     if (++looks_ < before_asking) return;
     std::int64_t const now = now_in_ns();
@@ -75,10 +74,10 @@ class first_meeting {
   throw failed_elsewhere("colligo: a rank has no memory for what is kept with a communicator");
 }
 
-// Not by a blocking call of MPI's: a late rank may be waiting for a request that needs this rank.
+// Not a blocking call of MPI's: a late rank may be waiting for a request of this library that needs this rank.
 [[gnu::cold]] COLLIGO_BODY void complete(MPI_Comm comm, MPI_Request request, char const* by) {
   requests_of_rank& all = mpi_port::all_requests();
-  first_meeting meeting(comm);
+  first_use_patience meeting(comm);
   for (int done = 0;; sched_yield()) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), by);
     if (done) return;
@@ -88,7 +87,7 @@ class first_meeting {
   }
 }
 
-// Every rank's value on every rank, in two messages a rank: MPI_Iallgather may send one from each rank to each.
+// An all_gather by way of `root`, in two messages per rank: MPI_Iallgather may send one from each rank to each.
 template <class Value>
 void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int root) {
   auto const bytes = static_cast<int>(sizeof mine);
@@ -99,7 +98,7 @@ void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int
   complete(comm, request, "MPI_Ibcast");
 }
 
-// The least value of all ranks, by way of this one.
+// The minimum over all ranks, by way of `root`.
 [[gnu::cold]] COLLIGO_BODY int least_of(MPI_Comm comm, int mine, int root) {
   int all = mine;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -110,7 +109,7 @@ void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int
   return all;
 }
 
-// Throws on all ranks if one of them is in trouble.
+// Throws on all ranks if one of them has an exception.
 [[gnu::cold]] COLLIGO_BODY void agree(MPI_Comm comm, std::exception_ptr const& trouble, int root = 0) {
   int const all = least_of(comm, trouble ? 0 : 1, root);
   if (trouble) std::rethrow_exception(trouble);
@@ -119,49 +118,46 @@ void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int
 
 }  // namespace mpi
 
-/// The exchange between ranks in the first use of a communicator, kept until it is complete.
+/// The first use of a communicator: makes the port, and exchanges what ranks have to know of each other.
 class mpi_meeting {
  public:
   /// Collective.
   static std::shared_ptr<port_base> make_port(MPI_Comm user);
 
  private:
-  /// A rank's own part, with all of its allocations. The rest is collective.
+  /// What a rank does alone: most of the allocations. The rest is collective.
   explicit mpi_meeting(MPI_Comm user);
   MPI_Comm comm() const { return port_->wire_.comm(); }
-  void learn();
-  void learn_what_is_asked(std::size_t settings, bool trace);
+  void take_rank_info();
+  void take_settings_and_trace(std::size_t settings, bool trace);
   void take_settings(std::size_t bytes);
-  void meet_many();
-  void tell_neighbours(std::uint64_t segment);
+  void exchange_in_tree();
+  void exchange_reports(std::uint64_t segment);
   void open_memory();
 
   mpi_port* port_;
-  std::shared_ptr<port_base> life_;         // of the port
+  std::shared_ptr<port_base> life_;         // owns the port
   std::shared_ptr<settings> environment_;   // this rank's
   std::vector<int> hosts_;
   std::array<std::vector<int>, domain_levels> domains_;
   row<mpi_rank_info> ranks_;
-  // Of the ranks of this host, where those of others are not asked: which they are, from the last on and round, and
-  // what they have said.
-  struct told {
+  // Of many ranks only those of one host exchange where their memory is.
+  struct neighbour_report {
     arena_address memory{};
     std::uint64_t segment = 0;
   };
-  row<int> neighbours_;
-  row<told> told_;
+  row<int> neighbours_;             // ranks of this host: the last one, then the others, ascending
+  row<neighbour_report> reports_;   // of neighbours_; both are empty for few ranks
 };
 
-// A child of fork() ends without it: what it would receive, and release in shared memory, is its parent's.
-struct end_in_its_process {
-  pid_t process = getpid();
-  void operator()(mpi_port* its) const {
-    if (getpid() == process) delete its;
-  }
-};
+// A child of fork() does not destroy the port: the messages that it would receive, and the shared memory that it would
+// free, are its parent's.
+inline void destroy_port(mpi_port* port) {
+  if (!mpi_port::all_requests().are_of_parent()) delete port;
+}
 
 [[gnu::cold]] COLLIGO_BODY mpi_meeting::mpi_meeting(MPI_Comm user)
-    : port_(new mpi_port(user)), life_(port_, end_in_its_process{}) {
+    : port_(new mpi_port(user)), life_(port_, destroy_port) {
   if (int of_all = 0; MPI_Comm_rank(MPI_COMM_WORLD, &of_all) == MPI_SUCCESS && of_all == 0) warn_of_unknown_variables();
   if (port_->rank_ == 0) environment_ = settings_of_environment();
   if (port_->size_ == 1) return;
@@ -171,13 +167,13 @@ struct end_in_its_process {
   for (std::vector<int>& level : domains_) level.reserve(ranks_.size());
 }
 
-// Exchanges rank info, and whether each rank has a port: a rank without memory for one takes part all the same, because
-// the others wait for it.
+// Exchanges rank info, and whether each rank has a port. A rank without memory for a port takes part too, because the
+// others wait for it.
 [[gnu::cold]] COLLIGO_BODY std::shared_ptr<port_base> mpi_meeting::make_port(MPI_Comm user) {
-  owner<mpi_meeting> its;
+  owner<mpi_meeting> meeting;
   std::exception_ptr trouble;
   try {
-    its = owner<mpi_meeting>(new mpi_meeting(user));
+    meeting = owner<mpi_meeting>(new mpi_meeting(user));
   } catch (std::bad_alloc const&) {
     trouble = std::current_exception();
   }
@@ -188,69 +184,69 @@ struct end_in_its_process {
   auto const ranks = static_cast<std::size_t>(size);
   if (size == 1 && trouble) std::rethrow_exception(trouble);
   if (size > 1) {
-    bool const is_few = ranks <= mpi_roster::most_told_singly;
+    bool const is_few = ranks <= mpi_roster::most_gathered;
     if (is_few) {
       mpi_rank_info mine{};
-      if (its) mine = its->ranks_[static_cast<std::size_t>(rank)];
-      mine.has_no_port = !its;
+      if (meeting) mine = meeting->ranks_[static_cast<std::size_t>(rank)];
+      mine.has_no_port = !meeting;
       std::span<mpi_rank_info> const all = std::span(few).first(ranks);
       mpi::exchange_values(user, mine, all, 0);
       if (trouble) std::rethrow_exception(trouble);
       if (is_any(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) mpi::throw_no_memory();
-      std::memcpy(its->ranks_.data(), all.data(), all.size_bytes());
+      std::memcpy(meeting->ranks_.data(), all.data(), all.size_bytes());
     } else {
       mpi::agree(user, trouble, root(mpi_roster::tree_of::ports, size));
     }
-    its->port_->wire_.own(make_communicator_like(user));
-    if (!is_few) its->meet_many();
+    meeting->port_->wire_.own(make_communicator_like(user));
+    if (!is_few) meeting->exchange_in_tree();
   }
-  its->learn();
-  if (!its->ranks_.empty()) its->open_memory();
-  mpi_port& port = *its->port_;
+  meeting->take_rank_info();
+  if (!meeting->ranks_.empty()) meeting->open_memory();
+  mpi_port& port = *meeting->port_;
   if (size > 1 && port.watches_waits()) port.lose_patience(port.host_, mpi::name_of(user));
-  return its->life_;
+  return meeting->life_;
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_meeting::meet_many() {
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::exchange_in_tree() {
   auto const me = static_cast<std::size_t>(port_->rank_);
   std::exception_ptr trouble = mpi_roster::exchange(comm(), port_->rank_, ranks_);
   try {
     for (std::size_t r = 0; r < ranks_.size(); ++r)
       if (ranks_[r].host == ranks_[me].host) neighbours_.push_back(static_cast<int>(r));
     std::rotate(neighbours_.begin(), neighbours_.end() - 1, neighbours_.end());
-    told_.resize(neighbours_.size());
+    reports_.resize(neighbours_.size());
   } catch (std::bad_alloc const&) {
     trouble = std::current_exception();
   }
   mpi::agree(comm(), trouble, root(mpi_roster::tree_of::neighbours, port_->size_));
 }
 
-// What no other host needs to know.
-[[gnu::cold]] COLLIGO_BODY void mpi_meeting::tell_neighbours(std::uint64_t segment) {
-  constexpr auto bytes = static_cast<int>(sizeof(told));
-  auto const n = static_cast<int>(told_.size());
+// Exchanges where the ranks of this host have their memory, in a tree of these ranks.
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::exchange_reports(std::uint64_t segment) {
+  constexpr auto bytes = static_cast<int>(sizeof(neighbour_report));
+  auto const n = static_cast<int>(reports_.size());
   auto const me = static_cast<int>(place_of(neighbours_, [this](int r) { return r == port_->rank_; }));
   auto const rank = [this](int place) { return neighbours_[static_cast<std::size_t>(place)]; };
   auto const send = [&](int to, int first, int count) {
     if (to != nobody)
-      check_mpi(MPI_Send(told_.data() + first, count * bytes, MPI_BYTE, rank(to), 0, comm()), "MPI_Send");
+      check_mpi(MPI_Send(reports_.data() + first, count * bytes, MPI_BYTE, rank(to), 0, comm()), "MPI_Send");
   };
   auto const receive = [&](int from, int first, int count) {
-    check_mpi(MPI_Recv(told_.data() + first, count * bytes, MPI_BYTE, rank(from), 0, comm(), MPI_STATUS_IGNORE),
+    check_mpi(MPI_Recv(reports_.data() + first, count * bytes, MPI_BYTE, rank(from), 0, comm(), MPI_STATUS_IGNORE),
               "MPI_Recv");
   };
-  told_.data()[me] = {ranks_[static_cast<std::size_t>(port_->rank_)].memory, segment};
+  reports_.data()[me] = {ranks_[static_cast<std::size_t>(port_->rank_)].memory, segment};
   mpi_roster::up_and_down(
       me, n, [&](int from, int count) { receive(from, from, count); },
       [&](int to, int count) { send(to, me, count); }, [&](int from) { receive(from, 0, n); },
       [&](int to) { send(to, 0, n); });
-  for (std::size_t i = 0; i < told_.size(); ++i) {
-    mpi_rank_info& its = ranks_[static_cast<std::size_t>(neighbours_[i])];
-    its.memory = told_[i].memory, its.segment = told_[i].segment;
+  for (std::size_t i = 0; i < reports_.size(); ++i) {
+    mpi_rank_info& info = ranks_[static_cast<std::size_t>(neighbours_[i])];
+    info.memory = reports_[i].memory, info.segment = reports_[i].segment;
   }
 }
 
-// Groups by their lowest ranks follow a rule if ranks do. Without memory they stay, the same groups.
+// Numbered by their lowest ranks, groups of regularly placed ranks are few runs. Without memory the numbers stay.
 [[gnu::cold]] inline void in_few_runs(std::vector<int>& groups) {
   try {
     groups = by_lowest(groups);
@@ -258,17 +254,17 @@ struct end_in_its_process {
   }
 }
 
-// Allocates only for settings, and for runs of many ranks; usually there are none.
-[[gnu::cold]] COLLIGO_BODY void mpi_meeting::learn() {
-  if (port_->size_ == 1) return learn_what_is_asked(0, environment_value("COLLIGO_TRACE") != nullptr);
+// From the rank info. Allocates only for settings, of which usually there are none, and for runs of many ranks.
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_rank_info() {
+  if (port_->size_ == 1) return take_settings_and_trace(0, environment_value("COLLIGO_TRACE") != nullptr);
   std::size_t const settings = ranks_[0].settings;
   std::uint32_t const asks = ranks_[0].asks;
-  if (told_.empty())
-    for (mpi_rank_info& its : ranks_)
-      its.lowest = static_cast<int>(place_of(ranks_, [&](mpi_rank_info const& r) { return r.host == its.host; }));
+  if (reports_.empty())
+    for (mpi_rank_info& info : ranks_)
+      info.lowest = static_cast<int>(place_of(ranks_, [&](mpi_rank_info const& r) { return r.host == info.host; }));
   if (is_any(ranks_, [](mpi_rank_info const& r) { return r.lowest != 0; }))
     for (mpi_rank_info const& r : ranks_) hosts_.push_back(r.lowest);
-  port_->missing_->hear_of(comm(), ranks_, hosts_);
+  port_->missing_->find_reason(comm(), ranks_, hosts_);
   for (std::size_t level = 0; level < domain_levels; ++level) {
     std::vector<int>& groups = domains_[level];
     fill_groups(groups, level, ranks_.size(), hosts_, [this](std::size_t r) -> auto& { return ranks_[r].domains; });
@@ -280,14 +276,14 @@ struct end_in_its_process {
   if (settings == 0 && asks == 0) return;
   std::exception_ptr trouble;
   try {
-    learn_what_is_asked(settings, (asks & mpi_rank_info::trace) != 0);
-  } catch (std::bad_alloc const&) {   // everything else is the same on all ranks
+    take_settings_and_trace(settings, (asks & mpi_rank_info::trace) != 0);
+  } catch (std::bad_alloc const&) {   // other exceptions are thrown on all ranks
     trouble = std::current_exception();
   }
   mpi::agree(comm(), trouble);
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_meeting::learn_what_is_asked(std::size_t settings, bool trace_too) {
+[[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_settings_and_trace(std::size_t settings, bool trace_too) {
   if (settings != 0) take_settings(settings);
   port_->take(std::exchange(environment_, nullptr));
   if (!trace_too) return;
@@ -295,7 +291,7 @@ struct end_in_its_process {
   else if (port_->rank_ == 0) warn_that_nothing_is_traced();
 }
 
-// An error goes to the error handler of the user's communicator, which may end the program.
+// An error in making it goes to the error handler of the user's communicator, which may end the program.
 [[gnu::cold]] COLLIGO_BODY MPI_Comm make_communicator_like(MPI_Comm user) {
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group ranks = MPI_GROUP_NULL;
@@ -307,8 +303,8 @@ struct end_in_its_process {
   return made;
 }
 
-// Launchers do not always pass the environment on, so ranks could disagree: rank 0's holds. Each string follows its
-// length.
+// Broadcasts rank 0's settings, because launchers do not always pass the environment on to all ranks. In the message
+// each string follows its length.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::take_settings(std::size_t bytes) {
   std::string texts;
   texts.reserve(bytes);
@@ -329,22 +325,22 @@ struct end_in_its_process {
   }
 }
 
-// Before any call needs it: a rank that refuses its call would not come.
+// In the first use, not in the first call that needs memory: a rank that refuses the call would not take part.
 [[gnu::cold]] COLLIGO_BODY void mpi_meeting::open_memory() {
   auto& memory = port_->shared_;
   bool has_all = false;
   auto const try_to = [](auto const& f) {
     try {
       f();
-    } catch (std::bad_alloc const&) {   // the others are told
+    } catch (std::bad_alloc const&) {   // segment or has_all reports it
     }
   };
   try_to([&] { memory = make_owner<mpi_shared>(comm(), port_->rank_, ranks_); });
   std::uint64_t const segment = memory ? memory->segment() : 0;
-  if (!told_.empty()) tell_neighbours(segment);
+  if (!reports_.empty()) exchange_reports(segment);
   try_to([&] { has_all = memory && memory->map(ranks_); });
-  int without = port_->size_;   // a rank
-  if (told_.empty()) {
+  int without = port_->size_;   // the lowest rank without all memory
+  if (reports_.empty()) {
     std::array<std::uint64_t, mpi_roster::few> few;
     mpi::exchange_values(comm(), has_all ? segment : 0, std::span(few).first(ranks_.size()), 1);
     for (std::size_t r = ranks_.size(); r-- > 0;) {
@@ -357,7 +353,7 @@ struct end_in_its_process {
   }
   if (without < port_->size_) {
     memory.reset();
-    port_->missing_->hear_of(without);
+    port_->missing_->set_rank_without(without);
   } else {
     memory->open(ranks_, port_->limits());
     port_->host_ = memory->host();

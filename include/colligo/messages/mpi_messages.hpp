@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The messages of one rank in a step, over an MPI_Comm: posts them, waits for or tests them, and interprets them. An
-/// empty message says that its sender has failed or has abandoned the call.
+/// The messages of one rank in a step, over an MPI_Comm: posts them, and waits for or tests them. An empty message says
+/// that its sender has failed or has abandoned the call.
 #pragma once
 
 #include <mpi.h>
@@ -20,18 +20,18 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Kept with the port or the request, so that a call allocates nothing.
 struct mpi_messages_memory {
   struct posted {
-    int from;               ///< nobody: it is sent, or the received data no longer matters
+    int from;               ///< nobody: a send, or a receive whose data no longer matters
     std::size_t bytes;
   };
   row<MPI_Request> requests;
-  row<posted> messages;             ///< of the requests
-  row<std::vector<char>*> encoded;  ///< what is in progress of elements that are not bytes; owned
-  std::vector<char> taken;
+  row<posted> messages;             ///< for each request
+  row<std::vector<char>*> encoded;  ///< messages in progress of elements that are not bytes; owned
+  std::vector<char> taken;          ///< the latest encoded or dropped message that has been received
 
   mpi_messages_memory() = default;
   mpi_messages_memory(mpi_messages_memory const&) = delete;
   ~mpi_messages_memory() {
-    for (auto const* its : encoded) delete its;
+    for (auto const* message : encoded) delete message;
   }
   void make_room(std::size_t n) {
     requests.reserve(n);
@@ -43,7 +43,7 @@ class mpi_messages {
  public:
   mpi_messages(mpi_port& port, mpi_messages_memory& memory) : port_(port), memory_(memory) {}
 
-  /// The vector and the call of the next messages.
+  /// Sets the vector and the call of the next messages.
   void work_on(working_vector& data, mpi_element const& wire) {
     data_ = &data;
     wire_ = &wire;
@@ -52,46 +52,45 @@ class mpi_messages {
     number_ = number;
     tag_ = port_.wire().tag_of(number);
   }
-  /// Elements are not bytes: only the sender knows the length of a message.
+  /// Elements do not travel as bytes, so only the sender knows the length of a message.
   bool are_encoded() const { return wire_->encode != nullptr; }
 
-  /// One MPI_Sendrecv. Messages of no bytes are left out.
+  /// Sends one message and receives one, at once. An empty one is left out.
   void exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes, int from) {
     std::size_t const got = port_.wire().exchange(out, out_bytes, to, in, in_bytes, from, tag_);
-    if (got != in_bytes && !note(from, got, in_bytes)) [[unlikely]] throw_left(from);
+    if (got != in_bytes && !handle_wrong_length(from, got, in_bytes)) [[unlikely]] throw_abandoned(from);
   }
 
   /// Reserves memory for a step's messages, so that posting allocates nothing.
   void make_room(std::span<operand const> operands);
-  /// Encodes the `number`th of the step's encoded messages, counted from 0. If that fails the rank has failed.
+  /// Encodes the step's message number `number`, counted from 0. If the encoding throws, the rank has failed.
   void encode(std::size_t number, std::byte const* source, std::size_t elements);
   void send_encoded(std::size_t number, int to);
   void send(std::byte const* out, std::size_t bytes, int to);
   void recv(std::byte* in, std::size_t bytes, int from);
-  /// Completes all posted messages, one after the other. False if one is not complete, which can not happen with
-  /// `waits`.
+  /// Completes all posted messages, one after the other. `waits`: waits for each; otherwise returns false at the first
+  /// one that is not complete.
   bool finish(bool waits);
   /// The same in order of arrival, arrived(i) for the i-th that was posted.
   template <class F>
   void finish_as_they_come(F arrived);
-  /// Receives the encoded messages of a step in the order listed; folds from `free` on. False if one has not come.
+  /// Receives a step's encoded messages in the order listed; folds go to `free`, which advances. False: one is missing.
   bool take_encoded(std::span<operand const> operands, std::byte*& free, bool waits);
-  /// A new step begins: none of its encoded messages has come yet.
+  /// Begins a step: none of its encoded messages has come yet.
   void expect_encoded() { encoded_taken_ = 0; }
 
-  /// The step of a rank that has failed: sends empty messages, and drops received ones.
+  /// For a rank that has failed: sends an empty message instead of one of this length, or drops a received one.
   void send_nothing(std::size_t bytes, int to);
   void drop(std::size_t bytes, int from);
-  /// Abandons the call in the middle of a step, after the other ranks have been told: completes the messages in
-  /// progress.
+  /// Abandons the call in the middle of a step, after the abort messages: completes the messages in progress.
   void leave() noexcept;
 
  private:
-  bool note(int from, std::size_t bytes, std::size_t wanted);
-  [[noreturn]] void throw_left(int peer);
-  void expect_nothing_of(int peer);
+  bool handle_wrong_length(int from, std::size_t bytes, std::size_t wanted);
+  [[noreturn]] void throw_abandoned(int peer);
+  void cancel_receives_from(int peer);
   void finished();
-  void make_taken(std::size_t bytes);
+  std::size_t take_probed(MPI_Message& message, MPI_Status const& status);
   void take_rest(int from, std::size_t first);
 
   mpi_port& port_;
@@ -100,8 +99,8 @@ class mpi_messages {
   mpi_element const* wire_ = nullptr;
   std::uint32_t number_ = 0;   // of the call
   int tag_ = 0;
-  std::size_t finished_ = 0, encoded_taken_ = 0;   // complete messages of the step
-  int left_ = nobody;   // the rank that has abandoned the call, while messages of others are still to come
+  std::size_t finished_ = 0, encoded_taken_ = 0;   // messages of the step that are complete
+  int abandoned_by_ = nobody;   // the rank that has abandoned the call, while messages of others are still to come
 };
 
 }  // namespace colligo

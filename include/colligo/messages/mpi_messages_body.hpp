@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "mpi_messages.hpp"
@@ -30,8 +31,8 @@ COLLIGO_BODY void mpi_messages::encode(std::size_t number, std::byte const* sour
   }
 }
 COLLIGO_BODY void mpi_messages::send_encoded(std::size_t number, int to) {
-  std::vector<char> const& its = *memory_.encoded[number];
-  send(reinterpret_cast<std::byte const*>(its.data()), data_->has_failed() ? 1 : its.size(), to);
+  std::vector<char> const& message = *memory_.encoded[number];
+  send(reinterpret_cast<std::byte const*>(message.data()), data_->has_failed() ? 1 : message.size(), to);
 }
 
 COLLIGO_BODY void mpi_messages::send(std::byte const* out, std::size_t bytes, int to) {
@@ -56,22 +57,22 @@ COLLIGO_BODY void mpi_messages::recv(std::byte* in, std::size_t bytes, int from)
               "MPI_Irecv");
   }
 }
-// One after the other, in the order of posting: if the first of two messages from one rank says that its sender has
-// abandoned the call, the second never comes. False if one is not complete.
+// In the order of posting: if the first of two messages from one rank says that the rank has abandoned the call, the
+// second one never comes.
 COLLIGO_BODY bool mpi_messages::finish(bool waits) {
   for (; finished_ < memory_.messages.size(); ++finished_) {
     auto const [from, wanted] = memory_.messages[finished_];
-    MPI_Request& its = memory_.requests[finished_];
+    MPI_Request& request = memory_.requests[finished_];
     MPI_Status status;
     int done = 1;
-    int const code = waits ? MPI_Wait(&its, &status) : MPI_Test(&its, &done, &status);
+    int const code = waits ? MPI_Wait(&request, &status) : MPI_Test(&request, &done, &status);
     if (code == MPI_SUCCESS && !done) return false;
     if (from == nobody) {
       check_mpi(code, "MPI_Wait");
       continue;
     }
     std::size_t const got = mpi_wire::received(code, "MPI_Wait", status, wanted);
-    if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);
+    if (got != wanted && !handle_wrong_length(from, got, wanted)) [[unlikely]] cancel_receives_from(from);
   }
   finished();
   return true;
@@ -79,7 +80,7 @@ COLLIGO_BODY bool mpi_messages::finish(bool waits) {
 
 template <class F>
 void mpi_messages::finish_as_they_come(F arrived) {
-  bool const waits = !port_.looks_itself();
+  bool const waits = !port_.must_poll();
   auto const n = static_cast<int>(memory_.requests.size());
   for (;;) {
     int which = MPI_UNDEFINED, there = 1;
@@ -87,7 +88,7 @@ void mpi_messages::finish_as_they_come(F arrived) {
     int const code = waits ? MPI_Waitany(n, memory_.requests.data(), &which, &status)
                            : MPI_Testany(n, memory_.requests.data(), &which, &there, &status);
     if (!there) {
-      port_.linger();
+      port_.wait_between_polls();
       continue;
     }
     if (which == MPI_UNDEFINED) break;
@@ -95,8 +96,8 @@ void mpi_messages::finish_as_they_come(F arrived) {
     auto const [from, wanted] = memory_.messages[i];
     if (from == nobody) continue;
     std::size_t const got = mpi_wire::received(code, "MPI_Waitany", status, wanted);
-    if (got != wanted && !note(from, got, wanted)) [[unlikely]] expect_nothing_of(from);   // others are coming
-    if (left_ == nobody) arrived(i);
+    if (got != wanted && !handle_wrong_length(from, got, wanted)) [[unlikely]] cancel_receives_from(from);
+    if (abandoned_by_ == nobody) arrived(i);
   }
   finished();
 }
@@ -104,27 +105,24 @@ void mpi_messages::finish_as_they_come(F arrived) {
 COLLIGO_BODY void mpi_messages::finished() {
   memory_.requests.clear(), memory_.messages.clear();
   finished_ = 0;
-  if (left_ != nobody) [[unlikely]] throw_left(left_);
+  if (abandoned_by_ != nobody) [[unlikely]] throw_abandoned(abandoned_by_);
 }
 
-// Receives messages whose length only the sender knows, in the order listed. False if one has not come.
 COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, std::byte*& free, bool waits) {
   std::size_t number = 0;
   for (fragment const p : fragments(operands)) {
     if (p.sends() || number++ < encoded_taken_) continue;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    int there = 1, first = 0;
+    int there = 1;
     if (waits) check_mpi(MPI_Mprobe(p.peer, tag_, port_.wire().comm(), &message, &status), "MPI_Mprobe");
     else check_mpi(MPI_Improbe(p.peer, tag_, port_.wire().comm(), &there, &message, &status), "MPI_Improbe");
     if (!there) return false;
-    check_mpi(MPI_Get_count(&status, MPI_BYTE, &first), "MPI_Get_count");
-    make_taken(static_cast<std::size_t>(first));
-    check_mpi(MPI_Mrecv(memory_.taken.data(), first, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    std::size_t const first = take_probed(message, status);
     ++encoded_taken_;
     std::byte* const into =
         p.folds() ? std::exchange(free, free + data_->of().bytes(p.elements.size())) : data_->write(p.elements);
-    take_rest(p.peer, static_cast<std::size_t>(first));
+    take_rest(p.peer, first);
     if (data_->has_failed()) continue;
     try {
       wire_->decode(memory_.taken, into, p.elements.size());
@@ -135,13 +133,30 @@ COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, 
   return true;
 }
 
-// The first 8 bytes say how long a message is in all: one longer than MPI can count comes in several.
+// Receives a probed message, which can not be left, into memory_.taken. Returns its bytes. A rank that has no memory
+// for it has failed, so it may free the buffer first.
+COLLIGO_BODY std::size_t mpi_messages::take_probed(MPI_Message& message, MPI_Status const& status) {
+  int bytes = 0;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+  auto const size = static_cast<std::size_t>(bytes);
+  try {
+    memory_.taken.resize(size);
+  } catch (std::bad_alloc const&) {
+    data_->fail(std::current_exception());
+    memory_.taken = {};
+    memory_.taken.resize(size);
+  }
+  check_mpi(MPI_Mrecv(memory_.taken.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+  return size;
+}
+
+// The first 8 bytes of an encoded message are its length. Receives what is missing of a message of several segments.
 COLLIGO_BODY void mpi_messages::take_rest(int from, std::size_t first) {
   std::uint64_t bytes = 0;
   if (first >= sizeof bytes) std::memcpy(&bytes, memory_.taken.data(), sizeof bytes);
   std::size_t const expected = std::clamp<std::size_t>(bytes, sizeof bytes, longest_segment);
   if (first != expected) {
-    if (!note(from, first, expected)) throw_left(from);
+    if (!handle_wrong_length(from, first, expected)) throw_abandoned(from);
     return;
   }
   if (bytes > first) memory_.taken.resize(bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The port of an MPI communicator: a communicator of the library's own with the same ranks, so that a user's wild-card
-/// receives never match its messages, scratch, and shared memory. Cached as an attribute, freed with the communicator.
+/// The port of an MPI communicator, an attribute of it: scratch, shared memory, and a communicator of the library's own
+/// with the same ranks, so that a user's wild-card receives never match its messages.
 #pragma once
 
 #include <mpi.h>
@@ -37,7 +37,7 @@ class mpi_port final : public port_base {
 
   /// The shared memory of this host's ranks; null if there is none, and for a single rank. The same on all ranks.
   shared_host* shared() const { return host_ ? host_ : no_memory(); }
-  /// The same, null for elements that can not travel through it.
+  /// The same, but null for elements that can not travel through it.
   shared_host* shared_for(element const& of) const;
 
   shared_host* automatic_memory(element const& of) override { return size_ > 1 ? shared_for(of) : nullptr; }
@@ -51,10 +51,10 @@ class mpi_port final : public port_base {
   COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
 
   COLLIGO_BODY void abandon_call(std::uint32_t number, std::string_view why, bool begun) noexcept override;
-  /// A blocking call polls for its messages, because it has other work or reports meanwhile.
-  bool looks_itself() const { return left_calls::any() || watches_waits(); }
+  /// A blocking call has to poll for its messages, because the rank drops messages or watches its waits meanwhile.
+  bool must_poll() const { return left_calls::any() || watches_waits(); }
   /// Called between two polls. Throws stalled.
-  void linger() {
+  void wait_between_polls() {
     sched_yield();
     left_calls::drop_messages();
     if (on_wait) on_wait->waits();
@@ -73,11 +73,11 @@ class mpi_port final : public port_base {
   static int make_key();
 
   owner<mpi_shared> shared_;
-  shared_host* host_ = nullptr;          // of shared_
+  shared_host* host_ = nullptr;        // owned by shared_
   owner<missing_memory> missing_;
   struct steps_memory;
   owner<steps_memory> steps_memory_;   // of blocking calls
-  mpi_wire wire_;   // last: the first to go
+  mpi_wire wire_;   // last, so that it is destroyed first
 };
 
 /// A communicator of the same ranks without the user's attributes: duplicating would run their callbacks. Collective.

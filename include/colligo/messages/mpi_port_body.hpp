@@ -40,7 +40,7 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 }  // namespace mpi
 
 [[gnu::cold]] COLLIGO_BODY requests_of_rank& mpi_port::all_requests() {
-  static auto& all = *new requests_of_rank;   // MPI may end after static objects have
+  static auto& all = *new requests_of_rank;   // MPI_Finalize may come after static objects have been destroyed
   return all;
 }
 
@@ -84,17 +84,17 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 static decltype(::dlopen) dlopen_if_there __attribute__((weakref("dlopen")));
 static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
 
-// Keeps the shared object of this function loaded: MPI calls it in MPI_Finalize, when a plugin may have been closed.
+// Keeps the shared object of a function loaded: MPI_Finalize calls the function, when a plugin may have been closed.
 [[gnu::cold]] COLLIGO_BODY void stay_in_memory(void const* function) {
-  Dl_info its{};
-  if (dlopen_if_there && dladdr_if_there && dladdr_if_there(function, &its) != 0 && its.dli_fname)
-    dlopen_if_there(its.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  Dl_info object{};
+  if (dlopen_if_there && dladdr_if_there && dladdr_if_there(function, &object) != 0 && object.dli_fname)
+    dlopen_if_there(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 [[gnu::cold]] COLLIGO_BODY int mpi_port::make_key() {
   int key = MPI_KEYVAL_INVALID, at_end = MPI_KEYVAL_INVALID;
-  auto const free = [](MPI_Comm, int, void* its, void*) -> int {
-    auto& port = *static_cast<mpi_port*>(its);
+  auto const free = [](MPI_Comm, int, void* value, void*) -> int {
+    auto& port = *static_cast<mpi_port*>(value);
     port.wire_.outlive_user();
     std::shared_ptr<port_base> const last = std::move(port.life);
     mpi_ports_freed.fetch_add(1, std::memory_order_release);
@@ -102,7 +102,7 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
   };
   stay_in_memory(reinterpret_cast<void const*>(+free));
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free, &key, nullptr), "MPI_Comm_create_keyval");
-  // MPI_Finalize deletes this communicator's attributes first: from then on the cached port is not used.
+  // MPI_Finalize first deletes the attributes of MPI_COMM_SELF: from then on the cached port is not used.
   auto const forget = [](MPI_Comm, int, void*, void*) -> int {
     all_requests().end();
     mpi_ports_freed.fetch_add(1, std::memory_order_release);
@@ -113,7 +113,7 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
   return key;
 }
 
-// Requests over memory never call MPI.
+// Now and then lets MPI make progress, because requests over shared memory never call it.
 COLLIGO_BODY void mpi_port::yield_core(unsigned& polls) const {
   constexpr unsigned spins = 256;
   if (++polls < spins) return relax();
@@ -135,7 +135,7 @@ COLLIGO_BODY std::string mpi_port::why_no_memory(element const& of) {
   if (size_ == 1) return {};
   shared_host* const host = shared();
   if (!host || !missing_->has_neighbours()) return missing_->why();
-  // Ranks of other hosts may have memory.
+  // If this host has some of the ranks only, ranks of other hosts may have memory for such elements.
   return host->whole() && !host->fits(of.size) ? too_large_for_memory(of.size) : std::string();
 }
 
@@ -168,9 +168,9 @@ COLLIGO_BODY owner<moving_step> mpi_port::steps_for_request(working_vector& data
   return make_owner<mpi::request_steps>(*this, data, its, host);
 }
 
-// Ranks that wait in memory look there; ranks that wait for messages are sent one. If all ranks refuse the call no rank
-// receives it, and it is dropped later. This rank completes its own messages in progress last, because others do the
-// same.
+// Ranks that wait in shared memory see the rank's record; ranks that wait for messages get an abort message. If all
+// ranks refuse the call, none receives the abort messages, and they are dropped later. The rank completes its own
+// messages in progress last, because its peers may be abandoning the call too.
 [[gnu::cold]] COLLIGO_BODY void mpi_port::abandon_call(std::uint32_t number, std::string_view why,
                                                        bool begun) noexcept {
   shared_host* const host = shared_ ? shared_->host() : nullptr;
@@ -181,7 +181,7 @@ COLLIGO_BODY owner<moving_step> mpi_port::steps_for_request(working_vector& data
     if (r == rank_ || (host && host->has(r) && host->is_gone(r))) continue;
     try {
       wire_.send_empty(r, number, mpi_wire::remark::abort_message);
-    } catch (std::exception const&) {   // MPI's: the others can be reached
+    } catch (std::exception const&) {   // an error of MPI's: other ranks may be reached
     }
   }
   for (auto* const steps : {&steps_memory_->over_messages, &steps_memory_->over_memory})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Every rank's info on every rank of a large communicator. It travels up and down a binomial tree in runs: hosts in
-/// blocks or dealt out take some words in all, and 8 bytes for each host.
+/// Gives every rank the info of all ranks of a large communicator. The info travels up and down a binomial tree as
+/// runs: if ranks are placed on hosts in blocks or in turn, it takes a few ints, and 8 bytes for each host.
 #pragma once
 
 #include <mpi.h>
@@ -24,18 +24,18 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace mpi_roster {
 
-// What is behind the addresses: whole numbers, a column each.
+// The members of rank info from `settings` on are ints: a column each.
 inline constexpr std::size_t columns = (sizeof(mpi_rank_info) - offsetof(mpi_rank_info, settings)) / sizeof(int);
 static_assert(sizeof(mpi_rank_info) == offsetof(mpi_rank_info, domains) + sizeof(core_domains));
-inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
+inline std::array<int, columns> numbers_of(mpi_rank_info const& info) {
   std::array<int, columns> all;
-  std::memcpy(all.data(), &its.settings, sizeof all);
+  std::memcpy(all.data(), &info.settings, sizeof all);
   return all;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::vector<int> write(std::span<mpi_rank_info const> ranks) {
   row<std::uint64_t> hosts;
-  std::vector<int> slots(64, 0);   // by hash: numbers of hosts, counted from 1
+  std::vector<int> slots(64, 0);   // a hash table: numbers of hosts, counted from 1; 0: empty
   auto const slot_of = [&](std::uint64_t host) -> int& {
     std::size_t at = host % slots.size();   // a power of two
     while (slots[at] != 0 && hosts[static_cast<std::size_t>(slots[at]) - 1] != host) at = (at + 1) % slots.size();
@@ -51,7 +51,7 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
       slots.assign(2 * slots.size(), 0);
       for (std::size_t h = 0; h < hosts.size(); ++h) slot_of(hosts[h]) = static_cast<int>(h) + 1;
     }
-    for (std::size_t c = 0; int const its : numbers_of(r)) all[c++].push_back(its);
+    for (std::size_t c = 0; int const value : numbers_of(r)) all[c++].push_back(value);
   }
   std::vector<int> words{static_cast<int>(hosts.size())};
   for (std::uint64_t const host : hosts)
@@ -66,26 +66,26 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
   int const* at = hosts + 2 * words[0];
   number_runs numbers;
   numbers.read(at, ranks.size());
-  mpi_rank_info* its = ranks.data();
+  mpi_rank_info* next = ranks.data();
   std::vector<int> lowest;
   numbers.for_each([&](int number) {
     int const* const host = hosts + 2 * number;
-    if (number == static_cast<int>(lowest.size())) lowest.push_back(static_cast<int>(its - ranks.data()));
-    its->host = static_cast<std::uint32_t>(host[0]) | std::uint64_t{static_cast<std::uint32_t>(host[1])} << 32;
-    its++->lowest = lowest[static_cast<std::size_t>(number)];
+    if (number == static_cast<int>(lowest.size())) lowest.push_back(static_cast<int>(next - ranks.data()));
+    next->host = static_cast<std::uint32_t>(host[0]) | std::uint64_t{static_cast<std::uint32_t>(host[1])} << 32;
+    next++->lowest = lowest[static_cast<std::size_t>(number)];
   });
   for (std::size_t column = 0; column < columns; ++column) {
     numbers.read(at, ranks.size());
-    its = ranks.data();
+    next = ranks.data();
     numbers.for_each([&](int number) {
-      auto* const to = reinterpret_cast<std::byte*>(&its++->settings);
+      auto* const to = reinterpret_cast<std::byte*>(&next++->settings);
       std::memcpy(to + column * sizeof number, &number, sizeof number);
     });
   }
 }
 
-/// Collective. Returns why this rank has no memory for it. A message without words says that a rank has none: then not
-/// all ranks have all.
+/// Collective. Returns this rank's std::bad_alloc, or null. A rank without memory sends empty messages, so other ranks
+/// may not get the info of all: the caller has to make all ranks agree.
 [[gnu::cold]] COLLIGO_BODY std::exception_ptr exchange(MPI_Comm comm, int rank, std::span<mpi_rank_info> ranks) {
   std::vector<int> words;
   bool has_memory = true;
@@ -97,7 +97,7 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
       trouble = std::current_exception(), has_memory = false, words.clear();
     }
   };
-  auto const stretch = [&](int first, int n) {
+  auto const ranks_from = [&](int first, int n) {
     return ranks.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n));
   };
   auto const send = [&](int to) {
@@ -111,16 +111,16 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& its) {
     try_to([&] { words.resize(static_cast<std::size_t>(n)); });
     has_memory = has_memory && n != 0;
     int const code = MPI_Recv(words.data(), static_cast<int>(words.size()), MPI_INT, from, 0, comm, MPI_STATUS_IGNORE);
-    if (has_memory) check_mpi(code, "MPI_Recv");   // otherwise it is truncated
+    if (has_memory) check_mpi(code, "MPI_Recv");   // without memory the message is truncated
   };
   up_and_down(
       rank, static_cast<int>(ranks.size()),
       [&](int from, int n) {
         receive(from);
-        try_to([&] { read(words, stretch(from, n)); });
+        try_to([&] { read(words, ranks_from(from, n)); });
       },
       [&](int to, int n) {
-        try_to([&] { words = write(stretch(rank, n)); });
+        try_to([&] { words = write(ranks_from(rank, n)); });
         if (to != nobody) send(to);
       },
       receive, send);

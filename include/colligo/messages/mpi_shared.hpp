@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Memory that the MPI ranks of one host share. Each process has one file of it (arena.hpp), which the others map once;
-/// a communicator gets parts of it when it is first used, by agreement of all its ranks, and gives them back when
-/// it is freed.
+/// Memory that the MPI ranks of one host share. Each process has one file in memory (arena.hpp), which the others map
+/// once. A communicator gets parts of the files in its first use, if all of its ranks can, and gives them back when it
+/// is freed.
 #pragma once
 
 #include <mpi.h>
@@ -30,33 +30,33 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The rank info that all ranks exchange when a communicator is first used.
 struct mpi_rank_info {
-  std::uint64_t host;            ///< a hash: equal for those that can share memory
-  arena_address memory;          ///< in many ranks' communicators known of ranks of the same host alone
-  std::uint64_t segment;         ///< where its share of the communicator's memory is, told later; 0: it has none
-  std::int32_t lowest;           ///< rank of its host, found by those who hear it
-  // From here on whole numbers (mpi_roster_body.hpp).
-  std::uint32_t settings;        ///< bytes of its environment's settings
+  std::uint64_t host;            ///< a hash, the same for ranks that can share memory
+  arena_address memory;          ///< in communicators of many ranks known for ranks of the same host alone
+  std::uint64_t segment;         ///< its offset there, exchanged later; 0: there is none
+  std::int32_t lowest;           ///< the lowest rank of its host, which the receiver finds
+  // From here on ints (mpi_roster_body.hpp).
+  std::uint32_t settings;        ///< bytes of the settings of its environment
   std::uint32_t asks;            ///< bits of features that its environment turns on: trace
   std::uint32_t setting;         ///< missing_memory::flag
-  std::uint32_t has_file;        ///< 0: this rank can not or may not share memory
-  std::int32_t trouble;          ///< the errno why
-  std::uint32_t has_no_port;     ///< for lack of memory; the rest is not set then
-  core_domains domains;          ///< of its cores
+  std::uint32_t has_file;        ///< 0: the rank can not or may not share memory
+  std::int32_t trouble;          ///< why it can not: an errno
+  std::uint32_t has_no_port;     ///< for lack of memory; then nothing else is set
+  core_domains domains;          ///< of the cores that it may run on
 
   static constexpr std::uint32_t trace = 1;
 };
 mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
 
 namespace mpi_roster {
-/// More ranks tell each other in runs. Tests set less.
+/// Up to this many ranks exchange their info by a gather and a broadcast, more in a tree. Tests set less.
 inline constexpr std::size_t few = 256;
-inline std::size_t most_told_singly = few;
-/// The trees of a first use go through different ranks, each a leaf of most others; on each host through its last rank.
+inline std::size_t most_gathered = few;
+/// The trees of a first use have different roots, to share the work. The root on a host is the host's last rank.
 enum class tree_of { roster, ports, neighbours, segments };
-inline int root(tree_of its, int p) { return std::min(static_cast<int>(its), p - 1); }
-/// What a place does in a tree of n places, up to place 0 and down again. It receives what one below it and the next
-/// ones say, receive_of(first, count), and sends that with its own, send_of(to, count), place 0 to nobody. What all say
-/// comes down: receive_all(from), send_all(to).
+inline int root(tree_of which, int p) { return std::min(static_cast<int>(which), p - 1); }
+/// What a place does in a binomial tree of n places, up to place 0 and down again. On the way up it receives the values
+/// of a subtree, receive_of(first, count), and sends them together with its own, send_of(to, count); place 0 to nobody.
+/// On the way down it receives the values of all places, receive_all(from), and sends them on, send_all(to).
 template <class ReceiveOf, class SendOf, class ReceiveAll, class SendAll>
 void up_and_down(int place, int n, ReceiveOf const& receive_of, SendOf const& send_of, ReceiveAll const& receive_all,
                  SendAll const& send_all) {
@@ -68,10 +68,10 @@ void up_and_down(int place, int n, ReceiveOf const& receive_of, SendOf const& se
   for (int half = distance / 2; half > 0; half /= 2)
     if (place + half < n) send_all(place + half);
 }
-/// What the ranks of a stretch say, short if they say the same or follow rules: the hosts, then for
-/// each rank the number of its host and the columns.
+/// The info of consecutive ranks, except for their memory: the hosts, then as runs the number of each rank's host and
+/// each column.
 std::vector<int> write(std::span<mpi_rank_info const> ranks);
-/// Reads what is written of so many ranks. What their memory is stays unknown.
+/// Reads what write() has written.
 void read(std::vector<int> const& words, std::span<mpi_rank_info> ranks);
 }  // namespace mpi_roster
 
@@ -83,29 +83,29 @@ class missing_memory {
   static std::uint32_t setting();
 
   explicit missing_memory(int rank) : rank_(rank) {}
-  /// Collective if some rank's setting is unknown. Without memory the message is shorter.
-  void hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks, std::vector<int> const& hosts);
-  /// All ranks had a file, but this one no segment.
-  void hear_of(int rank_without);
+  /// Finds the reason from the info of all ranks. Collective if some rank's setting is unknown.
+  void find_reason(MPI_Comm comm, std::span<mpi_rank_info const> ranks, std::vector<int> const& hosts);
+  /// All ranks have a file, but this one does not have all memory.
+  void set_rank_without(int rank_without);
 
-  /// Null, or an exception.
+  /// Returns null, or throws if memory is required.
   shared_host* none() const;
-  /// The same for elements that are too large for the shared memory. `whole`: all ranks share it.
+  /// The same for elements that are too large for the shared memory. `whole`: all ranks are on one host.
   shared_host* none_for(std::size_t element_size, bool whole) const;
   /// The reason in words. Precondition: no two ranks share memory.
   std::string why() const;
   bool has_neighbours() const { return has_neighbours_; }
 
  private:
-  void note(std::initializer_list<concat_piece> why, bool to_user);
+  void set_reason(std::initializer_list<concat_piece> why, bool to_user);
 
   int rank_;
-  std::uint32_t flags_ = 0;       // of any rank
-  bool has_neighbours_ = false;   // some rank
+  std::uint32_t flags_ = 0;       // set by any rank
+  bool has_neighbours_ = false;   // some host has several ranks
   std::string why_;
 };
 
-/// The share of one rank in the memory of a communicator.
+/// One rank's part of the memory of a communicator, and its view of the others' parts.
 class mpi_shared final : public host_memory {
  public:
   /// Whether all ranks have files.
@@ -117,12 +117,12 @@ class mpi_shared final : public host_memory {
   mpi_shared(mpi_shared const&) = delete;
   mpi_shared& operator=(mpi_shared const&) = delete;
 
-  /// The report for the ranks of its host, possibly that there is no memory.
+  /// The offset of this rank's segment in its file; 0: there is no memory.
   std::uint64_t segment() const { return neighbours_[me_].segment; }
-  /// Makes all other allocations. Whether this rank has all memory: if one has not, no rank shares any.
+  /// Maps the files of the other ranks. True if this rank has all memory; if one rank has not, no rank shares any.
   bool map(std::span<mpi_rank_info const> ranks);
-  /// Opens the segments of all ranks. Messages are read in place only if all ranks can. Precondition: all ranks have
-  /// mapped all.
+  /// Opens the segments of all ranks. Messages are read in place only if all ranks can. Precondition: map() was true on
+  /// all ranks.
   void open(std::span<mpi_rank_info const> ranks, memory_limits limits);
 
   /// Null until it is opened.
@@ -133,13 +133,13 @@ class mpi_shared final : public host_memory {
   COLLIGO_BODY std::byte* at(int place, std::uint64_t offset) const override;
 
  private:
-  /// The head of a segment: its rank's info for the ranks of its host.
+  /// The head of a segment: what the rank reports to the other ranks of its host.
   struct alignas(lines_apart) head {
-    std::atomic<std::uint32_t> left;   ///< ranks that no longer read this one's memory
-    std::int32_t job_ranks;            ///< of the host, as far as this one knows
-    std::int32_t most_cores;           ///< that its control group has
-    std::int32_t bound;                ///< to cores, by the launcher
-    std::int32_t reads;                ///< may read the memory of all ranks of its host
+    std::atomic<std::uint32_t> left;   ///< the number of ranks that no longer read this rank's memory
+    std::int32_t job_ranks;            ///< the job's ranks on this host, as far as this rank knows
+    std::int32_t most_cores;           ///< that its control group allows
+    std::int32_t bound;                ///< the launcher has bound the rank to cores
+    std::int32_t reads;                ///< it may read the memory of all ranks of its host
     cpu_set_t cores;                   ///< that it may run on
   };
   struct neighbour {
@@ -158,9 +158,9 @@ class mpi_shared final : public host_memory {
 
   MPI_Comm comm_;
   arena& arena_;
-  std::size_t me_ = 0;                  // of the host's
-  row<neighbour> neighbours_;   // the ranks of the host, this one too
-  row<arena::part> parts_;      // this rank's: the segment, then what channels have asked for
+  std::size_t me_ = 0;          // index of this rank in neighbours_
+  row<neighbour> neighbours_;   // all ranks of the host
+  row<arena::part> parts_;      // of this rank: the segment, then the channels
   bool is_open_ = false;
   unsigned waits_ = 0;
   owner<shared_host> host_;

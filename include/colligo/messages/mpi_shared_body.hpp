@@ -30,7 +30,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace mpi {
 
-// Only once in a program, so that calls do not allocate messages.
+// Warns only once in a program, so that later calls allocate no text.
 inline std::atomic<bool> has_warned_of_missing_memory = false;
 [[gnu::cold]] COLLIGO_BODY void warn_that_memory_is_missing(std::initializer_list<concat_piece> why) {
   if (!has_warned_of_missing_memory.exchange(true))
@@ -43,8 +43,8 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return (seed ^ 0xffu) * 0x100000001b3u;
 }
 
-// Containers may share the host name or the boot, emulated hosts share the boot; a process number is valid only in its
-// own name space.
+// Containers may share the host name or the boot identifier, emulated hosts share the latter. Process numbers are valid
+// only in one name space.
 [[gnu::cold]] COLLIGO_BODY std::uint64_t hash_of_host() {
   std::string const boot = read_file("/proc/sys/kernel/random/boot_id", 64).text;
   std::array<char, 256> name{};
@@ -61,7 +61,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return hash(all, concat({processes.st_ino}));
 }
 
-// Ranks of the job on this host, by the launcher; 0: it does not say.
+// The job's ranks on this host, as the launcher says; 0: it does not.
 [[gnu::cold]] COLLIGO_BODY int ranks_of_job() {
   for (char const* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"})
     if (char const* const value = std::getenv(variable))
@@ -69,7 +69,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return 0;
 }
 
-// The numbers at the beginning of a file; missing ones do not change.
+// Reads the numbers at the beginning of a file. Numbers that are not there keep their values.
 [[gnu::cold]] COLLIGO_BODY void read_numbers(std::initializer_list<concat_piece> path,
                                               std::initializer_list<double*> numbers) {
   std::FILE* const file = std::fopen(concat(path).c_str(), "r");
@@ -79,7 +79,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   std::fclose(file);
 }
 
-// The smallest number of cores that a control group, or one around it, allows.
+// The least number of cores that a control group or one of its parents allows.
 [[gnu::cold]] COLLIGO_BODY double cores_of_groups(char const* folder, std::string path, bool second_version) {
   double least = INT_MAX;
   for (;; path.resize(path.rfind('/'))) {
@@ -94,7 +94,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   }
 }
 
-// The cores that this process's control groups allow: whole ones, at least one.
+// The number of cores that this process's control groups allow, rounded down to at least one.
 [[gnu::cold]] COLLIGO_BODY int cores_of_control_group() {
   double least = INT_MAX;
   std::string const groups = read_file("/proc/self/cgroup", std::size_t{1} << 20).text;
@@ -137,9 +137,9 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return unknown | (switch_of_environment("COLLIGO_STRICT") ? strict : 0u);
 }
 
-// Only this rank has the text: without memory for it the rank goes on as the others do.
-[[gnu::cold]] COLLIGO_BODY void missing_memory::note(std::initializer_list<concat_piece> why, bool to_user) {
-  why_ = "no memory";   // as short as strings are without any
+// The words may differ between ranks: a rank without memory for them goes on as the others do.
+[[gnu::cold]] COLLIGO_BODY void missing_memory::set_reason(std::initializer_list<concat_piece> why, bool to_user) {
+  why_ = "no memory";   // so short that the string does not allocate
   try {
     why_ = concat(why);
     if (to_user && rank_ == 0 && flags_ == 0) mpi::warn_that_memory_is_missing(why);
@@ -147,7 +147,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(MPI_Comm comm, std::span<mpi_rank_info const> ranks,
+[[gnu::cold]] COLLIGO_BODY void missing_memory::find_reason(MPI_Comm comm, std::span<mpi_rank_info const> ranks,
                                                         std::vector<int> const& hosts) {
   std::uint32_t all = 0;
   for (mpi_rank_info const& r : ranks) all |= r.setting;
@@ -160,9 +160,9 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     auto const who = first([which](mpi_rank_info const& r) { return (r.setting & which) != 0; });
     std::array<char, 64> value{};
     if (rank_ == who) std::snprintf(value.data(), value.size(), "%s", std::getenv("COLLIGO_SHARED_MEMORY"));
-    check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, who, comm),
-              "MPI_Bcast");
-    note({"COLLIGO_SHARED_MEMORY=", value.data(), " on rank ", who, ": known values are on, off, required"}, false);
+    check_mpi(MPI_Bcast(value.data(), static_cast<int>(value.size()), MPI_CHAR, who, comm), "MPI_Bcast");
+    set_reason({"COLLIGO_SHARED_MEMORY=", value.data(), " on rank ", who, ": known values are on, off, required"},
+               false);
     if (which == strict) {
       flags_ = strict;
       return;
@@ -175,17 +175,17 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   }
   if (flags_ & off) {
     auto const who = first([](mpi_rank_info const& r) { return (r.setting & off) != 0; });
-    note({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
+    set_reason({"COLLIGO_SHARED_MEMORY=off on rank ", who}, false);
   } else if (!mpi_shared::possible(ranks) && has_neighbours_) {
     auto const who = first([](mpi_rank_info const& r) { return !r.has_file; });
     int const trouble = ranks[static_cast<std::size_t>(who)].trouble;
-    note({"a file in memory on rank ", who, ": ", std::strerror(trouble)}, true);
+    set_reason({"a file in memory on rank ", who, ": ", std::strerror(trouble)}, true);
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void missing_memory::hear_of(int rank_without) {
+[[gnu::cold]] COLLIGO_BODY void missing_memory::set_rank_without(int rank_without) {
   if (!has_neighbours_) return;
-  note({"rank ", rank_without, " has no room in its file in memory, or can not map another rank's"}, true);
+  set_reason({"rank ", rank_without, " has no room in its file in memory, or can not map another rank's"}, true);
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none() const {
@@ -197,7 +197,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 }
 [[gnu::cold]] COLLIGO_BODY shared_host* missing_memory::none_for(std::size_t element_size, bool whole) const {
   if (!has_neighbours_) return nullptr;
-  // Ranks of other hosts may have memory for such elements, and would wait for this one.
+  // Only if all ranks throw: ranks of other hosts may have memory for such elements, and would wait for this one.
   if ((flags_ & required) && whole)
     throw argument_error(
         concat({"colligo: COLLIGO_SHARED_MEMORY=required, and ", too_large_for_memory(element_size)}));
@@ -216,7 +216,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
 [[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks)
     : comm_(comm), arena_(*arena::of_process()) {
   std::uint64_t const here = ranks[static_cast<std::size_t>(rank)].host;
-  std::vector<int> places;   // of every rank of the communicator among those of the host; empty where all are
+  std::vector<int> places;   // see shared_host
   for (int r = 0; r < static_cast<int>(ranks.size()); ++r) {
     mpi_rank_info const& other = ranks[static_cast<std::size_t>(r)];
     places.push_back(other.host == here ? static_cast<int>(neighbours_.size()) : -1);
@@ -251,7 +251,7 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return true;
 }
 
-// Other ranks may still read there: a rank's messages may be in progress when it frees the communicator.
+// Other ranks may still read the parts: a rank's messages may be in progress when it frees the communicator.
 [[gnu::cold]] COLLIGO_BODY mpi_shared::~mpi_shared() {
   if (!is_open_) {
     for (arena::part const& p : parts_) arena_.free(p);
@@ -273,14 +273,14 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
     return neighbours_[place].memory + neighbours_[place].segment + sizeof(head);
   };
   host_->open(segment_of, {this, has_cores(true), has_cores(false), &wait, read_all ? &read : nullptr, &gone});
-  // Ranks that share cores share caches, and would measure which of them had a core.
+  // Ranks that share cores share caches, and would measure when they have a core.
   if (!host_->spins() && limits.stores == stores_setting::measured) limits.stores = stores_setting::cached;
   host_->limit(limits);
   is_open_ = true;
 }
 
 COLLIGO_BODY std::uint64_t mpi_shared::allocate(std::size_t bytes) {
-  parts_.reserve(parts_.size() + 1);   // may throw, and then nothing has been taken
+  parts_.reserve(parts_.size() + 1);   // first, because it may throw
   std::uint64_t const at = arena_.allocate(bytes);
   if (at == 0) throw std::bad_alloc();
   parts_.push_back({at, bytes});
@@ -296,7 +296,7 @@ COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
 
 [[gnu::cold]] COLLIGO_BODY void mpi_shared::describe(head& mine) const {
   static int const job_ranks = mpi::ranks_of_job(), most_cores = mpi::cores_of_control_group();
-  static std::atomic<int> most_seen = 0;   // together, where the launcher does not say
+  static std::atomic<int> most_seen = 0;   // ranks of one communicator here, where the launcher does not say
   int const here = static_cast<int>(neighbours_.size());
   for (int seen = most_seen; seen < here && !most_seen.compare_exchange_weak(seen, here);) {}
   mine.job_ranks = std::max(job_ranks, most_seen.load());
@@ -305,8 +305,8 @@ COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
   if (sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_ZERO(&mine.cores);
 }
 
-// Whether the communicator's ranks on this host may use as many cores as they are, or as the job has ranks there, which
-// need cores too. The same on all ranks of the host.
+// Whether there is a core for each rank of the communicator on this host, or for each rank of the job (`for_job`). The
+// same on all ranks of the host.
 [[gnu::cold]] COLLIGO_BODY bool mpi_shared::has_cores(bool for_job) const {
   int ranks = static_cast<int>(neighbours_.size()), quota = INT_MAX;
   cpu_set_t all;

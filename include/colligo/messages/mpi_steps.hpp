@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Executes steps over an MPI_Comm: operands for ranks of the same host go through shared memory, if there is any
-/// (memory/shared_steps.hpp), the others as messages (mpi_messages.hpp). A pair send + recv or send + fold is one
-/// MPI_Sendrecv, other steps are non-blocking.
+/// (memory/shared_steps.hpp), the others as messages (mpi_messages.hpp).
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +15,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Memory of steps: kept with the port or the request, so that a call allocates nothing.
+/// Kept with the port or the request, so that a call allocates nothing.
 struct mpi_steps_memory {
   mpi_messages_memory messages;
   shared_traffic traffic;
@@ -24,26 +23,26 @@ struct mpi_steps_memory {
 
 class mpi_steps : public any_step, public moving_step {
  public:
-  /// `host`: the shared memory for messages within a host; null: all go over MPI.
+  /// `host`: the shared memory for messages within the host; null: all messages go over MPI.
   mpi_steps(mpi_port& port, scratch& values, shared_host* host, mpi_steps_memory& memory);
 
-  /// The vector of the next steps.
+  /// Sets the vector of the next steps.
   void work_on(working_vector& data, mpi_element const& wire) {
     data_ = &data;
     messages_.work_on(data, wire);
     set_element_size(data.of().size);
-    if (here_) here_->work_on(data);
+    if (over_memory_) over_memory_->work_on(data);
   }
 
   void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
     number_ = number;
     messages_.enter(number);
-    if (here_) here_->enter(its, what, number);
-    left_host_ = false;
-    is_plain_ = !host_ && !messages_.are_encoded() && !port_.looks_itself();
+    if (over_memory_) over_memory_->enter(its, what, number);
+    abandoned_on_host_ = false;
+    is_plain_ = !host_ && !messages_.are_encoded() && !port_.must_poll();
     if (left_calls::any()) [[unlikely]] {
       left_calls::drop_messages();
-      port_.wire().forget_old_calls(port_.calls);
+      left_calls::forget_old(port_.wire().comm(), port_.calls);
     }
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
@@ -54,25 +53,24 @@ class mpi_steps : public any_step, public moving_step {
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY bool advance() override;
   void abandon() override { leave(); }
-  /// Abandons the call in the middle of a step, after the other ranks have been told: completes the messages in
-  /// progress.
+  /// Abandons the call in the middle of a step, after the abort messages: completes the messages in progress.
   void leave() noexcept {
     leave_memory();
     messages_.leave();
     received_.clear();
   }
-  /// Forgets messages in progress there, which do not belong to the next call.
+  /// The same for messages in progress in shared memory alone.
   void leave_memory() {
-    if (here_) here_->abandon();
+    if (over_memory_) over_memory_->abandon();
   }
 
  private:
   void fold_as_they_come(std::span<operand const> operands);
-  bool all_here(std::span<operand const> operands) const;
+  bool all_on_host(std::span<operand const> operands) const;
   void prepare(std::span<operand const> operands);
   bool goes_on();
-  void leave_host();
-  void hollow(std::span<operand const> operands);
+  void abandon_on_host();
+  void perform_failed(std::span<operand const> operands);
   void finish_in_memory();
   bool finish_messages(bool waits) {
     return (!messages_.are_encoded() || messages_.take_encoded(operands_, free_, waits)) && messages_.finish(waits);
@@ -83,16 +81,17 @@ class mpi_steps : public any_step, public moving_step {
   working_vector* data_ = nullptr;
   mpi_messages messages_;
   shared_host* host_;
-  std::optional<shared_steps> here_;
-  bool whole_, is_plain_ = false;   // is_plain_: no more than MPI_Sendrecv is needed for a pair
-  bool left_host_ = false;          // in this call: nothing is sent to ranks of this host any more
+  std::optional<shared_steps> over_memory_;
+  bool host_has_all_;               // all ranks of the communicator
+  bool is_plain_ = false;           // a pair needs no more than mpi_messages::exchange
+  bool abandoned_on_host_ = false;  // this rank has abandoned the call for ranks of its host, but goes on over MPI
   std::uint32_t number_ = 0;        // of the call
 
   // The step that is in progress.
   std::span<operand const> operands_;
   room received_;
   std::byte* free_ = nullptr;       // of received_
-  bool through_memory_ = false, alone_in_memory_ = false;
+  bool memory_in_progress_ = false, only_memory_ = false;   // some, or all, messages go through shared memory
 };
 
 }  // namespace colligo

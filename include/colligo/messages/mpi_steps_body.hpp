@@ -16,16 +16,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold, gnu::noinline]] COLLIGO_BODY mpi_steps::mpi_steps(mpi_port& port, scratch& values, shared_host* host,
                                                               mpi_steps_memory& memory)
     : any_step(port.rank(), port.size(), 1, values.operands), port_(port), messages_(port, memory.messages),
-      host_(host), whole_(host && host->whole()) {
-  if (host) here_.emplace(*host, memory.traffic, port.rank());
+      host_(host), host_has_all_(host && host->whole()) {
+  if (host) over_memory_.emplace(*host, memory.traffic, port.rank());
 }
 
 COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_kind kind) {
   if (peers.to == nobody) out = {};
   if (peers.from == nobody) in = {};
-  if (whole_) {
+  if (host_has_all_) {
     operand::kind const what = kind.folds ? operand::kind::fold : operand::kind::recv;
-    return here_->exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
+    return over_memory_->exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
   }
   if (out.empty() && in.empty()) return;
   std::size_t const size = element_size(), out_bytes = out.size() * size, in_bytes = in.size() * size;
@@ -46,24 +46,24 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
 }
 
 COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
-  if (whole_) return here_->perform(operands, kind);
-  if (data_->has_failed()) return hollow(operands);
+  if (host_has_all_) return over_memory_->perform(operands, kind);
+  if (data_->has_failed()) return perform_failed(operands);
   bool const any_order = kind == list_kind::as_they_come && !messages_.are_encoded() && !host_;
   bool begun = false;
   try {
-    if (host_ && !left_calls::any() && all_here(operands)) return here_->perform(operands, kind);
-    host_ ? make_room(operands, kind) : prepare(operands);   // before the first message
+    if (host_ && !left_calls::any() && all_on_host(operands)) return over_memory_->perform(operands, kind);
+    host_ ? make_room(operands, kind) : prepare(operands);   // all allocations come before the first message
     if (!any_order) begin(operands, kind);
     begun = true;
     finish_in_memory();
   } catch (...) {
     if (!goes_on()) throw;
-    if (!begun) return hollow(operands);
+    if (!begun) return perform_failed(operands);
   }
   if (any_order) return fold_as_they_come(operands);
-  if (alone_in_memory_) return;
-  bool const waits = !port_.looks_itself();
-  while (!finish_messages(waits)) port_.linger();
+  if (only_memory_) return;
+  bool const waits = !port_.must_poll();
+  while (!finish_messages(waits)) port_.wait_between_polls();
   end_step();
 }
 
@@ -85,20 +85,20 @@ COLLIGO_BODY bool mpi_steps::shares_memory_with(int peer) const { return host_ &
 
 COLLIGO_BODY void mpi_steps::make_room(std::span<operand const> operands, list_kind kind) {
   prepare(operands);
-  if (here_) here_->make_room(operands, kind);
+  if (over_memory_) over_memory_->make_room(operands, kind);
 }
 
 COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind kind) {
   operands_ = operands;
-  alone_in_memory_ = host_ && all_here(operands);
-  through_memory_ = host_ != nullptr;
-  if (alone_in_memory_) return here_->begin(operands, kind);
+  only_memory_ = host_ && all_on_host(operands);
+  memory_in_progress_ = host_ != nullptr;
+  if (only_memory_) return over_memory_->begin(operands, kind);
   element const& of = data_->of();
   scratch_sizes const sizes(operands);
   received_.clear();
   received_.make(data_->memory().received, of, sizes.received);
   room combined(data_->memory().combined, of, sizes.combined);
-  // Computes the data to be sent before anything is posted.
+  // Combines and encodes the data to be sent before any message is posted.
   auto& sources = data_->memory().sources;
   sources.clear();
   std::byte* free = combined.data();
@@ -119,7 +119,7 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
       std::size_t const bytes = of.bytes(p.elements.size());
       std::byte* const into = p.folds() ? std::exchange(free_, free_ + bytes) : data_->write(p.elements);
       if (host_ && host_->has(p.peer))
-        here_->add_in({operand::kind::recv, p.peer, p.elements, own::result}, nullptr, into);
+        over_memory_->add_in({operand::kind::recv, p.peer, p.elements, own::result}, nullptr, into);
       else messages_.recv(into, bytes, p.peer);
     }
   std::size_t next = 0;
@@ -127,32 +127,32 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
     if (!p.sends()) continue;
     std::size_t const i = next++, bytes = of.bytes(p.elements.size());
     if (messages_.are_encoded()) messages_.send_encoded(i, p.peer);
-    else if (host_ && host_->has(p.peer)) here_->add_out(p.peer, nullptr, sources[i], bytes);
+    else if (host_ && host_->has(p.peer)) over_memory_->add_out(p.peer, nullptr, sources[i], bytes);
     else messages_.send(sources[i], bytes, p.peer);
   }
-  if (host_) here_->begin_added();
+  if (host_) over_memory_->begin_added();
 }
 
 COLLIGO_BODY bool mpi_steps::advance() {
-  if (through_memory_) {
-    auto now = here_->advance();
-    while (now == shared_steps::state::moved) now = here_->advance();
-    if (now != shared_steps::state::done && alone_in_memory_) return false;
-    through_memory_ = now != shared_steps::state::done;
+  if (memory_in_progress_) {
+    auto now = over_memory_->advance();
+    while (now == shared_steps::state::moved) now = over_memory_->advance();
+    if (now != shared_steps::state::done && only_memory_) return false;
+    memory_in_progress_ = now != shared_steps::state::done;
   }
-  if (alone_in_memory_) return true;
-  if (!finish_messages(false) || through_memory_) return false;
+  if (only_memory_) return true;
+  if (!finish_messages(false) || memory_in_progress_) return false;
   end_step();
   return true;
 }
 
 COLLIGO_BODY void mpi_steps::finish_in_memory() {
-  for (unsigned polls = 0; through_memory_;) {
-    auto const now = here_->advance();
-    through_memory_ = now != shared_steps::state::done;
+  for (unsigned polls = 0; memory_in_progress_;) {
+    auto const now = over_memory_->advance();
+    memory_in_progress_ = now != shared_steps::state::done;
     if (now != shared_steps::state::stuck) polls = 0;
-    else here_->wait(polls);
-    // A rank of this host may wait for a rank of another host that waits until this one receives its message.
+    else over_memory_->wait(polls);
+    // A rank of this host may wait for a rank of another host, and that rank until this one receives its message.
     left_calls::drop_messages();
   }
 }
@@ -162,7 +162,7 @@ COLLIGO_BODY void mpi_steps::end_step() {
   received_.clear();
 }
 
-// In order of arrival, but in the order listed if they come in several fragments.
+// Folds in order of arrival; in the order listed if a message has several segments.
 COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands) {
   element const& of = data_->of();
   bool one_by_one = false;
@@ -185,28 +185,28 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
   });
 }
 
-COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
-  return whole_ || !is_any(operands, [&](operand const& o) { return !o.vanishes() && !host_->has(o.peer); });
+COLLIGO_BODY bool mpi_steps::all_on_host(std::span<operand const> operands) const {
+  return host_has_all_ || !is_any(operands, [&](operand const& o) { return !o.vanishes() && !host_->has(o.peer); });
 }
 
-// Whether a rank goes on to the end of the algorithm after the current exception: without memory, or without the ranks
-// of its host. Ranks of other hosts wait for its messages, or until it receives theirs.
+// Handles the current exception. Whether this rank goes on to the end of the algorithm as a rank that has failed, over
+// MPI alone: ranks of other hosts wait for its messages, or until it receives theirs.
 [[gnu::cold]] COLLIGO_BODY bool mpi_steps::goes_on() {
   try {
     throw;
-  } catch (failed_elsewhere const&) {   // thrown for a rank of this host
+  } catch (failed_elsewhere const&) {   // a rank of this host has abandoned the call
     data_->fail(std::current_exception());
-  } catch (error const&) {   // MPI's, or ranks make different calls
+  } catch (error const&) {   // MPI has failed, or ranks make different calls
     return false;
   } catch (...) {
     data_->fail(std::current_exception());
   }
-  leave_host();
+  abandon_on_host();
   return true;
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_steps::leave_host() {
-  if (!host_ || std::exchange(left_host_, true)) return;
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::abandon_on_host() {
+  if (!host_ || std::exchange(abandoned_on_host_, true)) return;
   try {
     std::rethrow_exception(data_->failure());
   } catch (std::exception const& e) {
@@ -215,12 +215,12 @@ COLLIGO_BODY bool mpi_steps::all_here(std::span<operand const> operands) const {
     host_->abandon_call(number_, "an exception that is no std::exception");
   }
   leave_memory();
-  through_memory_ = false;
+  memory_in_progress_ = false;
 }
 
-// The step of a rank that has failed. Ranks of its host look at its abandoned calls.
-[[gnu::cold]] COLLIGO_BODY void mpi_steps::hollow(std::span<operand const> operands) {
-  leave_host();
+// Performs a step of a rank that has failed. Ranks of its host get nothing: they see that it has abandoned the call.
+[[gnu::cold]] COLLIGO_BODY void mpi_steps::perform_failed(std::span<operand const> operands) {
+  abandon_on_host();
   for (bool const sends : {true, false})
     for (fragment const p : fragments(operands)) {
       if (p.sends() != sends || shares_memory_with(p.peer)) continue;

@@ -21,11 +21,11 @@ struct call;
 class moving_step;
 class mpi_port;
 
-/// The MPI library's collective, as a call and as a request, with its datatype and operation. Reached only through the
-/// description of elements, so units that never call it do not compile it.
+/// The MPI library's collective, as a call and as a request, with its datatype and operation. Pointers, so that units
+/// that never call it do not compile it.
 struct vendor_operations {
-  MPI_Datatype (*type)();          ///< MPI's own, MPI_DATATYPE_NULL where it has none
-  MPI_Op (*operation)();           ///< MPI's own, MPI_OP_NULL where it has none
+  MPI_Datatype (*type)();          ///< built-in; MPI_DATATYPE_NULL where MPI has none
+  MPI_Op (*operation)();           ///< built-in; MPI_OP_NULL where MPI has none
   void (*run)(mpi_port& port, call const& its, bool blocking);
   owner<moving_step> (*request)(mpi_port& port, call const& its, bool persistent);
 };
@@ -34,12 +34,12 @@ owner<moving_step> vendor_request(mpi_port& port, call const& its, bool persiste
 
 /// The MPI transport's description of an element type and a functor.
 struct mpi_element {
-  vendor_operations const* vendor;   ///< null: MPI's own collectives can not be used, or never are
-  void (*encode)(std::byte const* first, std::size_t n, std::vector<char>& into);   ///< null: bytes
+  vendor_operations const* vendor;   ///< null: the call never uses MPI's own collective
+  void (*encode)(std::byte const* first, std::size_t n, std::vector<char>& into);   ///< null: they travel as bytes
   void (*decode)(std::vector<char>& from, std::byte* into, std::size_t n);
 };
 
-/// The alignment with which MPI allocates its operands.
+/// MPI allocates operands of its own with the alignment of malloc.
 template <class T>
 concept vendor_takes = travels_as_bytes<T> && alignof(T) <= alignof(std::max_align_t);
 
@@ -90,7 +90,7 @@ MPI_Op builtin_op() {
   else return MPI_OP_NULL;
 }
 
-/// Elements that are not bytes: defined in serialised.hpp for the types that Boost.Serialization can write.
+/// Elements that do not travel as bytes: serialised.hpp defines it for the types that Boost.Serialization can write.
 template <class T>
 struct serialised;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The `vendor` algorithm over MPI: the MPI library's own collective with the built-in operation and datatype, if there
-/// are any, otherwise with an operation made for the call. MPI gives such an operation no context; here the call is an
-/// attribute of the datatype, so functors may have state, calls may run at the same time, and nothing is process-wide.
+/// are any, otherwise with an operation made for the call. MPI passes to such an operation no context but the datatype,
+/// so the call is an attribute of the datatype: functors may have state, and calls may run at the same time.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline int count_of(std::size_t n) {
   return static_cast<int>(n);
 }
 
-/// Counts and displacements as MPI wants them.
+/// Counts and displacements of a v-collective, in elements.
 struct int_blocks {
   row<int> counts, first;
 
@@ -35,7 +35,7 @@ struct int_blocks {
   }
 };
 
-/// One of the MPI library's collectives, blocking, started or persistent, with its datatype and operation.
+/// A call of one of the MPI library's collectives: blocking, non-blocking (started) or persistent.
 class vendor_call : public moving_step {
  public:
   enum class manner { blocking, started, persistent };
@@ -56,27 +56,27 @@ class vendor_call : public moving_step {
   /// The call in its three forms, with the same arguments.
   template <class Blocking, class Started, class Persistent, class... Arguments>
   void make(char const* name, Blocking blocking, Started started, Persistent persistent, Arguments... arguments);
-  /// For segments that fit an int, as element-wise collectives allow.
+  /// run(offset in bytes, elements) for each segment that MPI's int can count. For collectives element by element.
   template <class Run>
-  void memberwise(Run run) const;
+  void in_segments(Run run) const;
   void call_reduction();
   void call_gathering();
   void call_all_to_all();
   void rethrow();
 
   mpi_port& port_;
-  call const& its_;
+  call const& call_;
   manner how_;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Op op_ = MPI_OP_NULL;
   bool made_type_ = false, made_op_ = false;
-  int_blocks ints_, out_ints_;   ///< the latter for a collective with two vectors
+  int_blocks ints_, out_ints_;   ///< out_ints_: of the second vector of an all_to_all_v
   row<MPI_Request> requests_;
-  std::exception_ptr thrown_;
+  std::exception_ptr thrown_;    ///< by the functor
 };
 
 [[gnu::cold]] COLLIGO_BODY vendor_call::vendor_call(mpi_port& port, call const& its, manner how)
-    : port_(port), its_(its), how_(how) {
+    : port_(port), call_(its), how_(how) {
   vendor_operations const& known = *mpi::element_of(its).vendor;
   type_ = known.type();
   bool const reduces = combines(its.what);
@@ -109,11 +109,11 @@ class vendor_call : public moving_step {
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::make_operation() {
   check_mpi(MPI_Type_set_attr(type_, key(), this), "MPI_Type_set_attr");
-  check_mpi(MPI_Op_create(&combine, its_.of->commutes, &op_), "MPI_Op_create");
+  check_mpi(MPI_Op_create(&combine, call_.of->commutes, &op_), "MPI_Op_create");
   made_op_ = true;
 }
 
-// MPI's callback: the lower ranks' values are `in`.
+// MPI's callback: `in` has the values of lower ranks.
 COLLIGO_BODY void vendor_call::combine(void* in, void* in_out, int* n, MPI_Datatype* type) {
   void* value = nullptr;
   int found = 0;
@@ -122,7 +122,7 @@ COLLIGO_BODY void vendor_call::combine(void* in, void* in_out, int* n, MPI_Datat
   if (me.thrown_) return;   // exceptions must not cross MPI
   try {
     auto* const right = static_cast<std::byte*>(in_out);
-    me.its_.of->combine(me.its_.op, static_cast<std::byte const*>(in), right, right, static_cast<std::size_t>(*n));
+    me.call_.of->combine(me.call_.op, static_cast<std::byte const*>(in), right, right, static_cast<std::size_t>(*n));
   } catch (...) {
     me.thrown_ = std::current_exception();
   }
@@ -152,7 +152,7 @@ inline constexpr bool mpi_has_persistent = false;
   int finalised = 0;
   MPI_Finalized(&finalised);
   if (finalised) return;
-  if (how_ == manner::persistent && mpi_has_persistent)   // others are complete, or those of a parent process
+  if (how_ == manner::persistent && mpi_has_persistent)   // other requests are complete, or the parent's of a fork()
     for (MPI_Request& r : requests_)
       if (r != MPI_REQUEST_NULL) MPI_Request_free(&r);
   if (made_op_) MPI_Op_free(&op_);
@@ -160,12 +160,12 @@ inline constexpr bool mpi_has_persistent = false;
 }
 
 template <class Run>
-void vendor_call::memberwise(Run run) const {
-  std::size_t const n = its_.vector.whole.size();
+void vendor_call::in_segments(Run run) const {
+  std::size_t const n = call_.vector.whole.size();
   std::size_t at = 0;
   do {
-    std::size_t const segment = std::min(n - at, longest_segment / its_.of->size + 1);
-    run(its_.of->bytes(at), static_cast<int>(segment));
+    std::size_t const segment = std::min(n - at, longest_segment / call_.of->size + 1);
+    run(call_.of->bytes(at), static_cast<int>(segment));
     at += segment;
   } while (at < n);
 }
@@ -173,45 +173,45 @@ void vendor_call::memberwise(Run run) const {
 [[gnu::cold]] COLLIGO_BODY void vendor_call::call_reduction() {
   using enum collective;
   MPI_Comm const comm = port_.wire().comm();
-  bool const at_root = port_.rank() == its_.root,
-             same = its_.in.data == its_.out.data && (its_.what != reduce || at_root);
-  std::byte const* const in = its_.in.data;
-  std::byte* const out = its_.out.data;
-  if (its_.what == reduce_scatter)
+  bool const at_root = port_.rank() == call_.root,
+             is_in_place = call_.in.data == call_.out.data && (call_.what != reduce || at_root);
+  std::byte const* const in = call_.in.data;
+  std::byte* const out = call_.out.data;
+  if (call_.what == reduce_scatter)
     return make(COLLIGO_MPI(Reduce_scatter, reduce_scatter), in, out, ints_.counts.data(), type_, op_, comm);
-  if (its_.what == reduce_scatter_block)
-    return make(COLLIGO_MPI(Reduce_scatter_block, reduce_scatter_block), in, out, count_of(its_.out.covers.size()),
+  if (call_.what == reduce_scatter_block)
+    return make(COLLIGO_MPI(Reduce_scatter_block, reduce_scatter_block), in, out, count_of(call_.out.covers.size()),
                 type_, op_, comm);
-  memberwise([&](std::size_t at, int n) {
-    void const* const from = same ? MPI_IN_PLACE : in + at;
-    if (its_.what == all_reduce) make(COLLIGO_MPI(Allreduce, allreduce), from, out + at, n, type_, op_, comm);
-    if (its_.what == reduce)
-      make(COLLIGO_MPI(Reduce, reduce), from, at_root ? out + at : nullptr, n, type_, op_, its_.root, comm);
-    if (its_.what == scan) make(COLLIGO_MPI(Scan, scan), from, out + at, n, type_, op_, comm);
-    if (its_.what == exclusive_scan) make(COLLIGO_MPI(Exscan, exscan), from, out + at, n, type_, op_, comm);
+  in_segments([&](std::size_t at, int n) {
+    void const* const from = is_in_place ? MPI_IN_PLACE : in + at;
+    if (call_.what == all_reduce) make(COLLIGO_MPI(Allreduce, allreduce), from, out + at, n, type_, op_, comm);
+    if (call_.what == reduce)
+      make(COLLIGO_MPI(Reduce, reduce), from, at_root ? out + at : nullptr, n, type_, op_, call_.root, comm);
+    if (call_.what == scan) make(COLLIGO_MPI(Scan, scan), from, out + at, n, type_, op_, comm);
+    if (call_.what == exclusive_scan) make(COLLIGO_MPI(Exscan, exscan), from, out + at, n, type_, op_, comm);
   });
 }
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::call_gathering() {
   using enum collective;
   MPI_Comm const comm = port_.wire().comm();
-  std::byte const* const in = its_.in.data;
-  std::byte* const out = its_.out.data;
-  bool const scatters = its_.what == scatter || its_.what == scatterv;
-  int const root = its_.root;
-  // Not for reductions, which use segments that fit an int.
-  auto const mine = [&] { return count_of(scatters ? its_.out.covers.size() : its_.in.covers.size()); };
+  std::byte const* const in = call_.in.data;
+  std::byte* const out = call_.out.data;
+  bool const scatters = call_.what == scatter || call_.what == scatterv;
+  int const root = call_.root;
+  // A function, because it throws for long vectors, which reductions, that come here too, send in segments.
+  auto const mine = [&] { return count_of(scatters ? call_.out.covers.size() : call_.in.covers.size()); };
   int const *const counts = ints_.counts.data(), *const first = ints_.first.data();
-  // In place: the rank's own block lies where all blocks do.
-  std::size_t const own = its_.of->bytes(its_.vector[port_.rank()].first);
-  bool const all_here = its_.what == all_gather || its_.what == all_gatherv || port_.rank() == root,
-             same = all_here && in && (scatters ? out == in + own : in == out + own);
-  void const* const from = same && !scatters ? MPI_IN_PLACE : in;
-  void* const into = same && scatters ? MPI_IN_PLACE : out;
-  switch (its_.what) {
+  // In place: the rank's own block lies at its place among all blocks.
+  std::size_t const own = call_.of->bytes(call_.vector[port_.rank()].first);
+  bool const all_here = call_.what == all_gather || call_.what == all_gatherv || port_.rank() == root,
+             is_in_place = all_here && in && (scatters ? out == in + own : in == out + own);
+  void const* const from = is_in_place && !scatters ? MPI_IN_PLACE : in;
+  void* const into = is_in_place && scatters ? MPI_IN_PLACE : out;
+  switch (call_.what) {
     case barrier: return make(COLLIGO_MPI(Barrier, barrier), comm);
     case broadcast:
-      return memberwise(
+      return in_segments(
           [&](std::size_t at, int n) { make(COLLIGO_MPI(Bcast, bcast), out + at, n, type_, root, comm); });
     case all_gather: return make(COLLIGO_MPI(Allgather, allgather), from, mine(), type_, out, mine(), type_, comm);
     case all_gatherv:
@@ -228,13 +228,13 @@ void vendor_call::memberwise(Run run) const {
 }
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::call_all_to_all() {
-  bool const same = its_.in.data == its_.out.data;
-  void const* const in = same ? MPI_IN_PLACE : its_.in.data;
-  if (its_.what == collective::all_to_all) {
-    int const n = count_of(its_.vector[0].size());
-    return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, its_.out.data, n, type_, port_.wire().comm());
+  bool const is_in_place = call_.in.data == call_.out.data;
+  void const* const in = is_in_place ? MPI_IN_PLACE : call_.in.data;
+  if (call_.what == collective::all_to_all) {
+    int const n = count_of(call_.vector[0].size());
+    return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, call_.out.data, n, type_, port_.wire().comm());
   }
-  make(COLLIGO_MPI(Alltoallv, alltoallv), in, ints_.counts.data(), ints_.first.data(), type_, its_.out.data,
+  make(COLLIGO_MPI(Alltoallv, alltoallv), in, ints_.counts.data(), ints_.first.data(), type_, call_.out.data,
        out_ints_.counts.data(), out_ints_.first.data(), type_, port_.wire().comm());
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Messages of bytes between the ranks of a communicator, over the library's own; and the messages that a rank which
-/// has abandoned a call sends and still receives.
+/// Messages of bytes between the ranks of a communicator, over the library's own; and the messages of abandoned calls.
 #pragma once
 
 #include <mpi.h>
@@ -17,33 +16,36 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// MPI counts are int: longer messages are sent in segments of this many bytes, which both ends know from the range.
+/// Bytes: longer messages are sent in segments, because MPI counts are int. Both ends know them from the range.
 inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
-/// Bytes up to which a receive follows its send. That is the fastest order for messages that leave at once
-/// (MPI_Sendrecv takes a third longer for 8 bytes); a longer message should find the receive posted.
+/// Bytes: up to this length an exchange posts its send before its receive. That is the fastest order for messages that
+/// leave at once (MPI_Sendrecv takes a third longer for 8 bytes); a longer message should find the receive posted.
 inline constexpr std::size_t longest_short = std::size_t{1} << 16;
 
-/// The calls that this process has abandoned lately, on all communicators, be they freed since. Others may still send
-/// it messages of them, and wait until it receives those, while it waits elsewhere.
+/// The calls that this process has abandoned lately, on all communicators, also on freed ones. Other ranks may still
+/// send messages of these calls, and wait until this process receives them; it does so whenever it waits.
 class left_calls {
  public:
+  struct entry {
+    std::uint32_t number;      ///< of the call; 0: none
+    int others;                ///< ranks that have not abandoned the call yet; without any no message comes
+    int tag, tag_of_remark;
+    MPI_Comm comm;             ///< never freed
+    std::uint32_t elsewhere;   ///< later calls on other communicators
+
+    void drop_messages() noexcept;
+  };
+
   static bool any() { return count_.load(std::memory_order_relaxed) != 0; }
-  /// Receives and drops messages of the next of them, so that its time does not depend on how many they are.
+  static void add(entry const& call) noexcept;
+  /// Forgets calls that are long before the latest one, `number`, on this communicator.
+  static void forget_old(MPI_Comm comm, std::uint32_t number) noexcept;
+  /// Receives and drops messages of one call, the next in turn, so that the time does not depend on how many there are.
   static void drop_messages() noexcept {
     if (any()) [[unlikely]] drop_of_next();
   }
 
  private:
-  friend class mpi_wire;
-  struct entry {
-    std::uint32_t number;   // 0: none
-    int others;             // that have not abandoned it yet: if all have, no message comes
-    int tag, tag_of_remark;
-    MPI_Comm comm;          // never freed
-    std::uint32_t since;    // calls on other communicators
-
-    void drop() noexcept;
-  };
   static void drop_of_next() noexcept;
   static inline std::array<entry, 64> all_{};
   static inline std::size_t next_ = 0, turn_ = 0;
@@ -65,7 +67,7 @@ class mpi_wire {
   MPI_Comm comm() const { return comm_; }
   bool owns_comm() const { return owns_comm_; }
   void own(MPI_Comm made) { comm_ = made, owns_comm_ = true; }
-  /// Called when the user's communicator is freed.
+  /// Called when the user's communicator is freed, which a single rank then no longer has.
   void outlive_user() {
     if (!owns_comm_) comm_ = MPI_COMM_SELF;
   }
@@ -74,7 +76,7 @@ class mpi_wire {
   /// Returns the bytes that have come; more than `in_bytes` if the message was longer.
   std::size_t exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                        int from, int tag) {
-    // 0 - 1 is huge: empty is not short.
+    // An empty message is not short: 0 - 1 is the largest std::size_t.
     if (out_bytes - 1 >= longest_short || in_bytes - 1 >= longest_short)
       return exchange_long(out, out_bytes, to, in, in_bytes, from, tag);
     MPI_Request leaving = MPI_REQUEST_NULL;
@@ -84,7 +86,7 @@ class mpi_wire {
     check_mpi(MPI_Wait(&leaving, MPI_STATUS_IGNORE), "MPI_Wait");
     return received(code, "MPI_Recv", status, in_bytes);
   }
-  /// Bytes that have come, one more than `wanted` if they were cut off. Throws for any other failure.
+  /// The bytes that a receive has got; `wanted` + 1 if the message was cut off. Throws for any other failure.
   static std::size_t received(int code, char const* by, MPI_Status const& status, std::size_t wanted) {
     if (code != MPI_SUCCESS) [[unlikely]] {
       check_unless_cut_off(code, by);
@@ -96,28 +98,30 @@ class mpi_wire {
   }
   static void check_unless_cut_off(int code, char const* by);
 
-  /// The tag of the messages of a call. The tags are used in turn.
+  /// The tag of the messages of a call. Calls use the tags in turn.
   int tag_of(std::uint32_t number) const { return static_cast<int>(number & tags_); }
 
-  /// The reason for an empty message; no other message is empty, because ranges without elements are not sent. The
-  /// reason follows it with a tag of its own, so a receive waits for one tag.
+  /// Why a rank has sent an empty message: it has failed, but goes on to the end of the algorithm, or it has abandoned
+  /// the call. Messages of data are never empty. The remark follows the empty message with a tag of its own, so that a
+  /// receive waits for one tag only.
   enum class remark : unsigned char { goes_on, abort_message };
   void send_empty(int to, std::uint32_t number, remark why) const;
-  /// Called after an empty message of that rank.
+  /// Receives the remark that follows an empty message.
   remark receive_remark(int from, std::uint32_t number) const {
     return receive_remark(comm_, from, tag_of_remark(number));
   }
   static remark receive_remark(MPI_Comm comm, int from, int tag);
-  /// Abort messages may be in progress. A later communicator must not receive them, which could happen if the MPI
-  /// library reused this one's number, so this one is not freed.
+  /// Abort messages may be in progress. The communicator is then not freed: if the MPI library reused its number, a
+  /// later communicator would receive them.
   void hears_aborts() { keeps_comm_ = true; }
-  /// This rank abandons this call. Ranks that wait in it get abort messages.
-  void leave_call(std::uint32_t number) noexcept;
-  /// Forgets calls that are long before the latest of so many.
-  void forget_old_calls(std::uint32_t calls) noexcept;
+  /// This rank abandons a call, and from now on drops its messages. The caller sends the abort messages.
+  void leave_call(std::uint32_t number) noexcept {
+    hears_aborts();
+    left_calls::add({number, size_ - 1, tag_of(number), tag_of_remark(number), comm_, 0});
+  }
 
  private:
-  /// The same if one of them is absent, or not short.
+  /// The same if a message is absent, or not short.
   std::size_t exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                             int from, int tag);
   int tag_of_remark(std::uint32_t number) const { return tag_of(number) | static_cast<int>(tags_ + 1); }
@@ -128,8 +132,8 @@ class mpi_wire {
   std::uint32_t tags_ = 0x3fff;
 };
 
-/// For a rank that waits without MPI: a peer may be in a send to it that needs MPI's progress. It asks for messages of
-/// this rank to itself: MPI makes no progress if it finds one, such as one of a call that all ranks have refused.
+/// For a rank that waits without MPI: a peer may be in a send to it that needs MPI's progress. Probes for messages of
+/// this rank to itself, which do not exist: MPI makes no progress if it finds a message.
 inline void let_mpi_progress(MPI_Comm comm, int this_rank) {
   int flag = 0;
   check_mpi(MPI_Iprobe(this_rank, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");

@@ -24,7 +24,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   int finalised = 0, unheard = 0;
   MPI_Finalized(&finalised);
   if (!owns_comm_ || keeps_comm_ || finalised) return;
-  // An abort message of a call in which this rank waited for nobody.
+  // Perhaps there is an abort message of a call in which this rank waited for nobody.
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &unheard, MPI_STATUS_IGNORE);
   if (!unheard) MPI_Comm_free(&comm_);
 }
@@ -51,7 +51,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
 }
 
-// Both are short, so this does not wait.
+// MPI buffers messages that short, so this does not wait.
 [[gnu::cold]] COLLIGO_BODY void mpi_wire::send_empty(int to, std::uint32_t number, remark why) const {
   check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, to, tag_of(number), comm_), "MPI_Send");
   check_mpi(MPI_Send(&why, 1, MPI_BYTE, to, tag_of_remark(number), comm_), "MPI_Send");
@@ -62,38 +62,36 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   return why;
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_wire::leave_call(std::uint32_t number) noexcept {
-  left_calls::drop_messages();
-  hears_aborts();
-  std::lock_guard const turn(left_calls::mutex_);
-  auto& all = left_calls::all_;
-  std::size_t at = place_of(all, [](auto const& its) { return its.number == 0; });
-  if (at == all.size()) at = left_calls::next_++ % all.size();
-  else ++left_calls::count_;
-  all[at] = {number, size_ - 1, tag_of(number), tag_of_remark(number), comm_, 0};
+[[gnu::cold]] COLLIGO_BODY void left_calls::add(entry const& call) noexcept {
+  drop_messages();
+  std::lock_guard const turn(mutex_);
+  std::size_t at = place_of(all_, [](entry const& its) { return its.number == 0; });
+  if (at == all_.size()) at = next_++ % all_.size();
+  else ++count_;
+  all_[at] = call;
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_wire::forget_old_calls(std::uint32_t calls) noexcept {
-  constexpr std::uint32_t late = 200, late_elsewhere = 10000;   // calls; by then no rank waits for them
-  std::lock_guard const turn(left_calls::mutex_);
-  for (auto& its : left_calls::all_)
-    if (its.number != 0 && (its.comm == comm_ ? calls - its.number > late : ++its.since > late_elsewhere))
-      its.number = 0, --left_calls::count_;
+[[gnu::cold]] COLLIGO_BODY void left_calls::forget_old(MPI_Comm comm, std::uint32_t number) noexcept {
+  constexpr std::uint32_t late = 200, late_elsewhere = 10000;   // calls; by then no rank waits in the old one
+  std::lock_guard const turn(mutex_);
+  for (entry& its : all_)
+    if (its.number != 0 && (its.comm == comm ? number - its.number > late : ++its.elsewhere > late_elsewhere))
+      its.number = 0, --count_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::drop_of_next() noexcept {
   std::unique_lock const turn(mutex_, std::try_to_lock);
-  if (!turn) return;   // another thread does that
+  if (!turn) return;   // another thread is dropping messages
   for (std::size_t looks = 0; looks < all_.size(); ++looks) {
     entry& its = all_[turn_++ % all_.size()];
     if (its.number == 0) continue;
-    its.drop();
+    its.drop_messages();
     if (its.others == 0) its.number = 0, --count_;
     return;
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop() noexcept try {
+[[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop_messages() noexcept try {
   while (others > 0) {
     int there = 0, bytes = 0;
     MPI_Status status;

@@ -21,8 +21,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace probe {
 
-// It is ambiguous with Boost's catch-all, and worse than a serialize for the type, so a call compiles only with the
-// latter.
+// Overload resolution finds this one ambiguous with Boost's catch-all, and worse than a serialize for the type: a call
+// compiles only if there is one for the type.
 template <class Archive, class T>
 void serialize(Archive&, T&, unsigned int const);
 
@@ -35,7 +35,7 @@ concept free_serialize = requires(boost::archive::binary_oarchive& archive, T& v
 struct has_serialize { void serialize(); };
 template <class T>
 struct both : T, has_serialize {};
-// A second member of that name makes the look-up ambiguous, regardless of access.
+// If T has a member of that name too, the look-up is ambiguous, regardless of access.
 template <class T>
 concept member_serialize = std::is_class_v<T> && !std::is_final_v<T> && !requires { &both<T>::serialize; };
 
@@ -46,7 +46,7 @@ template <class T>
 concept serialisable = boost::serialization::implementation_level<T>::value == boost::serialization::primitive_type ||
                        probe::free_serialize<T> || probe::member_serialize<T>;
 
-// A message is its length in all (8 bytes) and an archive.
+// A message is its whole length (8 bytes) and an archive.
 class archive_out : public std::streambuf {
  public:
   explicit archive_out(std::vector<char>& bytes) : bytes_(bytes) { bytes_.assign(sizeof(std::uint64_t), '\0'); }

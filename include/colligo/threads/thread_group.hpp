@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The common state of ranks that are threads: their messages, the memory that they share, and their reports. A
-/// template, so that only units that run threads compile it.
+/// What ranks that are threads share: their messages, their memory, and reports of failures. A template, so that only
+/// units that run threads compile it.
 #pragma once
 
 #include <sched.h>
@@ -27,23 +27,23 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 template <class Lazy>
 struct group_of_threads {
-  // A message on offer: it lives in its sender's step until the receiver has taken it.
+  // A message on offer. The sender's step owns it until the receiver has taken it.
   struct parcel {
     std::byte const* data;
     std::size_t n;
     element const* of;
     int to;
     std::uint32_t number;    // of the call
-    bool failed = false;     // its sender has failed before
-    bool accepted = false;   // guarded by the receiver's desk
-    bool taken = false;      // guarded by the sender's desk
+    bool failed = false;     // the sender has failed, so the data is not valid
+    bool accepted = false;   // the receiver is copying the data; guarded by the receiver's mutex
+    bool taken = false;      // the receiver has copied the data; guarded by the sender's mutex
     parcel* next = nullptr;
   };
 
-  // Thrown in ranks that wait when another rank has failed.
+  // Thrown in waiting ranks after another rank's function has thrown.
   struct abandoned {};
 
-  // The memory of one rank's channels, in the process, where an offset is an address.
+  // The memory of one rank's channels, in the process: offsets are addresses.
   class rank_memory final : public host_memory {
    public:
     std::uint64_t allocate(std::size_t bytes) override {
@@ -66,7 +66,7 @@ struct group_of_threads {
     }
 
     void offer(int from, parcel& p) {
-      desk& d = at(p.to);
+      rank_state& d = at(p.to);
       std::lock_guard const lock(d.mutex);
       parcel** last = &d.offered[static_cast<std::size_t>(from)];
       while (*last) last = &(*last)->next;
@@ -74,9 +74,9 @@ struct group_of_threads {
       d.changed.notify_all();
     }
 
-    /// The first message of this number; waits for it, or returns null.
+    /// The first message of `from` in the call `number`. If there is none: waits for it, or returns null.
     parcel* accept(int from, int to, std::uint32_t number, bool waits) {
-      desk& d = at(to);
+      rank_state& d = at(to);
       parcel** place = nullptr;
       auto const there = [&] {
         place = &d.offered[static_cast<std::size_t>(from)];
@@ -92,7 +92,7 @@ struct group_of_threads {
     }
 
     void took(int from, parcel& p) {
-      desk& d = at(from);
+      rank_state& d = at(from);
       std::lock_guard const lock(d.mutex);
       p.taken = true;
       d.changed.notify_all();
@@ -103,10 +103,10 @@ struct group_of_threads {
       return await(lock, from, p.to, p.number, [&] { return p.taken; }, "has a message for", waits);
     }
 
-    // For a sender that fails: afterwards no rank reads its offer.
+    // For a sender that gives up its step: afterwards no rank reads the message.
     void withdraw(int from, parcel const& p) {
       {
-        desk& d = at(p.to);
+        rank_state& d = at(p.to);
         std::lock_guard const lock(d.mutex);
         if (!p.accepted) {
           for (parcel** place = &d.offered[static_cast<std::size_t>(from)]; *place; place = &(*place)->next)
@@ -117,7 +117,7 @@ struct group_of_threads {
           return;
         }
       }
-      desk& d = at(from);
+      rank_state& d = at(from);
       std::unique_lock lock(d.mutex);
       d.changed.wait(lock, [&] { return p.taken; });   // being copied at this moment
     }
@@ -129,28 +129,22 @@ struct group_of_threads {
         first_ = error;
         failed_ = true;
       }
-      for (auto& d : ranks_) {
-        std::lock_guard const wake(d.mutex);
-        d.changed.notify_all();
-      }
+      wake_all();
     }
 
-    /// A rank abandons a call.
+    /// A rank abandons a call: ranks that wait for it in this call throw.
     void abandon_call(int rank, std::uint32_t number, std::string_view why) noexcept {
       std::lock_guard const lock(state_);
       at(rank).calls_abandoned.add(number, why);
-      for (auto& d : ranks_) {
-        std::lock_guard const wake(d.mutex);
-        d.changed.notify_all();
-      }
+      wake_all();
     }
-    void report_waits(int rank, patience* its) { at(rank).on_wait = its; }
+    void report_waits(int rank, patience* watcher) { at(rank).on_wait = watcher; }
     static bool is_gone(void* self, int rank) { return static_cast<group*>(self)->at(rank).gone; }
 
     std::exception_ptr first_error() const { return first_; }
     bool failed() const { return failed_; }
 
-    /// One per rank, for shared_host; made by the first rank that needs them. Zeros.
+    /// The segments of all ranks for shared_host, made and set to zeros by the first rank that needs them.
     std::vector<std::byte*> segments() {
       std::lock_guard const lock(state_);
       std::size_t const bytes = segment_layout(static_cast<int>(ranks_.size())).bytes();
@@ -163,7 +157,7 @@ struct group_of_threads {
       }
       return begins;
     }
-    /// Lives as long as the group, because other ranks may still read there.
+    /// The memory of a rank's channels. It lives as long as the group, because other ranks may still read it.
     host_memory& memory_of(int rank) { return at(rank).memory; }
     static void wait_in_memory(void* self) {
       if (static_cast<group*>(self)->failed_) throw abandoned{};
@@ -175,18 +169,26 @@ struct group_of_threads {
     }
 
    private:
-    struct desk {
+    struct rank_state {
       std::mutex mutex;
       condition changed;
-      std::vector<parcel*> offered;   // by sender
+      std::vector<parcel*> offered;   // for each sender: a list of messages to this rank
       rank_memory memory;
       std::atomic<bool> gone = false;
-      patience* on_wait = nullptr;   // its own alone
+      patience* on_wait = nullptr;   // used by this rank alone
       abandoned_calls calls_abandoned;
     };
 
-    desk& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    void wake_all() {
+      for (rank_state& d : ranks_) {
+        std::lock_guard const lock(d.mutex);
+        d.changed.notify_all();
+      }
+    }
 
+    rank_state& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+    // Returns ready(), which it waits for if `waits`. Throws if the peer can no longer make it true.
     template <class Ready>
     bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
                char const* what, bool waits) {
@@ -206,7 +208,7 @@ struct group_of_threads {
                   ", which has left: not all ranks made this call");
     }
 
-    std::vector<desk> ranks_;
+    std::vector<rank_state> ranks_;
     std::mutex state_;
     std::exception_ptr first_;
     std::atomic<bool> failed_ = false;

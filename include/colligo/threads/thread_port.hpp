@@ -36,7 +36,7 @@ struct over_threads {
   using abandoned = typename group_of_threads<Lazy>::abandoned;
   using group = typename group_of_threads<Lazy>::group;
 
-  // Memory of steps: kept with the port or the request.
+  // Kept with the port or the request, so that a call allocates nothing.
   struct steps_memory {
     std::vector<parcel> outgoing;
     shared_traffic traffic;
@@ -58,7 +58,7 @@ struct over_threads {
     }
     ~port() override { spare_requests = {}; }   // their steps use this port
 
-    /// The same protocol as between processes, over memory of this one.
+    /// The shared memory of all ranks: the same protocol as between processes, in memory of this process.
     shared_host* shared() {
       if (shared_) return shared_.get();
       auto const segments = ranks.segments();
@@ -88,7 +88,7 @@ struct over_threads {
     void abandon_call(std::uint32_t number, std::string_view why, bool) noexcept override {
       ranks.abandon_call(rank_, number, why);
       try {
-        shared()->abandon_call(number, why);   // others may wait there, even if this rank has not got so far
+        shared()->abandon_call(number, why);   // others may wait there, even if this rank has not used it yet
       } catch (std::bad_alloc const&) {
       }
     }
@@ -120,25 +120,25 @@ struct over_threads {
           data_(data),
           memory_(memory) {
       if (!host) return;
-      here_.emplace(*host, memory.traffic, port.rank());
-      here_->work_on(data);
+      over_memory_.emplace(*host, memory.traffic, port.rank());
+      over_memory_->work_on(data);
     }
 
     void move(operand const& alone) override { data_.move(alone); }
     void list(std::span<operand const> operands, list_kind kind) override {
-      if (here_) return here_->perform(operands, kind);
+      if (over_memory_) return over_memory_->perform(operands, kind);
       begin(operands, kind);
       advance_messages(true);
     }
 
-    bool shares_memory_with(int) const override { return here_.has_value(); }
+    bool shares_memory_with(int) const override { return over_memory_.has_value(); }
 
     void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
       number_ = number;
-      if (here_) here_->enter(its, what, number);
+      if (over_memory_) over_memory_->enter(its, what, number);
     }
     void begin(std::span<operand const> operands, list_kind kind) override {
-      if (here_) return here_->begin(operands, kind);
+      if (over_memory_) return over_memory_->begin(operands, kind);
       operands_ = operands;
       element const& of = data_.of();
       scratch_sizes const sizes(operands);
@@ -153,19 +153,19 @@ struct over_threads {
                             data_.has_failed()});
         if (p.combines_first()) free += of.bytes(p.elements.size());
       }
-      for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // from now on they stay in place
+      for (parcel& p : outgoing) port_.ranks.offer(rank(), p);   // `outgoing` no longer grows: receivers have pointers
       free_ = received_->data();
       taken_ = 0;
     }
     bool advance() override {
       if (port_.ranks.failed()) throw abandoned{};
-      if (!here_) return advance_messages(false);
-      auto now = here_->advance();
-      while (now == shared_steps::state::moved) now = here_->advance();
+      if (!over_memory_) return advance_messages(false);
+      auto now = over_memory_->advance();
+      while (now == shared_steps::state::moved) now = over_memory_->advance();
       return now == shared_steps::state::done;
     }
     void abandon() override {
-      if (here_) here_->abandon();
+      if (over_memory_) over_memory_->abandon();
       withdraw();
     }
 
@@ -206,7 +206,7 @@ struct over_threads {
       } catch (...) {
         data_.fail(std::current_exception());
       }
-      port_.ranks.took(wanted.peer, *p);   // its sender may use it again
+      port_.ranks.took(wanted.peer, *p);   // the sender may reuse the parcel
       if (!expected)
         throw mismatch_error("rank " + std::to_string(rank()) + " expects " + std::to_string(wanted.elements.size()) +
                     " elements of type " + std::string(mine) + " from rank " + std::to_string(wanted.peer) +
@@ -223,20 +223,20 @@ struct over_threads {
     port& port_;
     working_vector& data_;
     steps_memory& memory_;
-    std::optional<shared_steps> here_;
+    std::optional<shared_steps> over_memory_;
     std::uint32_t number_ = 0;
     // The step that is in progress.
     std::span<operand const> operands_;
     std::optional<room> received_, combined_;
     std::byte* free_ = nullptr;
-    std::size_t taken_ = 0;   // fragments
+    std::size_t taken_ = 0;   // fragments that have been received
   };
 
   // Steps with their own memory.
   class request_steps final : private steps_memory, public steps {
    public:
-    request_steps(port& its, working_vector& data, shared_host* host)
-        : steps(its, data, host, static_cast<steps_memory&>(*this)) {}
+    request_steps(port& own, working_vector& data, shared_host* host)
+        : steps(own, data, host, static_cast<steps_memory&>(*this)) {}
   };
 };
 
@@ -256,13 +256,13 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
     try {
       auto const port = std::make_shared<typename engine::port>(group, rank, p, environment);
       struct end_of_life {
-        std::shared_ptr<port_base>& its;
-        ~end_of_life() { its.reset(); }
+        std::shared_ptr<port_base>& life;
+        ~end_of_life() { life.reset(); }
       } const end{port->life = port};
       if (trace) port->trace = trace->of(rank);
       thread_communicator comm(*port);
       f(context, comm);
-    } catch (typename engine::abandoned const&) {   // the cause is kept already
+    } catch (typename engine::abandoned const&) {   // the group has the cause
     } catch (...) {
       error = std::current_exception();
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Ranks that are threads of one process, for tests without mpirun, also of other projects. Sends do not buffer: a step
-/// ends when its messages have been taken, so an algorithm that deadlocks under rendezvous deadlocks here. Elements are
-/// copied, never serialised.
+/// ends when its messages have been received, so an algorithm that deadlocks under rendezvous deadlocks here. Elements
+/// are copied, never serialised.
 #pragma once
 
 #include "../engine/call.hpp"
