@@ -74,7 +74,7 @@ class any_step {
   any_step& operator=(any_step const&) = delete;
   ~any_step() = default;
 
-  static std::array<operand, 2> operands_of(range out, range in, pair_of peers, pair_kind kind) {
+  static std::array<operand, 2> operands_of(cyclic_range out, cyclic_range in, pair_of peers, pair_kind kind) {
     return {send{peers.to, out, kind.sent},
             kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in})};
   }
@@ -90,8 +90,7 @@ class any_step {
   void pair(send const& s, cyclic_range const& in, int from, pair_kind kind) {
     if (s.what.tail.empty() && in.tail.empty() && s.from != own::both) [[likely]]
       return exchange(s.what.head, in.head, {s.to, from}, kind);
-    list(std::array{operand(s), kind.folds ? operand(fold{from, in, kind.with}) : operand(recv{from, in})},
-         list_kind::plain);
+    list(operands_of(s.what, in, {s.to, from}, kind), list_kind::plain);
   }
 
   template <operand_list List>
