@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <new>
-#include <stdexcept>
 #include <utility>
 
 #include "../core/element.hpp"
