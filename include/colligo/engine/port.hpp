@@ -35,6 +35,8 @@ class shared_host;
 /// "all_reduce on rank 0 of 2: "
 std::string where(endpoint const& port, collective what);
 std::string too_large_for_memory(std::size_t element_size);
+/// The text of the exception that is being handled, valid as long as it is.
+char const* handled_reason() noexcept;
 
 /// A rank's steps in a call, recorded earlier (kept_plans.hpp).
 struct kept_plan {

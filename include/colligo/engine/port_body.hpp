@@ -26,6 +26,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return concat({"elements of ", element_size, " bytes are too large for it"});
 }
 
+[[gnu::cold]] COLLIGO_BODY char const* handled_reason() noexcept try {
+  throw;
+} catch (std::exception const& e) {
+  return e.what();
+} catch (...) {
+  return "an exception that is no std::exception";
+}
+
 [[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
@@ -140,13 +148,7 @@ inline void port_base::execute(call const& its, choice const& by) {
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::abandon_call_now(std::uint32_t number) noexcept {
-  try {
-    throw;
-  } catch (std::exception const& e) {
-    abandon_call(number, e.what());
-  } catch (...) {
-    abandon_call(number, "an exception that is no std::exception");
-  }
+  abandon_call(number, handled_reason());
 }
 
 COLLIGO_BODY void port_base::execute_vendor(call const& its, choice const& by) {
