@@ -28,8 +28,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return fresh;
 }
 
-/// std::any_of, and the index of the first match or the length. Those of <algorithm> are unrolled and consist of a
-/// dozen functions each.
+/// std::any_of, and the index of the first match (the length if there is none). The functions of <algorithm> are
+/// unrolled, and compile a dozen functions each.
 template <class Range, class F>
 constexpr bool is_any(Range const& all, F const& is) {
   for (auto const& each : all)
@@ -46,7 +46,7 @@ constexpr std::size_t place_of(Range const& all, F const& is) {
   return place;
 }
 
-/// Sorts in place (heap sort). less(context, a, b) compares numbers, all of which differ.
+/// Sorts distinct numbers in place (heap sort) by less(context, a, b).
 [[gnu::cold, gnu::noinline]] inline void sort_numbers(int* all, std::size_t n, void const* context,
                                                       bool (*less)(void const* context, int a, int b)) {
   auto const sink = [&](std::size_t at, std::size_t end) {
@@ -66,7 +66,7 @@ constexpr std::size_t place_of(Range const& all, F const& is) {
   }
 }
 
-/// What does not depend on the elements: units compile it once.
+/// The part of a row that does not depend on T: a unit compiles it once.
 class row_base {
  public:
   std::size_t size() const { return size_; }
