@@ -12,7 +12,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Tag's algorithm for C or, if it has none or one that needs room beyond the vector, Other's.
+/// Tag's algorithm for C; if Tag has none, or one that uses memory beyond the vector, Other's.
 template <collective C, class Tag, class Other, class T, class Op>
 class stage {
   static constexpr bool is_offered = [] {
@@ -77,7 +77,7 @@ using stage_if = std::conditional_t<Is, stage<C, Tag, Other, T, Op>, no_stage>;
 template <class... Stages>
 concept priced = requires(machine const& m, Stages const&... its) { (its.cost(m, 1, std::size_t{}), ...); };
 
-/// A stage that begins with the results of the one before.
+/// A stage whose input is the result of an earlier stage.
 template <collective C, class Tag, class Other, class T, class Op>
 struct later_stage : stage<C, Tag, Other, T, Op> {
   using stage<C, Tag, Other, T, Op>::stage;
