@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Requests . A request performs the rank's plan step by step. All requests of a rank make progress whenever the
+/// Requests. A request performs the rank's plan step by step. All requests of a rank make progress whenever the
 /// rank tests one, waits for one, or makes a blocking call.
 #pragma once
 
@@ -65,7 +65,7 @@ class running final : public kept_with_port {
   std::shared_ptr<port_base> lives_;   // the communicator may be freed meanwhile; null while this one is kept with it
   port_base& port_;
   requests_of_rank& all_;
-  call its_;
+  call call_;
   choice by_;
   std::uint32_t number_ = 0;
   row<std::size_t> offsets_;
@@ -80,10 +80,10 @@ class running final : public kept_with_port {
   values<std::byte> out_, beyond_;
   std::optional<working_vector> data_;   // of these three
   owner<moving_step> steps_;
-  std::size_t at_ = 0;
+  std::size_t current_ = 0;           // index of the step in progress
   struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
   bool begun_ = false, active_ = false;
-  bool inside_ = false;   // it is making progress; calls of its functor find it so
+  bool advancing_ = false;   // advance() runs, perhaps in the functor, which may call the library
   std::atomic<bool> in_progress_ = false;
   std::exception_ptr failed_, stalled_;
 };

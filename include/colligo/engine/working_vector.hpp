@@ -56,11 +56,11 @@ class working_vector {
   /// `out` does not have them. Takes references: all have to outlive this.
   working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,
                  values<std::byte> const& beyond, scratch& memory)
-      : its_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
+      : call_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
         written_(in.data == out.data ? out.covers : range{}) {}
 
-  element const& of() const { return *its_.of; }
-  collective what() const { return its_.what; }
+  element const& of() const { return *call_.of; }
+  collective what() const { return call_.what; }
   scratch& memory() const { return memory_; }
 
   /// The current values of a range.
@@ -165,14 +165,14 @@ class working_vector {
 
   /// Copies to the output the ranges that have not been written there, unless they do not matter.
   void complete() {
-    if (its_.output_is_free) return;
+    if (call_.output_is_free) return;
     if (!written_.contain(common(in_.covers, out_.covers))) copy_rest();
   }
 
   /// For a rank that waits: does a part of what complete() will do. False if that is done, or not yet certain.
   bool complete_some() {
     range const both = common(in_.covers, out_.covers);
-    if (combines(what()) || its_.output_is_free || of().objects || written_.contain(both)) return false;
+    if (combines(what()) || call_.output_is_free || of().objects || written_.contain(both)) return false;
     copy_some(both);
     return true;
   }
@@ -190,7 +190,7 @@ class working_vector {
     auto const now = of().combine;   // null: the functor takes an index
     if (!combines_at_once_ || !now) [[unlikely]] return combine_otherwise(left, right, out, r.first, r.last);
     try {
-      now(its_.op, left, right, out, r.size());
+      now(call_.op, left, right, out, r.size());
     } catch (...) {
       fail(std::current_exception());
     }
@@ -201,8 +201,8 @@ class working_vector {
     std::int64_t const began = now_in_ns();
     try {
       if (auto const* const by = of().by_index)
-        by->places->combine(places(), its_.vector.whole, of(), its_.op, {first, last}, left, right, out);
-      else of().combine(its_.op, left, right, out, last - first);
+        by->places->combine(places(), call_.vector.whole, of(), call_.op, {first, last}, left, right, out);
+      else of().combine(call_.op, left, right, out, last - first);
     } catch (...) {
       fail(std::current_exception());
     }
@@ -216,7 +216,7 @@ class working_vector {
   }
   [[gnu::noinline]] void learn(range from, range into) {
     try {
-      of().by_index->places->learn(places(), its_.vector.whole, from, into);
+      of().by_index->places->learn(places(), call_.vector.whole, from, into);
     } catch (...) {   // there is no memory
       fail(std::current_exception());
     }
@@ -257,7 +257,7 @@ class working_vector {
     if (!written_.add(r)) copy_rest();
   }
 
-  call const& its_;
+  call const& call_;
   values<std::byte const> const& in_;
   values<std::byte> const &out_, &beyond_;
   scratch& memory_;
