@@ -58,7 +58,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (rank() == 0) warn_once(concat({trouble, otherwise}));
 }
 
-// Without memory for it this rank reports nothing, and waits as the others do.
+// A rank that has no memory for the watcher waits as the others do, but reports nothing.
 [[gnu::cold]] COLLIGO_BODY void port_base::lose_patience(shared_host* host, std::string name) try {
   if (watch_waits) on_wait = watch_waits(*this, patience_, host, std::move(name));
   else if (rank() == 0) warn_once(not_included("COLLIGO_PATIENCE", "patience.hpp"));

@@ -15,13 +15,13 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline constexpr std::size_t most_bytes_of_spares = 4 << 20;   // of a communicator: as blocking calls keep
+inline constexpr std::size_t most_bytes_of_spares = 4 << 20;   // for each communicator
 inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
 inline constexpr char const* is_of_parent = "this is a child of fork(), which can not complete its parent's requests";
 
 COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by,
                               owner<owned_by_request> owned, bool persistent)
-    : lives_(port.life), port_(port), all_(port.requests()), call_(its), by_(by), owned_(std::move(owned)) {
+    : port_life_(port.life), port_(port), all_(port.requests()), call_(its), by_(by), owned_(std::move(owned)) {
   erased_policy const& what = *by.policy;
   all_.make_room(1);
   all_.run_among = &run_among;
@@ -43,7 +43,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);
   kept_plan const* const kept = plan_of(port, {call_, by_, port.known, 0});
   policy_run{call_, by_, port.known, 0, kept && kept->play ? kept : nullptr}(plan);
-  call_.vector.lengths = nullptr;   // the port's
+  call_.vector.lengths = nullptr;   // the port owns them, and changes them
   range holds = call_.out.covers;
   if (holds != call_.vector.whole || what.scratch) {
     extent needed(port.rank(), port.size(), of.size, memory_.operands);
@@ -85,7 +85,7 @@ COLLIGO_BODY void running::work_on_arguments() {
   data_.emplace(call_, in_, out_, beyond_, memory_);
 }
 
-COLLIGO_BODY bool running::does(call const& its, choice const& by) const {
+COLLIGO_BODY bool running::matches(call const& its, choice const& by) const {
   auto const& mine = call_.vector;
   auto const& asked = its.vector;
   bool const alike = by.policy == by_.policy && by.over == by_.over && its.of == call_.of && its.wire == call_.wire &&
@@ -104,9 +104,9 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, choic
   auto const turn = port.requests().lock();
   for (auto& spare : port.spare_requests) {
     auto* const one = static_cast<running*>(spare.get());
-    if (!one || one->uses_memory_ != uses_memory || !one->does(its, by)) continue;
+    if (!one || one->uses_memory_ != uses_memory || !one->matches(its, by)) continue;
     spare.release();
-    one->lives_ = port.life;
+    one->port_life_ = port.life;
     one->owned_ = std::move(owned);
     auto const* const offsets = one->call_.vector.offsets;
     one->call_ = its;
@@ -127,7 +127,7 @@ COLLIGO_BODY void running::leave(owner<running> its) {
   its->end_silently();
   its->owned_.reset();
   if (!its->reusable_ || !its->port_.life) return;
-  auto const life = std::move(its->lives_);   // a kept request must not own the port that keeps it
+  auto const life = std::move(its->port_life_);   // a kept request must not own the port that keeps it
   auto const turn = its->all_.lock();
   auto& spares = its->port_.spare_requests;   // the latest comes first
   for (std::size_t i = spares.size() - 1; i > 0; --i) spares[i] = std::move(spares[i - 1]);
@@ -196,7 +196,7 @@ COLLIGO_BODY bool running::advance() {
     finish();
   } catch (...) {
     if (current_ != plan_.steps.size())
-      port_.abandon_call_now(number_);   // first: others abandon theirs when they see it
+      port_.abandon_call_now(number_);   // first, because other ranks abandon the call when they see that
     if (begun_) steps_->abandon();
     begun_ = reusable_ = false;
     failed_ = std::current_exception();
@@ -244,11 +244,11 @@ COLLIGO_BODY bool running::complete() {
   return !in_progress();
 }
 
-// An exception for lack of patience belongs to the request, which ends with it in its next turn.
+// The exception `stalled` is kept for the request, whose next advance() fails with it.
 COLLIGO_BODY void running::yield_core(unsigned& polls) {
-  constexpr unsigned in_vain = 256;
+  constexpr unsigned least_polls = 256;
   port_.yield_core(polls);
-  if (!port_.on_wait || polls < in_vain) return;
+  if (!port_.on_wait || polls < least_polls) return;
   auto const turn = all_.lock();
   if (!in_progress()) return;
   bool const has_step = current_ < plan_.steps.size();
@@ -317,8 +317,8 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   for (std::size_t k = 0; k < in_progress_.size(); ++k) {
     running* const r = in_progress_[k];
     if (!r) continue;
-    // Requests that share a channel of memory run one after the other, in the order of their starts: this walk, or one
-    // nested in it, has met an earlier one.
+    // Requests over one port's shared memory run one after the other, in the order of their starts. One has no turn if
+    // this walk, or one nested in it, has met an earlier one.
     bool const has_turn = !r->uses_memory_ || r->port_.memory_in_use < walk;
     if (!r->advancing_ && (has_turn || r->stalled_)) {
       r->advancing_ = true;
@@ -345,7 +345,7 @@ COLLIGO_BODY void running::run_among(port_base& port, policy_run const& run) {
   try {
     port.requests().refuse_inside(port);
   } catch (...) {
-    --port.calls;   // the others make no such call
+    --port.calls;   // this call does not count: other ranks do not make it
     throw;
   }
   try {

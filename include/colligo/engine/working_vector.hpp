@@ -22,15 +22,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t cached_stretch = 8192;   // bytes that stay in a first-level cache
 
-inline constexpr std::size_t copied_at_once = 4096;   // bytes: what is awaited may come meanwhile
+inline constexpr std::size_t copied_at_once = 4096;   // bytes: then a waiting rank looks for messages again
 
-/// Several ranks' contributions to one range: rank and values of each, from the lowest rank to the highest.
+/// One rank's contribution to a range.
 struct contribution {
   int rank;
   std::byte const* values;
 };
 
-/// Returns the k-th of several by a function that has to outlive this; its type is erased.
+/// Several ranks' contributions to one range, from the lowest rank to the highest. A function of an erased type, which
+/// has to outlive this, returns the k-th one.
 class contributions {
  public:
   template <class F>
@@ -43,7 +44,7 @@ class contributions {
   contribution (*call_)(void const* f, std::size_t k);
 };
 
-/// Behind everything.
+/// Behind every element.
 inline constexpr range behind_all{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
 inline constexpr values<std::byte> nothing_beyond{nullptr, behind_all};
 
@@ -152,7 +153,7 @@ class working_vector {
     if (!failed_) failed_ = std::move(why);
     combines_at_once_ = false;
   }
-  /// From now on adds the nanoseconds of combining there; null: does not count them.
+  /// From now on adds the time of combining to *nanoseconds; null: it is not measured.
   void watch_combining(std::int64_t* nanoseconds) {
     watched_ = nanoseconds;
     combines_at_once_ = !watched_ && !failed_;
@@ -169,7 +170,7 @@ class working_vector {
     if (!written_.contain(common(in_.covers, out_.covers))) copy_rest();
   }
 
-  /// For a rank that waits: does a part of what complete() will do. False if that is done, or not yet certain.
+  /// For a rank that waits: does a part of complete(). False if all of it is done, or if the call combines.
   bool complete_some() {
     range const both = common(in_.covers, out_.covers);
     if (combines(what()) || call_.output_is_free || of().objects || written_.contain(both)) return false;
@@ -209,7 +210,7 @@ class working_vector {
     if (watched_) *watched_ += now_in_ns() - began;
   }
 
-  // Forgets the indices of the run before.
+  // Without the indices of the previous run.
   row<std::size_t>& places() {
     if (!std::exchange(has_learnt_, true)) memory_.places.clear();
     return memory_.places;
@@ -229,7 +230,7 @@ class working_vector {
 
   std::byte* out_at(range const& r) const { return at(r.first < beyond_.covers.first ? out_ : beyond_, r); }
 
-  // What of `both` has not been written, from `first` up to the next range that has.
+  // The first unwritten range in `both` from `first` on; empty if there is none.
   range unwritten(std::size_t first, range const& both) const {
     range rest{first, both.last};
     for (range const part : written_)
@@ -264,8 +265,8 @@ class working_vector {
   written_ranges written_;
   std::exception_ptr failed_;
   std::int64_t* watched_ = nullptr;
-  bool combines_at_once_ = true;   // as nearly always: nothing has failed or is observed
-  bool has_learnt_ = false;        // where elements beyond the vector belong
+  bool combines_at_once_ = true;   // as usual: nothing has failed, and the time of combining is not measured
+  bool has_learnt_ = false;        // memory_.places are of this run
 };
 
 /// Iterates over the fragments of a step's operands in the order listed; operands that vanish have none.
