@@ -14,7 +14,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 template <collective C>
 struct calls;
 
-/// Makes a request, or says what is wrong with the call.
+/// Makes a request; for arguments that no form accepts, make() returns an `answer`, which prints what is wrong.
 template <collective C, made How, class... Arguments>
 struct requested {
   using type = answer<C, How, Arguments...>;

@@ -51,7 +51,7 @@ enum class mistaken {
 
 struct left_out {};
 
-/// Another header has forms for such an argument.
+/// Another header has forms of a call for an argument of type T.
 template <class T>
 inline constexpr bool has_forms_elsewhere = false;
 
