@@ -57,7 +57,7 @@ constexpr packed_name packed(std::string_view name) {
 struct erased_policy {
   std::string_view name;
   packed_name short_name;
-  transport over;   ///< best, unless the tag asks for another one
+  transport over = transport::best;   ///< that the tag asks for
   bool ordered = true, keeps_input = false, writes_output_alone = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
   bool runs_beside = false;   ///< for port_base::run_beside(): it packs, or its plans of uneven blocks are kept
@@ -131,12 +131,6 @@ constexpr auto with_completed(void const* held, topology const& known, F f) {
 }
 
 template <class Tag>
-constexpr transport over_of() {
-  if constexpr (requires { Tag::over; }) return Tag::over;
-  else return transport::best;
-}
-
-template <class Tag>
 constexpr std::size_t tag_bytes_of() {
   if constexpr (completed_by_trees<Tag>) return erased_policy::more_than_knobs;
   else if constexpr (std::is_empty_v<Tag>) return 0;
@@ -149,11 +143,11 @@ template <class Tag>
 constexpr erased_policy erase_tag() {
   erased_policy made{.name = Tag::name,
                      .short_name = packed(Tag::name),
-                     .over = over_of<Tag>(),
                      .is_vendor = std::is_base_of_v<vendor, Tag>,
                      .tag_bytes = tag_bytes_of<Tag>(),
                      .open = open_in<Tag>(),
                      .knob = knob_reader_of<Tag>()};
+  if constexpr (requires { Tag::over; }) made.over = Tag::over;
   if constexpr (is_held<Tag> && std::is_default_constructible_v<Tag>)
     made.make_tag = [](void* at) { ::new (at) Tag{}; };
   if constexpr (completed_by_hosts<Tag>)
