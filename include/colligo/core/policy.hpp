@@ -122,6 +122,12 @@ concept algorithm = requires { { std::remove_cvref_t<Tag>::name } -> std::conver
 
 namespace detail {
 
+/// All ranks know the counts of all ranks.
+constexpr bool has_counts(collective c) {
+  using enum collective;
+  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter;
+}
+
 // Tag::all_reduce<T, Op>, Tag::broadcast<T> ... A tag with the form for any counts also has the regular one.
 template <collective C, class Tag, class T, class Op>
 struct policy_of {};

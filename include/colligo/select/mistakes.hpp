@@ -138,9 +138,7 @@ constexpr mistaken mistaken_element() {
 
 /// The number of ranges that a call may have: input, output, and counts.
 constexpr int most_ranges(collective c) {
-  using enum collective;
-  if (c == all_to_all_v) return 4;
-  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter ? 3 : 2;
+  return c == collective::all_to_all_v ? 4 : has_counts(c) ? 3 : 2;
 }
 
 template <collective C, made How, class... Arguments>
