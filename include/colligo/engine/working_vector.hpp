@@ -137,11 +137,7 @@ class working_vector {
     if (alone.merges()) return combine(into, read(from), alone.what == operand::kind::merge_left, own::result);
     if (failed_) [[unlikely]] return;
     std::byte const* const source = read(from);
-    try {
-      of().copy(source, from.size(), write(into));
-    } catch (...) {   // of an element that is no bytes
-      fail(std::current_exception());
-    }
+    copy(source, from.size(), write(into));
   }
 
   /// The memory for the values of a range.
@@ -239,22 +235,23 @@ class working_vector {
       if (rest.first < part.first) rest.last = std::min(rest.last, part.first);
     return rest;
   }
-  void take_over(range const& r) {
+  void copy(std::byte const* from, std::size_t n, std::byte* to) {
     try {
-      of().copy(at(in_, r), r.size(), out_at(r));
+      of().copy(from, n, to);
     } catch (...) {   // of an element that is no bytes
       fail(std::current_exception());
     }
   }
   [[gnu::noinline]] void copy_rest() {
     range const both = common(in_.covers, out_.covers);
-    for (range r = unwritten(both.first, both); !r.empty(); r = unwritten(r.last, both)) take_over(r);
+    for (range r = unwritten(both.first, both); !r.empty(); r = unwritten(r.last, both))
+      copy(at(in_, r), r.size(), out_at(r));
     written_ = written_ranges(both);
   }
   [[gnu::noinline]] void copy_some(range const& both) {
     range r = unwritten(both.first, both);
     r.last = std::min(r.last, r.first + std::max<std::size_t>(1, copied_at_once / of().size));
-    take_over(r);
+    copy(at(in_, r), r.size(), out_at(r));
     if (!written_.add(r)) copy_rest();
   }
 
