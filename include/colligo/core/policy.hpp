@@ -72,7 +72,7 @@ constexpr decltype(auto) for_collective(collective what, F f) {
 
 }  // namespace detail
 
-/// One rank, the root, has a role of its own.
+/// One rank is the root.
 constexpr bool has_root(collective c) {
   using enum collective;
   return c == reduce || c == broadcast || c == gather || c == gatherv || c == scatter || c == scatterv;

@@ -158,7 +158,7 @@ class row : public row_base {
   }
 };
 
-/// Lists of numbers, one behind the other in one row.
+/// Lists of numbers, stored one after the other in one row.
 class row_of_lists {
  public:
   void add(std::span<int const> list) { all_.append(list.data(), list.data() + list.size()), end_list(); }

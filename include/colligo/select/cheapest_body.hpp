@@ -108,7 +108,8 @@ class cheapest {
     if constexpr (requires { open.by_host; }) open.by_host = nullptr;
     return at(handicap * policy.cost(m, of_.p, bytes) + of_.alone(policy), open);
   }
-  // Out of line: bytes of a choice beyond the knobs are indeterminate, and g++ would warn of copying them.
+  // Considers an algorithm of that price. Out of line: bytes of a choice beyond the knobs are indeterminate, and g++
+  // would warn of copying them.
   [[gnu::noinline]] cheapest& at(double price, choice const& its, bool possible = true) {
     if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = its;
     return *this;

@@ -194,7 +194,7 @@ inline choice const& latest_by_rules(port_base& port, call const& its, policies_
   auto& kept = kept_choices::of(port, its.what);
   decided_for const wanted(port, its);
   if (kept.is_like(its)) [[likely]] {
-    if (kept.latest != wanted && kept.rules && !kept.finds(wanted)) {   // nothing else has changed
+    if (kept.latest != wanted && kept.rules && !kept.take_earlier(wanted)) {   // nothing else has changed
       kept.known.vector = its.vector, kept.known.root = its.root;
       choose_now(its.what, policies(), kept);
       kept.keep(wanted);

@@ -257,7 +257,7 @@ class door {
   explicit door(Comm const& comm) : port_(port_of<Comm>::open(comm)) {}
   /// Of a call with a root.
   door(Comm const& comm, int root) : door(comm) {
-    if (root < 0 || root >= size()) [[unlikely]] refuse_root(its_refused(), root);
+    if (root < 0 || root >= size()) [[unlikely]] refuse_root(as_refused(), root);
   }
 
   int rank() const { return port_.rank(); }
@@ -265,18 +265,18 @@ class door {
   bool at(int root) const { return port_.rank() == root; }
 
   void require_size(std::size_t is, std::size_t wanted, char const* which) const {
-    if (is != wanted) [[unlikely]] refuse_size(its_refused(), is, wanted, which);
+    if (is != wanted) [[unlikely]] refuse_size(as_refused(), is, wanted, which);
   }
   template <std::integral N>
   void require_count(N count) const {
-    if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(its_refused(), std::to_string(count));
+    if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(as_refused(), std::to_string(count));
   }
   template <class T>
   void require_disjoint(std::span<T const> in, std::span<T> out) const {
     std::less<T const*> const before;
     bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
                        !before(out.data(), in.data() + in.size());
-    if (!apart) [[unlikely]] refuse_overlap(its_refused());
+    if (!apart) [[unlikely]] refuse_overlap(as_refused());
   }
 
   /// Throws on a rank with an empty container that has received a broadcast of elements.
@@ -287,7 +287,7 @@ class door {
     try {
       f();
     } catch (...) {
-      refuse_request(its_refused());
+      refuse_request(as_refused());
       throw;
     }
   }
@@ -298,7 +298,7 @@ class door {
     try {
       return f();
     } catch (...) {
-      refuse_rest(its_refused(), calls);
+      refuse_rest(as_refused(), calls);
       throw;
     }
   }
@@ -367,11 +367,11 @@ class door {
     return end;
   }
   blocks numbered(blocks const& its) const {
-    if (port_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(its_refused(), its);
+    if (port_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(as_refused(), its);
     return its;
   }
 
-  refused its_refused() const { return {port_, C, (before() & agreement) != 0}; }
+  refused as_refused() const { return {port_, C, (before() & agreement) != 0}; }
 
   endpoint& port_;
 };

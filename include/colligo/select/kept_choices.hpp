@@ -58,7 +58,7 @@ struct kept_choice {
   choice by{};
   // The latest choices of the rules for other vectors.
   struct earlier_choice {
-    decided_for its;
+    decided_for vector;
     choice by{};
     earlier_choice* next = nullptr;
 
@@ -79,16 +79,16 @@ struct kept_choice {
   bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
 
   /// Takes the earlier choice for such a vector; false if there is none.
-  bool finds(decided_for const& its) {
-    auto const* found = earlier.find([&](earlier_choice const& one) { return one.its == its; });
+  bool take_earlier(decided_for const& vector) {
+    auto const* found = earlier.find([&](earlier_choice const& one) { return one.vector == vector; });
     if (found) by = found->by;
     return found;
   }
-  void keep(decided_for const& its) {
+  void keep(decided_for const& vector) {
     try {
       auto one = earlier.make_room(1);   // a warm call allocates nothing
       if (!one) one = make_owner<earlier_choice>();
-      one->its = its, one->by = by;
+      one->vector = vector, one->by = by;
       earlier.add(std::move(one));
     } catch (std::bad_alloc const&) {   // decided again the next time
     }
