@@ -220,8 +220,8 @@ constexpr formula formula_of(Policy const& policy, machine const& m, int p, std:
 template <class Policy>
 constexpr bool is_made_of_steps() { return !requires { requires !Policy::is_made_of_steps; }; }
 
-/// The algorithm packs: it uses indices beyond the vector, at most `std::size_t scratch(blocks const& vector,
-/// std::size_t element_size) const` of them, the size in bytes. The same on all ranks.
+/// The algorithm packs: it uses indices beyond the vector, as many as `std::size_t scratch(blocks const& vector,
+/// std::size_t element_size) const` returns, the same on all ranks. element_size is in bytes.
 template <class Policy>
 concept packs = requires(Policy const& policy, blocks const& vector) { policy.scratch(vector, std::size_t{1}); };
 

@@ -16,15 +16,15 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Allocates memory for `wanted` elements of `size` bytes or more, at least twice as many as before, copies those of
-/// `old` and frees it. Sets the capacity.
-[[gnu::cold, gnu::noinline]] inline void* grown(void* old, std::size_t& elements, std::size_t wanted,
+/// Allocates memory for max(wanted, 2 capacity) elements of `size` bytes, copies those of `old`, frees `old` and sets
+/// the capacity.
+[[gnu::cold, gnu::noinline]] inline void* grown(void* old, std::size_t& capacity, std::size_t wanted,
                                                 std::size_t size) {
-  std::size_t const more = std::max(wanted, 2 * elements);
+  std::size_t const more = std::max(wanted, 2 * capacity);
   void* const fresh = ::operator new(more * size);
-  if (elements != 0) std::memcpy(fresh, old, elements * size);
+  if (capacity != 0) std::memcpy(fresh, old, capacity * size);
   ::operator delete(old);
-  elements = more;
+  capacity = more;
   return fresh;
 }
 

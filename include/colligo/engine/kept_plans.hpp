@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The counts and plans of irregular calls, kept with their port, so that the library decides and works a call's steps
-/// out once for the same counts.
+/// The counts and plans of irregular calls, kept with their port, so that the library decides on the algorithm and
+/// computes its steps once for the same counts.
 #pragma once
 
 #include <algorithm>

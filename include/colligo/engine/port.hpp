@@ -123,7 +123,7 @@ class moving_step {
   virtual ~moving_step() = default;
   /// Called before each start with the call's number, which distinguishes its messages from those of other calls.
   virtual void enter(call const&, erased_policy const&, std::uint32_t) {}
-  /// Reserves memory, so that no such step allocates.
+  /// Reserves memory, so that a step of these operands does not allocate.
   virtual void make_room(std::span<operand const>, list_kind) {}
   /// Begins a step; steps follow each other.
   virtual void begin(std::span<operand const> operands, list_kind kind) = 0;
@@ -176,7 +176,7 @@ class port_base : public endpoint {
   line_latencies const& latencies() const { return latencies_; }
   /// An override of the environment that can not be used is an error.
   bool strict() const { return strict_; }
-  /// `automatic` gives the same bits by every choice.
+  /// COLLIGO_BITS=stable: every choice of `automatic` gives the same bits.
   bool stable_bits() const { return stable_bits_; }
   /// The sizes of COLLIGO_LEVELS, innermost level first; empty: not set. Off: ignore the system's levels.
   std::vector<int> const& levels_asked() const { return levels_asked_; }
@@ -228,7 +228,7 @@ class port_base : public endpoint {
   std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that met one (requests.hpp)
   /// This port while its communicator lives, then null: requests share it, because they may outlive the communicator.
   std::shared_ptr<port_base> life;
-  std::uint32_t calls = 0;                      ///< so far, the same on all ranks; refused calls count
+  std::uint32_t calls = 0;                      ///< made so far, refused ones included; the same on all ranks
 
   /// Reports that this rank abandons a call, or has not begun it, to the ranks that wait in it, if they can be reached.
   virtual void abandon_call(std::uint32_t number, std::string_view why, bool begun = true) noexcept = 0;

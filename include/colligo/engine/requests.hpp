@@ -21,7 +21,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// A collective on one rank that is performed step by step, any number of times. A complete request is kept for a while
-/// and reused with other arguments, so a program that starts the same call again and again works it out once.
+/// and reused with other arguments, so that a program that repeats a call plans it once.
 class running final : public kept_with_port {
  public:
   /// Makes all decisions and allocations. Collective only if the port's shared memory has not been used before.

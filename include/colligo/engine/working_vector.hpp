@@ -94,8 +94,8 @@ class working_vector {
     combine(from_lower ? received : mine, from_lower ? mine : received, into, r);
   }
 
-  /// Combines values from several ranks, with the rank's own values at their place among them: the same grouping, and
-  /// so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
+  /// Combines values from n ranks, with the rank's own values at their place in the order of ranks: the same grouping,
+  /// and so the same bits, on every rank.
   [[gnu::noinline]] void combine_in_order(range const& r, int me, std::size_t n, contributions const& from) {
     std::size_t const stretch =
         of().bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of().size);

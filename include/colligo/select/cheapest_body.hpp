@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Prices for rules: the cheapest of some algorithms, those by level first.
+/// Prices for the rules: the cheapest of several algorithms, and of those that use levels.
 #pragma once
 
 #include <algorithm>

@@ -240,8 +240,8 @@ choice choose_for(situation const& s) {
   far_apart.network.levels = by_distance.data();
   costs const of(far_apart);
   auto const all = among_levels<C>(of);
-  // Formulas of other algorithms do not know which of their messages share a link: those of all_to_all all do, in scans
-  // and barriers few do.
+  // Between hosts, formulas of algorithms without levels do not know which messages share a link. They are right in
+  // all_to_all, where all messages do, and nearly in scans and barriers, where few do.
   constexpr bool is_priced = C == all_to_all || C == scan || C == exclusive_scan || C == barrier;
   if (all.found() && (s.hosts ? !is_priced : C == all_reduce)) return all;
   return choose_by_formula(all);

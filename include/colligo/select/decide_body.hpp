@@ -176,7 +176,7 @@ inline void choose_now(collective c, policy_table const& policies, kept_choice& 
                   : s.shared ? decided_by::table : decided_by::rules);
 }
 
-// The environment's override; otherwise `rules` is true.
+// Takes the environment's override, or else chooses by the rules or a table, and sets `rules` accordingly.
 inline void choose_first(port_base& port, call const& its, policy_table const& policies, kept_choice& kept) {
   kept.rules = false;
   if (!kept.override_is_read) read_override(port, its.what, policies, kept);

@@ -59,7 +59,7 @@ template <class Op, class R>
 concept functor_on_elements = (!is_text<std::remove_cvref_t<R>> || !functor_on<Op, std::remove_cvref_t<R>>) &&
                               functor_on<Op, std::ranges::range_value_t<R>>;
 
-/// op combines such values, not their elements.
+/// op combines two values of type T as a whole, not their elements.
 template <class Op, class T>
 concept functor_on_values = !stands_in_place<T> && !functor_on_elements<Op, T> && functor_on<Op, T>;
 

@@ -78,7 +78,7 @@ struct kept_choice {
   /// Kept for automatic and calls like this one, on vectors of any length.
   bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
 
-  /// Takes the earlier choice for such a vector; false if there is none.
+  /// Takes the earlier choice for an equal vector; false if there is none.
   bool take_earlier(decided_for const& vector) {
     auto const* found = earlier.find([&](earlier_choice const& one) { return one.vector == vector; });
     if (found) by = found->by;
@@ -104,7 +104,7 @@ struct kept_choices final : kept_with_port {
     bool operator==(explained_call const&) const = default;
   };
 
-  std::array<owner<kept_choice>, collectives.size()> of_collective;   // of those that have been called
+  std::array<owner<kept_choice>, collectives.size()> of_collective;   // null: not called yet
   tree reduce_tree, broadcast_tree;
   std::vector<explained_call> explained;   ///< on stderr
   owner<nest> hosts, levels;

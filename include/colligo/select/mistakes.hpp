@@ -28,7 +28,7 @@ enum class mistaken {
   name,                ///< an algorithm's name as a string
   addresses,           ///< as elements
   uncopyable,          ///< elements that are not trivially copyable
-  unserialised,        ///< the same
+  unserialised,        ///< elements that can be neither copied as bytes nor serialised
   bits,                ///< std::vector<bool>
   apart,               ///< elements that are not contiguous
   grid,                ///< a multi-dimensional array
@@ -55,7 +55,7 @@ struct left_out {};
 template <class T>
 inline constexpr bool has_forms_elsewhere = false;
 
-/// The element type of such an argument.
+/// The element type of an argument.
 template <class T>
 struct element_in { using type = std::remove_cv_t<T>; };
 template <class T>
