@@ -29,7 +29,7 @@ class any_step {
   int size() const { return size_; }
   std::size_t element_size() const { return element_size_; }   ///< bytes
 
-  /// A step behind this interface accepts folds in any order; one that does not see arrivals keeps the order listed.
+  /// Accepts lists as_they_come; implementations that do not see arrivals combine in the order listed.
   static constexpr bool sees_arrivals = true;
 
   void operator()(send const& s) { pair(s, {}, nobody, {s.from, false, own::result}); }
@@ -37,35 +37,35 @@ class any_step {
   void operator()(fold const& f) { pair({nobody, {}}, f.what, f.from, {own::result, true, f.with}); }
   void operator()(send const& s, recv const& r) { pair(s, r.what, r.from, {s.from, false, own::result}); }
   void operator()(send const& s, fold const& f) { pair(s, f.what, f.from, {s.from, true, f.with}); }
-  void operator()(copy const& c) { move_some(c); }
-  void operator()(merge const& m) { move_some(m); }
+  void operator()(copy const& c) { move_if_any(c); }
+  void operator()(merge const& m) { move_if_any(m); }
   template <class... Operands>
     requires(std::is_convertible_v<Operands, operand> && ...)
   void operator()(Operands const&... operands) { (*this)(std::array{operand(operands)...}); }
 
   template <operand_list List>
-  void operator()(List const& some) {
+  void operator()(List const& operands) {
     list_kind kind = list_kind::plain;
-    if constexpr (requires { some.kind; }) kind = some.kind;
-    if constexpr (std::is_convertible_v<List const&, std::span<operand const>>) list(some, kind);
-    else list(said(some), kind);
+    if constexpr (requires { operands.kind; }) kind = operands.kind;
+    if constexpr (std::is_convertible_v<List const&, std::span<operand const>>) list(operands, kind);
+    else list(generated(operands), kind);
   }
   template <operand_list List>
-  void operator()(as_they_come<List> const& folds) { list(said(folds.list), list_kind::as_they_come); }
+  void operator()(as_they_come<List> const& folds) { list(generated(folds.list), list_kind::as_they_come); }
 
-  /// The implementation. Ranges by value travel in registers; operands go through memory.
+  /// The implementation. exchange() takes ranges by value, in registers; operands would go through memory.
   virtual void exchange(range out, range in, pair_of peers, pair_kind kind) {
     list(operands_of(out, in, peers, kind), list_kind::plain);
   }
-  /// Operands that vanish may be among them. They have to live until it returns.
+  /// Some of the operands may vanish.
   virtual void list(std::span<operand const> operands, list_kind kind) = 0;
   /// Copies or combines elements of this rank. Precondition: the ranges are not empty.
   virtual void move(operand const& alone) = 0;
-  /// Messages between this rank and that one go through memory that both share.
+  /// Messages between this rank and `peer` go through memory that both share.
   virtual bool shares_memory_with(int) const { return false; }
 
  protected:
-  /// `operands` is memory for lists that are generated while they are read.
+  /// `operands`: memory for lists that are no arrays (`listed`).
   any_step(int rank, int size, std::size_t element_size, detail::row<operand>& operands)
       : rank_(rank), size_(size), element_size_(element_size), operands_(operands) {}
   /// A view of another step, with the same memory for lists.
@@ -74,7 +74,7 @@ class any_step {
   any_step& operator=(any_step const&) = delete;
   ~any_step() = default;
 
-  static std::array<operand, 2> operands_of(range out, range in, pair_of peers, pair_kind kind) {
+  static std::array<operand, 2> operands_of(cyclic_range out, cyclic_range in, pair_of peers, pair_kind kind) {
     return {send{peers.to, out, kind.sent},
             kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in})};
   }
@@ -84,22 +84,21 @@ class any_step {
   void set_element_size(std::size_t bytes) { element_size_ = bytes; }
 
  private:
-  void move_some(operand const& o) {
+  void move_if_any(operand const& o) {
     if (o.moves()) move(o);
   }
   void pair(send const& s, cyclic_range const& in, int from, pair_kind kind) {
     if (s.what.tail.empty() && in.tail.empty() && s.from != own::both) [[likely]]
       return exchange(s.what.head, in.head, {s.to, from}, kind);
-    list(std::array{operand(s), kind.folds ? operand(fold{from, in, kind.with}) : operand(recv{from, in})},
-         list_kind::plain);
+    list(operands_of(s.what, in, {s.to, from}, kind), list_kind::plain);
   }
 
   template <operand_list List>
-  std::span<operand const> said(List const& some) {
+  std::span<operand const> generated(List const& source) {
     std::size_t count = 0;
-    operands_.resize(some.size());   // each is made where it stays
+    operands_.resize(source.size());
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      operands_[count] = some[i];
+      operands_[count] = source[i];
       if (!operands_[count].vanishes()) ++count;
     }
     return {operands_.data(), count};

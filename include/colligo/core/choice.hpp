@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What runs a call: any algorithm as a value.
+/// Any algorithm as a value, with its knobs and its transport: what runs a call.
 #pragma once
 
 #include <algorithm>

@@ -67,7 +67,7 @@ concept travels_as_bytes = detail::is_bytes<T>;
 namespace detail {
 
 inline constexpr std::size_t cache_line = 64;
-/// What different cores write stands so far apart, in bytes: many fetch two lines at a time.
+/// The distance in bytes between data that different cores write: many processors fetch two lines at a time.
 inline constexpr std::size_t lines_apart = 2 * cache_line;
 
 /// The functor of collectives that combine nothing.
@@ -97,7 +97,7 @@ void combine(T const* left, T const* right, T* out, std::size_t n, Op& op) {
   else combine_each(out, n, [&](T const&, T const& l, T const& r) { return op(l, r); }, left, right);
 }
 
-/// For elements that are not bytes.
+/// The operations on elements that do not travel as bytes.
 struct object_operations {
   void (*construct)(std::byte* first, std::size_t n);
   void (*destroy)(std::byte* first, std::size_t n);
@@ -165,7 +165,7 @@ struct element {
   }
 };
 
-/// An element that is made at run time: kept for ever, because decisions for a call refer to it.
+/// Keeps an element that is made at run time, never destroyed, because decisions for a call refer to it.
 template <class Lazy = void>
 element const& kept_element(element const& its) {
   struct entry { element its; entry* next; };
@@ -174,7 +174,7 @@ element const& kept_element(element const& its) {
   for (entry const* at = known; at; at = at->next)
     if (at->its == its) return at->its;
   auto* const fresh = new entry{its, known};
-  while (!newest.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {}   // twice does no harm
+  while (!newest.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {}   // a duplicate does no harm
   return fresh->its;
 }
 
@@ -184,7 +184,7 @@ void combine_bytes(void* op, std::byte const* left, std::byte const* right, std:
           *static_cast<Op*>(op));
 }
 
-/// element_of sets this if a functor takes an index.
+/// Defined in indexed.hpp; element_of refers to it if a functor takes an index.
 template <class Lazy = void>
 struct places_for_indices;
 template <class T, class Op>

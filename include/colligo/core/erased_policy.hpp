@@ -26,11 +26,11 @@ struct vendor;  // algorithm/vendor.hpp
 
 /// Facts about a communicator that a tag may leave open.
 struct topology {
-  std::span<int const> hosts{};         ///< the host of each rank; empty: all on one, or as by_host says
+  std::span<int const> hosts{};         ///< the host of each rank; empty: all ranks on one, or see by_host
   tree const* reduce_tree = nullptr;    ///< null: none
   tree const* broadcast_tree = nullptr;
-  nest const* by_host = nullptr;        ///< of the hosts alone; null: to be worked out
-  nest const* levels = nullptr;         ///< null: all ranks alike
+  nest const* by_host = nullptr;        ///< the hosts as a nest of one level; null: follows from `hosts`
+  nest const* levels = nullptr;         ///< null: all pairs of ranks are equally near
 };
 
 namespace detail {
@@ -42,7 +42,7 @@ enum class left_open : std::uint8_t { nothing, trees, hosts, levels };
 
 /// Whether a tag's policy can run on p ranks and their topology.
 struct fitness {
-  int made_for;    ///< ranks; not p: it is made for so many
+  int made_for;    ///< the number of ranks that the tag is made for; p if it is made for any number
   bool in_order;   ///< operands keep their order
 };
 
@@ -57,26 +57,26 @@ constexpr packed_name packed(std::string_view name) {
 struct erased_policy {
   std::string_view name;
   packed_name short_name;
-  transport over;   ///< best, unless that is what the algorithm is
+  transport over = transport::best;   ///< that the tag asks for
   bool ordered = true, keeps_input = false, writes_output_alone = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
-  bool runs_beside = false;   ///< it packs, or has own work that is kept where blocks are uneven
+  bool runs_beside = false;   ///< for port_base::run_beside(): it packs, or its plans of uneven blocks are kept
   void (*run)(void const* tag, topology const& known, any_step& step, blocks const& vector, int root) = nullptr;
-  void (*make_tag)(void* at) = nullptr;   ///< one with its default knobs; null: it can not be held
+  void (*make_tag)(void* at) = nullptr;   ///< constructs a tag with default knobs; null: the tag is not held by value
   /// Bytes of its tags if equal bytes mean equal tags, because they contain only knobs, and perhaps hosts.
   std::size_t tag_bytes = more_than_knobs;
   static constexpr std::size_t more_than_knobs = static_cast<std::size_t>(-1);
-  /// Whether the tag has hosts of its own, which are the user's and may change; null: it can not.
+  /// Whether the tag refers to hosts of the user, which may change; null: it never does.
   bool (*has_hosts)(void const* tag) = nullptr;
   bool equals_by_bytes(void const* tag) const { return tag_bytes <= most_held && !(has_hosts && has_hosts(tag)); }
-  /// The number of elements beyond the vector that it uses; null: none.
+  /// The number of elements beyond the vector that the algorithm uses; null: none.
   std::size_t (*scratch)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// A rank's own work; null: only messages.
   own_work (*work)(void const* tag, blocks const& vector, std::size_t element_size) = nullptr;
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, topology const& known, int p) = nullptr;
   left_open open = left_open::nothing;
-  /// Asks the port for the open parts; null: none are.
+  /// Asks the port for the open parts; null: the tag leaves none open.
   void (*find_out)(port_base& port, collective c, topology& known) = nullptr;
   knob_reader knob = nullptr;   ///< null: its tags have none
   /// For policies whose transport depends on the tag; null: `over`.
@@ -104,7 +104,7 @@ constexpr left_open open_in() {
   else if constexpr (completed_by_levels<Tag>) return left_open::levels;
   else return left_open::nothing;
 }
-/// Fills the open parts in (select/decide_body.hpp): a unit compiles only the parts that its tags leave open.
+/// Fills in the open parts (select/decide_body.hpp). A template: units compile only parts that are open.
 template <left_open>
 void find_out(port_base& port, collective c, topology& known);
 
@@ -131,12 +131,6 @@ constexpr auto with_completed(void const* held, topology const& known, F f) {
 }
 
 template <class Tag>
-constexpr transport over_of() {
-  if constexpr (requires { Tag::over; }) return Tag::over;
-  else return transport::best;
-}
-
-template <class Tag>
 constexpr std::size_t tag_bytes_of() {
   if constexpr (completed_by_trees<Tag>) return erased_policy::more_than_knobs;
   else if constexpr (std::is_empty_v<Tag>) return 0;
@@ -144,16 +138,16 @@ constexpr std::size_t tag_bytes_of() {
                                                                               : erased_policy::more_than_knobs;
 }
 
-/// For a tag alone, for no collective yet.
+/// The part that depends on the tag alone, not on the collective.
 template <class Tag>
 constexpr erased_policy erase_tag() {
   erased_policy made{.name = Tag::name,
                      .short_name = packed(Tag::name),
-                     .over = over_of<Tag>(),
                      .is_vendor = std::is_base_of_v<vendor, Tag>,
                      .tag_bytes = tag_bytes_of<Tag>(),
                      .open = open_in<Tag>(),
                      .knob = knob_reader_of<Tag>()};
+  if constexpr (requires { Tag::over; }) made.over = Tag::over;
   if constexpr (is_held<Tag> && std::is_default_constructible_v<Tag>)
     made.make_tag = [](void* at) { ::new (at) Tag{}; };
   if constexpr (completed_by_hosts<Tag>)

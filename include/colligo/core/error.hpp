@@ -39,7 +39,7 @@ class mpi_error : public error {
 };
 
 /// Ranks make different calls: another collective, length, root, element size or algorithm. In checked mode the message
-/// is the same on all ranks, nothing has been written, and calls that were refused on some ranks count.
+/// is the same on all ranks, nothing has been written, and a call that some rank refuses is a mismatch too.
 class mismatch_error : public error {
  public:
   using error::error;

@@ -37,7 +37,8 @@ Tag const& tag_at(void const* held) {
 template <class Tag>
 inline constexpr bool is_knobs_alone = requires { requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t); };
 
-/// Reads a tag's knobs one after the other: a name, and the address of the value in a tag; null: there are no more.
+/// Sets `name` to the name of a tag's knob number `which`, and returns the address of its value in the tag; null if
+/// the tag has fewer knobs.
 using knob_reader = std::size_t const* (*)(void const* tag, std::size_t which, std::string_view& name);
 /// Null for a tag without knobs.
 template <class Tag>
@@ -51,7 +52,7 @@ constexpr knob_reader knob_reader_of() {
   else return nullptr;
 }
 
-/// A knob for the number of groups of p ranks that merge, or are cut, at a time.
+/// A knob for the number of groups that merge, or are cut, at a time: limited to 2 to p.
 constexpr int radix_for(int p, std::size_t knob) {
   return static_cast<int>(std::clamp<std::size_t>(knob, 2, static_cast<std::size_t>(std::max(2, p))));
 }

@@ -11,8 +11,8 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Entries have bytes() and a pointer `next`. A search moves what it finds to the front; what does not fit into so many
-/// bytes any more is dropped from the end.
+/// Entries have bytes() and a pointer `next`. A search moves the entry that it finds to the front. Entries beyond
+/// `most_bytes` in all are dropped from the end.
 template <class Entry>
 class latest_used {
  public:
@@ -26,19 +26,19 @@ class latest_used {
   Entry* find(Wanted const& is_wanted) {
     for (Entry** at = &first_; *at; at = &(*at)->next)
       if (is_wanted(**at)) {
-        Entry* const its = std::exchange(*at, (*at)->next);
-        its->next = std::exchange(first_, its);
-        return its;
+        Entry* const found = std::exchange(*at, (*at)->next);
+        found->next = std::exchange(first_, found);
+        return found;
       }
     return nullptr;
   }
-  /// Makes room for so many bytes. Returns the last entry that it dropped, to be used again, or null.
+  /// Drops entries until `bytes` fit. Returns the last one that it dropped, for reuse, or null.
   owner<Entry> make_room(std::size_t bytes) { return keep_within(most_ - std::min(bytes, most_)); }
-  Entry& add(owner<Entry> its) {
-    make_room(its->bytes());
-    bytes_ += its->bytes();
-    its->next = first_;
-    return *(first_ = its.release());
+  Entry& add(owner<Entry> entry) {
+    make_room(entry->bytes());
+    bytes_ += entry->bytes();
+    entry->next = first_;
+    return *(first_ = entry.release());
   }
   void clear() { keep_within(0); }
 

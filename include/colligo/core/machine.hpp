@@ -46,7 +46,7 @@ struct machine {
   constexpr machine const& at(distance how_far) const {
     return levels ? levels[static_cast<int>(how_far)] : *this;
   }
-  /// How often the link of a group is used in turn when `ranks` ranks of it communicate.
+  /// How many times as long messages take if `ranks` ranks of a group share its link.
   constexpr double turns(int ranks) const { return ways == 0 || ranks <= ways ? 1 : static_cast<double>(ranks) / ways; }
   /// The costs while `ranks` ranks of a group send equally many messages. Of fetched ones only bytes share the link.
   constexpr machine shared_by(int ranks) const {

@@ -5,7 +5,7 @@
 ///
 ///   colligo::all_reduce(world, std::tuple{x, y, 1L}, colligo::each(std::plus<>{}, colligo::maximum{}, std::plus<>{}));
 ///
-/// It commutes, or is exact, if all of its functors are on their members.
+/// It commutes, or is exact, if each of its functors commutes, or is exact, on its member.
 #pragma once
 
 #include <cstddef>

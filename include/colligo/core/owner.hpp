@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// std::unique_ptr without deleters, which costs a unit twenty functions less for each type.
+/// std::unique_ptr without deleters: for each type a unit compiles some twenty functions fewer.
 #pragma once
 
 #include <utility>
@@ -13,30 +13,30 @@ template <class T>
 class owner {
  public:
   owner(std::nullptr_t = nullptr) {}
-  explicit owner(T* its) : its_(its) {}
-  owner(owner&& other) noexcept : its_(other.release()) {}
+  explicit owner(T* object) : object_(object) {}
+  owner(owner&& other) noexcept : object_(other.release()) {}
   template <class Derived>
-  owner(owner<Derived>&& other) noexcept : its_(other.release()) {}
+  owner(owner<Derived>&& other) noexcept : object_(other.release()) {}
   owner& operator=(owner other) noexcept {
-    std::swap(its_, other.its_);
+    std::swap(object_, other.object_);
     return *this;
   }
-  ~owner() { delete its_; }
+  ~owner() { delete object_; }
 
-  T* get() const { return its_; }
-  T* operator->() const { return its_; }
-  T& operator*() const { return *its_; }
-  explicit operator bool() const { return its_ != nullptr; }
-  T* release() { return std::exchange(its_, nullptr); }
+  T* get() const { return object_; }
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  T* release() { return std::exchange(object_, nullptr); }
   void reset() { delete release(); }
 
  private:
-  T* its_ = nullptr;
+  T* object_ = nullptr;
 };
 
 template <class T, class... Arguments>
-owner<T> make_owner(Arguments&&... its) {
-  return owner<T>(new T(std::forward<Arguments>(its)...));
+owner<T> make_owner(Arguments&&... arguments) {
+  return owner<T>(new T(std::forward<Arguments>(arguments)...));
 }
 
 }  // namespace colligo

@@ -72,7 +72,7 @@ constexpr decltype(auto) for_collective(collective what, F f) {
 
 }  // namespace detail
 
-/// One rank, the root, has a role of its own.
+/// One rank is the root.
 constexpr bool has_root(collective c) {
   using enum collective;
   return c == reduce || c == broadcast || c == gather || c == gatherv || c == scatter || c == scatterv;
@@ -122,6 +122,12 @@ concept algorithm = requires { { std::remove_cvref_t<Tag>::name } -> std::conver
 
 namespace detail {
 
+/// All ranks know the counts of all ranks.
+constexpr bool has_counts(collective c) {
+  using enum collective;
+  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter;
+}
+
 // Tag::all_reduce<T, Op>, Tag::broadcast<T> ... A tag with the form for any counts also has the regular one.
 template <collective C, class Tag, class T, class Op>
 struct policy_of {};
@@ -157,10 +163,7 @@ template <class Tag, class T, class Op>
 struct policy_of<collective::barrier, Tag, T, Op> { using type = typename Tag::barrier; };
 
 template <class Policy>
-constexpr bool any_size() {
-  if constexpr (requires { Policy::any_size; }) return Policy::any_size;
-  else return true;
-}
+constexpr bool any_size() { return !requires { requires !Policy::any_size; }; }
 
 }  // namespace detail
 
@@ -187,10 +190,7 @@ using policy_t = decltype(make_policy<C, Tag, T, Op>(std::declval<Tag const&>())
 /// Operands stay in rank order, so any associative functor works. A policy that does not declare it counts as
 /// reordering.
 template <class Policy>
-constexpr bool keeps_order() {
-  if constexpr (requires { Policy::ordered; }) return Policy::ordered;
-  else return false;
-}
+constexpr bool keeps_order() { return requires { requires Policy::ordered; }; }
 
 /// A policy may keep order under a condition that is known only at run time, for example of its tree:
 /// `bool in_order(int p) const` beside `ordered`.
@@ -218,13 +218,10 @@ constexpr formula formula_of(Policy const& policy, machine const& m, int p, std:
 
 /// The policy consists of steps; it is no call of another library.
 template <class Policy>
-constexpr bool is_made_of_steps() {
-  if constexpr (requires { Policy::is_made_of_steps; }) return Policy::is_made_of_steps;
-  else return true;
-}
+constexpr bool is_made_of_steps() { return !requires { requires !Policy::is_made_of_steps; }; }
 
-/// The algorithm packs: it uses indices beyond the vector, at most `std::size_t scratch(blocks const& vector,
-/// std::size_t element_size) const` of them, the size in bytes. The same on all ranks.
+/// The algorithm packs: it uses indices beyond the vector, as many as `std::size_t scratch(blocks const& vector,
+/// std::size_t element_size) const` returns, the same on all ranks. element_size is in bytes.
 template <class Policy>
 concept packs = requires(Policy const& policy, blocks const& vector) { policy.scratch(vector, std::size_t{1}); };
 
@@ -256,30 +253,18 @@ constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int
 /// All ranks get the same bits even if the functor is associative only up to rounding, as sums of floating point
 /// numbers are.
 template <class Policy>
-constexpr bool gives_same_bits() {
-  if constexpr (requires { Policy::same_bits; }) return Policy::same_bits;
-  else return false;
-}
+constexpr bool gives_same_bits() { return requires { requires Policy::same_bits; }; }
 
 /// Every element is combined from the lowest rank to the highest, ((a0 op a1) op a2) ..., for every p and n.
 template <class Policy>
-constexpr bool is_sequential() {
-  if constexpr (requires { Policy::sequential; }) return Policy::sequential;
-  else return false;
-}
+constexpr bool is_sequential() { return requires { requires Policy::sequential; }; }
 
 /// The algorithm folds the rank's own contribution again after combining it, so the result must not overwrite it.
 template <class Policy>
-constexpr bool keeps_input() {
-  if constexpr (requires { Policy::keeps_input; }) return Policy::keeps_input;
-  else return false;
-}
+constexpr bool keeps_input() { return requires { requires Policy::keeps_input; }; }
 
 /// The algorithm writes to the rank's output alone, so no run has to find out where else it needs memory.
 template <class Policy>
-constexpr bool writes_output_alone() {
-  if constexpr (requires { Policy::writes_output_alone; }) return Policy::writes_output_alone;
-  else return false;
-}
+constexpr bool writes_output_alone() { return requires { requires Policy::writes_output_alone; }; }
 
 }  // namespace colligo

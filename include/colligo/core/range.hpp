@@ -75,7 +75,7 @@ struct blocks {
   int parts;
   std::size_t const* offsets = nullptr;
   int idle = 0;   ///< the number of empty blocks at the end of an even split
-  int finer = 0;   ///< not 0: the blocks group so many finer neighbours as evenly as possible (see grouped)
+  int finer = 0;   ///< not 0: the blocks are groups of neighbours, of `finer` smaller blocks in all: grouped()
   block_lengths const* lengths = nullptr;   ///< null: not known
 
   constexpr range operator[](int i) const { return span(i, i + 1); }
@@ -91,7 +91,7 @@ struct blocks {
     if (offsets) return {offsets[from], offsets[to]};
     // A division would be a third of the work of a short call.
     std::size_t const n = whole.size(), each = (p & (p - 1)) == 0 ? n >> std::countr_zero(p) : n / p;
-    std::size_t const longer = n - each * p;   // blocks, the first ones
+    std::size_t const longer = n - each * p;   // the first blocks, which have one element more
     return {whole.first + each * from + std::min(from, longer), whole.first + each * to + std::min(to, longer)};
   }
 
@@ -113,8 +113,8 @@ struct blocks {
     return least;
   }
 
-  /// Calls f(i) for the blocks of more than so many elements, in order. Passes over many that are short together: the
-  /// first call on a long irregular vector looks at all of them.
+  /// Calls f(i) for the blocks of more than `elements` elements, in order. Skips 64 blocks at once if together they are
+  /// no longer, because the first call on a long irregular vector looks at all blocks.
   template <class F>
   constexpr void for_each_longer(std::size_t elements, F f) const {
     if (offsets && finer == 0) {
@@ -135,13 +135,13 @@ struct blocks {
     return count;
   }
 
-  /// The length of the longest stretch of `count` blocks, cyclically, of those that begin every `apart` blocks. Looks
-  /// at all blocks, unless the split is even.
+  /// The length of the longest cyclic stretch of `count` blocks among those that begin at block 0, `apart`, 2 `apart`
+  /// and so on. Looks at all of these blocks, unless the split is even.
   constexpr std::size_t most_in_a_row(int count, int apart = 1) const {
     if (is_even()) return span(0, count).size();
     std::size_t most = 0, least = whole.size();
     int const others = parts - count;
-    if (finer == 0) {   // as below, lg p times for every long vector
+    if (finer == 0) {   // as the other branch, but faster: it runs lg p times for every long vector
       auto const p = static_cast<std::size_t>(parts), n = static_cast<std::size_t>(count), rest = p - n;
       auto const next = static_cast<std::size_t>(apart);
       for (std::size_t i = 0; i <= rest; i += next) most = std::max(most, offsets[i + n] - offsets[i]);

@@ -15,7 +15,7 @@ constexpr int floor_power_of_two(int p) { return static_cast<int>(std::bit_floor
 constexpr int floor_lg(int p) { return static_cast<int>(std::bit_width(static_cast<unsigned>(p))) - 1; }
 constexpr bool is_power_of_two(int p) { return std::has_single_bit(static_cast<unsigned>(p)); }
 constexpr int ceil_lg(int p) { return p <= 1 ? 0 : floor_lg(p - 1) + 1; }
-/// n elements are cut into so many parts of the same length.
+/// n elements can be cut into `parts` parts of the same length.
 constexpr bool divides(int parts, std::size_t n) { return n % static_cast<std::size_t>(parts) == 0; }
 
 /// Runs an algorithm on `size` of the ranks: `real(v)` is the real rank of virtual rank v. Operands keep the order of
@@ -74,8 +74,8 @@ constexpr auto rooted_at(Step& step, int root) {
   int const p = step.size();
   return renumbered(step, (step.rank() - root + p) % p, p, [root, p](int v) { return (v + root) % p; });
 }
-/// The same, the other ranks counted downwards. What goes backwards rooted_at goes between the same ranks in the same
-/// direction as what goes forwards here, and needs no channels of its own in shared memory.
+/// The same with the other ranks counted downwards: a message to the next virtual rank goes between the same real ranks
+/// as one to the previous virtual rank under rooted_at, so that both use the same channels of shared memory.
 template <steps Step>
 constexpr auto mirrored_at(Step& step, int root) {
   int const p = step.size();

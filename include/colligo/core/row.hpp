@@ -16,20 +16,20 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Allocates memory for `wanted` elements of `size` bytes or more, at least twice as many as before, copies those of
-/// `old` and frees it. Sets the capacity.
-[[gnu::cold, gnu::noinline]] inline void* grown(void* old, std::size_t& elements, std::size_t wanted,
+/// Allocates memory for max(wanted, 2 capacity) elements of `size` bytes, copies those of `old`, frees `old` and sets
+/// the capacity.
+[[gnu::cold, gnu::noinline]] inline void* grown(void* old, std::size_t& capacity, std::size_t wanted,
                                                 std::size_t size) {
-  std::size_t const more = std::max(wanted, 2 * elements);
+  std::size_t const more = std::max(wanted, 2 * capacity);
   void* const fresh = ::operator new(more * size);
-  if (elements != 0) std::memcpy(fresh, old, elements * size);
+  if (capacity != 0) std::memcpy(fresh, old, capacity * size);
   ::operator delete(old);
-  elements = more;
+  capacity = more;
   return fresh;
 }
 
-/// std::any_of, and the index of the first match or the length. Those of <algorithm> are unrolled and consist of a
-/// dozen functions each.
+/// std::any_of, and the index of the first match (the length if there is none). The functions of <algorithm> are
+/// unrolled, and compile a dozen functions each.
 template <class Range, class F>
 constexpr bool is_any(Range const& all, F const& is) {
   for (auto const& each : all)
@@ -46,7 +46,7 @@ constexpr std::size_t place_of(Range const& all, F const& is) {
   return place;
 }
 
-/// Sorts in place (heap sort). less(context, a, b) compares numbers, all of which differ.
+/// Sorts distinct numbers in place (heap sort) by less(context, a, b).
 [[gnu::cold, gnu::noinline]] inline void sort_numbers(int* all, std::size_t n, void const* context,
                                                       bool (*less)(void const* context, int a, int b)) {
   auto const sink = [&](std::size_t at, std::size_t end) {
@@ -66,7 +66,7 @@ constexpr std::size_t place_of(Range const& all, F const& is) {
   }
 }
 
-/// What does not depend on the elements: units compile it once.
+/// The part of a row that does not depend on T: a unit compiles it once.
 class row_base {
  public:
   std::size_t size() const { return size_; }
@@ -158,7 +158,7 @@ class row : public row_base {
   }
 };
 
-/// Lists of numbers, one behind the other in one row.
+/// Lists of numbers, stored one after the other in one row.
 class row_of_lists {
  public:
   void add(std::span<int const> list) { all_.append(list.data(), list.data() + list.size()), end_list(); }

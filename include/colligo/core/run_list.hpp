@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Long lists of whole numbers that follow rules: on which host each of a million ranks is takes a few numbers.
+/// Compresses long regular lists of integers: the hosts of a million ranks take a few numbers.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Numbers in runs, written one after the other: a number so many times, these blocks again and again with a step
-/// between them, these rounds again with another, and so on.
+/// Integers in runs, built by push_back(). A run begins with equal numbers. Its innermost level repeats them every
+/// `period` places, each time with `step` added; the next level repeats all of that in the same way, and so on.
 class number_runs {
  public:
   void push_back(int number);
   int operator[](std::size_t i) const;
   std::size_t size() const { return runs_.empty() ? 0 : size_; }
   bool empty() const { return runs_.empty(); }
-  /// f(number), one after the other.
+  /// Calls f(number) for all numbers in order.
   template <class F>
   void for_each(F const& f) const {
-    visit_all(&f, [](void const* its, int number) { (*static_cast<F const*>(its))(number); });
+    visit_all(&f, [](void const* g, int number) { (*static_cast<F const*>(g))(number); });
   }
-  /// As they travel.
+  /// The list as numbers to be sent, and how many they are.
   std::size_t words() const { return 2 + 3 * runs_.size() + 2 * levels_.size(); }
   void write(std::vector<int>& words) const;
   void read(int const*& words, std::size_t size);
 
  private:
   struct run {
-    int first, value, levels;   ///< which of levels_ is its innermost
+    int first, value, levels;   ///< first index in the list, number there, index in levels_ of the innermost level
   };
   struct level {
     int period, step;
@@ -40,19 +40,19 @@ class number_runs {
   int levels_end(std::size_t i) const {
     return i + 1 < runs_.size() ? runs_[i + 1].levels : static_cast<int>(levels_.size());
   }
-  int first_behind(std::size_t i) const { return i + 1 < runs_.size() ? runs_[i + 1].first : static_cast<int>(size_); }
+  int end_of(std::size_t i) const { return i + 1 < runs_.size() ? runs_[i + 1].first : static_cast<int>(size_); }
   std::int64_t at(std::size_t i, int place) const;
-  // One instance for all f: recursions are inlined into themselves.
+  // Not templates on f, because compilers inline recursive functions into themselves.
   using visitor = void (*)(void const* f, int number);
   void visit_all(void const* f, visitor call) const;
-  void visit(int begin, int end, std::int64_t number, int left, void const* f, visitor call) const;
+  void visit(int begin, int end, std::int64_t number, int count, void const* f, visitor call) const;
 
   row<run> runs_;
   row<level> levels_;
   std::size_t size_ = 0;
 };
 
-/// Numbers by index, kept in runs if they are many and runs take less.
+/// A list of integers, kept in runs if it is long and runs take less memory.
 class run_list {
  public:
   run_list() = default;

@@ -21,7 +21,7 @@ COLLIGO_BODY std::int64_t number_runs::at(std::size_t i, int place) const {
   return number;
 }
 
-// A number that is not what the latest run says next makes a level of what it says so far, or begins another run.
+// A number that the latest run does not predict adds a level, whose period is the run's length so far, or begins a run.
 [[gnu::cold]] COLLIGO_BODY void number_runs::push_back(int number) {
   auto const place = static_cast<int>(size_);
   std::size_t const latest = runs_.size() - 1;
@@ -47,16 +47,16 @@ COLLIGO_BODY int number_runs::operator[](std::size_t i) const {
 
 [[gnu::cold]] COLLIGO_BODY void number_runs::visit_all(void const* f, visitor call) const {
   for (std::size_t i = 0; i < runs_.size(); ++i)
-    visit(runs_[i].levels, levels_end(i), runs_[i].value, first_behind(i) - runs_[i].first, f, call);
+    visit(runs_[i].levels, levels_end(i), runs_[i].value, end_of(i) - runs_[i].first, f, call);
 }
 
-[[gnu::cold]] COLLIGO_BODY void number_runs::visit(int begin, int end, std::int64_t number, int left, void const* f,
-                                                   visitor call) const {
+[[gnu::cold]] COLLIGO_BODY void number_runs::visit(int begin, int end, std::int64_t number, int count,
+                                                   void const* f, visitor call) const {
   if (begin == end)
-    for (; left > 0; --left) call(f, static_cast<int>(number));
-  for (level its{}; left > 0; left -= its.period, number += its.step) {
+    for (; count > 0; --count) call(f, static_cast<int>(number));
+  for (level its{}; count > 0; count -= its.period, number += its.step) {
     its = levels_[static_cast<std::size_t>(end) - 1];
-    visit(begin, end - 1, number, left < its.period ? left : its.period, f, call);
+    visit(begin, end - 1, number, count < its.period ? count : its.period, f, call);
   }
 }
 

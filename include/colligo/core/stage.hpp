@@ -12,10 +12,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-template <class Tag>
-inline constexpr Tag instead{};
-
-/// Tag's algorithm for C or, if it has none or one that needs room beyond the vector, Other's.
+/// Tag's algorithm for C; if Tag has none, or one that uses memory beyond the vector, Other's.
 template <collective C, class Tag, class Other, class T, class Op>
 class stage {
   static constexpr bool is_offered = [] {
@@ -27,7 +24,7 @@ class stage {
                 "beyond the vector");
   static constexpr auto make(Tag const& tag) {
     if constexpr (is_offered) return make_policy<C, Tag, T, Op>(tag);
-    else return make_policy<C, Other, T, Op>(instead<Other>);
+    else return make_policy<C, Other, T, Op>(Other{});
   }
   using policy = decltype(make(std::declval<Tag const&>()));
   static_assert(is_made_of_steps<policy>(),
@@ -76,13 +73,11 @@ struct no_stage {
 template <bool Is, collective C, class Tag, class Other, class T, class Op>
 using stage_if = std::conditional_t<Is, stage<C, Tag, Other, T, Op>, no_stage>;
 
-/// The stage has a formula; all stages have one.
-template <class Part>
-concept priced_stage = requires(Part const& part, machine const& m) { part.cost(m, 1, std::size_t{}); };
-template <class... Parts>
-concept priced = (priced_stage<Parts> && ...);
+/// All stages have a formula.
+template <class... Stages>
+concept priced = requires(machine const& m, Stages const&... its) { (its.cost(m, 1, std::size_t{}), ...); };
 
-/// A stage that begins with the results of the one before.
+/// A stage whose input is the result of an earlier stage.
 template <collective C, class Tag, class Other, class T, class Op>
 struct later_stage : stage<C, Tag, Other, T, Op> {
   using stage<C, Tag, Other, T, Op>::stage;

@@ -78,14 +78,14 @@ struct operand {
   constexpr operand(send s) : what(kind::send), peer(s.to), elements(s.what), which(s.from) {}
   constexpr operand(recv r) : what(kind::recv), peer(r.from), elements(r.what) {}
   constexpr operand(fold f) : what(kind::fold), peer(f.from), elements(f.what), which(f.with) {}
-  /// Operands that are no messages: head goes into tail.
+  /// Copies and merges: the head is the source, the tail the target.
   constexpr operand(copy c) : what(kind::copy), elements(c.from, c.into) {}
   constexpr operand(merge m)
       : what(m.as == merge::side::left ? kind::merge_left : kind::merge_right), elements(m.from, m.into) {}
 
   constexpr bool vanishes() const { return peer == nobody || elements.empty(); }
   constexpr bool merges() const { return what == kind::merge_left || what == kind::merge_right; }
-  /// It is no message.
+  /// A copy or a merge, so no message, of at least one element.
   constexpr bool moves() const { return (what == kind::copy || merges()) && !elements.tail.empty(); }
   constexpr bool sends() const { return what == kind::send; }
   constexpr bool folds() const { return what == kind::fold; }
@@ -117,11 +117,11 @@ struct listed {
 template <class At>
 listed(int, At) -> listed<At>;
 
-/// What a list of operands means beside its operands: see below, copy and merge.
+/// What a transport may assume of a list of operands: see the types of lists below; moves: copies and merges alone.
 enum class list_kind : std::uint8_t { plain, published, published_among, as_they_come, moves };
 
-/// A list in which what a rank sends is one range, and goes to every other rank: memory that all can read holds it
-/// once. Every rank's list of the step is a published one; to a model that sends messages it is a list like any other.
+/// A list in which a rank sends one range to every other rank, so that shared memory holds the range once. The lists of
+/// all ranks in this step are published ones. Transports that send messages treat it as a plain list.
 template <operand_list List>
 struct published : List {
   static constexpr list_kind kind = list_kind::published;
@@ -129,18 +129,18 @@ struct published : List {
 template <class List>
 published(List) -> published<List>;
 
-/// The same among some ranks: each of them sends to all others of them and to nobody else, and no range is empty.
+/// The same within a group of ranks: each sends to all others of its group and to nobody else, and no range is empty.
 template <operand_list List>
 struct published_among : List {
   list_kind kind;
 
-  /// `holds`: it is so. Otherwise the list is one like any other.
-  constexpr published_among(bool holds, List const& its)
-      : List(its), kind(holds ? list_kind::published_among : list_kind::plain) {}
+  /// `holds`: that is so; otherwise the list is a plain one.
+  constexpr published_among(bool holds, List const& list)
+      : List(list), kind(holds ? list_kind::published_among : list_kind::plain) {}
 };
 
-/// Folds that a step may combine in the order of arrival: only for functors that commute, and two runs may differ in
-/// the bits. Only steps that see arrivals do so, those with `static constexpr bool sees_arrivals = true`.
+/// Folds that a step may combine in the order of arrival: only for functors that commute, and the bits of two runs may
+/// differ. A step that does so has `static constexpr bool sees_arrivals = true`.
 template <operand_list List>
 struct as_they_come {
   List list;

@@ -20,11 +20,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// "1", "on", "yes", "true" or "0", "off", "no", "false", in letters of any size.
 std::optional<bool> switch_in(std::string_view word);
 
-/// A variable of the environment that is a switch. Off if it is not set or has an unknown value, of which the ports
-/// warn.
+/// Whether a switch of the environment is on. Off if it is not set or its value is unknown; ports warn of unknown ones.
 bool switch_of_environment(char const* variable);
 
-/// Removes the digits at the beginning of a text and returns their value. None if there are none, or too many.
+/// Removes the digits at the beginning of a text and returns their value. None if there are no digits or too many.
 std::optional<std::size_t> digits_in(std::string_view& text);
 
 /// "65536", "64k", "1M", "2G": k is 1024. None: no such number, or too large.
@@ -35,19 +34,19 @@ std::optional<double> decimal_in(std::string_view word);
 /// As printf("%.*g", digits, value), whatever the locale.
 std::string in_digits(double value, int digits);
 
-/// Enough digits to identify the number, whatever the locale.
+/// The shortest text from which the number can be read back, whatever the locale.
 std::string shortest(double value);
 std::string shortest(float value);
 
 /// The edit distance between two words.
-std::size_t letters_between(std::string_view a, std::string_view b);
+std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The known word with the least edit distance.
 std::string_view nearest_to(std::string_view word, std::span<std::string const> known);
 
 /// The value of a variable of the environment; null if it is not set, empty, or off.
 char const* environment_value(char const* variable);
 
-/// A warning on stderr; each is printed once in a process.
+/// Prints a warning on stderr, unless this process has printed the same text before.
 void warn_once(std::string const& text);
 
 /// The contents of a file, up to a number of bytes; or the trouble: "cannot be opened", "cannot be read".
@@ -57,10 +56,10 @@ struct file_text {
 };
 file_text read_file(char const* path, std::size_t most);
 
-/// An operand of concat: a string or a number. It has two words, because errors have many operands.
+/// An operand of concat: a string or a number. Only 16 bytes, because messages have many operands.
 struct concat_piece {
-  char const* text;       ///< null: a number
-  std::uint64_t number;   ///< or the letters; up_to_zero: as far as there are any
+  char const* text;       ///< null: it is a number
+  std::uint64_t number;   ///< of a string its length; up_to_zero: as std::strlen
 
   static constexpr std::uint64_t up_to_zero = std::string_view::npos;
 
@@ -68,15 +67,15 @@ struct concat_piece {
   concat_piece(std::string_view its) : text(its.data() ? its.data() : ""), number(its.size()) {}
   concat_piece(std::string const& its) : text(its.data()), number(its.size()) {}
   template <std::integral N>
-    requires(sizeof(N) >= sizeof(int))   // no letters
+    requires(sizeof(N) >= sizeof(int))   // not char
   concat_piece(N its) : text(std::cmp_less(its, 0) ? negative : nullptr), number(static_cast<std::uint64_t>(its)) {}
 
-  static constexpr char negative[] = "";   ///< as text: a number below 0
+  static constexpr char negative[] = "";   ///< `text` of a negative number
 };
 /// Concatenates. Error messages are put together out of line, because every header-only unit compiles all of them.
 std::string concat(std::initializer_list<concat_piece> words);
 
-/// Ascending ranks, "rank 3", "ranks 0-2, 4".
+/// "rank 3", "ranks 0-2, 4". Precondition: ascending.
 std::string ranks_text(std::span<int const> ranks);
 
 /// "COLLIGO_TRACE: this program includes neither <colligo/trace.hpp> nor <colligo/environment.hpp>".

@@ -79,7 +79,7 @@ template <class T>
 [[gnu::cold]] COLLIGO_BODY std::string shortest(float value) { return shortest_of(value); }
 
 // Levenshtein's distance.
-[[gnu::cold]] COLLIGO_BODY std::size_t letters_between(std::string_view a, std::string_view b) {
+[[gnu::cold]] COLLIGO_BODY std::size_t edit_distance(std::string_view a, std::string_view b) {
   row<std::size_t> line(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) line[j] = j;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -97,7 +97,7 @@ template <class T>
 [[gnu::cold]] COLLIGO_BODY std::string_view nearest_to(std::string_view word, std::span<std::string const> known) {
   std::string_view nearest = known.front();
   for (std::string const& each : known)
-    if (letters_between(word, each) < letters_between(word, nearest)) nearest = each;
+    if (edit_distance(word, each) < edit_distance(word, nearest)) nearest = each;
   return nearest;
 }
 
@@ -108,7 +108,7 @@ template <class T>
 
 [[gnu::cold]] COLLIGO_BODY void warn_once(std::string const& text) {
   static std::mutex mutex;
-  static auto& printed = *new std::string(1, '\0');   // zeros between them; ports may outlive static objects
+  static auto& printed = *new std::string(1, '\0');   // zeros between texts; ports outlive static objects
   std::lock_guard const lock(mutex);
   std::string its(1, '\0');
   its.append(text).push_back('\0');

@@ -48,20 +48,20 @@ class thread {
   pthread_t handle_{};
 };
 
-/// Wakes threads whose condition depends on what a mutex guards.
+/// A condition variable. over() is called with the lock held.
 class condition {
  public:
   condition() = default;
   condition(condition const&) = delete;
   condition& operator=(condition const&) = delete;
-  ~condition() { pthread_cond_destroy(&its_); }
+  ~condition() { pthread_cond_destroy(&condition_); }
 
-  void notify_all() { pthread_cond_broadcast(&its_); }
+  void notify_all() { pthread_cond_broadcast(&condition_); }
   template <class Over>
   void wait(std::unique_lock<std::mutex>& lock, Over const& over) {
-    while (!over()) pthread_cond_wait(&its_, lock.mutex()->native_handle());
+    while (!over()) pthread_cond_wait(&condition_, lock.mutex()->native_handle());
   }
-  /// Returns over() when it is true, or about so many milliseconds have passed.
+  /// Returns over() when it is true or `milliseconds` have passed.
   template <class Over>
   bool wait_for(std::unique_lock<std::mutex>& lock, long milliseconds, Over const& over) {
     timespec until{};
@@ -69,12 +69,12 @@ class condition {
     until.tv_nsec += milliseconds * 1'000'000;
     until.tv_sec += until.tv_nsec / 1'000'000'000, until.tv_nsec %= 1'000'000'000;
     while (!over())
-      if (pthread_cond_timedwait(&its_, lock.mutex()->native_handle(), &until) != 0) return over();
+      if (pthread_cond_timedwait(&condition_, lock.mutex()->native_handle(), &until) != 0) return over();
     return true;
   }
 
  private:
-  pthread_cond_t its_ = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t condition_ = PTHREAD_COND_INITIALIZER;
 };
 
 }  // namespace colligo

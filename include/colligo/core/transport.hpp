@@ -12,8 +12,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Messages, memory that the ranks of one host share (between hosts always messages), or the best one, which a tag or a
-/// name alone asks for: shared memory where ranks have it and the elements fit.
+/// messages; shared_memory: memory within a host, messages between hosts; best: shared_memory if the ranks have it and
+/// the elements can travel through it, otherwise messages. A tag or a name without transport means best.
 enum class transport : std::uint8_t { best, messages, shared_memory };
 
 constexpr std::string_view name_of(transport over) {
@@ -43,7 +43,7 @@ struct over_shared_memory : Tag {
 template <class Tag>
 over_shared_memory(Tag) -> over_shared_memory<Tag>;
 
-/// The transport that a tag asks for: its member `over`, or way() if that depends on the tag's value.
+/// The transport that a tag asks for: its member `over`, or transport_needed() if that depends on its value.
 template <class Tag>
 constexpr transport transport_of(Tag const& tag) {
   if constexpr (requires { Tag::over; }) return Tag::over;
@@ -57,7 +57,7 @@ namespace detail {
 enum class stores_setting : unsigned char { measured, cached, streaming };
 
 /// Settings for messages through shared memory, the same on all ranks. Values above the capacity of lines or rings mean
-/// the capacity.
+/// the capacity. as_it_is, by_ring: not set; what is read in place then says shared_host::announces().
 struct memory_limits {
   static constexpr std::size_t as_it_is = static_cast<std::size_t>(-1), by_ring = as_it_is - 1;
 

@@ -56,11 +56,11 @@ class endpoint {
   /// The steps before every call.
   std::uint8_t before() const { return before_; }
 
-  row<std::size_t> offsets;   ///< of the blocks of a v-collective
+  row<std::size_t> offsets;   ///< of the blocks of the latest v-collective
   static constexpr std::uint64_t new_distribution = 1;
-  std::uint64_t distribution = new_distribution;   ///< a number that changes with the offsets
-  std::uint64_t newest_distribution = new_distribution;
-  block_lengths lengths;            ///< of these blocks
+  std::uint64_t distribution = new_distribution;   ///< the number of these offsets; new_distribution: not numbered yet
+  std::uint64_t newest_distribution = new_distribution;   ///< the largest number so far
+  block_lengths lengths;      ///< of these blocks
 
  protected:
   endpoint() = default;
@@ -89,7 +89,7 @@ struct call {
   values<std::byte> out;
   int root = 0;
   std::uint8_t before = 0;   ///< before_call
-  bool output_is_free = false;   ///< what is not written there does not matter
+  bool output_is_free = false;   ///< elements of `out` that the algorithm does not write may have any value
 
   bool checked() const { return (before & agreement) != 0; }
 };
@@ -104,7 +104,7 @@ class owned_by_request {
 
 /// A collective that is performed step by step (requests.hpp).
 class running;
-/// Destroys it where its type is complete, so that owners need not know the type.
+/// The deleter for owners that do not know the complete type.
 struct end_running {
   void operator()(running* its) const;
 };

@@ -45,7 +45,7 @@ class handle {
   handle& operator=(handle&&) noexcept;
   ~handle();
 
-  owned_running its_;
+  owned_running running_;
 };
 
 }  // namespace detail

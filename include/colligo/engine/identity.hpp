@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Identifies the call of a message, and has the reports on calls that ranks write for each other in shared memory. So
-/// ranks see when they make different calls, and when one of them has abandoned its call.
+/// Tags of messages, and reports on calls that ranks write for each other in shared memory: from these, ranks see when
+/// they make different calls, and when one of them has abandoned its call.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// left.
 class message_tag {
  public:
-  enum flag : std::uint64_t { none = 0, failed = 1, address = 2 };   // its sender has failed; it is not data
+  enum flag : std::uint64_t { none = 0, failed = 1, address = 2 };   // the sender has failed; an address, not data
 
   constexpr message_tag() = default;
   constexpr message_tag(std::uint32_t number, std::uint64_t call, std::uint64_t before = 0)
@@ -84,7 +84,7 @@ struct call_identity {
 /// "reduce of 8 double (64 bytes) with root 1, binary_tree"; without a known type "8 elements of 8 bytes".
 std::string name_of_call(call_identity const& its, std::string_view type = {});
 
-/// Precedes, in an error, the rank that was the first to abandon the call, and its reason.
+/// In an error these words stand before the rank that was the first to abandon the call, and its reason.
 inline constexpr std::string_view abandoned_by = " was abandoned by ";
 
 /// A rank's current call, for reports of ranks that have lost patience.
@@ -92,12 +92,12 @@ struct noted_call {
   static constexpr std::size_t most = 8;   ///< ranks awaited, by name
 
   call_identity its;                 ///< number 0: none
-  std::uint32_t step = 0;            ///< that it waits in, counted from 1; 0: it does not wait
+  std::uint32_t step = 0;            ///< the step in which it waits, from 1 on; 0: it does not wait
   bool in_memory = false, is_vendor = false;
-  std::int32_t awaited = 0;          ///< ranks
+  std::int32_t awaited = 0;          ///< the number of ranks that it waits for
   std::array<std::int32_t, most> first{};
   std::array<char, 48> element{};    ///< its name
-  std::array<char, 64> elsewhere{};  ///< in none, but in one on another communicator
+  std::array<char, 64> elsewhere{};  ///< its call on another communicator, if it is in none on this one
 };
 
 /// A rank's current call, written only if COLLIGO_PATIENCE is set.
@@ -127,7 +127,7 @@ class abandoned_calls {
 
  private:
   struct alignas(cache_line) entry {
-    std::atomic<std::uint32_t> number, first;   // of calls in a row that it has abandoned, up to this one
+    std::atomic<std::uint32_t> number, first;   // all calls from `first` to `number` have been abandoned
     std::array<std::atomic<std::uint64_t>, 31> why;
   };
   entry const* find(std::uint32_t number) const;
@@ -138,7 +138,7 @@ class abandoned_calls {
 /// A rank's reports of its calls. Read only when something is wrong.
 class rank_record {
  public:
-  /// `before`: its tags' bits of the call before.
+  /// `before`: the bits that its tags carry of the call before.
   void enter(call_identity const& its, std::uint64_t before) {
     entry& e = entries_[its.number % kept];
     e.what.store(static_cast<std::uint64_t>(its.what) << 32 | static_cast<std::uint32_t>(its.root), relaxed);
@@ -154,11 +154,11 @@ class rank_record {
     if (types_[which % types_.size()].name.load(relaxed) != name) [[unlikely]] which = place_of(name);
     entries_[number % kept].type.store(which, relaxed);
   }
-  /// The description of a call; empty if it has been overwritten.
+  /// The name of a call's element type; empty if it has been overwritten.
   std::string type_of(std::uint32_t number) const;
   /// False if it is not known or has been overwritten.
   bool knows(call_identity& its) const;
-  /// Of a call that it knows.
+  /// The same bits. Precondition: knows().
   std::uint64_t before(std::uint32_t number) const { return entries_[number % kept].before.load(relaxed); }
   /// The number of its latest call over this memory.
   std::uint32_t latest() const;

@@ -44,7 +44,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   return concat({words, ", ", name.data()});
 }
 
-// A type that is new, or whose place another one has taken.
+// Also for a type that has lost its place to another one.
 [[gnu::cold]] COLLIGO_BODY std::uint32_t rank_record::place_of(std::string_view (*name)()) {
   std::uint32_t which = 0;
   while (which < types_.size() && types_[which].name.load(relaxed) != name) ++which;
@@ -89,7 +89,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
 [[gnu::cold]] COLLIGO_BODY void abandoned_calls::add(std::uint32_t number, std::string_view why) {
   auto const last = [](entry const& e) { return e.number.load(std::memory_order_relaxed); };
   auto const age = [&](entry const& e) { return static_cast<std::int32_t>(number - last(e)); };
-  entry* its = &latest_[0];   // its own, or the oldest
+  entry* its = &latest_[0];   // the one with this number, or the oldest
   std::uint32_t first = number;
   for (entry& e : latest_) {
     if (last(e) != 0 && age(e) == 1) first = e.first.load(std::memory_order_relaxed);
@@ -117,7 +117,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   return why.empty() ? "no reason is known" : why;
 }
 
-// Reads again if the text changes meanwhile.
+// get() reads again if the words change meanwhile.
 COLLIGO_BODY void rank_notice::put(noted_call const& its) {
   words all{};
   std::memcpy(all.data(), &its, sizeof its);

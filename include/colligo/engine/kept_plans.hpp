@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The counts and plans of irregular calls, kept with their port, so that the library decides and works a call's steps
-/// out once for the same counts.
+/// The counts and plans of irregular calls, kept with their port, so that the library decides on the algorithm and
+/// computes its steps once for the same counts.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class distributions_of_port final : public kept_with_port {
     try {
       if (!all) port.distributions = owner<kept_with_port>(all = new distributions_of_port);
       all->latest_.add(make_owner<distribution>(port));
-    } catch (std::bad_alloc const&) {   // the call goes on without
+    } catch (std::bad_alloc const&) {   // it is only a cache
     }
   }
 
@@ -51,7 +51,7 @@ class distributions_of_port final : public kept_with_port {
     bool is_of(port_base const& port) const {
       return ends.size() == port.offsets.size() && std::equal(ends.begin(), ends.end(), port.offsets.begin());
     }
-    /// At least a sixteenth of all: every search compares them.
+    /// At least a sixteenth of the cache, because a search compares all entries.
     std::size_t bytes() const { return std::max(ends.size() * sizeof(std::size_t), most_bytes_of_distributions / 16); }
 
     std::uint64_t number;
@@ -89,8 +89,8 @@ struct plan_of_call final : kept_plan {
   }
 };
 
-/// Records an algorithm's steps, to repeat exactly the same steps later: other ranks may have kept nothing. A plan that
-/// becomes too long is dropped, but the stretch that it needs is known.
+/// Records an algorithm's steps so that playing them does exactly the same: other ranks may run the algorithm instead.
+/// A plan that becomes too long is not kept, but holds() is still right.
 class plan_keeper final : public any_step {
  public:
   plan_keeper(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory)
@@ -100,9 +100,9 @@ class plan_keeper final : public any_step {
     needed_.exchange(out, in, peers, kind);
     keep(operands_of(out, in, peers, kind), list_kind::plain, true);
   }
-  void list(std::span<operand const> said, list_kind kind) override {
-    needed_.list(said, kind);
-    keep(said, kind, false);
+  void list(std::span<operand const> operands, list_kind kind) override {
+    needed_.list(operands, kind);
+    keep(operands, kind, false);
   }
   void move(operand const& alone) override {
     needed_.move(alone);
@@ -113,12 +113,12 @@ class plan_keeper final : public any_step {
   bool has_all() const { return has_all_; }
 
  private:
-  void keep(std::span<operand const> said, list_kind kind, bool pair) {
+  void keep(std::span<operand const> operands, list_kind kind, bool pair) {
     std::size_t const bytes = plan_.operands.size() * sizeof(operand) + plan_.steps.size() * sizeof(rank_plan::step);
-    has_all_ = has_all_ && bytes + said.size() * sizeof(operand) < most_bytes_of_plans;
+    has_all_ = has_all_ && bytes + operands.size() * sizeof(operand) < most_bytes_of_plans;
     if (!has_all_) return;
-    plan_.steps.push_back({plan_.operands.size(), said.size(), kind, pair});
-    plan_.operands.append(said.data(), said.data() + said.size());
+    plan_.steps.push_back({plan_.operands.size(), operands.size(), kind, pair});
+    plan_.operands.append(operands.data(), operands.data() + operands.size());
   }
 
   rank_plan& plan_;
@@ -129,14 +129,14 @@ class plan_keeper final : public any_step {
 inline void play_plan(kept_plan const& its, any_step& step) {
   rank_plan const& plan = static_cast<plan_of_call const&>(its).plan;
   for (rank_plan::step const& s : plan.steps) {
-    auto const said = plan.operands_of(s);
+    auto const operands = plan.operands_of(s);
     if (s.pair) {
-      operand const &out = said[0], &in = said[1];
+      operand const &out = operands[0], &in = operands[1];
       step.exchange(out.elements.head, in.elements.head, {out.peer, in.peer}, {out.which, in.folds(), in.which});
     } else if (s.kind == list_kind::moves) {
-      step.move(said[0]);
+      step.move(operands[0]);
     } else {
-      step.list(said, s.kind);
+      step.list(operands, s.kind);
     }
   }
 }
@@ -154,7 +154,7 @@ class plans_of_port final : public kept_with_port {
     // If no kept plan is used again, plans are kept ever more rarely.
     if (++all.unused_ > few_unused && all.unused_ % few_unused != 0) return nullptr;
     return &all.add(port, run);
-  } catch (std::bad_alloc const&) {   // the call goes on without
+  } catch (std::bad_alloc const&) {   // the call runs its algorithm
     return nullptr;
   }
 
@@ -164,11 +164,11 @@ class plans_of_port final : public kept_with_port {
     plan_keeper keeper(port.rank(), port.size(), run.its.of->size, made->plan, port.memory.operands);
     run(keeper);
     made->holds = keeper.holds();
-    rank_plan const said = std::move(made->plan);   // with room for more
+    rank_plan const recorded = std::move(made->plan);   // has spare capacity, its copy has none
     if (keeper.has_all()) {
       made->play = &play_plan;
-      made->plan.operands.append(said.operands.begin(), said.operands.end());
-      made->plan.steps.append(said.steps.begin(), said.steps.end());
+      made->plan.operands.append(recorded.operands.begin(), recorded.operands.end());
+      made->plan.steps.append(recorded.steps.begin(), recorded.steps.end());
     }
     return latest_.add(std::move(made));
   }
@@ -179,7 +179,7 @@ class plans_of_port final : public kept_with_port {
   std::size_t unused_ = 0;   // calls since a plan was used again
 };
 
-/// Sets keep_plan, in units that make irregular calls.
+/// Sets keep_plan in units that use it: those that make irregular calls.
 template <class Lazy = void>
 inline bool const plans_are_kept = (keep_plan = &plans_of_port::take, true);
 

@@ -35,6 +35,8 @@ class shared_host;
 /// "all_reduce on rank 0 of 2: "
 std::string where(endpoint const& port, collective what);
 std::string too_large_for_memory(std::size_t element_size);
+/// The text of the exception that is being handled, valid as long as it is.
+char const* handled_reason() noexcept;
 
 /// A rank's steps in a call, recorded earlier (kept_plans.hpp).
 struct kept_plan {
@@ -73,11 +75,11 @@ inline void copy_own_block(call const& its, int rank, std::byte* second) {
   if (from != to && !own.empty()) of.copy(from, own.size(), to);
 }
 
-/// The memory of a run that needs more than the output: either the output and memory for the elements behind it, or
-/// memory for the whole stretch.
+/// The memory of a run that needs more than the output, which holds the stretch `holds` of the vector: the output and
+/// memory for the elements behind it, or memory for the whole stretch.
 struct working_place {
-  bool direct = true;
-  range beside = behind_all;   ///< in memory that is not the user's
+  bool direct = true;          ///< the algorithm writes into the output
+  range beside = behind_all;   ///< the elements in memory that is not the user's
 
   working_place() = default;
   working_place(call const& its, range holds) {
@@ -104,8 +106,8 @@ class observer {
   virtual ~observer() = default;
   /// Runs the algorithm on the step, or on one that records it.
   virtual void watch(policy_run const& run, any_step& step, working_vector& data) = 0;
-  /// Brackets a call of the MPI library's, or a request; end() gets the result of begin(), and the nanoseconds spent on
-  /// combining.
+  /// Called before and after a call of the MPI library's, or a request. end() gets the result of begin() and the
+  /// nanoseconds spent on combining.
   virtual std::size_t begin(call const& its, std::string_view algorithm, std::uint32_t number) = 0;
   virtual void end(std::size_t began, std::int64_t combining) = 0;
   virtual std::int64_t now() const = 0;
@@ -121,7 +123,7 @@ class moving_step {
   virtual ~moving_step() = default;
   /// Called before each start with the call's number, which distinguishes its messages from those of other calls.
   virtual void enter(call const&, erased_policy const&, std::uint32_t) {}
-  /// Reserves memory, so that no such step allocates.
+  /// Reserves memory, so that a step of these operands does not allocate.
   virtual void make_room(std::span<operand const>, list_kind) {}
   /// Begins a step; steps follow each other.
   virtual void begin(std::span<operand const> operands, list_kind kind) = 0;
@@ -133,26 +135,26 @@ class moving_step {
   virtual bool shares_memory_with(int) const { return false; }
 };
 
-/// Prints the choice for a new kind of call, and the reason. Units that include explain.hpp set it.
+/// Prints the choice for a call unlike earlier ones, and the reason. Units that include explain.hpp set it.
 inline void (*explain_call)(port_base& port, call const& its, choice const& by) = nullptr;
 
 /// Exact sums of floating point numbers, for COLLIGO_SUM: calls of ports with the bit `exactness`.
 struct exact_summing {
-  /// The call on the elements that travel, by which the algorithm is chosen; the same call if it is no such sum.
+  /// The call on exact sums that is made instead, by which the algorithm is chosen; the same call if it is no such sum.
   call (*as_exact)(port_base& port, call const& its);
-  /// It is such a sum, and the library chooses its algorithm.
+  /// The call is such a sum, and the library chooses its algorithm.
   bool (*holds_for)(port_base& port, call const& its, choice const& by);
-  /// Makes the call by `run`, which gets sums instead of numbers.
+  /// Makes the call on exact sums by `run`.
   void (*run)(port_base& port, call const& its, choice const& by,
               void (*run)(port_base& port, call const& its, choice const& by));
-  /// The call on sums that a request makes instead; `kept` then also owns the sums.
+  /// The call on exact sums that a request makes instead; `kept` then owns these sums too.
   call (*own)(port_base& port, call const& its, owner<owned_by_request>& kept);
 };
 /// Units that include environment.hpp set it.
 inline exact_summing const* sum_exactly = nullptr;
 
-/// Watches a rank's waits. Units that include patience.hpp set it. `host`: the shared memory of this host's ranks, or
-/// null; `name`: the communicator's.
+/// Makes the watcher of a rank's waits. Units that include patience.hpp set it. `host`: the shared memory of this
+/// host's ranks, or null; `name`: the communicator's.
 inline owner<patience> (*watch_waits)(port_base& port, patience_setting const& setting, shared_host* host,
                                                 std::string name) = nullptr;
 
@@ -170,16 +172,16 @@ class port_base : public endpoint {
   file_setting const& table_setting() const { return asked().table; }
   /// The costs of messages for the rules beyond one host.
   machine const& network() const { return network_; }
-  /// The ways of cache lines, for the rules on hosts of many cores.
+  /// The times of cache lines between cores, for the rules on hosts of many cores.
   line_latencies const& latencies() const { return latencies_; }
   /// An override of the environment that can not be used is an error.
   bool strict() const { return strict_; }
-  /// `automatic` gives the same bits by every choice.
+  /// COLLIGO_BITS=stable: every choice of `automatic` gives the same bits.
   bool stable_bits() const { return stable_bits_; }
   /// The sizes of COLLIGO_LEVELS, innermost level first; empty: not set. Off: ignore the system's levels.
   std::vector<int> const& levels_asked() const { return levels_asked_; }
   bool levels_off() const { return levels_off_; }
-  /// How long a rank waits before it reports. With patience a call waits here, not in the MPI library.
+  /// COLLIGO_PATIENCE is set. Calls then wait in this library's loops, not in the MPI library.
   bool watches_waits() const { return patience_.after != 0; }
 
   /// Runs a policy on this rank. Rethrows what the functor has thrown after the last message.
@@ -189,7 +191,7 @@ class port_base : public endpoint {
   /// all ranks.
   void execute_vendor(call const& its, choice const& by);
 
-  /// The memory that `automatic` may use; null: messages only.
+  /// The shared memory that `automatic` may use for these elements; null: messages only.
   virtual shared_host* automatic_memory(element const&) { return nullptr; }
   /// Why these elements can not travel through shared memory, the same on all ranks; empty: they can, or there is only
   /// one rank.
@@ -203,7 +205,7 @@ class port_base : public endpoint {
   virtual owner<moving_step> steps_for_request(working_vector& data, call const& its, transport over) = 0;
   /// The MPI library's collective as a request; null if there is none.
   virtual owner<moving_step> vendor_request(call const&, bool) { return nullptr; }
-  /// Whether such a request uses shared memory: those requests make progress one after the other.
+  /// Whether a request for this call uses shared memory: such requests make progress one after the other.
   virtual bool uses_memory(call const&, transport) { return false; }
 
   /// The transport's description of elements that are bytes, without a functor.
@@ -214,22 +216,21 @@ class port_base : public endpoint {
 
   scratch memory;                     ///< of blocking calls
   run_list hosts;                     ///< the host of each rank, as the lowest rank there; empty where all are on one
-  /// What each rank shares with others on each level, any numbers; empty where some rank does not know.
+  /// For each level and rank a number, equal for ranks that share a cache, a socket ...; empty if a rank does not know.
   std::array<run_list, domain_levels> domains;
-  topology known;                     ///< these hosts, and what policies have asked for so far; set before each call
-  owner<observer> trace;              ///< none: its calls are not traced
-  owner<patience> on_wait;            ///< none: its waits are not watched
-  owner<kept_with_port> selection;    ///< kept by select/: trees, latest choices
+  topology known;                     ///< `hosts`, and what policies have asked for so far; updated before each call
+  owner<observer> trace;              ///< null: calls are not traced
+  owner<patience> on_wait;            ///< null: waits are not watched
+  owner<kept_with_port> selection;    ///< kept_choices of select/
   /// Complete requests, to be reused for the same call (requests.hpp).
   std::array<owner<kept_with_port>, 4> spare_requests;
   owner<kept_with_port> distributions, plans;   ///< of irregular calls (kept_plans.hpp)
   std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that met one (requests.hpp)
-  /// Itself while its communicator lives, then null: requests may outlive the communicator.
+  /// This port while its communicator lives, then null: requests share it, because they may outlive the communicator.
   std::shared_ptr<port_base> life;
-  std::uint32_t calls = 0;                      ///< so far, the same on all ranks; refused calls count
+  std::uint32_t calls = 0;                      ///< made so far, refused ones included; the same on all ranks
 
-  /// This rank abandons a call, or has not begun it: reports that to the ranks that wait in it, as far as it can reach
-  /// them. Never throws.
+  /// Reports that this rank abandons a call, or has not begun it, to the ranks that wait in it, if they can be reached.
   virtual void abandon_call(std::uint32_t number, std::string_view why, bool begun = true) noexcept = 0;
   /// The same, with the exception that is being handled as reason.
   void abandon_call_now(std::uint32_t number) noexcept;
@@ -261,7 +262,7 @@ class port_base : public endpoint {
   /// Takes settings that are the same on all ranks; null: none. Rank 0 warns of unknown values; with COLLIGO_STRICT=1
   /// all ranks throw argument_error.
   void take(std::shared_ptr<settings const> all);
-  /// For a port that watches its waits, called last in its construction.
+  /// Sets on_wait. Called at the end of the construction of a port that watches its waits.
   void lose_patience(shared_host* host, std::string name);
 
  private:
@@ -273,7 +274,7 @@ class port_base : public endpoint {
 
   settings const& asked() const { return settings_ ? *settings_ : nothing_set(); }
 
-  std::shared_ptr<settings const> settings_;   // large, and usually there are none
+  std::shared_ptr<settings const> settings_;   // usually null, because they are large and seldom set
   bool strict_ = false, stable_bits_ = false, levels_off_ = false;
   std::vector<int> levels_asked_;
   patience_setting patience_;
@@ -283,7 +284,7 @@ class port_base : public endpoint {
   requests_of_rank& requests_;
 };
 
-/// The inside of an endpoint.
+/// The port behind an endpoint.
 inline port_base& port_at(endpoint& its) { return static_cast<port_base&>(its); }
 
 }  // namespace detail

@@ -26,6 +26,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return concat({"elements of ", element_size, " bytes are too large for it"});
 }
 
+[[gnu::cold]] COLLIGO_BODY char const* handled_reason() noexcept try {
+  throw;
+} catch (std::exception const& e) {
+  return e.what();
+} catch (...) {
+  return "an exception that is no std::exception";
+}
+
 [[gnu::cold]] COLLIGO_BODY bool port_base::switched(char const* variable, std::string const& value) const {
   if (value.empty()) return false;
   if (auto const its = switch_in(value)) return *its;
@@ -50,7 +58,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (rank() == 0) warn_once(concat({trouble, otherwise}));
 }
 
-// Without memory for it this rank reports nothing, and waits as the others do.
+// A rank that has no memory for the watcher waits as the others do, but reports nothing.
 [[gnu::cold]] COLLIGO_BODY void port_base::lose_patience(shared_host* host, std::string name) try {
   if (watch_waits) on_wait = watch_waits(*this, patience_, host, std::move(name));
   else if (rank() == 0) warn_once(not_included("COLLIGO_PATIENCE", "patience.hpp"));
@@ -140,13 +148,7 @@ inline void port_base::execute(call const& its, choice const& by) {
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::abandon_call_now(std::uint32_t number) noexcept {
-  try {
-    throw;
-  } catch (std::exception const& e) {
-    abandon_call(number, e.what());
-  } catch (...) {
-    abandon_call(number, "an exception that is no std::exception");
-  }
+  abandon_call(number, handled_reason());
 }
 
 COLLIGO_BODY void port_base::execute_vendor(call const& its, choice const& by) {

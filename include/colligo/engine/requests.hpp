@@ -20,10 +20,10 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// A collective on one rank that is performed step by step, any number of times. A complete request is kept for a while
-/// and reused with other arguments, so a program that starts the same call again and again works it out once.
+/// and reused with other arguments, so that a program that repeats a call plans it once.
 class running final : public kept_with_port {
  public:
-  /// Makes all decisions and allocations. Collective only if it is the first use of the port's memory.
+  /// Makes all decisions and allocations. Collective only if the port's shared memory has not been used before.
   running(port_base& port, call const& its, choice const& by, owner<owned_by_request> owned, bool persistent);
   COLLIGO_BODY ~running() override;
   running(running const&) = delete;
@@ -41,7 +41,7 @@ class running final : public kept_with_port {
   bool complete();
   void yield_core(unsigned& polls);
 
-  /// A kept request for the same call, with these arguments, or none. Collective as the constructor is.
+  /// A kept request for the same call, with these arguments; null if there is none. Collective as the constructor is.
   static owned_running kept(port_base& port, call const& its, choice const& by,
                             owner<owned_by_request>& owned);
   /// Called by its last owner: keeps it for reuse, or destroys it.
@@ -53,7 +53,7 @@ class running final : public kept_with_port {
 
   void end_silently() noexcept;
   void work_on_arguments();
-  bool does(call const& its, choice const& by) const;
+  bool matches(call const& its, choice const& by) const;
   void begin(std::uint32_t number);
   bool advance();
   void begin_step(std::span<operand const> operands, list_kind kind);
@@ -61,28 +61,28 @@ class running final : public kept_with_port {
   void finish();
   void rethrow();
 
-  std::shared_ptr<port_base> lives_;   // the communicator may be freed meanwhile; null while this one is kept with it
+  std::shared_ptr<port_base> port_life_;   // its communicator may be freed before; null while the port keeps this one
   port_base& port_;
   requests_of_rank& all_;
-  call its_;
+  call call_;
   choice by_;
   std::uint32_t number_ = 0;
   row<std::size_t> offsets_;
   owner<owned_by_request> owned_;
   scratch memory_;
   rank_plan plan_;
-  working_place place_;               // result_ is the memory that is not the user's
+  working_place place_;               // its memory that is not the user's is in result_
   bool copies_input_ = false, uses_memory_ = false, reusable_ = false;
-  std::size_t bytes_ = 0;             // of its own, if it is reusable
+  std::size_t bytes_ = 0;             // of memory that it owns, if it is reusable
   std::optional<room> result_, input_;
   values<std::byte const> in_;
   values<std::byte> out_, beyond_;
-  std::optional<working_vector> data_;   // of these three
+  std::optional<working_vector> data_;   // refers to in_, out_ and beyond_
   owner<moving_step> steps_;
-  std::size_t at_ = 0;
+  std::size_t current_ = 0;           // index of the step in progress
   struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
   bool begun_ = false, active_ = false;
-  bool inside_ = false;   // it is making progress; calls of its functor find it so
+  bool advancing_ = false;   // advance() runs, perhaps in the functor, which may call the library
   std::atomic<bool> in_progress_ = false;
   std::exception_ptr failed_, stalled_;
 };
@@ -93,7 +93,7 @@ class requests_of_rank {
   /// Acquire: a thread that sees no request in progress sees all writes of the thread that made progress.
   bool busy() const { return count_.load(std::memory_order_acquire) != 0; }
 
-  /// In a child of fork(): the requests are its parent's. A thread that is not in the child may hold the mutex.
+  /// In a child of fork(): the requests belong to the parent, and a thread that the child lacks may hold the mutex.
   bool are_of_parent() const { return fork_.is_of_parent(); }
 
   /// From now on several threads may call, one at a time.
@@ -115,7 +115,7 @@ class requests_of_rank {
   void end();
   /// Reserves memory, so that add() does not allocate.
   void make_room(int one_more_or_less);
-  // The first request sets these two, so units without requests compile neither.
+  // The first request sets these two pointers, so that units without requests compile neither function.
   /// Runs a blocking call while requests are in progress, which continue meanwhile.
   void (*run_among)(port_base& port, policy_run const& run) = nullptr;
   std::atomic<bool (*)(requests_of_rank& its)> advance_all = nullptr;
@@ -130,8 +130,8 @@ class requests_of_rank {
   std::atomic<int> count_ = 0;
   std::size_t made_ = 0;
   bool ended_ = false;
-  std::uint64_t walk_ = 0;   // the latest, by number
-  int walks_ = 0;            // nested: a functor may make calls over other ports
+  std::uint64_t walk_ = 0;   // number of the latest walk over the requests
+  int walks_ = 0;            // walks in progress, nested: a functor may make calls over other ports
   row<running*> in_progress_;  // in the order of their starts; null: complete
 };
 

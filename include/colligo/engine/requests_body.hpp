@@ -15,50 +15,50 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline constexpr std::size_t most_bytes_of_spares = 4 << 20;   // of a communicator: as blocking calls keep
+inline constexpr std::size_t most_bytes_of_spares = 4 << 20;   // for each communicator
 inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
 inline constexpr char const* is_of_parent = "this is a child of fork(), which can not complete its parent's requests";
 
 COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by,
                               owner<owned_by_request> owned, bool persistent)
-    : lives_(port.life), port_(port), all_(port.requests()), its_(its), by_(by), owned_(std::move(owned)) {
+    : port_life_(port.life), port_(port), all_(port.requests()), call_(its), by_(by), owned_(std::move(owned)) {
   erased_policy const& what = *by.policy;
   all_.make_room(1);
   all_.run_among = &run_among;
   all_.advance_all = [](requests_of_rank& all) { return all.advance(); };
   if (its.vector.offsets) {
     offsets_.append(its.vector.offsets, its.vector.offsets + offsets_of(its.what, its.vector.parts));
-    its_.vector.offsets = offsets_.data();
+    call_.vector.offsets = offsets_.data();
   }
   if (what.is_vendor) {
     plan_.steps.push_back({0, 0, list_kind::plain});
-    steps_ = port.vendor_request(its_, persistent);
+    steps_ = port.vendor_request(call_, persistent);
     if (!steps_)
       throw algorithm_error(where(port, its.what) + "vendor: the MPI library has no such collective as a request");
     return;
   }
-  uses_memory_ = port.uses_memory(its_, by.over);
-  element const& of = *its_.of;
+  uses_memory_ = port.uses_memory(call_, by.over);
+  element const& of = *call_.of;
   memory_.operands.reserve(64);
   planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);
-  kept_plan const* const kept = plan_of(port, {its_, by_, port.known, 0});
-  policy_run{its_, by_, port.known, 0, kept && kept->play ? kept : nullptr}(plan);
-  its_.vector.lengths = nullptr;   // the port's
-  range holds = its_.out.covers;
-  if (holds != its_.vector.whole || what.scratch) {
+  kept_plan const* const kept = plan_of(port, {call_, by_, port.known, 0});
+  policy_run{call_, by_, port.known, 0, kept && kept->play ? kept : nullptr}(plan);
+  call_.vector.lengths = nullptr;   // the port owns them, and changes them
+  range holds = call_.out.covers;
+  if (holds != call_.vector.whole || what.scratch) {
     extent needed(port.rank(), port.size(), of.size, memory_.operands);
     for (auto const& s : plan_.steps)
       for (operand const& o : plan_.operands_of(s))
         s.kind == list_kind::moves ? needed.move(o) : needed.sees(o);
     holds = needed.holds();
   }
-  if (has_two_vectors(its_.what)) holds = joined(its_.out.covers, holds);
-  place_ = working_place(its_, holds);
-  copies_input_ = what.keeps_input && its_.in.data == its_.out.data;
+  if (has_two_vectors(call_.what)) holds = joined(call_.out.covers, holds);
+  place_ = working_place(call_, holds);
+  copies_input_ = what.keeps_input && call_.in.data == call_.out.data;
   result_.emplace(memory_.result, of, place_.beside.size());
-  input_.emplace(memory_.input, of, copies_input_ ? its_.in.covers.size() : 0);
+  input_.emplace(memory_.input, of, copies_input_ ? call_.in.covers.size() : 0);
   work_on_arguments();
-  steps_ = port.steps_for_request(*data_, its_, by.over);
+  steps_ = port.steps_for_request(*data_, call_, by.over);
   // Reserves memory for every step, so that no start allocates.
   std::size_t received = 0, combined = 0, grouped = 0;
   for (auto const& s : plan_.steps) {
@@ -73,25 +73,25 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   memory_.received.of_size(of.bytes(received));
   memory_.combined.of_size(of.bytes(combined));
   memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
-  std::size_t const beside = place_.beside.size() + (copies_input_ ? its_.in.covers.size() : 0);
+  std::size_t const beside = place_.beside.size() + (copies_input_ ? call_.in.covers.size() : 0);
   bytes_ = of.bytes(beside + received + combined) + plan_.operands.size() * sizeof(operand);
   reusable_ = !persistent && bytes_ <= most_bytes_of_spares && what.equals_by_bytes(by.tag());
 }
 
 COLLIGO_BODY void running::work_on_arguments() {
   std::byte* const memory = result_->data();
-  in_ = its_.in, out_ = place_.out(its_, memory), beyond_ = place_.beyond(memory);
+  in_ = call_.in, out_ = place_.out(call_, memory), beyond_ = place_.beyond(memory);
   if (copies_input_) in_.data = input_->data();
-  data_.emplace(its_, in_, out_, beyond_, memory_);
+  data_.emplace(call_, in_, out_, beyond_, memory_);
 }
 
-COLLIGO_BODY bool running::does(call const& its, choice const& by) const {
-  auto const& mine = its_.vector;
+COLLIGO_BODY bool running::matches(call const& its, choice const& by) const {
+  auto const& mine = call_.vector;
   auto const& asked = its.vector;
-  bool const alike = by.policy == by_.policy && by.over == by_.over && its.of == its_.of && its.wire == its_.wire &&
-                     its.what == its_.what && its.root == its_.root && asked.whole == mine.whole &&
-                     its.in.covers == its_.in.covers && its.out.covers == its_.out.covers &&
-                     (its.in.data == its.out.data) == (its_.in.data == its_.out.data) &&
+  bool const alike = by.policy == by_.policy && by.over == by_.over && its.of == call_.of && its.wire == call_.wire &&
+                     its.what == call_.what && its.root == call_.root && asked.whole == mine.whole &&
+                     its.in.covers == call_.in.covers && its.out.covers == call_.out.covers &&
+                     (its.in.data == its.out.data) == (call_.in.data == call_.out.data) &&
                      (asked.offsets == nullptr) == (mine.offsets == nullptr);
   return alike && by.policy->equals_by_bytes(by.tag()) &&
          std::memcmp(by.tag(), by_.tag(), by.policy->tag_bytes) == 0 &&
@@ -104,13 +104,13 @@ COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, choic
   auto const turn = port.requests().lock();
   for (auto& spare : port.spare_requests) {
     auto* const one = static_cast<running*>(spare.get());
-    if (!one || one->uses_memory_ != uses_memory || !one->does(its, by)) continue;
+    if (!one || one->uses_memory_ != uses_memory || !one->matches(its, by)) continue;
     spare.release();
-    one->lives_ = port.life;
+    one->port_life_ = port.life;
     one->owned_ = std::move(owned);
-    auto const* const offsets = one->its_.vector.offsets;
-    one->its_ = its;
-    one->its_.vector.offsets = offsets, one->its_.vector.lengths = nullptr;
+    auto const* const offsets = one->call_.vector.offsets;
+    one->call_ = its;
+    one->call_.vector.offsets = offsets, one->call_.vector.lengths = nullptr;
     one->work_on_arguments();
     return owned_running(one);
   }
@@ -127,7 +127,7 @@ COLLIGO_BODY void running::leave(owner<running> its) {
   its->end_silently();
   its->owned_.reset();
   if (!its->reusable_ || !its->port_.life) return;
-  auto const life = std::move(its->lives_);   // a kept request must not own the port that keeps it
+  auto const life = std::move(its->port_life_);   // a kept request must not own the port that keeps it
   auto const turn = its->all_.lock();
   auto& spares = its->port_.spare_requests;   // the latest comes first
   for (std::size_t i = spares.size() - 1; i > 0; --i) spares[i] = std::move(spares[i - 1]);
@@ -145,8 +145,8 @@ COLLIGO_BODY running::~running() {
 }
 
 COLLIGO_BODY void running::start() {
-  if (all_.ended_) throw error(where(port_, its_.what) + ended_with_mpi);
-  if (active_) throw error(where(port_, its_.what) + "this request is active: wait for it before it is started again");
+  if (all_.ended_) throw error(where(port_, call_.what) + ended_with_mpi);
+  if (active_) throw error(where(port_, call_.what) + "this request is active: wait for it before it is started again");
   all_.refuse_inside(port_);
   if (owned_) owned_->begin();
   all_.add(*this, ++port_.calls);
@@ -154,16 +154,16 @@ COLLIGO_BODY void running::start() {
 
 COLLIGO_BODY void running::begin(std::uint32_t number) {
   if (port_.trace) {
-    traced_ = {port_.trace->begin(its_, by_.policy->name, number), 0, 0, 0};
+    traced_ = {port_.trace->begin(call_, by_.policy->name, number), 0, 0, 0};
     if (data_) data_->watch_combining(&traced_.combining);
   }
   failed_ = nullptr;
-  at_ = 0;
+  current_ = 0;
   begun_ = false;
   if (data_) {
-    element const& of = *its_.of;
-    if (copies_input_) of.copy(its_.in.data, its_.in.covers.size(), input_->data());
-    if (has_two_vectors(its_.what)) copy_own_block(its_, port_.rank(), place_.out(its_, result_->data()).data);
+    element const& of = *call_.of;
+    if (copies_input_) of.copy(call_.in.data, call_.in.covers.size(), input_->data());
+    if (has_two_vectors(call_.what)) copy_own_block(call_, port_.rank(), place_.out(call_, result_->data()).data);
     data_->begin_again();
   }
   number_ = number;
@@ -180,23 +180,23 @@ COLLIGO_BODY bool running::advance() {
       if (begun_) {
         if (!end_step()) return false;
         begun_ = false;
-        ++at_;
+        ++current_;
       }
-      if (at_ == 0) steps_->enter(its_, *by_.policy, number_);   // earlier requests are complete
-      if (at_ == plan_.steps.size()) break;
-      auto const& next = plan_.steps[at_];
+      if (current_ == 0) steps_->enter(call_, *by_.policy, number_);   // earlier requests are complete
+      if (current_ == plan_.steps.size()) break;
+      auto const& next = plan_.steps[current_];
       begun_ = next.kind != list_kind::moves;
       if (begun_) {
         begin_step(plan_.operands_of(next), next.kind);
       } else {
         for (operand const& o : plan_.operands_of(next)) data_->move(o);
-        ++at_;
+        ++current_;
       }
     }
     finish();
   } catch (...) {
-    if (at_ != plan_.steps.size())
-      port_.abandon_call_now(number_);   // first: others abandon theirs when they see it
+    if (current_ != plan_.steps.size())
+      port_.abandon_call_now(number_);   // first, because other ranks abandon the call when they see that
     if (begun_) steps_->abandon();
     begun_ = reusable_ = false;
     failed_ = std::current_exception();
@@ -213,7 +213,7 @@ COLLIGO_BODY void running::begin_step(std::span<operand const> operands, list_ki
 COLLIGO_BODY bool running::end_step() {
   if (!steps_->advance()) return false;
   if (port_.trace && !by_.policy->is_vendor)
-    port_.trace->step(its_, number_, at_, plan_.operands_of(plan_.steps[at_]), *steps_, traced_.began,
+    port_.trace->step(call_, number_, current_, plan_.operands_of(plan_.steps[current_]), *steps_, traced_.began,
                       traced_.combining - traced_.combined_before);
   return true;
 }
@@ -221,7 +221,7 @@ COLLIGO_BODY bool running::end_step() {
 COLLIGO_BODY void running::finish() {
   if (data_) {
     if (place_.direct) data_->complete();
-    else its_.of->copy(data_->read(its_.out.covers), its_.out.covers.size(), its_.out.data);
+    else call_.of->copy(data_->read(call_.out.covers), call_.out.covers.size(), call_.out.data);
     data_->rethrow();
   }
   if (owned_) owned_->finish();
@@ -244,16 +244,17 @@ COLLIGO_BODY bool running::complete() {
   return !in_progress();
 }
 
-// An exception for lack of patience belongs to the request, which ends with it in its next turn.
+// The exception `stalled` is kept for the request, whose next advance() fails with it.
 COLLIGO_BODY void running::yield_core(unsigned& polls) {
-  constexpr unsigned in_vain = 256;
+  constexpr unsigned least_polls = 256;
   port_.yield_core(polls);
-  if (!port_.on_wait || polls < in_vain) return;
+  if (!port_.on_wait || polls < least_polls) return;
   auto const turn = all_.lock();
   if (!in_progress()) return;
-  auto const now = at_ < plan_.steps.size() ? plan_.operands_of(plan_.steps[at_]) : std::span<operand const>();
+  bool const has_step = current_ < plan_.steps.size();
+  auto const now = has_step ? plan_.operands_of(plan_.steps[current_]) : std::span<operand const>();
   try {
-    port_.on_wait->waits_for(its_, *by_.policy, number_, uses_memory_, at_, now);
+    port_.on_wait->waits_for(call_, *by_.policy, number_, uses_memory_, current_, now);
   } catch (stalled const&) {
     stalled_ = std::current_exception();
   }
@@ -280,7 +281,7 @@ COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
   char const* const why = are_of_parent() ? is_of_parent : ended_with_mpi;
   for (running* const r : in_progress_) {
     if (!r) continue;
-    r->failed_ = std::make_exception_ptr(error(where(r->port_, r->its_.what) + why));
+    r->failed_ = std::make_exception_ptr(error(where(r->port_, r->call_.what) + why));
     r->begun_ = r->reusable_ = false;
     r->in_progress_.store(false, std::memory_order_release);
   }
@@ -298,7 +299,7 @@ COLLIGO_BODY void requests_of_rank::refuse_inside(port_base const& port) {
   auto const turn = lock();
   if (walks_ == 0 || are_of_parent()) return;
   for (running const* const r : in_progress_)
-    if (r && r->inside_ && &r->port_ == &port)
+    if (r && r->advancing_ && &r->port_ == &port)
       throw error(concat({"colligo: rank ", port.rank(), " of ", port.size(), " is in a functor of a call on this "
                             "communicator, which can neither make nor wait for another call on it"}));
 }
@@ -316,13 +317,13 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   for (std::size_t k = 0; k < in_progress_.size(); ++k) {
     running* const r = in_progress_[k];
     if (!r) continue;
-    // Requests that share a channel of memory run one after the other, in the order of their starts: this walk, or one
-    // nested in it, has met an earlier one.
+    // Requests over one port's shared memory run one after the other, in the order of their starts. One has no turn if
+    // this walk, or one nested in it, has met an earlier one.
     bool const has_turn = !r->uses_memory_ || r->port_.memory_in_use < walk;
-    if (!r->inside_ && (has_turn || r->stalled_)) {
-      r->inside_ = true;
+    if (!r->advancing_ && (has_turn || r->stalled_)) {
+      r->advancing_ = true;
       bool const complete = r->advance();
-      r->inside_ = false;
+      r->advancing_ = false;
       if (complete) {
         completes = true;
         in_progress_[k] = nullptr;
@@ -344,7 +345,7 @@ COLLIGO_BODY void running::run_among(port_base& port, policy_run const& run) {
   try {
     port.requests().refuse_inside(port);
   } catch (...) {
-    --port.calls;   // the others make no such call
+    --port.calls;   // this call does not count: other ranks do not make it
     throw;
   }
   try {
@@ -358,30 +359,30 @@ COLLIGO_BODY void running::run_among(port_base& port, policy_run const& run) {
 }
 
 COLLIGO_BODY handle::handle() = default;
-COLLIGO_BODY handle::handle(owned_running its) : its_(std::move(its)) {}
+COLLIGO_BODY handle::handle(owned_running its) : running_(std::move(its)) {}
 COLLIGO_BODY handle::handle(handle&&) noexcept = default;
 COLLIGO_BODY handle& handle::operator=(handle&&) noexcept = default;
 COLLIGO_BODY handle::~handle() = default;
 
-COLLIGO_BODY bool handle::test() { return !its_ || its_->test(); }
+COLLIGO_BODY bool handle::test() { return !running_ || running_->test(); }
 COLLIGO_BODY void handle::wait() {
-  if (its_) its_->wait();
+  if (running_) running_->wait();
 }
-COLLIGO_BODY bool handle::active() const { return its_ && its_->active(); }
-COLLIGO_BODY bool handle::in_progress() const { return its_ && its_->in_progress(); }
-COLLIGO_BODY void handle::yield_core(unsigned& polls) const { its_->yield_core(polls); }
-COLLIGO_BODY bool handle::complete() { return !its_ || its_->complete(); }
+COLLIGO_BODY bool handle::active() const { return running_ && running_->active(); }
+COLLIGO_BODY bool handle::in_progress() const { return running_ && running_->in_progress(); }
+COLLIGO_BODY void handle::yield_core(unsigned& polls) const { running_->yield_core(polls); }
+COLLIGO_BODY bool handle::complete() { return !running_ || running_->complete(); }
 
 }  // namespace colligo
 
 namespace colligo::inline COLLIGO_MODE {
 
-COLLIGO_BODY request::request(detail::owned_running its) : handle(std::move(its)) { its_->start(); }
+COLLIGO_BODY request::request(detail::owned_running its) : handle(std::move(its)) { running_->start(); }
 
 COLLIGO_BODY persistent::persistent(detail::owned_running its) : handle(std::move(its)) {}
 COLLIGO_BODY void persistent::start() {
-  if (!its_) throw error("colligo: start() of a persistent collective that is empty");
-  its_->start();
+  if (!running_) throw error("colligo: start() of a persistent collective that is empty");
+  running_->start();
 }
 
 }  // namespace colligo

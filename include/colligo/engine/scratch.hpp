@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <new>
-#include <stdexcept>
 #include <utility>
 
 #include "../core/element.hpp"
@@ -86,8 +85,7 @@ class room {
   std::size_t count_ = 0;
 };
 
-/// One contiguous fragment of an operand, which transports move at once. A range that wraps round the end of the vector
-/// has two.
+/// A contiguous part of an operand, which transports move at once. An operand whose range wraps round has two.
 struct fragment {
   operand::kind what;
   int peer;
@@ -106,7 +104,7 @@ struct scratch {
   buffer result;     ///< the working vector where the user gives none
   buffer input;      ///< the input where an in-place run needs it to the end
   buffer kept;       ///< own values that are overwritten before they are combined
-  row<operand> operands;            ///< of a list that is generated while it is read
+  row<operand> operands;            ///< of a list that is no array: any_step
   row<std::byte const*> sources;    ///< where the messages of a step begin
   row<fragment> arriving;           ///< folds in order of arrival
   row<std::size_t> places;          ///< of elements beyond the vector (core/indexed.hpp)

@@ -37,7 +37,7 @@ class patience {
   virtual void starts(std::uint32_t number) = 0;
   virtual void completes() = 0;
 
-  /// Whether this call has been abandoned for lack of patience: its messages may never come.
+  /// Whether this rank has lost patience with this call and abandoned it: its messages may never come.
   virtual bool is_abandoned(std::uint32_t number) const = 0;
 
   /// A blocking call that does not consist of steps.
@@ -45,7 +45,7 @@ class patience {
   virtual void leave() = 0;
 };
 
-/// Ends it in the destructor.
+/// Calls leave() in the destructor.
 struct stay_in_call {
   patience* its;
   ~stay_in_call() {

@@ -22,15 +22,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t cached_stretch = 8192;   // bytes that stay in a first-level cache
 
-inline constexpr std::size_t copied_at_once = 4096;   // bytes: what is awaited may come meanwhile
+inline constexpr std::size_t copied_at_once = 4096;   // bytes: then a waiting rank looks for messages again
 
-/// Several ranks' contributions to one range: rank and values of each, from the lowest rank to the highest.
+/// One rank's contribution to a range.
 struct contribution {
   int rank;
   std::byte const* values;
 };
 
-/// Returns the k-th of several by a function that has to outlive this; its type is erased.
+/// Several ranks' contributions to one range, from the lowest rank to the highest. A function of an erased type, which
+/// has to outlive this, returns the k-th one.
 class contributions {
  public:
   template <class F>
@@ -43,7 +44,7 @@ class contributions {
   contribution (*call_)(void const* f, std::size_t k);
 };
 
-/// Behind everything.
+/// Behind every element.
 inline constexpr range behind_all{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
 inline constexpr values<std::byte> nothing_beyond{nullptr, behind_all};
 
@@ -56,11 +57,11 @@ class working_vector {
   /// `out` does not have them. Takes references: all have to outlive this.
   working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,
                  values<std::byte> const& beyond, scratch& memory)
-      : its_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
+      : call_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
         written_(in.data == out.data ? out.covers : range{}) {}
 
-  element const& of() const { return *its_.of; }
-  collective what() const { return its_.what; }
+  element const& of() const { return *call_.of; }
+  collective what() const { return call_.what; }
   scratch& memory() const { return memory_; }
 
   /// The current values of a range.
@@ -93,8 +94,8 @@ class working_vector {
     combine(from_lower ? received : mine, from_lower ? mine : received, into, r);
   }
 
-  /// Combines values from several ranks, with the rank's own values at their place among them: the same grouping, and
-  /// so the same bits, on every rank. Elements offset .. of each contribution belong to the range.
+  /// Combines values from n ranks, with the rank's own values at their place in the order of ranks: the same grouping,
+  /// and so the same bits, on every rank.
   [[gnu::noinline]] void combine_in_order(range const& r, int me, std::size_t n, contributions const& from) {
     std::size_t const stretch =
         of().bytes(r.size()) <= cached_stretch ? r.size() : std::max<std::size_t>(1, cached_stretch / of().size);
@@ -136,11 +137,7 @@ class working_vector {
     if (alone.merges()) return combine(into, read(from), alone.what == operand::kind::merge_left, own::result);
     if (failed_) [[unlikely]] return;
     std::byte const* const source = read(from);
-    try {
-      of().copy(source, from.size(), write(into));
-    } catch (...) {   // of an element that is no bytes
-      fail(std::current_exception());
-    }
+    copy(source, from.size(), write(into));
   }
 
   /// The memory for the values of a range.
@@ -152,7 +149,7 @@ class working_vector {
     if (!failed_) failed_ = std::move(why);
     combines_at_once_ = false;
   }
-  /// From now on adds the nanoseconds of combining there; null: does not count them.
+  /// From now on adds the time of combining to *nanoseconds; null: it is not measured.
   void watch_combining(std::int64_t* nanoseconds) {
     watched_ = nanoseconds;
     combines_at_once_ = !watched_ && !failed_;
@@ -165,14 +162,14 @@ class working_vector {
 
   /// Copies to the output the ranges that have not been written there, unless they do not matter.
   void complete() {
-    if (its_.output_is_free) return;
+    if (call_.output_is_free) return;
     if (!written_.contain(common(in_.covers, out_.covers))) copy_rest();
   }
 
-  /// For a rank that waits: does a part of what complete() will do. False if that is done, or not yet certain.
+  /// For a rank that waits: does a part of complete(). False if all of it is done, or if the call combines.
   bool complete_some() {
     range const both = common(in_.covers, out_.covers);
-    if (combines(what()) || its_.output_is_free || of().objects || written_.contain(both)) return false;
+    if (combines(what()) || call_.output_is_free || of().objects || written_.contain(both)) return false;
     copy_some(both);
     return true;
   }
@@ -190,7 +187,7 @@ class working_vector {
     auto const now = of().combine;   // null: the functor takes an index
     if (!combines_at_once_ || !now) [[unlikely]] return combine_otherwise(left, right, out, r.first, r.last);
     try {
-      now(its_.op, left, right, out, r.size());
+      now(call_.op, left, right, out, r.size());
     } catch (...) {
       fail(std::current_exception());
     }
@@ -201,22 +198,22 @@ class working_vector {
     std::int64_t const began = now_in_ns();
     try {
       if (auto const* const by = of().by_index)
-        by->places->combine(places(), its_.vector.whole, of(), its_.op, {first, last}, left, right, out);
-      else of().combine(its_.op, left, right, out, last - first);
+        by->places->combine(places(), call_.vector.whole, of(), call_.op, {first, last}, left, right, out);
+      else of().combine(call_.op, left, right, out, last - first);
     } catch (...) {
       fail(std::current_exception());
     }
     if (watched_) *watched_ += now_in_ns() - began;
   }
 
-  // Forgets the indices of the run before.
+  // Without the indices of the previous run.
   row<std::size_t>& places() {
     if (!std::exchange(has_learnt_, true)) memory_.places.clear();
     return memory_.places;
   }
   [[gnu::noinline]] void learn(range from, range into) {
     try {
-      of().by_index->places->learn(places(), its_.vector.whole, from, into);
+      of().by_index->places->learn(places(), call_.vector.whole, from, into);
     } catch (...) {   // there is no memory
       fail(std::current_exception());
     }
@@ -229,7 +226,7 @@ class working_vector {
 
   std::byte* out_at(range const& r) const { return at(r.first < beyond_.covers.first ? out_ : beyond_, r); }
 
-  // What of `both` has not been written, from `first` up to the next range that has.
+  // The first unwritten range in `both` from `first` on; empty if there is none.
   range unwritten(std::size_t first, range const& both) const {
     range rest{first, both.last};
     for (range const part : written_)
@@ -238,34 +235,35 @@ class working_vector {
       if (rest.first < part.first) rest.last = std::min(rest.last, part.first);
     return rest;
   }
-  void take_over(range const& r) {
+  void copy(std::byte const* from, std::size_t n, std::byte* to) {
     try {
-      of().copy(at(in_, r), r.size(), out_at(r));
+      of().copy(from, n, to);
     } catch (...) {   // of an element that is no bytes
       fail(std::current_exception());
     }
   }
   [[gnu::noinline]] void copy_rest() {
     range const both = common(in_.covers, out_.covers);
-    for (range r = unwritten(both.first, both); !r.empty(); r = unwritten(r.last, both)) take_over(r);
+    for (range r = unwritten(both.first, both); !r.empty(); r = unwritten(r.last, both))
+      copy(at(in_, r), r.size(), out_at(r));
     written_ = written_ranges(both);
   }
   [[gnu::noinline]] void copy_some(range const& both) {
     range r = unwritten(both.first, both);
     r.last = std::min(r.last, r.first + std::max<std::size_t>(1, copied_at_once / of().size));
-    take_over(r);
+    copy(at(in_, r), r.size(), out_at(r));
     if (!written_.add(r)) copy_rest();
   }
 
-  call const& its_;
+  call const& call_;
   values<std::byte const> const& in_;
   values<std::byte> const &out_, &beyond_;
   scratch& memory_;
   written_ranges written_;
   std::exception_ptr failed_;
   std::int64_t* watched_ = nullptr;
-  bool combines_at_once_ = true;   // as nearly always: nothing has failed or is observed
-  bool has_learnt_ = false;        // where elements beyond the vector belong
+  bool combines_at_once_ = true;   // as usual: nothing has failed, and the time of combining is not measured
+  bool has_learnt_ = false;        // memory_.places are of this run
 };
 
 /// Iterates over the fragments of a step's operands in the order listed; operands that vanish have none.

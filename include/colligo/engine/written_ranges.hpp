@@ -20,10 +20,10 @@ class written_ranges {
 
   bool contain(range const& r) const {
     // Nearly every run has one interval, so that case is inline and has no loops.
-    return contains(parts_[0], r) || (count_ > 1 && another(contains, r.first, r.last));
+    return contains(parts_[0], r) || (count_ > 1 && any_other(contains, r.first, r.last));
   }
   bool touch(range const& r) const {
-    return overlap(parts_[0], r) || (count_ > 1 && another(overlap, r.first, r.last));
+    return overlap(parts_[0], r) || (count_ > 1 && any_other(overlap, r.first, r.last));
   }
   /// False if there are too many intervals.
   bool add(range const& r) {
@@ -38,8 +38,8 @@ class written_ranges {
   range const* end() const { return parts_.data() + count_; }
 
  private:
-  // Takes a range as two numbers, because otherwise the case without loops stores it and loads it at once.
-  [[gnu::noinline]] bool another(bool does(range part, range r), std::size_t first, std::size_t last) const {
+  // Takes the range as two numbers: for a reference to it, callers would store it in memory.
+  [[gnu::noinline]] bool any_other(bool does(range part, range r), std::size_t first, std::size_t last) const {
     for (range const* part = begin() + 1; part != end(); ++part)
       if (does(*part, {first, last})) return true;
     return false;

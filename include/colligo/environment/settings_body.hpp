@@ -147,7 +147,7 @@ struct table_of_program {
     std::string nearest;
     std::size_t apart = its.size() + 1000;
     auto const look_at = [&](std::string_view known) {
-      if (std::size_t const now = letters_between(its, known); now < apart) apart = now, nearest = known;
+      if (std::size_t const now = edit_distance(its, known); now < apart) apart = now, nearest = known;
     };
     for (char const* const known : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
                                     "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"})

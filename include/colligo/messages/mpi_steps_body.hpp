@@ -209,10 +209,8 @@ COLLIGO_BODY bool mpi_steps::all_on_host(std::span<operand const> operands) cons
   if (!host_ || std::exchange(abandoned_on_host_, true)) return;
   try {
     std::rethrow_exception(data_->failure());
-  } catch (std::exception const& e) {
-    host_->abandon_call(number_, e.what());
   } catch (...) {
-    host_->abandon_call(number_, "an exception that is no std::exception");
+    host_->abandon_call(number_, handled_reason());
   }
   leave_memory();
   memory_in_progress_ = false;

@@ -90,8 +90,7 @@ class vendor_call : public moving_step {
   if (reduces && op_ == MPI_OP_NULL) make_operation();
   if (how != manner::blocking) requests_.reserve(1 + its.vector.whole.size() / (longest_segment / its.of->size + 1));
   using enum collective;
-  if (its.what == reduce_scatter || its.what == all_gatherv || its.what == gatherv || its.what == scatterv)
-    ints_ = int_blocks(its.vector);
+  if (has_counts(its.what)) ints_ = int_blocks(its.vector);
   if (its.what == all_to_all_v) {
     auto const [in, out] = vectors_of(its.what, its.vector, port.rank());
     ints_ = int_blocks(in), out_ints_ = int_blocks(out);

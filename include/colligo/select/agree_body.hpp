@@ -73,12 +73,6 @@ struct compare_calls {
   }
 };
 
-// The description of all_gatherv and the like, whose counts all ranks know.
-constexpr bool has_counts(collective c) {
-  using enum collective;
-  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter;
-}
-
 // "8 double (64 bytes)"
 [[gnu::cold]] COLLIGO_BODY void describe_elements(call const& its, description& words) {
   constexpr std::size_t type_shown = 120, counts_shown = 100;   // characters

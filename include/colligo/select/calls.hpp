@@ -14,7 +14,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 template <collective C>
 struct calls;
 
-/// Makes a request, or says what is wrong with the call.
+/// Makes a request; for arguments that no form accepts, make() returns an `answer`, which prints what is wrong.
 template <collective C, made How, class... Arguments>
 struct requested {
   using type = answer<C, How, Arguments...>;
@@ -34,7 +34,7 @@ auto accept_elementwise(door<C, Comm> const& its, std::span<T const> from, std::
   its.require_disjoint(from, to);
   return its.accept_whole(from, to);
 }
-/// The calls (comm, in, out, op) and (comm, in_place(range), op) of collectives that combine such vectors.
+/// The calls (comm, in, out, op) and (comm, in_place(range), op) of collectives that combine vectors of one length.
 template <collective C>
 struct elementwise_calls {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,

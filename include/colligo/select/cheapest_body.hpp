@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Prices for rules: the cheapest of some algorithms, those by level first.
+/// Prices for the rules: the cheapest of several algorithms, and of those that use levels.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +22,21 @@ struct costs {
   situation const& its;
   machine const& m;
   int p;
-  double bytes, startup_bytes;   // so many bytes take as long as a start-up
-  bool in_memory;                // shared by many ranks
+  double bytes, startup_bytes;   // of the vector; that take as long to send as a start-up
+  bool in_memory;                // many ranks share memory
 
   explicit costs(situation const& s)
       : its(s), m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta),
         in_memory(s.on_many_cores()) {}
 
-  /// A rank's own work.
+  /// The time of a rank's own work.
   template <class Policy>
   double alone(Policy const& policy) const {
     return m.alone(work_of(policy, its.vector, its.element_size), static_cast<double>(its.element_size));
   }
   /// Start-ups of messages to several ranks overlap so much that it pays to send several at a time.
   bool overlaps() const { return m.f_further < 0.5; }
-  /// The time of a pipeline of that depth, in the best blocks; `byte` is the cost of a byte.
+  /// The time of a pipeline with the best blocks; a byte costs `per_byte` seconds on each rank.
   double pipelined(int depth, double per_byte) const {
     double const blocks = std::max(1.0, bytes / best_block(depth, per_byte));
     return (depth + blocks) * (m.alpha + bytes / blocks * per_byte);
@@ -46,8 +46,8 @@ struct costs {
   Tag in_best_blocks(int depth, double per_byte) const {
     return {.block = static_cast<std::size_t>(best_block(depth, per_byte))};
   }
-  /// Over memory, each rank reads as many bytes from each other rank: a line of each has to come, two or three at a
-  /// time.
+  /// Over shared memory, each rank reads `bytes_of_each` bytes from every other rank: a cache line of each rank has to
+  /// arrive, and two or three arrive at a time.
   double reads_of_all(double bytes_of_each) const {
     double all = m.alpha + (p - 1) * 50e-9;
     if (!its.levels) return all + (p - 1) * bytes_of_each * m.beta;
@@ -56,13 +56,12 @@ struct costs {
       all += (levels.largest(level) - levels.largest(level - 1)) * bytes_of_each * m.at(levels.how_far(level)).beta;
     return all;
   }
-  /// Over memory, all others read one rank's published data: the lines are handed out one after the other.
+  /// Over shared memory, all other ranks read the vector of one rank: readers get a cache line one after the other.
   double reads_of_one() const { return m.alpha + (p - 1) * (6e-9 + bytes * 0.054e-9); }
   double best_block(int depth, double per_byte) const { return best_block_of(bytes, depth, m.alpha, per_byte); }
 };
 
-/// The memory of a host on which each rank has a core, and nobody knows which cores are near. What a rank copies is in
-/// its cache.
+/// The memory of a host on which each rank has a core, and it is not known which cores are near. Copies are in cache.
 inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9, 1, 1, 1, {3e-9, 0.05e-9, 0.2e-9}};
 
 /// All ranks of a host share one link to the network. Start-ups between hosts overlap, unless the network says
@@ -81,15 +80,15 @@ inline std::array<machine, distances> machines_by_distance(situation const& s) {
   return {cache, socket, host, between};
 }
 
-/// While all ranks of a host send to others.
+/// The network while all ranks of a host send over the host's one link.
 inline machine sharing_its_link(situation const& s, machine const& between) {
   return between.shared_by(s.hosts->largest(s.hosts->level_within(distance::network)));
 }
 
-/// Several messages at a time need an advantage, because long ones share links.
+/// The handicap of algorithms that send several messages at a time, because long ones share links.
 inline constexpr double sharing_links = 1.02;
 
-// The cheapest of the algorithms considered, by closed formulas; the first of equals.
+// The cheapest of the algorithms considered, by closed formulas times a handicap; the first of equals.
 template <collective C>
 class cheapest {
  public:
@@ -104,12 +103,13 @@ class cheapest {
     if (!possible) return *this;
     auto const bytes = static_cast<std::size_t>(of_.bytes);
     auto const policy = make_policy<C, Tag, std::byte, any_functor>(tag);
-    Tag open = tag;   // filled in by the communicator
+    Tag open = tag;   // without what the communicator fills in
     if constexpr (requires { open.levels; }) open.levels = nullptr;
     if constexpr (requires { open.by_host; }) open.by_host = nullptr;
     return at(handicap * policy.cost(m, of_.p, bytes) + of_.alone(policy), open);
   }
-  // Out of line: bytes of a choice beyond the knobs are indeterminate, and g++ would warn of copying them.
+  // Considers an algorithm of that price. Out of line: bytes of a choice beyond the knobs are indeterminate, and g++
+  // would warn of copying them.
   [[gnu::noinline]] cheapest& at(double price, choice const& its, bool possible = true) {
     if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = its;
     return *this;
@@ -119,7 +119,7 @@ class cheapest {
     for (int h = 1; h < floor_lg(of_.p); ++h) among(halving_doubling{.halvings = static_cast<std::size_t>(h)});
     return among(halving_doubling{});
   }
-  /// The circulant with its radices: above 2 if messages of one step overlap.
+  /// The circulant: with radices above 2 if start-ups of one step overlap.
   cheapest& among_circulants(bool possible = true) {
     among(circulant{}, possible);
     for (std::size_t const radix : {3u, 4u, 8u, 16u})
@@ -138,8 +138,7 @@ class cheapest {
     for (std::size_t const radix : {3u, 4u, 8u, 16u}) among(knomial_tree{radix});
     return among(knomial_tree{static_cast<std::size_t>(of_.p)}, of_.p <= few_for_direct);
   }
-  /// A scan in one round, or two and so on, if messages of one step overlap. Where hosts hold any ranks all of a host
-  /// send to others at once.
+  /// hillis_steele in one round, in two and so on. Between hosts all ranks of a host send to other hosts at once.
   cheapest& among_radices(bool possible) {
     if (!possible) return *this;
     situation const& s = of_.its;
@@ -161,7 +160,7 @@ class cheapest {
   choice take_;
 };
 
-// Between hosts: whole vectors in one round as long as the start-ups of a second round cost more than it saves.
+// Between hosts: whole vectors in one round, up to the size where a second round saves more than its start-ups cost.
 inline direct in_one_round(machine const& m, int hosts) {
   double const others = hosts - 1, part = 1.0 / hosts;
   double const saved = others * ((1 - 2 * part) * m.beta + (1 - part) * m.gamma);   // seconds per byte of the vector
@@ -176,10 +175,11 @@ inline bool is_uneven(costs const& of) {
   return of.its.vector.offsets && of.p * longest_block(of.its) - of.bytes >= 2 * of.startup_bytes;
 }
 
-/// One rank alone does not fill its host's link to the network: a leader's bytes take so many times as long.
+/// How many times as long a leader's bytes take: one rank alone does not fill its host's link to the network.
 inline constexpr double alone_on_the_link = 1.4;
 
-// Algorithms that use levels, if these are known: leaders of hosts, or all ranks at once; whole vectors, or slices.
+// The cheapest algorithm that uses levels, if these are known: by leaders of hosts or by all ranks at once, in whole
+// vectors or in slices.
 template <collective C>
 cheapest<C> among_levels(costs const& of) {
   using enum collective;
@@ -188,7 +188,7 @@ cheapest<C> among_levels(costs const& of) {
   std::array<machine, distances> of_leader;
   std::copy_n(of.m.levels, of_leader.size(), of_leader.begin());
   of_leader.back().beta *= alone_on_the_link;
-  if (s.levels)   // no two ranks of a host may be as far apart as ranks of one can be
+  if (s.levels)   // all ranks of each host may be nearer to each other than distance::host
     of_leader[static_cast<std::size_t>(distance::host)] =
         of.m.at(s.levels->how_far(s.levels->level_within(distance::network)));
   machine leader = of.m;
@@ -205,8 +205,8 @@ cheapest<C> among_levels(costs const& of) {
       }
     }
   if constexpr (C == gather || C == gatherv || C == scatter || C == scatterv)
-    // Blocks that other ranks of a host would pass on: straight over the one link of the root's, where each starts
-    // while the one before travels if that takes as long.
+    // linear: all blocks go straight over the one link of the root's host. A block starts while the one before it
+    // travels, if travelling takes as long as starting.
     if (s.hosts) {
       int const others = of.p - s.hosts->smallest(s.hosts->level_within(distance::network));
       machine const& at = leader.at(distance::network);
@@ -216,7 +216,7 @@ cheapest<C> among_levels(costs const& of) {
              others <= few_for_direct || C == scatter || C == scatterv);
     }
   if (!s.levels || !keeps_order(*s.levels)) return all;
-  bool const possible = s.hosts || !has_blocks(C) || !is_uneven(of);   // formulas are of even blocks
+  bool const possible = s.hosts || !has_blocks(C) || !is_uneven(of);   // the formulas are for even blocks
   auto const add = [&]<class Tag>(Tag const& tag, bool also = true) {
     bool const leads = std::is_same_v<Tag, leaders_by_level>;
     if constexpr (offers<Tag, C, std::byte, any_functor>) all.among_on(leads ? leader : of.m, tag, possible && also);

@@ -31,8 +31,8 @@ struct situation {
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }
-  /// So many ranks that rounds between pairs are cheaper than all ranks reading from all. If ranks share cores each
-  /// round costs context switches: with 16 ranks on 2 cores `direct` took two thirds of the time.
+  /// The ranks are so many that rounds between pairs are cheaper than `direct`, where all read from all. If ranks share
+  /// cores, each round costs context switches: with 16 ranks on 2 cores `direct` took two thirds of the time.
   bool on_many_cores() const {
     bool const several_caches = levels && levels->levels() > 1;
     return !hosts && (levels || (shared && cores)) && p() > (several_caches ? few_without_cache : few_on_host);
@@ -42,7 +42,7 @@ struct situation {
 };
 
 namespace detail {
-inline constexpr int few_for_direct = 64;   ///< more ranks should not all send to one at a time
+inline constexpr int few_for_direct = 64;   ///< at most so many ranks should send to one at a time
 }
 
 /// The algorithm that `automatic` takes. Optional code is a template: units that do not use it do not compile it.

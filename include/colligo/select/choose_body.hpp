@@ -58,7 +58,8 @@ choice choose_by_formula(cheapest<C> all) {
       .at(of.reads_of_one(), direct{}, of.in_memory);
 }
 
-// None of them moves anything twice. The ring, if it takes at most a fiftieth longer, sends only to neighbours.
+// All of them send each block to each rank once. The ring is preferred if it takes at most a fiftieth longer: it sends
+// only to neighbours.
 template <collective C> requires(C == collective::all_gather)
 choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
@@ -68,8 +69,8 @@ choice choose_by_formula(cheapest<C> all) {
       .among_exchanges();
 }
 
-// In whole blocks; or in segments, if waiting for long blocks takes more time than making lists of segments. Short
-// vectors are never cut.
+// The circulant in whole blocks; or in segments, if waiting for long blocks takes longer than making lists of segments.
+// Short vectors are never cut.
 template <collective C>
 cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   costs const& of = all.of();
@@ -99,7 +100,7 @@ choice choose_by_formula(cheapest<C> all) {
   if (!is_uneven(of)) return all.among_circulants().among_exchanges();
   uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m};
   among_segments(all, of.m.beta).at(its.halvings(), recursive_doubling{}, s.power_of_two());
-  // Segments go round a ring if saving copies is worth the time to fill it.
+  // The ring of segments saves the circulant's copies, but takes the time to fill the ring.
   if (of.p * of.m.alpha > all.least()) return all;
   pipelined_ring const ring{.block = static_cast<std::size_t>(best_block(s.vector, s.element_size, of.m))};
   return all.at(its.ring_of_segments(static_cast<double>(ring.block)) + of.alone(
@@ -239,8 +240,8 @@ choice choose_for(situation const& s) {
   far_apart.network.levels = by_distance.data();
   costs const of(far_apart);
   auto const all = among_levels<C>(of);
-  // Formulas of other algorithms do not know which of their messages share a link: those of all_to_all all do, in scans
-  // and barriers few do.
+  // Between hosts, formulas of algorithms without levels do not know which messages share a link. They are right in
+  // all_to_all, where all messages do, and nearly in scans and barriers, where few do.
   constexpr bool is_priced = C == all_to_all || C == scan || C == exclusive_scan || C == barrier;
   if (all.found() && (s.hosts ? !is_priced : C == all_reduce)) return all;
   return choose_by_formula(all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Turns the last argument of a call into a choice: resolves names and automatic, and refuses everything that is not
-/// known to be wrong at compile time.
+/// Turns the last argument of a call into a choice: resolves names and automatic, and refuses at run time what can not
+/// be refused at compile time.
 #pragma once
 
 #include <array>
@@ -56,7 +56,7 @@ policy_table const& policy_table_of() { return compiled_policies(C); }
 template <collective C>
 policy_table const& policy_table_of() { return policies_for<C>; }
 #endif
-/// Called only if the latest choice does not fit.
+/// A function, because the table is needed only if the latest choice does not fit the call.
 using policies_of_collective = policy_table const& (*)();
 /// For a collective that is known at run time. A template, so that only units that need all policies compile them.
 template <class Lazy = void>
@@ -87,7 +87,7 @@ inline table_reader read_tables{};
 
 /// The choice of automatic, valid until the next choice for the same collective over the same port.
 choice const& by_rules(endpoint& port, call const& its, policies_of_collective policies);
-/// The choice of a name, valid as long. A template, because a unit that compiles it makes trees.
+/// The choice of a name, valid as long. A template, because units that compile it also compile trees.
 template <class Lazy = void>
 choice const& by_name(endpoint& port, call const& its, std::string_view name, policies_of_collective policies);
 /// An algorithm of the catalogue, for the call's collective.
@@ -97,7 +97,7 @@ choice as_chosen(endpoint& port, call const& its, choice const& chosen, policies
 void run_call(endpoint& port, call const& its, choice const& by);
 /// by_rules() and run_call() at once.
 void run_by_rules(endpoint& port, call const& its, policies_of_collective policies);
-/// Makes a request of it that has not been started.
+/// Makes a request for the call, not yet started.
 owned_running prepare_call(endpoint& port, call const& its, choice const& by, owner<owned_by_request> owned,
                            bool persistent);
 

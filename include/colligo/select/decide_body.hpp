@@ -150,13 +150,13 @@ inline situation situation_of(port_base& port, call const& its) {
   shared_host* const memory = port.automatic_memory(*its.of);
   element const& of = *its.of;
   bool const cores = memory && memory->whole() && memory->spins();
-  bool const counts = (cores || !port.levels_asked().empty()) && port.size() > situation::few_without_cache;
+  bool const uses_levels = (cores || !port.levels_asked().empty()) && port.size() > situation::few_without_cache;
   nest const* const hosts = kept_choices::hosts_of(port);
   bool const apart = hosts && hosts->level_within(distance::network) >= 0;
   return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
           .stable = port.stable_bits(), .shared = memory && memory->whole(),
           .cores = cores, .hosts = apart ? hosts : nullptr,
-          .levels = apart || counts ? &kept_choices::levels_of(port) : nullptr, .latencies = port.latencies(),
+          .levels = apart || uses_levels ? &kept_choices::levels_of(port) : nullptr, .latencies = port.latencies(),
           .network = port.network(), .root = its.root};
 }
 
@@ -176,7 +176,7 @@ inline void choose_now(collective c, policy_table const& policies, kept_choice& 
                   : s.shared ? decided_by::table : decided_by::rules);
 }
 
-// The environment's override; otherwise `rules` is true.
+// Takes the environment's override, or else chooses by the rules or a table, and sets `rules` accordingly.
 inline void choose_first(port_base& port, call const& its, policy_table const& policies, kept_choice& kept) {
   kept.rules = false;
   if (!kept.override_is_read) read_override(port, its.what, policies, kept);
@@ -194,7 +194,7 @@ inline choice const& latest_by_rules(port_base& port, call const& its, policies_
   auto& kept = kept_choices::of(port, its.what);
   decided_for const wanted(port, its);
   if (kept.is_like(its)) [[likely]] {
-    if (kept.latest != wanted && kept.rules && !kept.finds(wanted)) {   // nothing else has changed
+    if (kept.latest != wanted && kept.rules && !kept.take_earlier(wanted)) {   // nothing else has changed
       kept.known.vector = its.vector, kept.known.root = its.root;
       choose_now(its.what, policies(), kept);
       kept.keep(wanted);
@@ -243,14 +243,14 @@ COLLIGO_BODY choice as_chosen(endpoint& at, call const& its, choice const& chose
   });
 }
 
-// The call begins only after that.
+// The steps before a call that call::before asks for.
 [[gnu::cold]] inline void before_call_begins(port_base& port, call const& its, choice const& by, call_form form) {
   require_possible(port, its, by);
   if ((its.before & explanation) != 0 && explain_call) explain_call(port, its, by);
   if (its.checked()) agree_on(port, its, by, form);
 }
 
-// Most algorithms are always possible and need no topology.
+// Checks only algorithms that may be impossible or need the topology: most are always possible.
 inline void run_checked(port_base& port, call const& its, choice const& by) {
   erased_policy const& what = *by.policy;
   bool const plain = !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr &&
@@ -311,7 +311,7 @@ COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& its, choice co
   require_possible(port, its, by);
   if ((its.before & exactness) != 0 && sum_exactly->holds_for(port, its, by)) [[unlikely]] {
     call const sums = announcing_refusal(port, its, [&] { return sum_exactly->own(port, its, owned); });
-    return prepare_call(port, sums, by, std::move(owned), persistent);   // without any step before it
+    return prepare_call(port, sums, by, std::move(owned), persistent);   // sums.before is 0
   }
   try {
     if (!persistent)

@@ -12,7 +12,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Calls f(begin of a block, its elements) for all blocks that are not empty.
+/// Calls f(displacement, count) for all blocks that are not empty.
 template <class Counts, class Displs, class F>
 void for_each_block(Counts const& counts, Displs const& displs, F f) {
   auto place = std::ranges::begin(displs);

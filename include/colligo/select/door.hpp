@@ -112,7 +112,7 @@ concept functor_with_index =
 template <class Op, class T>
 concept functor_on = functor_of_two<Op, T> || functor_with_index<Op, T>;
 
-/// The parameter for a set of overloads as functor, such as std::max<double>, whose type nothing can deduce.
+/// A parameter that accepts overloaded functions, such as std::max<double>, to print what to write instead.
 template <class T>
 struct overloaded {
   overloaded(T const& (*)(T const&, T const&)) {
@@ -133,7 +133,7 @@ auto spans(In const& in, Out& out) {
   return std::pair(std::span<T const>(in), std::span<T>(out));
 }
 
-/// The values of this stretch of the vector, which the span holds.
+/// These elements as the values of a stretch of the vector.
 template <class T>
 auto holding(std::span<T> elements, range stretch) {
   using byte = std::conditional_t<std::is_const_v<T>, std::byte const, std::byte>;
@@ -195,7 +195,7 @@ class accepted {
     if constexpr (How != made::at_once) {
       using kept = std::decay_t<Op>;
       if constexpr (std::is_empty_v<kept> && std::is_trivially_copyable_v<kept>) {
-        static kept without_state(op);   // one is as good as another
+        static kept without_state(op);   // for all requests: equal, because it is empty
         set_functor<Algorithm>(without_state);
         return made_t<How>(prepare_call(port, its, decide<kept>(algorithm), {}, How == made::ready));
       } else {
@@ -257,7 +257,7 @@ class door {
   explicit door(Comm const& comm) : port_(port_of<Comm>::open(comm)) {}
   /// Of a call with a root.
   door(Comm const& comm, int root) : door(comm) {
-    if (root < 0 || root >= size()) [[unlikely]] refuse_root(its_refused(), root);
+    if (root < 0 || root >= size()) [[unlikely]] refuse_root(as_refused(), root);
   }
 
   int rank() const { return port_.rank(); }
@@ -265,18 +265,18 @@ class door {
   bool at(int root) const { return port_.rank() == root; }
 
   void require_size(std::size_t is, std::size_t wanted, char const* which) const {
-    if (is != wanted) [[unlikely]] refuse_size(its_refused(), is, wanted, which);
+    if (is != wanted) [[unlikely]] refuse_size(as_refused(), is, wanted, which);
   }
   template <std::integral N>
   void require_count(N count) const {
-    if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(its_refused(), std::to_string(count));
+    if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(as_refused(), std::to_string(count));
   }
   template <class T>
   void require_disjoint(std::span<T const> in, std::span<T> out) const {
     std::less<T const*> const before;
     bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
                        !before(out.data(), in.data() + in.size());
-    if (!apart) [[unlikely]] refuse_overlap(its_refused());
+    if (!apart) [[unlikely]] refuse_overlap(as_refused());
   }
 
   /// Throws on a rank with an empty container that has received a broadcast of elements.
@@ -287,18 +287,18 @@ class door {
     try {
       f();
     } catch (...) {
-      refuse_request(its_refused());
+      refuse_request(as_refused());
       throw;
     }
   }
-  /// Calls f(), which makes n calls. If it throws, the rest of them is refused: other ranks may not have noticed.
+  /// Calls f(), which makes n calls. If it throws, refuses the calls that f() has not made: other ranks may make them.
   template <class F>
   decltype(auto) make_calls(std::uint32_t n, F f) const {
     std::uint32_t const calls = calls_of(port_) + n;
     try {
       return f();
     } catch (...) {
-      refuse_rest(its_refused(), calls);
+      refuse_rest(as_refused(), calls);
       throw;
     }
   }
@@ -348,8 +348,8 @@ class door {
   std::uint8_t before() const {
     return checks_calls<Comm> ? static_cast<std::uint8_t>(port_.before() | agreement) : port_.before();
   }
-  // Writes the ends of the blocks and compares them with the ends written by the latest call, so that nothing that is
-  // kept for the same counts has to look at them again.
+  // Writes the ends of the blocks. If they equal those of the latest call, the distribution keeps its number, by which
+  // choices and plans are found again.
   template <std::ranges::sized_range Counts>
   std::size_t* add_blocks(Counts const& counts, std::size_t* end) const {
     require_size(std::ranges::size(counts), static_cast<std::size_t>(size()), "the list of counts");
@@ -367,11 +367,11 @@ class door {
     return end;
   }
   blocks numbered(blocks const& its) const {
-    if (port_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(its_refused(), its);
+    if (port_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(as_refused(), its);
     return its;
   }
 
-  refused its_refused() const { return {port_, C, (before() & agreement) != 0}; }
+  refused as_refused() const { return {port_, C, (before() & agreement) != 0}; }
 
   endpoint& port_;
 };

@@ -59,7 +59,7 @@ template <class Op, class R>
 concept functor_on_elements = (!is_text<std::remove_cvref_t<R>> || !functor_on<Op, std::remove_cvref_t<R>>) &&
                               functor_on<Op, std::ranges::range_value_t<R>>;
 
-/// op combines such values, not their elements.
+/// op combines two values of type T as a whole, not their elements.
 template <class Op, class T>
 concept functor_on_values = !stands_in_place<T> && !functor_on_elements<Op, T> && functor_on<Op, T>;
 
@@ -81,7 +81,7 @@ inline constexpr bool is_part = std::is_same_v<T, boost::mpi::content>;
 template <class T>
 inline constexpr bool is_part<boost::mpi::skeleton_proxy<T>> = true;
 
-/// A type that may be sent as one value: no address, and no wrapper around something else.
+/// A type that may be sent as one value: no address, in-place argument, archive, skeleton or content.
 template <class T>
 concept single = !holds_addresses<T> && !stands_in_place<T> && !written_archive<T> && !read_archive<T> &&
                  !is_part<std::remove_const_t<T>>;

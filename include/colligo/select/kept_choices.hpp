@@ -19,19 +19,19 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The levels of p ranks, from their reports on their cores, without those that one of them does not know. `hosts`: of
-/// each rank; empty: all are on one.
+/// The levels of p ranks from their reports on their cores, without levels that some rank does not know. `hosts`: the
+/// host of each rank; empty: all ranks are on one.
 [[gnu::cold]] inline nest nest_of_domains(int p, std::span<run_list const> domains, run_list const& hosts) {
   row_of_lists levels;
-  row<distance> far;
+  row<distance> distances_of_levels;
   for (std::size_t level = 0; level < domains.size(); ++level) {
     if (domains[level].empty()) continue;
-    far.push_back(level < 2 ? distance::cache : distance::socket);
+    distances_of_levels.push_back(level < 2 ? distance::cache : distance::socket);
     levels.add(domains[level].list());
   }
-  if (!hosts.empty()) levels.add(hosts.list()), far.push_back(distance::host);
-  far.push_back(hosts.empty() ? distance::host : distance::network);
-  return nest::of_lists(p, levels, std::move(far));
+  if (!hosts.empty()) levels.add(hosts.list()), distances_of_levels.push_back(distance::host);
+  distances_of_levels.push_back(hosts.empty() ? distance::host : distance::network);
+  return nest::of_lists(p, levels, std::move(distances_of_levels));
 }
 
 /// The vector that a choice was made for.
@@ -52,17 +52,17 @@ struct kept_choice {
   decided_for latest;
   element const* of = nullptr;
   void const* wire = nullptr;
-  bool automatic = false, rules = false;
+  bool automatic = false, rules = false;   ///< `by` is for automatic; and not the environment's override
   std::string name;
   situation known{};
   choice by{};
-  // Of the rules, also for other vectors.
+  // The latest choices of the rules for other vectors.
   struct earlier_choice {
-    decided_for its;
+    decided_for vector;
     choice by{};
     earlier_choice* next = nullptr;
 
-    static constexpr std::size_t bytes() { return 1; }   // they are alike
+    static constexpr std::size_t bytes() { return 1; }   // so `earlier` has room for 8
   };
   latest_used<earlier_choice> earlier{8};
   // The environment's override, read once.
@@ -75,20 +75,20 @@ struct kept_choice {
   owner<kept_with_port> measured;
   std::size_t measured_line = 0;   ///< of the row that was taken last
 
-  /// By automatic, for such a call of any length.
+  /// Kept for automatic and calls like this one, on vectors of any length.
   bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
 
-  /// Takes the earlier choice for such a vector; false if there is none.
-  bool finds(decided_for const& its) {
-    auto const* found = earlier.find([&](earlier_choice const& one) { return one.its == its; });
+  /// Takes the earlier choice for an equal vector; false if there is none.
+  bool take_earlier(decided_for const& vector) {
+    auto const* found = earlier.find([&](earlier_choice const& one) { return one.vector == vector; });
     if (found) by = found->by;
     return found;
   }
-  void keep(decided_for const& its) {
+  void keep(decided_for const& vector) {
     try {
       auto one = earlier.make_room(1);   // a warm call allocates nothing
       if (!one) one = make_owner<earlier_choice>();
-      one->its = its, one->by = by;
+      one->vector = vector, one->by = by;
       earlier.add(std::move(one));
     } catch (std::bad_alloc const&) {   // decided again the next time
     }
@@ -104,7 +104,7 @@ struct kept_choices final : kept_with_port {
     bool operator==(explained_call const&) const = default;
   };
 
-  std::array<owner<kept_choice>, collectives.size()> of_collective;   // of those that have been called
+  std::array<owner<kept_choice>, collectives.size()> of_collective;   // null: not called yet
   tree reduce_tree, broadcast_tree;
   std::vector<explained_call> explained;   ///< on stderr
   owner<nest> hosts, levels;
@@ -114,7 +114,7 @@ struct kept_choices final : kept_with_port {
     if (!port.selection) port.selection = make_owner<kept_choices>();
     return static_cast<kept_choices&>(*port.selection);
   }
-  // Without memory to keep it the rank decides all the same, because others wait for it.
+  // A rank without memory to keep the choice decides all the same, because others wait for it.
   static kept_choice& of(port_base& port, collective c) {
     try {
       auto& its = of(port).of_collective[static_cast<std::size_t>(c)];

@@ -28,7 +28,7 @@ enum class mistaken {
   name,                ///< an algorithm's name as a string
   addresses,           ///< as elements
   uncopyable,          ///< elements that are not trivially copyable
-  unserialised,        ///< the same
+  unserialised,        ///< elements that can be neither copied as bytes nor serialised
   bits,                ///< std::vector<bool>
   apart,               ///< elements that are not contiguous
   grid,                ///< a multi-dimensional array
@@ -51,11 +51,11 @@ enum class mistaken {
 
 struct left_out {};
 
-/// Another header has forms for such an argument.
+/// Another header has forms of a call for an argument of type T.
 template <class T>
 inline constexpr bool has_forms_elsewhere = false;
 
-/// The element type of such an argument.
+/// The element type of an argument.
 template <class T>
 struct element_in { using type = std::remove_cv_t<T>; };
 template <class T>
@@ -138,9 +138,7 @@ constexpr mistaken mistaken_element() {
 
 /// The number of ranges that a call may have: input, output, and counts.
 constexpr int most_ranges(collective c) {
-  using enum collective;
-  if (c == all_to_all_v) return 4;
-  return c == all_gatherv || c == gatherv || c == scatterv || c == reduce_scatter ? 3 : 2;
+  return c == collective::all_to_all_v ? 4 : has_counts(c) ? 3 : 2;
 }
 
 template <collective C, made How, class... Arguments>

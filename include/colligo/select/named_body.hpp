@@ -15,9 +15,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
   std::string const name(setting.substr(0, equals));
   std::string known;
   std::size_t const* knob = nullptr;
-  std::string_view its;
-  for (std::size_t i = 0; knob_of && (knob = knob_of(tag, i, its)) != nullptr && its != name; ++i)
-    (known += known.empty() ? "" : ", ") += its;
+  std::string_view each;
+  for (std::size_t i = 0; knob_of && (knob = knob_of(tag, i, each)) != nullptr && each != name; ++i)
+    (known += known.empty() ? "" : ", ") += each;
   if (knob == nullptr)
     return concat({name.empty() ? ": a knob is missing after ':' or ','" : concat({" has no knob \"", name, "\""}),
                    known.empty() ? ", it has none" : ", its knobs are ", known});

@@ -61,7 +61,7 @@ inline file_setting const* tree_setting_for(port_base const& port, collective c)
                           : " can not be used, rank 0 has the reason");
 }
 
-// Null: no table, or none with rows for such elements.
+// Null: there is no table, or it has no rows for the call's elements.
 [[gnu::cold]] inline owner<kept_with_port> read_user_table(port_base& port, call const& its,
                                                            policy_table const& policies) {
   if (read_tables.read) return read_tables.read(port, its, policies);

@@ -27,12 +27,12 @@ call call_in_question(Comm const& comm, collective what, std::size_t n, Op const
           blocks{{0, all}, p}, {}, {}};
 }
 
-/// None if the algorithm does not consist of steps or would issue more than so many operands.
+/// None if the algorithm does not consist of steps, or issues more than `most_operands` operands.
 std::optional<schedule> recorded_call(call const& its, choice const& by, topology const& known,
                                       std::size_t most_operands);
 
-/// The steps of one of the library's algorithms on a rank, for elements of so many bytes. Throws algorithm_error if it
-/// has no form for the collective, argument_error if it is made for another number of ranks.
+/// A rank's steps in one of the library's algorithms; element_size in bytes. Throws algorithm_error if it has no form
+/// for the collective, argument_error if it is made for another number of ranks.
 rank_steps recorded_rank(choice const& algorithm, collective what, policy_table const& policies,
                          std::size_t element_size, int rank, int p, blocks const& vector, int root);
 

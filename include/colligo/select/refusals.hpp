@@ -24,13 +24,13 @@ struct refused {
 [[noreturn]] void refuse_count(refused const& its, std::string const& count);
 // Also throws: the call has ended with this error.
 [[noreturn]] void refuse_empty_container(endpoint const& port, char const* note);
-/// Sets the number and lengths of the port's offsets, which are new (kept_plans.hpp), unless their sum is too large.
+/// Sets the number and the lengths of the port's offsets, which are new (kept_plans.hpp). Throws if they overflow.
 void number_blocks(refused const& its, blocks const& vector);
-/// Reports a request that can not be made because of the exception that is being handled: ranks that start theirs wait
-/// for it.
+/// Reports to the other ranks, which may wait for this one, that its call fails by the exception that is being handled.
 void refuse_request(refused const& its);
-/// The calls on this rank so far, and refusals of all that are missing to so many. In checked mode ranks fail together.
+/// The number of calls on this rank so far.
 std::uint32_t calls_of(endpoint& port);
+/// Refuses calls until their number is `calls`; none in checked mode, where all ranks fail at the same call.
 void refuse_rest(refused const& its, std::uint32_t calls);
 
 }  // namespace colligo

@@ -46,13 +46,7 @@ COLLIGO_BODY void number_blocks(refused const& its, blocks const& vector) {
 }
 
 [[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& its) {
-  try {
-    throw;
-  } catch (std::exception const& e) {
-    report_refusal(port_at(its.port), its.checked, e.what());
-  } catch (...) {
-    report_refusal(port_at(its.port), its.checked, "an exception that is no std::exception");
-  }
+  report_refusal(port_at(its.port), its.checked, handled_reason());
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_rest(refused const& its, std::uint32_t calls) {
   while (!its.checked && static_cast<std::int32_t>(calls - calls_of(its.port)) > 0) refuse_request(its);

@@ -58,8 +58,8 @@ inline constexpr std::array shared_memory_table{
     table_line{collective::exclusive_scan, 1, any_ranks, any_bytes, doubling_123{}},
 };
 
-/// All ranks read from all if no line fits. Ranks that share cores scan along a chain: what all of them do together
-/// counts there, and a chain has p - 1 messages where doubling has p lg p.
+/// `direct` if no line fits. Ranks that share cores scan along a chain: there the sum of all ranks' work counts, and a
+/// chain has p - 1 messages where doubling has p lg p.
 constexpr choice choose_shared(collective what, int p, std::size_t bytes, bool cores) {
   if ((what == collective::scan || what == collective::exclusive_scan) && p > 2 && !cores) return pipelined_chain{};
   for (table_line const& line : shared_memory_table)

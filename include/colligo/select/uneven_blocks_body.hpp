@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Costs of algorithms on uneven blocks, which the closed formulas of their cards do not cover: from sums of
-/// neighbouring blocks, a few for each round. Functions look at all blocks only if they say so.
+/// Costs of algorithms on uneven blocks, which the closed formulas of their cards do not cover. Each round needs a few
+/// sums of neighbouring blocks; functions whose comment does not say so do not look at all blocks.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Times of one collective for these blocks on a machine; combining a byte costs `gamma` and moving it beta.
+/// Seconds of a collective on these blocks; combining a byte costs `gamma`, sending it m.beta.
 template <class Lazy = void>
 struct uneven_blocks {
   blocks const& vector;
@@ -30,8 +30,8 @@ struct uneven_blocks {
   double bytes(range r) const { return static_cast<double>(r.size()) * element_size; }
   double longest() const { return static_cast<double>(vector.longest()) * element_size; }
 
-  /// Neighbouring groups of ranks exchange all of their blocks, upwards or downwards, along the longer halves, which
-  /// take longest. `span(i, j)` are the blocks of groups; `last` is where that ends.
+  /// The slowest path through recursive halving: the halves of a group exchange their blocks, and the path goes on in
+  /// the half with more elements. `span(i, j)`: the blocks of groups i to j - 1; `last`: the group where the path ends.
   template <class Span>
   double halvings(int groups, Span span, int& last) const {
     double time = 0;
@@ -50,7 +50,7 @@ struct uneven_blocks {
     int last = 0;
     return halvings(vector.parts, [this](int i, int j) { return vector.span(i, j); }, last);
   }
-  /// halving_doubling: spare ranks first, and at the end the blocks whose places have reversed bits.
+  /// halving_doubling: first the spare ranks; at the end blocks are sent to the ranks of reversed bits.
   double halving_and_swap() const {
     spare_ranks const ranks{vector.parts};
     int last = 0, reversed = 0;
@@ -62,7 +62,7 @@ struct uneven_blocks {
     int const later = one_is_long() ? !swaps + (ranks.spare != 0) : 0;
     return later == 0 ? time : time + others_later(later);
   }
-  /// chained_halving, and the messages to the owners.
+  /// chained_halving, and the messages to the owners of blocks.
   double chained() const {
     chained_ring const ring{vector.parts};
     return chained_merges(ring, [&](int segment) {
@@ -96,8 +96,8 @@ struct uneven_blocks {
       return m.alone({0, copied, 0}, element_size) + (second > 0 ? m.one_way(second) : 0);
     });
   }
-  /// sorted() may be below this time. Decided by lower bounds: of the mean of all segments, and of the time that
-  /// calling sorted() takes. Precondition: more than one rank.
+  /// Whether sorted() may be below `seconds`, by a lower bound: the mean of all segments, and the time to compute
+  /// sorted(). Precondition: more than one rank.
   bool sorted_may_take(own_work alone, double seconds) const {
     double const n = static_cast<double>(vector.whole.size());
     own_work const least{0, n, alone.steps + 40.0 * vector.parts};
@@ -108,12 +108,12 @@ struct uneven_blocks {
   }
   /// All ranks send to all, and one receives the longest block from all.
   double exchanges() const {
-    // As many as there are if one waits for all, else between that and their turns.
+    // Start-ups: p - 1 if one rank receives most of the data and waits for all, otherwise between turns(p) and p.
     int const p = vector.parts, others = p * longest() > 1.5 * bytes(vector.whole) ? p - 1 : (turns(p) + p) / 2;
     double const sent = bytes(vector.whole) - static_cast<double>(vector.shortest()) * element_size;
     return m.startups(others) + std::max(sent, others * longest()) * m.beta + others * longest() * gamma;
   }
-  /// Segments of at most so many bytes of all ranks go round, one after the other. Looks at all blocks.
+  /// All blocks go round the ring in segments of at most `segment` bytes. Looks at all blocks.
   double ring_of_segments(double segment) const {
     auto const segment_length = static_cast<std::size_t>(std::max(1.0, segment / element_size));
     std::size_t all = 0, least = vector.whole.size();
@@ -127,7 +127,7 @@ struct uneven_blocks {
     double const rounds = static_cast<double>(all - least) - without + (with ? std::ceil(1.0 * without / with) : 0);
     return std::max(rounds, 1.0) * (m.alpha + std::min(segment, longest()) * m.beta);
   }
-  /// To or from any root over a binomial tree, at most.
+  /// An upper bound of tree(root) for every root.
   double tree_at_most() const {
     double const all = bytes(vector.whole), block = longest();
     double time = 0;
@@ -143,12 +143,12 @@ struct uneven_blocks {
   }
 
  private:
-  // Other ranks exchange so many messages while one combines the longest block.
+  // What is left of `messages` exchanges of the other ranks after one rank has combined the longest block.
   double others_later(int messages) const {
     double const others = (bytes(vector.whole) - longest()) / vector.parts;
     return others > 0 ? std::max(0.0, messages * m.exchange(others) - longest() * gamma) : 0;
   }
-  // The time of the segments along the longer halves, in the merges of all groups, and of then(segment).
+  // The time of merging all groups and of then(segment), for the segments where the path of halvings() ends.
   template <class Then>
   double chained_merges(chained_ring const& ring, Then then) const {
     int const segments = ring.thirds ? ring.unit : ring.segments;
@@ -166,7 +166,7 @@ struct uneven_blocks {
     for (int const segment : {last, ring.unit == 1 ? last : last ^ 1}) {
       groups_merged known;
       int const first = 3 * segment;
-      // Where the last third alone is empty, two ranks exchange at once, and the other one waits.
+      // If only the last third is empty, two ranks exchange at once, and the third rank waits.
       bool const waits = vector[first + 2].empty() && !vector[first].empty() && !vector[first + 1].empty();
       double const before = merged(ring.unit, segment, known) + m.startups(2 + waits);
       for (int third = first; third < first + 3; ++third) {
@@ -177,20 +177,20 @@ struct uneven_blocks {
     return time;
   }
   bool one_is_long() const { return vector.parts * longest() > 2 * bytes(vector.whole); }
-  // A segment near this one whose second block is not empty, or this one.
+  // A segment near `segment` whose second block is not empty; `segment` itself if there is none.
   int of_two_blocks(chained_ring const& ring, int segment) const {
-    int const number = ring.first_block(segment) - segment;   // so many second blocks are before it
+    int const number = ring.first_block(segment) - segment;   // of second blocks before it
     for (int i = std::max(0, number - 2); i < std::min(number + 3, ring.p - ring.segments); ++i)
       if (int const block = ring.second_block(i); !vector[block].empty()) return ring.segment_with(block);
     return segment;
   }
-  // When groups of so many ranks have merged: those of the same size at the same time. Up to 2^31 ranks have 358 sizes.
+  // The times when groups have merged, by size: groups of one size merge at once. Up to 2^31 ranks have 358 sizes.
   struct groups_merged {
     std::array<int, 360> size;
     std::array<double, 360> time;
     std::size_t count = 0;
   };
-  // Each rank waits for the one that it exchanges this segment with, or gets it from.
+  // When a group of `size` ranks has merged: each rank waits for its partner, which exchanges or sends this segment.
   double merged(int size, int segment, groups_merged& known) const {
     if (size == 1) return 0;
     auto const end = known.size.begin() + static_cast<std::ptrdiff_t>(known.count);
@@ -204,12 +204,12 @@ struct uneven_blocks {
     double const kept = bytes(its[segment]), other = bytes(its[segment ^ 1]);
     double time = std::max(low, high) + m.alpha + kept * (m.beta + gamma);
     if (halves) time += std::max(0.0, other - kept) * m.beta;
-    else if (segment % 2 == 0)   // in the upper group, which passes the other one on
+    else if (segment % 2 == 0)   // in the upper group, which passes the other segment on
       time = std::max(time, std::max(low + (other - kept) * gamma, high) + m.alpha + other * m.beta + kept * gamma);
     known.size[known.count] = size, known.time[known.count++] = time;
     return time;
   }
-  // A child's blocks arrive after those of earlier children, and when the child has them.
+  // A child's blocks arrive after those of earlier children, and not before the child has them.
   double subtree(binomial_tree const& its, int rank, int level) const {
     double time = 0;
     for (int i = 0; i < level; ++i) {
