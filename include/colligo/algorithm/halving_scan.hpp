@@ -21,7 +21,6 @@
 ///          right
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -35,72 +34,67 @@ struct halving_scan {
   static constexpr std::string_view name = "halving_scan";
 
  private:
-  // A rank's memory for all levels, at most two halves of each, rounded up; behind it the prefix, and the message to a
-  // group that waits.
+  // Elements that a rank keeps behind the vector: at most two halves of each level, rounded up. Behind them lie the
+  // prefix and the message to a group that waits, each as long as the vector.
   static constexpr std::size_t most_kept(range all, int p) {
     return 2 * (all.size() + static_cast<std::size_t>(ceil_lg(p)));
   }
+  static constexpr range prefix_of(range part, range all, int p) {
+    std::size_t const by = all.size() + most_kept(all, p);
+    return {part.first + by, part.last + by};
+  }
 
+  // Merges the rank's group with its neighbour, goes on with the merged group, and comes back with the prefix. Elements
+  // from `free` on are unused.
   template <bool Inclusive, steps Step>
-  static constexpr void run(Step& step, range all) {
-    std::array<merging_groups, 32> levels{merging_groups{step.size(), step.rank(), 1, all, all}};
-    merging_groups *const first = levels.data(), *its = first;
-    std::size_t free = all.last;
+  static constexpr void merge_groups(Step& step, range all, merging_groups its, std::size_t free) {
+    auto const prefix = [&](range part) { return prefix_of(part, all, step.size()); };
+    auto const served = [&](range part) { return prefix({part.first + all.size(), part.last + all.size()}); };
+    bool const innermost = its.distance == 1;
+    if (its.waits()) {
+      int const before = step.rank() - its.distance;
+      if (Inclusive && innermost) return step(fold{before, all});
+      return step(recv{before, prefix(its.whole)});
+    }
+    if (its.groups == 1) return;
+    if (its.groups == 2) return step(send{step.rank() + its.distance, its.held});
+
     auto const more = [&free](range part) { return range{std::exchange(free, free + part.size()), free}; };
-    for (; its->groups > 2 && !its->waits(); ++its) {
-      range const mine = its->mine(), held = its->at(mine);
-      int const partner = step.rank() ^ its->distance;
-      its->kept = more(mine);
-      step(send{partner, its->at(its->theirs())}, recv{partner, its->kept});
-      range both = its->upper() ? held : its->kept;
-      if (its->upper() && its != first) {   // the value is needed again
-        both = more(mine);
-        step(copy{held, both});
-      }
-      step(its->upper() ? merge{its->kept, both} : merge{held, both});
-      its[1] = {its->groups / 2, its->group / 2, 2 * its->distance, mine, both};
+    range const mine = its.mine(), theirs = its.theirs(), held = its.at(mine), known = prefix(mine);
+    int const partner = step.rank() ^ its.distance;
+    its.kept = more(mine);
+    step(send{partner, its.at(theirs)}, recv{partner, its.kept});
+    range both = its.upper() ? held : its.kept;
+    if (its.upper() && !innermost) {   // the group's own value is needed again
+      both = more(mine);
+      step(copy{held, both});
     }
+    step(its.upper() ? merge{its.kept, both} : merge{held, both});
 
-    auto const moved = [](range part, std::size_t by) { return range{part.first + by, part.last + by}; };
-    std::size_t const behind = all.size() + most_kept(all, step.size());
-    auto const prefix = [&](range part) { return moved(part, behind); };
-    auto const served = [&](range part) { return moved(part, behind + all.size()); };
-    if (its->waits()) {
-      int const before = step.rank() - its->distance;
-      if (Inclusive && its == first) return step(fold{before, all});
-      step(recv{before, prefix(its->whole)});
-    } else if (its->groups == 2) {
-      step(send{step.rank() + its->distance, its->held});
-    }
+    merge_groups<Inclusive>(step, all, {its.groups / 2, its.group / 2, 2 * its.distance, mine, both}, free);
 
-    while (its != first) {
-      --its;
-      range const mine = its->mine(), theirs = its->theirs(), held = its->at(mine), known = prefix(mine);
-      int const partner = step.rank() ^ its->distance;
-      int const after = its->serves() ? step.rank() + its->distance : nobody;
-      // If no rank is below both groups, the lower group gets nothing from the upper one.
-      int const to = its->prefixed() || !its->upper() ? partner : nobody;
-      int const from = its->prefixed() || its->upper() ? partner : nobody;
-      if (Inclusive && its == first) {
-        if (its->prefixed()) step(merge{known, held}), step(merge{known, its->kept});
-        step(send{to, its->kept}, recv{from, theirs});
-        step(send{after, all});
-      } else if (its->upper()) {
-        if (its->prefixed()) step(merge{known, its->kept});
-        step(send{to, known}, recv{from, prefix(theirs)});
-        if (after != nobody) {
-          step(copy{its[1].held, served(mine)}), step(copy{its->at(theirs), served(theirs)});
-          if (its->prefixed()) step(merge{known, served(mine)});
-          step(merge{prefix(theirs), served(theirs)});
-        }
-        step(send{after, served(its->whole)});
-        step(copy{its->kept, known});
-      } else {
-        if (its->prefixed()) step(copy{held, its->kept}), step(merge{known, its->kept});
-        step(send{to, its->prefixed() ? its->kept : held}, recv{from, prefix(theirs)});
+    int const after = its.serves() ? step.rank() + its.distance : nobody;
+    // If no rank is below both groups, the lower group gets nothing from the upper one.
+    int const to = its.prefixed() || !its.upper() ? partner : nobody;
+    int const from = its.prefixed() || its.upper() ? partner : nobody;
+    if (Inclusive && innermost) {
+      if (its.prefixed()) step(merge{known, held}), step(merge{known, its.kept});
+      step(send{to, its.kept}, recv{from, theirs});
+      step(send{after, all});
+    } else if (its.upper()) {
+      if (its.prefixed()) step(merge{known, its.kept});
+      step(send{to, known}, recv{from, prefix(theirs)});
+      if (after != nobody) {
+        step(copy{both, served(mine)}), step(copy{its.at(theirs), served(theirs)});
+        if (its.prefixed()) step(merge{known, served(mine)});
+        step(merge{prefix(theirs), served(theirs)});
       }
+      step(send{after, served(its.whole)});
+      step(copy{its.kept, known});
+    } else {
+      if (its.prefixed()) step(copy{held, its.kept}), step(merge{known, its.kept});
+      step(send{to, its.prefixed() ? its.kept : held}, recv{from, prefix(theirs)});
     }
-    if (!Inclusive && step.rank() > 0) step(copy{prefix(all), all});
   }
 
   static constexpr double cost_of(machine const& m, int p, double bytes, bool inclusive) {
@@ -134,7 +128,10 @@ struct halving_scan {
     }
 
     template <steps Step>
-    constexpr void operator()(Step& step, range all) const { run<Inclusive>(step, all); }
+    constexpr void operator()(Step& step, range all) const {
+      merge_groups<Inclusive>(step, all, {step.size(), step.rank(), 1, all, all}, all.last);
+      if (!Inclusive && step.rank() > 0) step(copy{prefix_of(all, all, step.size()), all});
+    }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       return cost_of(m, p, static_cast<double>(n * sizeof(T)), Inclusive);
