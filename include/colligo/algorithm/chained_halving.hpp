@@ -38,7 +38,7 @@ constexpr own_work work_of_chained_halving(blocks const& vector, double steps) {
   return {0, 0, vector.whole.empty() ? 0 : steps * q * q};
 }
 
-// reduce_scatter of segments that are groups of `parts` parts.
+// Of the reduce_scatter if the vector consists of `parts` even parts and each segment of whole ones.
 constexpr double cost_of_chained_halving(machine const& m, chained_ring const& ring, int parts, double bytes) {
   return ceil_lg(ring.p) * m.alpha + ring.moved_by_reduce_scatter(parts) * bytes * (m.beta + m.gamma);
 }
@@ -107,7 +107,7 @@ struct chained_halving {
     }
   };
 
-  // At the end every rank gets its block from the rank with its segment, which has one or two blocks.
+  // A segment has one or two blocks. At the end every rank gets its block from the rank that has its segment.
   template <class T, class Op>
   struct reduce_scatter {
     static constexpr bool ordered = true;

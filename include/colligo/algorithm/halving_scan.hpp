@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Halving scan: prefixes by vector halving and distance doubling. Neighbouring groups of ranks merge again and again.
-/// Each rank of one group has a partner in the other, gives it half of its segment, and has for the other half the
-/// lower group's value and that of both groups. On the way back it gets the prefix before both, and returns the half
-/// that it worked on. A group without a neighbour waits for the final prefix of the group below.
+/// Halving scan: prefixes by vector halving and distance doubling. Neighbouring groups of ranks merge, round by round.
+/// Partners in the two groups exchange halves of their segment; then each has for its half the lower group's value and
+/// the value of both groups. On the way back each gets the prefix before both groups for its half, and sends what its
+/// partner needs of it. A group without a neighbour waits for the final prefix of the group below.
 /// Picture  p = 4, vector ABCD   round 1: 0-1 2-3, even ranks get AB, odd ones CD   round 2: 0->2 AB, 1->3 CD
 ///          round 3: 0->1 AB, 1->0 nothing (no prefix), 2-3   p = 5: then 3->4 ABCD
 /// Cost     p = 2^k > 2: 2 (k-1) alpha + alpha_uni + 2 (n - 2n/p) beta + 2n/p beta_uni + (5/2 n - 4n/p) gamma;
 ///          exclusive_scan (2n - 4n/p) gamma
-///          otherwise a message more, and its combination, at every level with an odd number of groups, of n/2^level
-///          elements; equal to the recorded schedule where p' = 2^floor(lg p) divides n and, unless p = p', one-way
+///          otherwise one more message of n/2^level elements, and its combination, at every level with an odd number of
+///          groups; equal to the recorded schedule where p' = 2^floor(lg p) divides n and, unless p = p', one-way
 ///          messages cost as much as exchanges
-/// Own work at most 4 lg p + 2 copies and merges; on the longest way through ranks some 3/2 n elements are copied,
-///          exclusive_scan 7/2 n, and n/2^(level+1) more at every level with an odd number of groups
+/// Own work at most 4 lg p + 2 copies and merges; on the critical path some 3/2 n elements are copied, exclusive_scan
+///          7/2 n, and n/2^(level+1) more at every level with an odd number of groups
 /// Needs    any p, any associative functor; memory for four vectors
 /// Order    kept
 /// Prefer   vectors that are too long for doubling, which sends the whole vector lg p times, and too short for a

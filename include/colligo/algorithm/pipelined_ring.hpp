@@ -30,7 +30,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The block size of equation 2, in bytes, for a machine; the whole contribution if all are even; the best for a
+/// The block size of equation 2 on a machine, in bytes. All bytes if contributions have one length; the best size for a
 /// pipeline if one rank has everything.
 inline double best_block(blocks const& of_rank, std::size_t element_size, machine const& m) {
   int const p = of_rank.parts;
@@ -94,7 +94,7 @@ struct pipelined_ring {
         return range{data.first + i * longest, std::min(data.first + (i + 1) * longest, data.last)};
       };
 
-      // Back along the ring, segment by segment, from the last one of the rank at a place.
+      // Walks back along the ring block by block, from the last block of the rank at a place.
       struct cursor { int at; std::size_t left; };
       auto const next_of = [&](cursor& c) {
         while (c.left == 0) c = {c.at - 1, block_count(rank_at(c.at - 1))};
@@ -131,7 +131,7 @@ struct pipelined_ring {
       }
       return full.empty() ? empty : order;
     }
-    // Empty if all are on one.
+    // Empty if all ranks are on one host.
     static std::vector<int> host_by_host(blocks const& of_rank, nest const& hosts) {
       int const level = hosts.level_within(distance::network);
       std::vector<int> order;
