@@ -64,28 +64,28 @@ struct bruck {
       for (int weight = 1; weight < p; weight = weight > p / base ? p : weight * base) {
         detail::bruck_digits const digit{p, base, weight};
         int const most = digit.most();
-        // How far the block in slot x has still to go, as its lower digits are done, and then in slots received.
-        auto const ahead = [&](int x) { return x - digit.below(x); };
-        auto const behind = [&](int x) { return digit.above(x); };
-        auto const size_below = [&](int j, auto way) {
+        // The distance that the block in slot x has still to go, before this round and after it.
+        auto const before = [&](int x) { return x - digit.below(x); };
+        auto const after = [&](int x) { return digit.above(x); };
+        auto const size_below = [&](int j, auto to_go) {
           std::size_t all = rooms(digit.count_below(j), longest);
           if (alike) return all;
           all = 0;
           for (int i = 1; i < j; ++i)
             digit.for_each_run(i, [&](int x, int last) {
-              for (; x < last; ++x) all += size_for(way(x));
+              for (; x < last; ++x) all += size_for(to_go(x));
             });
           return all;
         };
-        auto const message = [&](std::size_t from, int j, auto way) {
-          return range{from + size_below(j, way), from + size_below(j + 1, way)};
+        auto const message = [&](std::size_t from, int j, auto to_go) {
+          return range{from + size_below(j, to_go), from + size_below(j + 1, to_go)};
         };
         // Calls f(range) for slots x .. last - 1: one range if their blocks leave no gaps, else one for each slot.
-        auto const stretches = [&](int x, int last, auto way, auto f) {
+        auto const stretches = [&](int x, int last, auto to_go, auto f) {
           for (int end = x; x < last; x = end) {
             std::size_t const first = kept + rooms(x, longest);
             end = alike ? last : x + 1;
-            f(range{first, first + (alike ? rooms(end - x, longest) : size_for(way(x)))});
+            f(range{first, first + (alike ? rooms(end - x, longest) : size_for(to_go(x)))});
           }
         };
         std::size_t at = packed;
@@ -93,18 +93,18 @@ struct bruck {
         for (int j = 1; j <= most; ++j)
           digit.for_each_run(j, [&](int x, int last) {   // the first has not travelled yet
             step(copy{in[rank_at(x)], next(size_for(x))});
-            stretches(x + 1, last, ahead, [&](range slots) { step(copy{slots, next(slots.size())}); });
+            stretches(x + 1, last, before, [&](range slots) { step(copy{slots, next(slots.size())}); });
           });
         step(listed{2 * most, [&](int i) {
                       int const j = i % most + 1;
-                      return i < most ? operand(send{rank_at(j * weight), message(packed, j, ahead)})
-                                      : operand(recv{rank_at(-j * weight), message(came, j, behind)});
+                      return i < most ? operand(send{rank_at(j * weight), message(packed, j, before)})
+                                      : operand(recv{rank_at(-j * weight), message(came, j, after)});
                     }});
         at = came;
         for (int j = 1; j <= most; ++j)
           digit.for_each_run(j, [&](int x, int last) {
             if (digit.above(x) != 0)
-              return stretches(x, last, behind, [&](range slots) { step(copy{next(slots.size()), slots}); });
+              return stretches(x, last, after, [&](range slots) { step(copy{next(slots.size()), slots}); });
             for (; x < last; ++x) step(copy{next(size_for(0)), out[rank_at(-x)]});
           });
       }
