@@ -87,7 +87,7 @@ struct pipelined_ring {
       for (int at = 0; at < p; ++at)
         if (auto const b = data_blocks(rank_at(at)); b != 0) ++with_data, bridged = bridged && b > empty_before(at);
       bool const dense = bridged || with_data == 1;
-      auto const block_count = [&](int rank) { return dense ? data_blocks(rank) : std::max<std::size_t>(1, data_blocks(rank)); };
+      auto const block_count = [&](int rank) { return std::max<std::size_t>(dense ? 0 : 1, data_blocks(rank)); };
       auto const block_at = [&](int rank, std::size_t i) {
         range const data = of_rank[rank];
         if (knob.even) return blocks{data, static_cast<int>(block_count(rank))}[static_cast<int>(i)];
