@@ -44,69 +44,57 @@ struct halving_scan {
     return {part.first + by, part.last + by};
   }
 
-  // Merges the rank's group with its neighbour, goes on with the merged group, and comes back with the prefix. Elements
-  // from `free` on are unused.
+  // Merges the rank's group with its neighbour, goes on with the merged group, and on the way back passes on the prefix
+  // before it. Elements from `free` on are unused.
   template <bool Inclusive, steps Step>
-  static constexpr void merge_groups(Step& step, range all, merging_groups its, std::size_t free) {
+  static constexpr void merge_groups(Step& step, range all, merging_groups here, std::size_t free) {
     auto const prefix = [&](range part) { return prefix_of(part, all, step.size()); };
     auto const served = [&](range part) { return prefix({part.first + all.size(), part.last + all.size()}); };
-    bool const innermost = its.distance == 1;
-    if (its.waits()) {
-      int const before = step.rank() - its.distance;
+    bool const innermost = here.distance == 1;
+    if (here.waits()) {
+      int const before = step.rank() - here.distance;
       if (Inclusive && innermost) return step(fold{before, all});
-      return step(recv{before, prefix(its.whole)});
+      return step(recv{before, prefix(here.whole)});
     }
-    if (its.groups == 1) return;
-    if (its.groups == 2) return step(send{step.rank() + its.distance, its.held});
+    if (here.groups == 1) return;
+    if (here.groups == 2) return step(send{step.rank() + here.distance, here.held});
 
-    auto const more = [&free](range part) { return range{std::exchange(free, free + part.size()), free}; };
-    range const mine = its.mine(), theirs = its.theirs(), held = its.at(mine), known = prefix(mine);
-    int const partner = step.rank() ^ its.distance;
-    its.kept = more(mine);
-    step(send{partner, its.at(theirs)}, recv{partner, its.kept});
-    range both = its.upper() ? held : its.kept;
-    if (its.upper() && !innermost) {   // the group's own value is needed again
-      both = more(mine);
+    auto const allocate = [&free](range part) { return range{std::exchange(free, free + part.size()), free}; };
+    range const mine = here.mine(), theirs = here.theirs(), held = here.at(mine), known = prefix(mine);
+    int const partner = step.rank() ^ here.distance;
+    here.kept = allocate(mine);
+    step(send{partner, here.at(theirs)}, recv{partner, here.kept});
+    range both = here.upper() ? held : here.kept;
+    if (here.upper() && !innermost) {   // the group's own value is needed again
+      both = allocate(mine);
       step(copy{held, both});
     }
-    step(its.upper() ? merge{its.kept, both} : merge{held, both});
+    step(here.upper() ? merge{here.kept, both} : merge{held, both});
 
-    merge_groups<Inclusive>(step, all, {its.groups / 2, its.group / 2, 2 * its.distance, mine, both}, free);
+    merge_groups<Inclusive>(step, all, {here.groups / 2, here.group / 2, 2 * here.distance, mine, both}, free);
 
-    int const after = its.serves() ? step.rank() + its.distance : nobody;
+    int const after = here.serves() ? step.rank() + here.distance : nobody;
     // If no rank is below both groups, the lower group gets nothing from the upper one.
-    int const to = its.prefixed() || !its.upper() ? partner : nobody;
-    int const from = its.prefixed() || its.upper() ? partner : nobody;
+    int const to = here.prefixed() || !here.upper() ? partner : nobody;
+    int const from = here.prefixed() || here.upper() ? partner : nobody;
     if (Inclusive && innermost) {
-      if (its.prefixed()) step(merge{known, held}), step(merge{known, its.kept});
-      step(send{to, its.kept}, recv{from, theirs});
+      if (here.prefixed()) step(merge{known, held}), step(merge{known, here.kept});
+      step(send{to, here.kept}, recv{from, theirs});
       step(send{after, all});
-    } else if (its.upper()) {
-      if (its.prefixed()) step(merge{known, its.kept});
+    } else if (here.upper()) {
+      if (here.prefixed()) step(merge{known, here.kept});
       step(send{to, known}, recv{from, prefix(theirs)});
       if (after != nobody) {
-        step(copy{both, served(mine)}), step(copy{its.at(theirs), served(theirs)});
-        if (its.prefixed()) step(merge{known, served(mine)});
+        step(copy{both, served(mine)}), step(copy{here.at(theirs), served(theirs)});
+        if (here.prefixed()) step(merge{known, served(mine)});
         step(merge{prefix(theirs), served(theirs)});
       }
-      step(send{after, served(its.whole)});
-      step(copy{its.kept, known});
+      step(send{after, served(here.whole)});
+      step(copy{here.kept, known});
     } else {
-      if (its.prefixed()) step(copy{held, its.kept}), step(merge{known, its.kept});
-      step(send{to, its.prefixed() ? its.kept : held}, recv{from, prefix(theirs)});
+      if (here.prefixed()) step(copy{held, here.kept}), step(merge{known, here.kept});
+      step(send{to, here.prefixed() ? here.kept : held}, recv{from, prefix(theirs)});
     }
-  }
-
-  static constexpr double cost_of(machine const& m, int p, double bytes, bool inclusive) {
-    double all = 0;
-    int groups = p;
-    for (; groups > 2; groups /= 2, bytes /= 2) {
-      bool const first = groups == p && inclusive, prefixed = groups > 3;
-      all += 2 * m.exchange(bytes / 2) + (prefixed ? 2 + first : 1) * m.combine(bytes / 2);
-      if (groups % 2 != 0) all += m.one_way(bytes) + m.combine(prefixed || first ? bytes : bytes / 2);
-    }
-    if (groups == 2) all += m.one_way(bytes) + (p == 2 && inclusive ? m.combine(bytes) : 0);
-    return bytes == 0 ? 0 : all;
   }
 
   template <class T, bool Inclusive>
@@ -134,7 +122,16 @@ struct halving_scan {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
-      return cost_of(m, p, static_cast<double>(n * sizeof(T)), Inclusive);
+      if (n == 0) return 0;
+      double all = 0, bytes = static_cast<double>(n * sizeof(T));
+      int groups = p;
+      for (; groups > 2; groups /= 2, bytes /= 2) {
+        bool const first = groups == p && Inclusive, prefixed = groups > 3;
+        all += 2 * m.exchange(bytes / 2) + (prefixed ? 2 + first : 1) * m.combine(bytes / 2);
+        if (groups % 2 != 0) all += m.one_way(bytes) + m.combine(prefixed || first ? bytes : bytes / 2);
+      }
+      if (groups == 2) all += m.one_way(bytes) + (p == 2 && Inclusive ? m.combine(bytes) : 0);
+      return all;
     }
     static constexpr formula exact_for(machine const& m, int p, std::size_t n) {
       if (!divides(floor_power_of_two(p), n)) return formula::rounded;
