@@ -161,8 +161,6 @@ struct direct {
 struct shared_memory : direct {
   static constexpr std::string_view name = "shared_memory";
   static constexpr transport over = transport::shared_memory;
-  static constexpr std::array knobs{knob<shared_memory>{"slices", &shared_memory::slices},
-                                    knob<shared_memory>{"window", &shared_memory::window}};
 };
 
 }  // namespace colligo
