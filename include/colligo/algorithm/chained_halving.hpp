@@ -5,7 +5,7 @@
 /// a chain. An all_gather or a gather, which need no order, follow on a ring.
 /// Picture  p = 5, vector ABCD   round 1: 0-1 3-4 swap halves   round 2: 0->2 AB, 2->1 CD (a chain; 0 is out)
 ///          round 3: 2-3 and 1-4 swap quarters   2: A   3: B   1: C   4: D
-/// Cost     with q = ceil(lg p), s = 2^floor(lg p) segments and V n what moves on the longest way: V = 1 - 1/p for
+/// Cost     with q = ceil(lg p), s = 2^floor(lg p) segments and V n what moves on the longest path: V = 1 - 1/p for
 ///          p = 2^k, and for 3 2^k, where s = p and three groups of 2^k ranks swap thirds; 5, 7: 5/4; always < 3/2
 ///          all_reduce  2 q alpha + (V + A) n beta + V n gamma, with A = 1 - 1/p for 2^k and 3 2^k, else 1 to 5/4:
 ///          equal to the recorded schedule where s divides n and one-way messages cost as much as exchanges, else at
