@@ -5,11 +5,12 @@
 /// its own.
 /// Picture  p = 7 = 4 + 2 + 1, vector ABCD   blocks 0-3, 4-5, 6   within: 0:A 1:C 2:B 3:D   4:AB 5:CD   6:ABCD
 ///          up: 6->4 AB, 6->5 CD   4->0 A, 4->2 B, 5->1 C, 5->3 D      down: the same messages the other way
-/// Cost     p = 2^k: as halving_doubling, equal to the recorded schedule. The sources give no formula for other p; at
-///          most: a block of b ranks has its segments after lg b alpha + (n - n/b) (beta + gamma) or, if that is later,
-///          when the next smaller one of s ranks has, and then b/s (alpha_uni + n/b beta_uni) + n/b gamma; the way back
-///          costs the largest, p' = 2^floor(lg p), as in halving_doubling and, for all_reduce, b/s (alpha_uni +
-///          n/b beta_uni) a block; a reduce to a root outside of the largest block adds alpha_uni + n/p' beta_uni
+/// Cost     p = 2^k: as halving_doubling, equal to the recorded schedule. The sources give no formula for other p. A
+///          bound: a block of b ranks waits for its own halving, lg b alpha + (n - n/b) (beta + gamma), and for the
+///          segments of the next smaller block, of s ranks, and adds these in b/s (alpha_uni + n/b beta_uni) +
+///          n/b gamma. The way back costs as in halving_doubling on the largest block, of p' = 2^floor(lg p) ranks,
+///          and for all_reduce b/s (alpha_uni + n/b beta_uni) for each block; a reduce to a root outside of the largest
+///          block adds alpha_uni + n/p' beta_uni
 /// Needs    any p, any root
 /// Order    kept (blocks are neighbours); same bits on all ranks
 /// Prefer   long vectors, p not a power of two, where largest_exponent_gap(p) is small.
@@ -33,9 +34,8 @@ constexpr auto within(Step& step, binary_block block) {
   return renumbered(step, step.rank() - block.first, block.size, [first = block.first](int v) { return first + v; });
 }
 
-// Segments of the larger block refine those of the smaller one: rank v of the smaller block meets the ranks w of the
-// larger one with w mod size = v. `pass` gets the peer and the segment, in the smaller block once per partner, in the
-// larger block once.
+// Calls pass(peer, segment) for the ranks of the next larger block whose segments are parts of this rank's: rank v of
+// the smaller block meets the ranks w of the larger one with w mod size = v.
 template <class Pass>
 constexpr void meet_larger(binary_block mine, int me, range all, Pass pass) {
   auto const larger = mine.larger();
@@ -57,7 +57,7 @@ constexpr void reduce_scatter_by_blocks(Step& step, range all) {
   meet_larger(mine, me, all, [&](int peer, range r) { step(send{peer, r}); });
 }
 
-// Until this block has its segments: each rank waits for the smaller block, which sends to one after the other.
+// The time until this block has its segments. A rank of the smaller block sends to one partner after the other.
 constexpr double cost_of_reduce_scatter_by_blocks(machine const& m, binary_block its, double bytes) {
   double const part = bytes / its.size, within = floor_lg(its.size) * m.alpha + (bytes - part) * (m.beta + m.gamma);
   auto const smaller = its.smaller();

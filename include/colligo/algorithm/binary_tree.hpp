@@ -70,7 +70,7 @@ struct binary_tree {
 
   // The blocks that a rank has collected are neighbours, so they are one message.
   template <class T>
-  struct gatherv {
+  struct gatherv : detail::exact_for_powers_of_two {
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block, int root) const {
       binomial_tree const tree{step.size(), root};
@@ -85,13 +85,10 @@ struct binary_tree {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : ceil_lg(p) * m.alpha_uni() + (bytes - bytes / p) * m.beta_uni();
     }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
-    }
   };
 
   template <class T>
-  struct scatterv {
+  struct scatterv : detail::exact_for_powers_of_two {
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block, int root) const {
       binomial_tree const tree{step.size(), root};
@@ -103,9 +100,6 @@ struct binary_tree {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) { return gatherv<T>::cost(m, p, n); }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
-    }
   };
 };
 

@@ -7,10 +7,10 @@
 /// Picture  p = 5, radix 2   slots 1 and 3 to the rank 1 above, slots 2 and 3 to the one 2 above, slot 4 to the one 4
 ///          above
 /// Cost     (radix - 1) i (alpha + n / radix beta) where p is radix^i, n all that a rank sends, lg p (alpha + n/2 beta)
-///          for radix 2; otherwise what the slots come to; start-ups of one place but the first are alpha_further where
-///          they overlap; equal to the recorded schedule where p divides n
-/// Own work every block packed and unpacked as often as it travels, n lg p elements for radix 2; neighbours go as one:
-///          3.5 p copies for radix 2, 3 p + 1/radix p and less for others, and 10 steps for each
+///          for radix 2; for other p the sum over the slots of each message; start-ups of one place but the first are
+///          alpha_further where they overlap; equal to the recorded schedule where p divides n
+/// Own work every block packed and unpacked as often as it travels, n lg p elements for radix 2; adjacent slots are one
+///          copy: 3.5 p copies for radix 2, at most 3 p + 1/radix p for others, and 10 steps for each
 /// Needs    any p, blocks of one length, room for three times what a rank sends
 /// Order    nothing is combined
 /// Prefer   short blocks: radix 2 for a few bytes, near the root of p for longer ones.   Avoid: long blocks (pairwise)
@@ -64,28 +64,28 @@ struct bruck {
       for (int weight = 1; weight < p; weight = weight > p / base ? p : weight * base) {
         detail::bruck_digits const digit{p, base, weight};
         int const most = digit.most();
-        // The slot's block has travelled the distance of the digits below, and is for the rank x above.
-        auto const ahead = [&](int x) { return x - digit.below(x); };
-        auto const behind = [&](int x) { return digit.above(x); };
-        auto const size_below = [&](int j, auto way) {
+        // The distance that the block in slot x has still to go, before this round and after it.
+        auto const before = [&](int x) { return x - digit.below(x); };
+        auto const after = [&](int x) { return digit.above(x); };
+        auto const size_below = [&](int j, auto to_go) {
           std::size_t all = rooms(digit.count_below(j), longest);
           if (alike) return all;
           all = 0;
           for (int i = 1; i < j; ++i)
             digit.for_each_run(i, [&](int x, int last) {
-              for (; x < last; ++x) all += size_for(way(x));
+              for (; x < last; ++x) all += size_for(to_go(x));
             });
           return all;
         };
-        auto const message = [&](std::size_t from, int j, auto way) {
-          return range{from + size_below(j, way), from + size_below(j + 1, way)};
+        auto const message = [&](std::size_t from, int j, auto to_go) {
+          return range{from + size_below(j, to_go), from + size_below(j + 1, to_go)};
         };
-        // f(slots) for slots x to last, at once where their blocks leave no gaps.
-        auto const stretches = [&](int x, int last, auto way, auto f) {
+        // Calls f(range) for slots x .. last - 1: one range if their blocks leave no gaps, else one for each slot.
+        auto const stretches = [&](int x, int last, auto to_go, auto f) {
           for (int end = x; x < last; x = end) {
             std::size_t const first = kept + rooms(x, longest);
             end = alike ? last : x + 1;
-            f(range{first, first + (alike ? rooms(end - x, longest) : size_for(way(x)))});
+            f(range{first, first + (alike ? rooms(end - x, longest) : size_for(to_go(x)))});
           }
         };
         std::size_t at = packed;
@@ -93,18 +93,18 @@ struct bruck {
         for (int j = 1; j <= most; ++j)
           digit.for_each_run(j, [&](int x, int last) {   // the first has not travelled yet
             step(copy{in[rank_at(x)], next(size_for(x))});
-            stretches(x + 1, last, ahead, [&](range slots) { step(copy{slots, next(slots.size())}); });
+            stretches(x + 1, last, before, [&](range slots) { step(copy{slots, next(slots.size())}); });
           });
         step(listed{2 * most, [&](int i) {
                       int const j = i % most + 1;
-                      return i < most ? operand(send{rank_at(j * weight), message(packed, j, ahead)})
-                                      : operand(recv{rank_at(-j * weight), message(came, j, behind)});
+                      return i < most ? operand(send{rank_at(j * weight), message(packed, j, before)})
+                                      : operand(recv{rank_at(-j * weight), message(came, j, after)});
                     }});
         at = came;
         for (int j = 1; j <= most; ++j)
           digit.for_each_run(j, [&](int x, int last) {
             if (digit.above(x) != 0)
-              return stretches(x, last, behind, [&](range slots) { step(copy{next(slots.size()), slots}); });
+              return stretches(x, last, after, [&](range slots) { step(copy{next(slots.size()), slots}); });
             for (; x < last; ++x) step(copy{next(size_for(0)), out[rank_at(-x)]});
           });
       }

@@ -7,7 +7,7 @@
 /// Picture  hosts 0-1 2-3 4-5   1 and 3 lead for the first two: 0->1 2->3, 1-3, 1->0 3->2
 /// Cost     with h hosts of m ranks and blocks of b bytes: within the host m - 1 messages of (1 + h/m m) b, between
 ///          hosts h/m of m m b, within the host m - 1 of h/m m b, h/m rounded up; messages of a step pair off as in
-///          direct, equal to the recorded schedule where m is a power of two and h a multiple of 2 m
+///          direct; equal to the recorded schedule where m is a power of two and h a multiple of 2 m
 /// Own work every block copied about five times, and 20 steps for each copy to find its group
 /// Needs    any p, any levels, blocks of one length; room for four times what a rank sends, more if a group
 ///          has few leaders
@@ -27,7 +27,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// On each level from the innermost group out, and back.
+/// Collects bundles level by level outwards, exchanges them on each level, and distributes them on the way back.
 template <steps Step>
 void exchange_in_bundles(nest const& its, Step& step, blocks const& in, blocks const& out) {
   int const innermost = its.named_after(-1), outermost = its.levels() - 1;
@@ -75,7 +75,7 @@ struct bundles_by_level {
       });
     }
 
-    // Of nests that are even.
+    // Of even nests.
     double cost(machine const& m, int p, std::size_t n) const {
       double const block = static_cast<double>(n * sizeof(T)) / p;
       return this->with(p, [&](nest const& its) {
@@ -92,7 +92,7 @@ struct bundles_by_level {
         for (int below = innermost, level; (level = its.named_after(below)) < its.levels(); below = level) {
           int const ranks = its.largest(below), parts = its.fewest_and_most(level, below).first;
           all += exchange(level, (parts + ranks - 1) / ranks, 1.0 * ranks * ranks);
-          if (level + 1 < its.levels())   // further out
+          if (level + 1 < its.levels())   // bundles for groups further out
             all += 2 * exchange(level, parts - 1, blocks_led(level) * ranks);
         }
         return all;

@@ -109,7 +109,7 @@ namespace detail {
 
 inline constexpr std::size_t catalogue_size = catalogue_of_tags::size;
 
-// A base class for each, found by its tag: comparing a tag with all others takes longer to compile.
+// A tag's place is found by conversion to its base class: comparing it with all other tags takes longer to compile.
 template <std::size_t I, class Tag>
 struct catalogue_place {};
 template <class Places, class List>

@@ -5,7 +5,7 @@
 /// a chain. An all_gather or a gather, which need no order, follow on a ring.
 /// Picture  p = 5, vector ABCD   round 1: 0-1 3-4 swap halves   round 2: 0->2 AB, 2->1 CD (a chain; 0 is out)
 ///          round 3: 2-3 and 1-4 swap quarters   2: A   3: B   1: C   4: D
-/// Cost     with q = ceil(lg p), s = 2^floor(lg p) segments and V n what moves on the longest way: V = 1 - 1/p for
+/// Cost     with q = ceil(lg p), s = 2^floor(lg p) segments and V n what moves on the longest path: V = 1 - 1/p for
 ///          p = 2^k, and for 3 2^k, where s = p and three groups of 2^k ranks swap thirds; 5, 7: 5/4; always < 3/2
 ///          all_reduce  2 q alpha + (V + A) n beta + V n gamma, with A = 1 - 1/p for 2^k and 3 2^k, else 1 to 5/4:
 ///          equal to the recorded schedule where s divides n and one-way messages cost as much as exchanges, else at
@@ -33,12 +33,16 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-constexpr own_work work_of_chained_halving(blocks const& vector, double steps) {
-  double const q = ceil_lg(vector.parts);
-  return {0, 0, vector.whole.empty() ? 0 : steps * q * q};
-}
+// Base of policies that take Steps q^2 steps to find peers and segments.
+template <int Steps>
+struct work_of_chained_halving {
+  static constexpr own_work work(blocks const& vector, std::size_t) {
+    double const q = ceil_lg(vector.parts);
+    return {0, 0, vector.whole.empty() ? 0 : Steps * q * q};
+  }
+};
 
-// reduce_scatter of segments that are groups of `parts` parts.
+// Of the reduce_scatter if the vector consists of `parts` even parts and each segment of whole ones.
 constexpr double cost_of_chained_halving(machine const& m, chained_ring const& ring, int parts, double bytes) {
   return ceil_lg(ring.p) * m.alpha + ring.moved_by_reduce_scatter(parts) * bytes * (m.beta + m.gamma);
 }
@@ -49,7 +53,7 @@ struct chained_halving {
   static constexpr std::string_view name = "chained_halving";
 
   template <class T, class Op>
-  struct all_reduce {
+  struct all_reduce : detail::work_of_chained_halving<54> {
     static constexpr bool ordered = true;
     static constexpr bool same_bits = true;
 
@@ -60,10 +64,6 @@ struct chained_halving {
       reduce_scatter_on(ring, step, segment);
       auto places = on_places(ring, step);
       detail::all_gather_on_circulant(places, segment.grouped(ring.p));
-    }
-
-    static constexpr own_work work(blocks const& vector, std::size_t) {
-      return detail::work_of_chained_halving(vector, 54);
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
@@ -79,7 +79,7 @@ struct chained_halving {
   };
 
   template <class T, class Op>
-  struct reduce {
+  struct reduce : detail::work_of_chained_halving<33> {
     static constexpr bool ordered = true;
 
     template <steps Step>
@@ -89,10 +89,6 @@ struct chained_halving {
       reduce_scatter_on(ring, step, segment);
       auto places = on_places(ring, step);
       detail::gather_on_ring(places, segment.grouped(ring.p), ring.place_of(root));
-    }
-
-    static constexpr own_work work(blocks const& vector, std::size_t) {
-      return detail::work_of_chained_halving(vector, 33);
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
@@ -107,9 +103,9 @@ struct chained_halving {
     }
   };
 
-  // At the end every rank gets its block from the rank with its segment, which has one or two blocks.
+  // A segment has one or two blocks. At the end every rank gets its block from the rank that has its segment.
   template <class T, class Op>
-  struct reduce_scatter {
+  struct reduce_scatter : detail::work_of_chained_halving<16> {
     static constexpr bool ordered = true;
 
     template <steps Step>
@@ -122,10 +118,6 @@ struct chained_halving {
       auto const other = [me](int rank) { return rank == me ? nobody : rank; };
       step(send{other(first), block[first]}, send{last == first ? nobody : other(last), block[last]},
            recv{other(from), block[me]});
-    }
-
-    static constexpr own_work work(blocks const& vector, std::size_t) {
-      return detail::work_of_chained_halving(vector, 16);
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {

@@ -40,96 +40,79 @@ struct circulant {
 
   static constexpr std::array knobs{knob<circulant>{"radix", &circulant::radix}};
 
-  template <class T, class Op>
-  struct reduce_scatter {
-    static constexpr bool ordered = false;
+ private:
+  template <class T>
+  struct form {
     circulant const& knob;
 
-    template <steps Step>
-    constexpr void operator()(Step& step, blocks const& block) const {
-      detail::reduce_scatter_on_circulant(step, block, knob.for_ranks(step.size()));
-    }
-
-    constexpr own_work work(blocks const& block, std::size_t) const { return to_find(block); }
-
-    constexpr double cost(machine const& m, int p, std::size_t n) const {
-      return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta + m.gamma, knob.for_ranks(p));
+    constexpr int radix_for(int p) const { return detail::radix_for(p, knob.radix); }
+    // Of a reduce_scatter or an all_gather.
+    constexpr double cost_of(machine const& m, int p, std::size_t n, double per_byte) const {
+      return detail::cost_on_circulant(m, p, n * sizeof(T), per_byte, radix_for(p));
     }
     static constexpr formula exact_for(machine const&, int p, std::size_t n) {
       return exact_if(divides(p, n), formula::rounded);
+    }
+    static constexpr own_work work(blocks const& block, std::size_t) {
+      return {0, 0, block.is_even() ? 0 : 25. * ceil_lg(block.parts)};
     }
   };
 
+ public:
   template <class T, class Op>
-  struct reduce {
+  struct reduce_scatter : form<T> {
     static constexpr bool ordered = false;
-    circulant const& knob;
 
     template <steps Step>
-    constexpr void operator()(Step& step, range all, int root) const {
-      blocks const block{all, step.size()};
-      detail::reduce_scatter_on_circulant(step, block, knob.for_ranks(step.size()));
-      detail::gather_on_ring(step, block, root);
+    constexpr void operator()(Step& step, blocks const& block) const {
+      detail::reduce_scatter_on_circulant(step, block, this->radix_for(step.size()));
     }
-
     constexpr double cost(machine const& m, int p, std::size_t n) const {
-      double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
-      return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta + m.gamma, knob.for_ranks(p)) +
-             (n == 0 ? 0 : ceil_lg(p) * m.alpha_uni() + moved * m.beta_uni());
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n), formula::rounded);
+      return this->cost_of(m, p, n, m.beta + m.gamma);
     }
   };
 
   template <class T>
-  struct all_gatherv {
-    circulant const& knob;
-
+  struct all_gatherv : form<T> {
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const {
-      detail::all_gather_on_circulant(step, block, knob.for_ranks(step.size()));
+      detail::all_gather_on_circulant(step, block, this->radix_for(step.size()));
     }
+    constexpr double cost(machine const& m, int p, std::size_t n) const { return this->cost_of(m, p, n, m.beta); }
+  };
 
-    constexpr own_work work(blocks const& block, std::size_t) const { return to_find(block); }
+  template <class T, class Op>
+  struct reduce : form<T> {
+    static constexpr bool ordered = false;
 
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      blocks const block{all, step.size()};
+      detail::reduce_scatter_on_circulant(step, block, this->radix_for(step.size()));
+      detail::gather_on_ring(step, block, root);
+    }
     constexpr double cost(machine const& m, int p, std::size_t n) const {
-      return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta, knob.for_ranks(p));
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n), formula::rounded);
+      double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
+      double const gather = n == 0 ? 0 : ceil_lg(p) * m.alpha_uni() + moved * m.beta_uni();
+      return this->cost_of(m, p, n, m.beta + m.gamma) + gather;
     }
   };
 
   template <class T, class Op>
-  struct all_reduce {
+  struct all_reduce : form<T> {
     static constexpr bool ordered = false;
     static constexpr bool same_bits = true;
-    circulant const& knob;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
       blocks const block{all, step.size()};
-      int const base = knob.for_ranks(step.size());
-      detail::reduce_scatter_on_circulant(step, block, base);
-      detail::all_gather_on_circulant(step, block, base);
+      detail::reduce_scatter_on_circulant(step, block, this->radix_for(step.size()));
+      detail::all_gather_on_circulant(step, block, this->radix_for(step.size()));
     }
-
     constexpr double cost(machine const& m, int p, std::size_t n) const {
-      int const base = knob.for_ranks(p);
-      return detail::cost_on_circulant(m, p, n * sizeof(T), m.beta + m.gamma, base) +
-             detail::cost_on_circulant(m, p, n * sizeof(T), m.beta, base);
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n), formula::rounded);
+      return this->cost_of(m, p, n, m.beta + m.gamma) + this->cost_of(m, p, n, m.beta);
     }
   };
-
- private:
-  static constexpr own_work to_find(blocks const& block) {
-    return {0, 0, block.is_even() ? 0 : 25. * ceil_lg(block.parts)};
-  }
-  constexpr int for_ranks(int p) const { return detail::radix_for(p, radix); }
 };
 
 }  // namespace colligo

@@ -33,7 +33,7 @@ struct along_trees : detail::tree_walk {
   static constexpr std::string_view name = "configured";
   static constexpr std::array knobs{knob<along_trees>{"arrival", &along_trees::arrival}};
 
-  /// With the communicator's trees for missing ones.
+  /// A copy with the communicator's trees in place of missing ones.
   constexpr along_trees completed(topology const& known) const {
     along_trees whole = *this;
     if (whole.reduce_tree == nullptr) whole.reduce_tree = known.reduce_tree;

@@ -4,20 +4,17 @@
 /// ranks, then all ranks collect the slices.
 /// Picture  all_reduce, p = 3   short: 0->+1,2  1->+0,2  2->+0,1
 ///          long: the slice of 0: 1->+0 2->+0, of 1: ..., then 0->1,2  1->0,2  2->0,1
-/// Cost     all_reduce  short: one round, p - 1 messages and (p-1) n elements sent and combined by each rank
-///          long: two rounds for each window, 2 (p-1)/p n elements sent and (p-1)/p n combined by
-///          each rank, where p divides n
-///          with one way in and out per rank and t = 2^ceil(lg p) - 1 turns
+/// Cost     a round of messages between all ranks takes t = 2^ceil(lg p) - 1 turns, since a rank sends and receives one
+///          message at a time
 ///          all_reduce  short: t (alpha + n beta) + (p-1) n gamma
-///          long, w windows: 2 t (w alpha + n/p beta) + (n - n/p) gamma
-///          reduce_scatter  t (alpha + n/p beta) + (n - n/p) gamma
-///          all_to_all  (p-1) (alpha + n/p beta)
-///          equal to the recorded schedule where p divides n, but of long all_reduce about that: steps overlap;
-///          start-ups of a round but the first are alpha_further where they overlap
+///                      long, in w windows: 2 t (w alpha + n/p beta) + (n - n/p) gamma
+///          reduce_scatter  t (alpha + n/p beta) + (n - n/p) gamma          all_to_all  (p-1) (alpha + n/p beta)
+///          equal to the recorded schedule where p divides n; an estimate for a long all_reduce, whose steps overlap.
+///          Where start-ups overlap, all but the first of a round are alpha_further
 /// Needs    any p, any root, any associative functor
 /// Order    kept; same bits on all ranks (all combine in the order of ranks, from the lowest on)
-/// Prefer   ranks that share memory: each publishes its vector once, and all read it. Avoid: messages on many ranks, p
-///          - 1 start-ups each
+/// Prefer   ranks that share memory: each publishes its vector once, and all read it.
+///          Avoid: messages on many ranks, p - 1 start-ups each
 /// Source   folklore; the flat and the sliced scheme of shared-memory collectives
 #pragma once
 
@@ -28,9 +25,8 @@
 #include <string_view>
 
 #include "../core/knob.hpp"
-#include "../core/renumbered.hpp"
 #include "../core/transport.hpp"
-#include "../shape/everybody.hpp"
+#include "linear.hpp"
 #include "pairwise.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -38,36 +34,35 @@ namespace colligo::inline COLLIGO_MODE {
 struct direct {
   static constexpr std::string_view name = "direct";
 
-  std::size_t slices = 8192;          ///< bytes: longer vectors are combined in slices
-  std::size_t window = 64 * 1024;     ///< bytes of a slice: combines longer ones one window after the other,
-                                      ///< to bound the data in progress
+  std::size_t slices = 8192;        ///< bytes: longer vectors are combined in slices
+  std::size_t window = 64 * 1024;   ///< bytes: longer slices are cut into windows, one after the other, to bound the
+                                    ///< data in progress
 
   static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};
 
  private:
-  // Combines vectors that are not short in slices, one for each rank; in windows of p slices, as even as possible.
+  // Short vectors are combined whole; longer ones in slices, one per rank, in windows of p slices.
   template <class T>
   struct whole_or_in_slices {
     direct const& knob;
     static constexpr bool ordered = true, sequential = true;
 
-    // f(slices) for every window, after each rank has combined its slice.
-    template <steps Step, class F>
-    constexpr void in_slices(Step& step, range all, std::size_t element_size, F f) const {
-      blocks const windows{all, windows_of(step.size(), all.size(), element_size)};
-      for (int w = 0; w < windows.parts; ++w) {
-        blocks const slice{windows[w], step.size()};
-        detail::exchange_slices(step, slice);
-        f(slice);
-      }
-    }
-    constexpr formula exact_for(machine const&, int, std::size_t n) const {
-      return exact_if(n * sizeof(T) <= knob.slices);
-    }
+    constexpr bool is_short(std::size_t n, std::size_t element_size) const { return n * element_size <= knob.slices; }
     constexpr int windows_of(int p, std::size_t n, std::size_t element_size) const {
       std::size_t const longest = std::max<std::size_t>(1, knob.window / element_size) * static_cast<std::size_t>(p);
       return static_cast<int>((n + longest - 1) / longest);
     }
+    // Calls collect(slices) for each window, after each rank has combined its slice.
+    template <steps Step, class Collect>
+    constexpr void in_slices(Step& step, range all, std::size_t element_size, Collect collect) const {
+      blocks const windows{all, windows_of(step.size(), all.size(), element_size)};
+      for (int w = 0; w < windows.parts; ++w) {
+        blocks const slices{windows[w], step.size()};
+        detail::exchange_slices(step, slices);
+        collect(slices);
+      }
+    }
+    constexpr formula exact_for(machine const&, int, std::size_t n) const { return exact_if(is_short(n, sizeof(T))); }
   };
 
  public:
@@ -77,19 +72,16 @@ struct direct {
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
-      int const p = step.size(), me = step.rank();
       std::size_t const bytes = element_size<T>(step);
-      if (all.size() * bytes <= this->knob.slices)
-        return step(published{detail::to_and_from_others(me, p, all, [=](int r) { return fold{r, all}; })});
-      this->in_slices(step, all, bytes, [&](blocks const& slice) {
-        step(published{detail::to_and_from_others(me, p, slice[me], [=](int r) { return recv{r, slice[r]}; })});
-      });
+      if (!this->is_short(all.size(), bytes))
+        return this->in_slices(step, all, bytes, [&](blocks const& each) { all_gatherv<T>{}(step, each); });
+      detail::publish_to_others(step, all, [=](int r) { return fold{r, all}; });
     }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       double const bytes = static_cast<double>(n * sizeof(T));
       if (n == 0) return 0;
-      if (n * sizeof(T) <= this->knob.slices) return detail::cost_of_all(m, p, bytes) + (p - 1) * m.combine(bytes);
+      if (this->is_short(n, sizeof(T))) return detail::cost_of_all(m, p, bytes) + (p - 1) * m.combine(bytes);
       return 2 * detail::cost_of_all(m, p, bytes / p, this->windows_of(p, n, sizeof(T))) + m.combine(bytes - bytes / p);
     }
   };
@@ -98,22 +90,18 @@ struct direct {
   struct reduce : whole_or_in_slices<T> {
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
-      int const p = step.size(), me = step.rank();
+      int const me = step.rank();
       std::size_t const bytes = element_size<T>(step);
-      if (all.size() * bytes <= this->knob.slices) {
-        if (me != root) return step(send{root, all});
-        return step(listed{p - 1, [=](int i) { return fold{detail::other(i, me), all}; }});
-      }
-      this->in_slices(step, all, bytes, [&](blocks const& slice) {
-        if (me != root) return step(send{root, slice[me]});
-        step(listed{p - 1, [=](int i) { return recv{detail::other(i, me), slice[detail::other(i, me)]}; }});
-      });
+      if (!this->is_short(all.size(), bytes))
+        return this->in_slices(step, all, bytes, [&](blocks const& each) { linear::gatherv<T>{}(step, each, root); });
+      if (me != root) return step(send{root, all});
+      step(listed{step.size() - 1, [=](int i) { return fold{detail::other(i, me), all}; }});
     }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       double const bytes = static_cast<double>(n * sizeof(T)), others = bytes - bytes / p;
       if (n == 0 || p == 1) return 0;
-      if (n * sizeof(T) <= this->knob.slices)
+      if (this->is_short(n, sizeof(T)))
         return m.f_alpha * m.startups(p - 1) + (p - 1) * (bytes * m.beta_uni() + m.combine(bytes));
       int const windows = this->windows_of(p, n, sizeof(T));
       return detail::cost_of_all(m, p, bytes / p, windows) + windows * m.f_alpha * m.startups(p - 1) +
@@ -123,8 +111,7 @@ struct direct {
 
   template <class T, class Op>
   struct reduce_scatter {
-    static constexpr bool writes_output_alone = true;
-    static constexpr bool ordered = true, sequential = true;
+    static constexpr bool writes_output_alone = true, ordered = true, sequential = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const { detail::exchange_slices(step, block); }
@@ -151,8 +138,7 @@ struct direct {
   struct all_gatherv {
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const {
-      int const me = step.rank();
-      step(published{detail::to_and_from_others(me, step.size(), block[me], [=](int r) { return recv{r, block[r]}; })});
+      detail::publish_to_others(step, block[step.rank()], [=](int r) { return recv{r, block[r]}; });
     }
   };
 
@@ -165,9 +151,8 @@ struct direct {
     template <steps Step>
     constexpr void operator()(Step& step) const {
       if (step.size() == 1) return;
-      // Folds, because all go to the same place.
-      auto const take = [](int r) { return fold{r, range{1, 2}}; };
-      step(published{detail::to_and_from_others(step.rank(), step.size(), range{0, 1}, take)});
+      // Folds, because the ranges of two receives may not overlap.
+      detail::publish_to_others(step, {0, 1}, [](int r) { return fold{r, {1, 2}}; });
     }
   };
 };
@@ -176,8 +161,6 @@ struct direct {
 struct shared_memory : direct {
   static constexpr std::string_view name = "shared_memory";
   static constexpr transport over = transport::shared_memory;
-  static constexpr std::array knobs{knob<shared_memory>{"slices", &shared_memory::slices},
-                                    knob<shared_memory>{"window", &shared_memory::window}};
 };
 
 }  // namespace colligo

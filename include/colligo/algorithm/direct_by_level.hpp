@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Direct by level: within each cache everybody reads everybody, then each rank reads one of each other cache of its
-/// socket, then one of each other socket. All ranks take part on each level.
+/// Direct by level: within each cache all ranks read each other, then each rank reads one rank of each other cache of
+/// its socket, then one rank of each other socket. All ranks take part on each level.
 /// Picture  levels 2 x 2   0-1 2-3   0-2 1-3     levels 3 x 2   0-1-2 3-4-5   0-3 1-4 2-5
 /// Cost     the sum over levels of direct's with as many ranks as the level joins groups, each with the whole vector:
 ///          equal to the recorded schedule where groups of a level have as many parts
-/// Own work without the levels, where not all would combine in the same order, all_reduce takes 90 p steps
-/// Needs    any p, any levels: a rank of a larger group reads a smaller one's members round again; where groups of a
-///          host differ others take their place. Without levels that are known there are rounds of 4 to 9 by rank
-///          numbers
+/// Own work all_reduce takes 90 p steps where ranks would combine in different orders, and it ignores the levels
+/// Needs    any p, any levels: ranks of a larger group read a smaller group's members cyclically; where a host's groups
+///          differ in size, other groups replace them (nest::for_whole). Where no levels are known, rounds by rank
+///          numbers join 4 to 9 groups each
 /// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute; same bits on all ranks
-/// Prefer   short vectors on many cores: a line's way between distant caches is gone once or twice.   Avoid: long
-///          vectors (see slices_by_level), all_reduce over a single way out of a host (see hierarchical)
+/// Prefer   short vectors on many cores: the latency between distant caches counts once or twice.   Avoid: long vectors
+///          (see slices_by_level), all_reduce over a single link out of a host (see hierarchical)
 /// Source   a butterfly of mixed radix; levels as in n-level collectives over shared memory
 #pragma once
 
@@ -25,22 +25,22 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// Level by level: `out` to those who read this rank in other parts of its group, `in` folded from one of each part.
-/// Without the levels where not all would combine in the same order, if that matters.
+/// On each level, sends `out` to the ranks of other parts that read this one, and folds `in` from one rank of each of
+/// these parts. `same_order`: ignores the levels if ranks would combine in different orders.
 template <steps Step>
-void exchange_by_level(nest const& its, Step& step, range out, range in, bool alike_everywhere = true) {
-  if (alike_everywhere && !its.pairs_off()) [[unlikely]] return exchange_by_level(nest(its.size()), step, out, in);
+void exchange_by_level(nest const& its, Step& step, range out, range in, bool same_order = true) {
+  if (same_order && !its.pairs_off()) [[unlikely]] return exchange_by_level(nest(its.size()), step, out, in);
   int const me = its.place_of(step.rank());
   for (int level = 0; level < its.levels(); ++level) {
     nest::group const all = its.group_at(level, me), own = its.group_at(level - 1, me);
     int const parts = its.parts(level - 1, all), mine = its.part_of(level - 1, all, me), place = me - own.first;
     auto const part = [&its, all, level, mine](int i) { return its.part(level - 1, all, other(i, mine)); };
-    // Every own.size()-th member of a part reads this rank.
+    // How many members of a part read this rank: every own.size()-th one.
     auto const readers = [own, place](nest::group of) {
       return place < of.size() ? (of.size() - 1 - place) / own.size() + 1 : 0;
     };
     int sends = 0;
-    bool alike = true;   // then those who read this rank are those whom it reads
+    bool alike = true;   // all parts have one size: this rank's readers are the ranks that it reads
     for (int i = 0; i < parts - 1; ++i) sends += readers(part(i)), alike &= part(i).size() == own.size();
     auto const read = [&its, part, own, me](int i) { return its.rank_at(nest::partner(part(i), own, me)); };
     in_order_of_ranks const in_order(its, parts - 1, read);
@@ -84,7 +84,7 @@ struct direct_by_level {
   struct barrier : detail::over_levels<direct_by_level> {
     template <steps Step>
     void operator()(Step& step) const {
-      // A fold, for all of them come to the same place.
+      // Folds, because the ranges of two receives may not overlap.
       this->with(step.size(),
                  [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, {0, 1}, {1, 2}, false); });
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Grouped doubling, for p = m times a power of two, m odd: each rank of a group of m neighbours collects all of the
-/// group's vectors and combines them, at the end or, with early = 1, two halves of an interval as soon as it has them.
+/// group's vectors and combines them, at the end or, with early = 1, the halves of an interval as soon as it has both.
 /// Then it swaps its vector with the rank at its place in the group d away, d = 1, 2, 4 ... With m = 1 it is recursive
 /// doubling.
 /// Picture  p = 10   0 .. 4 and 5 .. 9 gather all of theirs   then 0-5 1-6 2-7 3-8 4-9
 ///          p = 6   0, 1, 2 and 3, 4, 5 all with all   then 0-3 1-4 2-5
-/// Cost     (ceil(lg m) + lg p/m) alpha + (m - 1 + lg p/m) n (beta + gamma), equal to the recorded schedule; threes
-///          send to two at a time, so that one alpha is alpha_further
+/// Cost     (ceil(lg m) + lg p/m) alpha + (m - 1 + lg p/m) n (beta + gamma), equal to the recorded schedule; with m = 3
+///          ranks send to two at a time, so that one alpha is alpha_further
 ///          early: at most (1 + 2 + 3 + 5 + 7 ... + lg p/m) n, a term for each round of the group, and one fold more
-/// Own work m + 1 copies and merges, 2 n elements copied; early, of r vectors received: 3/2 r + 3, (r/2 + 6) n
+/// Own work m + 1 copies and merges, 2 n elements copied; early, with r vectors received, 3/2 r + 3 and (r/2 + 6) n
 /// Needs    any p; memory for m vectors, with `early` for 4 lg m; none if m is 1 or 3
 /// Order    kept, any associative functor; same bits on all ranks, for p odd those of a sequential combination unless
 ///          early
@@ -80,12 +80,12 @@ struct grouped_doubling {
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       int const group = group_of(p), doublings = ceil_lg(p / group);
-      bool const memberwise = knob.early != 0 && group > 3;
-      int const received = (memberwise ? detail::most_received(group) : group - 1) + doublings;
+      bool const early = knob.early != 0 && group > 3;
+      int const received = (early ? detail::most_received(group) : group - 1) + doublings;
       double const startups = group == 3 ? m.startups(2) : detail::startups_on_circulant(m, group);
       double const bytes = static_cast<double>(n * sizeof(T));
       if (n == 0) return 0;
-      return startups + doublings * m.alpha + bytes * (received * m.beta + (received + memberwise) * m.gamma);
+      return startups + doublings * m.alpha + bytes * (received * m.beta + (received + early) * m.gamma);
     }
     constexpr formula exact_for(machine const&, int, std::size_t) const {
       return exact_if(knob.early == 0, formula::bound);

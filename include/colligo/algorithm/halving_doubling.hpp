@@ -106,7 +106,7 @@ struct halving_doubling {
   // The halving leaves its segments in bit-reversed places: one more exchange puts them in order, which keeps the order
   // of operands.
   template <class T, class Op>
-  struct reduce_scatter {
+  struct reduce_scatter : detail::exact_for_powers_of_two {
     static constexpr bool ordered = true;
 
     template <steps Step>
@@ -136,9 +136,6 @@ struct halving_doubling {
       if (n == 0) return 0;
       double const bytes = static_cast<double>(n * sizeof(T)), block = bytes / p;
       return floor_lg(p) * m.alpha + (bytes - block) * (m.beta + m.gamma) + (p > 2 ? m.exchange(block) : 0);
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
     }
   };
 

@@ -31,8 +31,8 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 /// The exactness of a sum of stages' formulas, which assume equally many ranks on each host.
-constexpr formula of_parts(host_map const& map, auto... parts) {
-  return map.even() ? std::max({parts...}) : formula::estimate;
+constexpr formula of_stages(host_map const& map, auto... stages) {
+  return map.even() ? std::max({stages...}) : formula::estimate;
 }
 }  // namespace detail
 
@@ -46,7 +46,7 @@ struct hierarchical {
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
   nest const* by_host = nullptr;   ///< nest::of_hosts of these, if kept
 
-  // Up to the leaders, of a reduction; across; and down again, unless it ends at the root.
+  // `up` reduces to the leaders (not in a broadcast), `across` runs between them, `down` broadcasts (not in a reduce).
   template <collective C, class T, class Op>
   struct form {
     static constexpr bool combines = C != collective::broadcast;
@@ -88,8 +88,8 @@ struct hierarchical {
     }
     constexpr formula exact_for(machine const& m, int p, std::size_t n) const {
       host_map const map = tag.map(p);
-      return detail::of_parts(map, up.exact_for(m, map.fewest(), n), across.exact_for(m, map.host_count(), n),
-                              down.exact_for(m, map.fewest(), n));
+      return detail::of_stages(map, up.exact_for(m, map.fewest(), n), across.exact_for(m, map.host_count(), n),
+                               down.exact_for(m, map.fewest(), n));
     }
   };
 

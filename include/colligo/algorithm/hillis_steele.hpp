@@ -44,12 +44,12 @@ struct hillis_steele {
     }
 
    protected:
-    // Calls f(d, peers each way).
+    // Calls f(d, number of peers each way) for each round, from distance d on.
     template <class F>
     constexpr void for_each_round(int p, int ranks, int d, F f) const {
       for (int const k = base(p); d < ranks; d = d > p / k ? p : d * k) f(d, std::min(k - 1, (ranks - 1) / d));
     }
-    // Of ranks `first` and above, each of which has combined d. Peers are listed from the farthest on.
+    // Ranks `first` and above, each of which has combined d values, combine all lower ones, the farthest peer's first.
     template <steps Step>
     constexpr void grow(Step& step, range all, int first, int d) const {
       int const p = step.size(), me = step.rank();
@@ -61,7 +61,7 @@ struct hillis_steele {
                     }});
       });
     }
-    constexpr double growing(machine const& m, int p, int first, int d, double bytes) const {
+    constexpr double cost_of_growing(machine const& m, int p, int first, int d, double bytes) const {
       double sum = 0;
       for_each_round(p, p - first, d, [&](int, int others) {
         sum += m.startups(others) + others * (bytes * m.beta + m.combine(bytes));
@@ -77,25 +77,25 @@ struct hillis_steele {
     constexpr void operator()(Step& step, range all) const { this->grow(step, all, 0, 1); }
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
-      return n == 0 ? 0 : this->growing(m, p, 0, 1, static_cast<double>(n * sizeof(T)));
+      return n == 0 ? 0 : this->cost_of_growing(m, p, 0, 1, static_cast<double>(n * sizeof(T)));
     }
   };
 
-  // Rank 0 has nothing that others need once its own value is at the first ones.
+  // The first round brings each rank the values of the k ranks below it. After that nobody needs rank 0.
   template <class T, class Op>
   struct exclusive_scan : form<T> {
-    constexpr int below(int p) const { return std::min(this->base(p), p - 1); }
+    constexpr int first_peers(int p) const { return std::min(this->base(p), p - 1); }
     constexpr std::size_t scratch(blocks const& vector, std::size_t) const {
       return static_cast<std::size_t>(this->base(vector.parts) - 1) * vector.whole.size();
     }
     constexpr own_work work(blocks const& vector, std::size_t) const {
-      return {std::max(0., below(vector.parts) - 1.), 0, 0};
+      return {std::max(0., first_peers(vector.parts) - 1.), 0, 0};
     }
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
-      int const me = step.rank(), p = step.size(), others = below(p);
-      auto const slot = [all](int i) {   // behind the vector but the nearest one's
+      int const me = step.rank(), p = step.size(), others = first_peers(p);
+      auto const slot = [all](int i) {   // the nearest peer's value in the vector, others behind it
         std::size_t const by = static_cast<std::size_t>(i - 1) * all.size();
         return range{all.first + by, all.last + by};
       };
@@ -110,10 +110,10 @@ struct hillis_steele {
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       double const bytes = static_cast<double>(n * sizeof(T));
-      int const others = below(p);
+      int const others = first_peers(p);
       if (n == 0 || p == 1) return 0;
       return m.startups(others) + others * bytes * m.beta + (others - 1) * m.combine(bytes) +
-             this->growing(m, p, 1, others, bytes);
+             this->cost_of_growing(m, p, 1, others, bytes);
     }
   };
 };

@@ -20,7 +20,7 @@ struct linear {
   static constexpr std::string_view name = "linear";
 
   template <class T>
-  struct gatherv {
+  struct gatherv : detail::exact_for_even_blocks {
     static constexpr bool writes_output_alone = true;
 
     template <steps Step>
@@ -34,13 +34,10 @@ struct linear {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : m.f_alpha * m.startups(p - 1) + (bytes - bytes / p) * m.beta_uni();
     }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n), formula::rounded);
-    }
   };
 
   template <class T>
-  struct scatterv {
+  struct scatterv : detail::exact_for_even_blocks {
     static constexpr bool writes_output_alone = true;
 
     template <steps Step>
@@ -51,9 +48,6 @@ struct linear {
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) { return gatherv<T>::cost(m, p, n); }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n), formula::rounded);
-    }
   };
 };
 

@@ -72,9 +72,9 @@ struct multi_leader {
       host_map const map{tag.hosts, p, tag.by_host};
       int const here = map.fewest();
       if (!divides(here, n)) return formula::estimate;
-      return detail::of_parts(map, cut.exact_for(m, here, n),
-                              across.exact_for(m, map.host_count(), n / static_cast<std::size_t>(here)),
-                              join.exact_for(m, here, n));
+      return detail::of_stages(map, cut.exact_for(m, here, n),
+                               across.exact_for(m, map.host_count(), n / static_cast<std::size_t>(here)),
+                               join.exact_for(m, here, n));
     }
   };
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Padded Bruck: all_to_all_v of short blocks as an all_to_all by bruck. Each block is padded to the longest one of any
-/// rank, which all ranks have to know. Of longer blocks the rest goes straight, as in pairwise.
+/// rank, which all ranks have to know. What exceeds the length of bruck's blocks goes straight, as in pairwise.
 /// Picture  p = 3, longest 2, blocks a bb ccc: a. bb cc by bruck, then c straight
 /// Cost     bruck's for p blocks of the longest length, and pairwise's for what is longer, equal to the recorded
 ///          schedule where all blocks are alike
@@ -76,10 +76,10 @@ struct padded_bruck {
     static constexpr int window = 8;
 
     struct rests {
-      blocks const& its;
+      blocks const& block;
       std::size_t head;
       constexpr range operator[](int r) const {
-        return {std::min(its[r].last, its[r].first + head), its[r].last};
+        return {std::min(block[r].last, block[r].first + head), block[r].last};
       }
     };
     constexpr typename bruck::all_to_all<T> heads() const { return {radix_}; }

@@ -2,24 +2,24 @@
 /// @file
 /// Pipelined circulant: a broadcast in blocks, and backwards a reduce, in the fewest rounds possible for the number of
 /// blocks. In every round each rank sends one block and receives one, at the distances of the circulant graph in turn.
-/// Each rank computes its own schedule, by which it always has the block that it is to send. From all ranks at once it
-/// is an all_gatherv: a message is a list of blocks, one of each rank's data; backwards that is a reduce_scatter.
+/// Each rank computes its own schedule, by which it always has the block that it is to send. Broadcasts from all ranks
+/// at once are an all_gatherv, whose messages are lists of one block per rank; backwards that is a reduce_scatter.
 /// Picture  p = 5, blocks ABC   round 1: 0->3 A   2: 0->2 B   3: 0->4 C, 3->2 A, 2->1 B
 ///          4: 0->3 C, 3->1 A, 1->4 B   5: 0->2 C, 4->1 C, 2->4 A, 1->3 B      distances 2 3 1 2 3
-/// Cost     with q = ceil(lg p) and N blocks: broadcast  (N - 1 + q) (alpha + n/N beta)
-///          reduce  (N - 1 + q) (alpha + n/N (beta + gamma))
-///          equal to the recorded schedule where N divides n and one-way messages cost as much as exchanges
-///          N = sqrt((q - 1) n beta / alpha) blocks are best (reduce: beta + gamma)
-///          all_gatherv  (N - 1 + q) alpha + (n - n/p) beta where all have n/p, cut into N; equal likewise
-///          in general about (N - 1 + q) alpha + (n - m + x/N) beta, where m is the least that a rank has, n - m + x
-///          what goes the longest way in circulant: from one rank m = 0, x = (q - 1) n
-///          N = sqrt(x beta / alpha) segments are best; reduce_scatter the same with beta + gamma
+/// Cost     with q = ceil(lg p) and N blocks: broadcast  (N - 1 + q) (alpha + n/N beta), equal to the recorded schedule
+///          where N divides n and one-way messages cost as much as exchanges; N = sqrt((q - 1) n beta / alpha) is best
+///          all_gatherv  (N - 1 + q) alpha + (n - n/p) beta where all have n/p, cut into N segments; equal likewise.
+///          In general about (N - 1 + q) alpha + (n - m + x/N) beta: m is the shortest contribution, and n - m + x what
+///          moves on the longest path of circulant; data from one rank alone has m = 0, x = (q - 1) n.
+///          N = sqrt(x beta / alpha) is best
+///          reduce and reduce_scatter  the same with beta + gamma instead of beta
 /// Own work broadcast and reduce: 36 q (q + 1) steps a call for the schedule
-///          lists: 60 q steps, 120 q where blocks are uneven; if c ranks' data are cut 4 p (2 p from one rank) and
-///          30 q^2 for each of the c, at most (47 c + 25 p) q; messages of several stretches are packed and unpacked:
-///          of cut data 2 copies of n and q/N n, otherwise where they wrap round the end, 2 q copies of n in all
-/// Needs    any p, any root, any counts; for reductions a commutative functor; for lists memory for one message each
-///          way and for c q small integers, at most p q
+///          lists: 60 q steps, 120 q where blocks are uneven. If c ranks' data are cut, also 4 p (2 p from one rank)
+///          and 30 q^2 for each of the c, at most (47 c + 25 p) q. Messages of several stretches are packed and
+///          unpacked: with cut data 2 copies of n and q/N n, otherwise, where they wrap round the end, 2 q copies, of
+///          n elements in all
+/// Needs    any p, any root, any counts; for reductions a commutative functor; for lists memory for a message each way
+///          and for c q small integers, at most p q
 /// Order    not kept
 /// Prefer   broadcast and reduce of vectors of any length on many ranks, all_gatherv and reduce_scatter of long uneven
 ///          blocks.   Avoid: very short vectors (see binary_tree, which has nothing to compute), even blocks (see
@@ -49,7 +49,7 @@ struct pipelined_circulant {
   template <bool Combines>
   static constexpr double per_byte(machine const& m) { return Combines ? m.beta + m.gamma : m.beta; }
 
-  /// What broadcast and reduce have in common.
+  // Broadcast and reduce.
   template <class T, bool Combines>
   struct with_root {
     pipelined_circulant const& knob;
@@ -76,24 +76,28 @@ struct pipelined_circulant {
     }
   };
 
-  /// What all_gatherv and reduce_scatter have in common.
+  // all_gatherv and reduce_scatter.
   template <class T, bool Combines>
   struct in_lists {
     pipelined_circulant const& knob;
     static constexpr double byte = per_byte<Combines>(typical);
 
+    circulant_cut cut(blocks const& of_rank, std::size_t element_size) const {
+      return detail::cut_for_lists(of_rank, element_size, knob.block, byte);
+    }
     std::size_t scratch(blocks const& of_rank, std::size_t element_size) const {
-      return detail::room_for_lists(of_rank, element_size, knob.block, byte);
+      return detail::room_for_lists(of_rank, cut(of_rank, element_size));
     }
     own_work work(blocks const& of_rank, std::size_t element_size) const {
-      auto const cut = detail::cut_for_lists(of_rank, element_size, knob.block, byte);
-      return detail::work_of_lists(of_rank, cut, Combines ? 1 : 2, [](int) {});
+      return detail::work_of_lists(of_rank, cut(of_rank, element_size), Combines ? 1 : 2, [](int) {});
     }
     double cost(machine const& m, int p, std::size_t n) const {
-      return detail::cost_of_lists(m, {{0, n}, p}, sizeof(T), knob.block, byte, per_byte<Combines>(m));
+      blocks const even{{0, n}, p};
+      return detail::cost_of_lists(m, even, sizeof(T), cut(even, sizeof(T)), per_byte<Combines>(m));
     }
     formula exact_for(machine const& m, int p, std::size_t n) const {
-      return exact_if(m.one_way_as_exchange() && detail::segments_are_even({{0, n}, p}, sizeof(T), knob.block, byte));
+      std::size_t const segments = cut({{0, n}, p}, sizeof(T)).segments;   // of each block
+      return exact_if(m.one_way_as_exchange() && n % (static_cast<std::size_t>(p) * segments) == 0);
     }
   };
 
@@ -131,8 +135,7 @@ struct pipelined_circulant {
   struct all_gatherv : in_lists<T, false> {
     template <steps Step>
     void operator()(Step& step, blocks const& of_rank) const {
-      detail::all_gather_in_lists(step, of_rank,
-                                  detail::cut_for_lists(of_rank, element_size<T>(step), this->knob.block, this->byte));
+      detail::all_gather_in_lists(step, of_rank, this->cut(of_rank, element_size<T>(step)));
     }
   };
 
@@ -142,8 +145,7 @@ struct pipelined_circulant {
 
     template <steps Step>
     void operator()(Step& step, blocks const& of_rank) const {
-      detail::reduce_scatter_in_lists(step, of_rank, detail::cut_for_lists(of_rank, element_size<T>(step),
-                                                                           this->knob.block, this->byte));
+      detail::reduce_scatter_in_lists(step, of_rank, this->cut(of_rank, element_size<T>(step)));
     }
   };
 };

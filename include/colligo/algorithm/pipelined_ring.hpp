@@ -30,7 +30,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The block size of equation 2, in bytes, for a machine; the whole contribution if all are even; the best for a
+/// The block size of equation 2 on a machine, in bytes. All bytes if contributions have one length; the best size for a
 /// pipeline if one rank has everything.
 inline double best_block(blocks const& of_rank, std::size_t element_size, machine const& m) {
   int const p = of_rank.parts;
@@ -74,10 +74,10 @@ struct pipelined_ring {
       auto const order = ring_order(of_rank, knob);
       int const place = static_cast<int>(std::find(order.begin(), order.end(), step.rank()) - order.begin());
       auto const rank_at = [&](int at) { return order[static_cast<std::size_t>((at + p) % p)]; };
-      auto const filled = [&](int rank) { return (of_rank[rank].size() + longest - 1) / longest; };
+      auto const data_blocks = [&](int rank) { return (of_rank[rank].size() + longest - 1) / longest; };
       auto const empty_before = [&](int at) {
         std::size_t z = 0;
-        while (z < order.size() && filled(rank_at(at - 1 - static_cast<int>(z))) == 0) ++z;
+        while (z < order.size() && data_blocks(rank_at(at - 1 - static_cast<int>(z))) == 0) ++z;
         return z;
       };
       // If every rank with data has enough of it to bridge the empty ranks before it, those have no block of their own
@@ -85,16 +85,16 @@ struct pipelined_ring {
       int with_data = 0;
       bool bridged = true;
       for (int at = 0; at < p; ++at)
-        if (auto const b = filled(rank_at(at)); b != 0) ++with_data, bridged = bridged && b > empty_before(at);
+        if (auto const b = data_blocks(rank_at(at)); b != 0) ++with_data, bridged = bridged && b > empty_before(at);
       bool const dense = bridged || with_data == 1;
-      auto const block_count = [&](int rank) { return dense ? filled(rank) : std::max<std::size_t>(1, filled(rank)); };
+      auto const block_count = [&](int rank) { return std::max<std::size_t>(dense ? 0 : 1, data_blocks(rank)); };
       auto const block_at = [&](int rank, std::size_t i) {
         range const data = of_rank[rank];
         if (knob.even) return blocks{data, static_cast<int>(block_count(rank))}[static_cast<int>(i)];
         return range{data.first + i * longest, std::min(data.first + (i + 1) * longest, data.last)};
       };
 
-      // Back along the ring, segment by segment, from the last one of the rank at a place.
+      // Walks back along the ring block by block, from the last block of the rank at a place.
       struct cursor { int at; std::size_t left; };
       auto const next_of = [&](cursor& c) {
         while (c.left == 0) c = {c.at - 1, block_count(rank_at(c.at - 1))};
@@ -131,7 +131,7 @@ struct pipelined_ring {
       }
       return full.empty() ? empty : order;
     }
-    // Empty if all are on one.
+    // Empty if all ranks are on one host.
     static std::vector<int> host_by_host(blocks const& of_rank, nest const& hosts) {
       int const level = hosts.level_within(distance::network);
       std::vector<int> order;

@@ -3,7 +3,7 @@
 /// Pipelined binary tree: a broadcast in blocks down a tree in which every rank has at most two children.
 /// Picture  p = 7   0 -> 1 2   1 -> 3 4   2 -> 5 6
 ///          every rank receives block i while it sends block i - 1 to both children
-/// Cost     a rank sends each block twice; it has lg p blocks on its way at a time
+/// Cost     a rank sends each block twice; lg p blocks are on their way at a time
 /// Needs    any p, any root
 /// Order    nothing is combined
 /// Prefer   vectors of medium length on many ranks.   Avoid: few ranks, very long vectors (see pipelined_chain,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Pipelines by level: a reduce cuts the vector into one slice per rank within each host, level by level, as
-/// slices_by_level does; those who have the same slice on all hosts combine it in blocks (pipelined_circulant), and the
-/// root's host brings the slices together. A broadcast is the same backwards. Each byte enters or leaves a host about
+/// slices_by_level does; the ranks with the same slice on all hosts combine it in blocks (pipelined_circulant), and the
+/// root's host collects the slices. A broadcast is the same backwards. Each byte enters or leaves a host about
 /// once, and all ranks of a host use its link at once.
 /// Picture  hosts 0-1 2-3, root 0, vector AB   reduce: 0-1 2-3   2->0 A, 3->1 B, in blocks   1->0 B
-/// Cost     on the levels within hosts slices as in reduce_scatter by slices_by_level, and the root's again; between h
-///          hosts pipelined_circulant's on h ranks, for a slice whose messages share the link with those of the others;
-///          exact as that one where there is one level alone
-/// Own work peers looked up in groups, which prices take as part of alpha, and pipelined_circulant's schedule for h
+/// Cost     within hosts that of a reduce_scatter by slices_by_level, and of collecting the root's slices; between h
+///          hosts pipelined_circulant's on h ranks for one slice, whose messages share the host's link with the other
+///          slices'; as exact as pipelined_circulant's where there is one level, otherwise an estimate
+/// Own work finding peers in groups, which prices count as part of alpha, and pipelined_circulant's schedule for h
 ///          ranks
 /// Needs    any p, any levels, any root; a commutative functor
 /// Order    not kept
@@ -29,7 +29,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// `left` of the vector, from a level on; between(step, range, root) among those who lead it on all hosts.
+/// Passes the slice `left`, from `level` outwards; between(step, range, root) runs among its leaders on all hosts.
 template <steps Step, class Between>
 void pass_in_slices(nest const& its, Step& step, range left, int level, int root, bool outwards,
                     Between const& between) {

@@ -48,7 +48,7 @@ struct recursive_doubling {
 
   // A spare rank sends its block to its neighbour and gets all others at the end.
   template <class T>
-  struct all_gatherv {
+  struct all_gatherv : detail::exact_for_powers_of_two {
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const {
       spare_ranks const ranks{step.size()};
@@ -71,9 +71,6 @@ struct recursive_doubling {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : floor_lg(p) * m.alpha + (bytes - bytes / p) * m.beta;
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
     }
   };
 

@@ -20,7 +20,7 @@ struct recursive_halving {
   static constexpr std::string_view name = "recursive_halving";
 
   template <class T, class Op>
-  struct reduce_scatter {
+  struct reduce_scatter : detail::exact_for_powers_of_two {
     static constexpr bool ordered = false;
 
     template <steps Step>
@@ -42,9 +42,6 @@ struct recursive_halving {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : floor_lg(p) * m.alpha + (bytes - bytes / p) * (m.beta + m.gamma);
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
     }
   };
 };

@@ -46,7 +46,7 @@ struct ring {
   static constexpr std::string_view name = "ring";
 
   template <class T, class Op>
-  struct all_reduce {
+  struct all_reduce : detail::exact_for_even_blocks {
     static constexpr bool ordered = false;
     static constexpr bool same_bits = true;
 
@@ -62,13 +62,10 @@ struct ring {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
       return 2 * (p - 1) * m.alpha + moved * (2 * m.beta + m.gamma);
     }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n), formula::rounded);
-    }
   };
 
   template <class T, class Op>
-  struct reduce {
+  struct reduce : detail::exact_for_even_blocks {
     static constexpr bool ordered = false;
 
     template <steps Step>
@@ -85,13 +82,10 @@ struct ring {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
       return (p - 1) * m.alpha + m.f_alpha * m.startups(p - 1) + moved * (m.beta + m.beta_uni() + m.gamma);
     }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n), formula::rounded);
-    }
   };
 
   template <class T, class Op>
-  struct reduce_scatter {
+  struct reduce_scatter : detail::exact_for_even_blocks {
     static constexpr bool writes_output_alone = true;
     static constexpr bool ordered = false;
 
@@ -104,13 +98,10 @@ struct ring {
       double const bytes = static_cast<double>(n * sizeof(T)), moved = bytes - bytes / p;
       return n == 0 ? 0 : (p - 1) * m.alpha + moved * (m.beta + m.gamma);
     }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n), formula::rounded);
-    }
   };
 
   template <class T>
-  struct all_gatherv {
+  struct all_gatherv : detail::exact_for_even_blocks {
     static constexpr bool ordered = true;
 
     template <steps Step>
@@ -119,9 +110,6 @@ struct ring {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       double const bytes = static_cast<double>(n * sizeof(T));
       return n == 0 ? 0 : (p - 1) * m.alpha + (bytes - bytes / p) * m.beta;
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return exact_if(divides(p, n), formula::rounded);
     }
   };
 };

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Scan by level: within each cache, or host, a rank gets the values of all lower ones; the last one has the total of
-/// its group, and the last ones do the same on the next level. Then each of them hands down what is before its group.
+/// Scan by level: within each innermost group a rank receives the values of all lower ranks. So the group's last rank
+/// has its total; the last ranks do the same on the next level. Then each hands its group's prefix down to its group.
 /// Picture  levels 4 x 2   up: 0->1 0->2 0->3 1->2 1->3 2->3, likewise 4-7   3->7   down: 7->4 7->5 7->6
 /// Cost     with f parts joined by a level, the sum over levels of f - 1 messages in turn, the last one-way, and as
 ///          many combinations, and over all but the last level of f - 1 one-way messages and at most two
 ///          combinations: equal to the recorded schedule where groups of a level have as many parts
 /// Own work with f parts joined by a level, at most f + 1 copies and merges; n elements are copied beyond two levels,
 ///          exclusive_scan 2 n; without levels 87 p steps
-/// Needs    any p; levels whose groups hold consecutive ranks, otherwise it goes without; memory for as many vectors as
-///          there are levels and parts of one
+/// Needs    any p; levels whose groups hold consecutive ranks: others are ignored; memory for as many vectors as there
+///          are levels, and groups that a level joins
 /// Order    kept
-/// Prefer   short vectors on several hosts or many cores: each host's link is crossed in one direction at a time, by
-///          the total.   Avoid: long vectors (see pipelined_chain)
+/// Prefer   short vectors on several hosts or many cores: only totals and prefixes cross a host's link, one way at a
+///          time.   Avoid: long vectors (see pipelined_chain)
 /// Source   Sanders, Traff, Parallel Prefix (Scan) Algorithms for MPI, 2006, which has hosts of several ranks too
 #pragma once
 
@@ -25,7 +25,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// Behind the vector: for each level what is before the part that the rank is last in, then what has come from others.
+/// Behind the vector: for each level the prefix of the part whose last rank this is, then what other parts have sent.
 template <bool Inclusive, steps Step>
 void scan_along(nest const& its, Step& step, range all) {
   int const me = step.rank();
@@ -38,23 +38,23 @@ void scan_along(nest const& its, Step& step, range all) {
   for (int level = 0; level < its.levels() && is_last(level - 1); ++level) {
     nest::group const own = its.group_at(level, me);
     int const parts = its.parts(level - 1, own), mine = its.part_of(level - 1, own, me);
-    auto const came = [&](int part) { return behind(part == 0 ? level : its.levels() + part - 1); };
-    // By distance, so that all are busy in each turn.
+    auto const received = [&](int part) { return behind(part == 0 ? level : its.levels() + part - 1); };
+    // The nearest peers first, so that all ranks are busy in each turn.
     step(listed{2 * (parts - 1), [&](int i) -> operand {
                   int const up = mine + i / 2 + 1, down = mine - i / 2 - 1;
                   if (i % 2 == 0) return send{up < parts ? last_of(own, level - 1, up) : nobody, all};
-                  return recv{down >= 0 ? last_of(own, level - 1, down) : nobody, came(std::max(down, 0))};
+                  return recv{down >= 0 ? last_of(own, level - 1, down) : nobody, received(std::max(down, 0))};
                 }});
-    for (int part = 1; part < mine; ++part) step(merge{came(part), came(0), merge::side::right});
-    if (mine > 0) step(merge{came(0), all});
+    for (int part = 1; part < mine; ++part) step(merge{received(part), received(0), merge::side::right});
+    if (mine > 0) step(merge{received(0), all});
   }
   for (int level = its.levels() - 1; level > 0; --level) {
     nest::group const part = its.group_at(level - 1, me);
-    if (part.first == 0 || !is_last(level - 2)) continue;   // nothing is before it, or another one hears of it
-    bool const tells = me + 1 == part.last;
+    if (part.first == 0 || !is_last(level - 2)) continue;   // no prefix, or another rank receives it
+    bool const hands_down = me + 1 == part.last;
     int const others = its.parts(level - 2, part) - 1, mine = its.part_of(level - 2, part, me);
-    range const before = behind(tells ? level : its.levels());
-    if (tells) {
+    range const before = behind(hands_down ? level : its.levels());
+    if (hands_down) {
       step(listed{others, [&](int i) { return send{last_of(part, level - 2, i), before}; }});
     } else {
       step(recv{part.last - 1, before});

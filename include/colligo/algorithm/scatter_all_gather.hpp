@@ -23,7 +23,7 @@ struct scatter_all_gather {
   static constexpr std::string_view name = "scatter_all_gather";
 
   template <class T>
-  struct broadcast {
+  struct broadcast : detail::exact_for_powers_of_two {
     template <steps Step>
     constexpr void operator()(Step& step, range all, int root) const {
       blocks const block{all, step.size()};
@@ -33,9 +33,6 @@ struct scatter_all_gather {
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       return binary_tree::scatterv<T>::cost(m, p, n) + detail::cost_on_circulant(m, p, n * sizeof(T), m.beta);
-    }
-    static constexpr formula exact_for(machine const&, int p, std::size_t n) {
-      return is_power_of_two(p) ? exact_if(divides(p, n), formula::rounded) : formula::estimate;
     }
   };
 };

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Slices by level: each cache cuts the vector into one slice per rank, each of which combines its slice from all; then
-/// those who have the same slice in the caches of a socket cut it further, and so on up to the last level: hosts, or
-/// what joins them. On the way back each rank collects from the same ranks what it has given away. Pieces are small
-/// before they go far, and each goes there once.
+/// Slices by level: the ranks of each cache cut the vector into one slice per rank, and each combines its slice from
+/// all of them. The ranks with the same slice in a socket's caches cut it further, and so on up to the outermost level.
+/// On the way back each rank collects the other slices from the same ranks. Slices are small before they go far, and
+/// each goes there once.
 /// Picture  levels 2 x 2, vector ABCD   0-1 2-3: 0 and 2 get AB   0-2 1-3: A B C D   back
 ///          all_gather, ranks 0-1 and 2-3 on hosts: 0-2 1-3, then 0 has blocks 0 and 2, and 0-1 2-3
 /// Cost     all_reduce: twice reduce_scatter by direct on each level, of what is left of the vector there: with f
 ///          groups joined by a level 2 (f-1)/f of that are read, (f-1)/f combined. reduce_scatter and all_gather: half
 ///          of it. Equal to the recorded schedule where p divides n and every f is at most 4 or a power of two
-/// Own work peers looked up in groups, which prices take as part of alpha; of all_gather and reduce_scatter: all blocks
-///          copied into or out of columns, in which slices are whole
-/// Needs    any p, any levels. On each level there are as many slices as its smallest group has parts; other ranks lead
-///          none: their blocks go through a rank of their group. Where a host's groups differ others take their place.
-///          Without levels that are known there are rounds by rank numbers. Room for another vector, but of all_reduce
+/// Own work finding peers in groups, which prices count as part of alpha; all_gather and reduce_scatter: all blocks
+///          copied into or out of columns, in which slices are contiguous
+/// Needs    any p, any levels. On each level there are as many slices as its smallest group has parts; further ranks
+///          lead none, and pass their blocks to a rank of their group. Where a host's groups differ in size, others
+///          replace them (nest::for_slices). Where no levels are known, rounds go by rank numbers. Memory for another
+///          vector, except for all_reduce
 /// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute; same bits on all ranks
 /// Prefer   longer vectors on many cores, blocks on several hosts.   Avoid: short vectors (see direct_by_level)
 /// Source   reduce_scatter and all_gather of Rabenseifner's halving and doubling, in any radix and along levels
@@ -29,7 +30,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// `left` of the vector, from a level on.
+/// Reduces the slice `left`, from `level` outwards.
 template <steps Step>
 void all_reduce_in_slices(nest const& its, Step& step, range left, int level) {
   if (level == its.levels()) return;
@@ -85,7 +86,7 @@ struct slices_by_level {
     }
     formula exact_for(machine const&, int p, std::size_t n) const {
       return over_levels::with(p, [&](nest const& its) {
-        bool possible = divides(p, n) && its.even() && its.pairs_off();   // messages do as well
+        bool possible = divides(p, n) && its.even() && its.pairs_off();
         for (int level = its.long_round_after(-1); level < its.levels(); level = its.long_round_after(level))
           possible = possible && (its.most_in_long(level) <= 4 || is_power_of_two(its.most_in_long(level)));
         return exact_if(possible);

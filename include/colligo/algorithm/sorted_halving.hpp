@@ -7,7 +7,7 @@
 /// Cost     with q = ceil(lg p) and V of chained_halving in whole blocks: for p = 2^k and 3 2^k, where every rank is
 ///          left with its own block, q alpha + V n (beta + gamma), else with one message more, to those that are left
 ///          with none: at most alpha_uni + n/p beta_uni
-/// Own work p + 1 copies, of n elements and a block, and 30 p steps to find out whose they are, 60 p if blocks differ
+/// Own work p + 1 copies, of n elements and a block, and 30 p steps to find their owners, 60 p if blocks differ
 /// Needs    any p, any counts, any associative functor, and room for another vector
 /// Order    kept
 /// Prefer   functors that do not commute, vectors so short that a start-up takes longer than copying them. Avoid: long
@@ -43,9 +43,9 @@ struct sorted_halving {
       chained_ring const ring{step.size()};
       int const me = step.rank();
       int mine = 0;   // the place of this rank's block in the new order
-      bool const alike = block.is_even() && divides(ring.p, block.whole.size());   // in any order
+      bool const alike = block.is_even() && divides(ring.p, block.whole.size());   // then no offsets are needed
       std::vector<std::size_t> begin(alike ? 0 : static_cast<std::size_t>(ring.p) + 1, block.whole.last);
-      std::size_t const each = block.whole.size() / static_cast<std::size_t>(ring.p);   // alike
+      std::size_t const each = block.whole.size() / static_cast<std::size_t>(ring.p);   // if alike
       if (!alike) {
         ring.for_each_owner([&](int i, int owner) { begin[static_cast<std::size_t>(i) + 1] = block[owner].size(); });
         for (std::size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];

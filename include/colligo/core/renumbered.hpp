@@ -18,6 +18,20 @@ constexpr int ceil_lg(int p) { return p <= 1 ? 0 : floor_lg(p - 1) + 1; }
 /// n elements can be cut into `parts` parts of the same length.
 constexpr bool divides(int parts, std::size_t n) { return n % static_cast<std::size_t>(parts) == 0; }
 
+namespace detail {
+/// Bases of policies whose cost is exact where p divides n: for every p, or for p = 2^k alone.
+struct exact_for_even_blocks {
+  static constexpr formula exact_for(machine const&, int p, std::size_t n) {
+    return exact_if(divides(p, n), formula::rounded);
+  }
+};
+struct exact_for_powers_of_two {
+  static constexpr formula exact_for(machine const& m, int p, std::size_t n) {
+    return is_power_of_two(p) ? exact_for_even_blocks::exact_for(m, p, n) : formula::estimate;
+  }
+};
+}  // namespace detail
+
 /// Runs an algorithm on `size` of the ranks: `real(v)` is the real rank of virtual rank v. Operands keep the order of
 /// real ranks (law 3), so a monotone renumbering keeps order.
 template <steps Step, class Real>

@@ -23,20 +23,20 @@ namespace detail {
 template <class Lazy = void>
 class association_maker {
  public:
-  COLLIGO_CONSTEXPR association_maker(schedule const& its, operands order, blocks const& vector, int root)
-      : its_(its), values_(its.size(), order) {
-    cuts_ = {0, its.elements() + its.scratch()};
+  COLLIGO_CONSTEXPR association_maker(schedule const& recorded, operands order, blocks const& vector, int root)
+      : schedule_(recorded), values_(recorded.size(), order) {
+    cuts_ = {0, recorded.elements() + recorded.scratch()};
     auto const cut = [this](range r) { cuts_.push_back(r.first), cuts_.push_back(r.last); };
-    for (int r = 0; r < its.size(); ++r) {
-      for (schedule::step const& operands : its.steps_of(r))
+    for (int r = 0; r < recorded.size(); ++r) {
+      for (schedule::step const& operands : recorded.steps_of(r))
         for (operand const& o : operands) cut(o.elements.head), o.elements.tail.empty() ? void() : cut(o.elements.tail);
-      for (auto const& [after, alone] : its.moves_of(r)) cut(alone.elements.head), cut(alone.elements.tail);
+      for (auto const& [after, alone] : recorded.moves_of(r)) cut(alone.elements.head), cut(alone.elements.tail);
       cut(result_of(r, vector, root));
     }
-    tidy_cuts();
-    if (its.scratch() != 0) cut_alike();
-    ranks_.resize(static_cast<std::size_t>(its.size()));
-    for (int r = 0; r < its.size(); ++r) rank(r).holds.assign(cuts_.size() - 1, {r, false});
+    sort_cuts();
+    if (recorded.scratch() != 0) cut_alike();
+    ranks_.resize(static_cast<std::size_t>(recorded.size()));
+    for (int r = 0; r < recorded.size(); ++r) rank(r).holds.assign(cuts_.size() - 1, {r, false});
     perform();
   }
 
@@ -44,7 +44,7 @@ class association_maker {
     std::vector<bracketing::value> numbers;
     std::vector<bracketing::combination> kept;
     std::vector<bracketing::stretch> all;
-    for (int r = 0; r < its_.size(); ++r) {
+    for (int r = 0; r < schedule_.size(); ++r) {
       range const wanted = result_of(r, vector, root);
       for (std::size_t i = index(wanted.first); i < index(wanted.last); ++i) {
         int const made = values_.renumbered(ranks_[static_cast<std::size_t>(r)].holds[i].made, numbers, kept);
@@ -52,23 +52,23 @@ class association_maker {
         else all.push_back({r, {cuts_[i], cuts_[i + 1]}, made});
       }
     }
-    return {its_.what(), its_.size(), std::move(kept), std::move(all)};
+    return {schedule_.what(), schedule_.size(), std::move(kept), std::move(all)};
   }
 
  private:
-  COLLIGO_CONSTEXPR void tidy_cuts() {
+  COLLIGO_CONSTEXPR void sort_cuts() {
     std::sort(cuts_.begin(), cuts_.end());
     cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
   }
-  // If elements change their places, the intervals of both places are alike.
+  // Where elements move to another place, both places are cut into the same intervals.
   COLLIGO_CONSTEXPR void cut_alike() {
     std::vector<std::pair<range, range>> places;
-    for (int r = 0; r < its_.size(); ++r)
-      for (auto const& [after, o] : its_.moves_of(r)) places.emplace_back(o.elements.head, o.elements.tail);
-    for (message const& m : its_.messages_in_order())
+    for (int r = 0; r < schedule_.size(); ++r)
+      for (auto const& [after, o] : schedule_.moves_of(r)) places.emplace_back(o.elements.head, o.elements.tail);
+    for (message const& m : schedule_.messages_in_order())
       if (range const a = m.sent.elements.head, b = m.received.elements.head; a != b && a.size() == b.size())
         places.emplace_back(a, b);
-    for (std::size_t before = 0; before != cuts_.size(); tidy_cuts()) {
+    for (std::size_t before = 0; before != cuts_.size(); sort_cuts()) {
       before = cuts_.size();
       std::vector<std::size_t> more;
       for (auto const& [a, b] : places)
@@ -90,12 +90,12 @@ class association_maker {
   struct state {
     std::vector<fragment_of_rank> holds;
     std::vector<packet> arrived;   // what the rank's step has received so far
-    std::size_t step = 0, moved = 0, open = 0;
+    std::size_t step = 0, moved = 0, open = 0;   // the step, moves done, the step's messages that have not happened
   };
 
-  // The combining collectives; others combine nothing.
+  // The range of a rank's result; empty where a collective combines nothing.
   COLLIGO_CONSTEXPR range result_of(int r, blocks const& vector, int root) const {
-    collective const what = its_.what();
+    collective const what = schedule_.what();
     if (!combines(what) || (has_root(what) && r != root)) return {};
     if (what == collective::exclusive_scan && r == 0) return {};
     return has_blocks(what) ? vector[r] : vector.whole;
@@ -117,10 +117,10 @@ class association_maker {
     for_each_fragment_in(r, [&](std::size_t) { ++count; });
     return count;
   }
-  // The rank's copies and merges before its next step, which is open until all its messages have happened.
+  // Performs the rank's copies and merges before its next step, and opens that step.
   COLLIGO_CONSTEXPR void begin_step(int r) {
     state& me = rank(r);
-    auto const& moves = its_.moves_of(r);
+    auto const& moves = schedule_.moves_of(r);
     for (; me.moved < moves.size() && moves[me.moved].after == me.step; ++me.moved) {
       operand const& o = moves[me.moved].what;
       std::size_t from = index(o.elements.head.first);
@@ -131,7 +131,7 @@ class association_maker {
         me.holds[i] = {made, true};
       });
     }
-    auto const& steps = its_.steps_of(r);
+    auto const& steps = schedule_.steps_of(r);
     me.open = me.step < steps.size() ? steps[me.step].size() : 0;
   }
 
@@ -147,7 +147,7 @@ class association_maker {
     return which == own::input || !touched ? r : values_.combine(holds, r);
   }
 
-  // A step receives only after it has sent.
+  // What a message carries. A step sends before it receives, so these are the values before the step.
   COLLIGO_CONSTEXPR packet sent(message const& m) {
     bool const touched = is_touched(rank(m.from), m.sent.elements);
     packet p{m.from, {}};
@@ -192,7 +192,7 @@ class association_maker {
     state& me = rank(r);
     std::vector<operand> takes;
     std::vector<packet> received;
-    for (operand const& o : its_.steps_of(r)[me.step]) {
+    for (operand const& o : schedule_.steps_of(r)[me.step]) {
       if (o.sends()) continue;
       auto const from_peer = [&o](packet const& p) { return p.from == o.peer; };
       auto const next = std::find_if(me.arrived.begin(), me.arrived.end(), from_peer);
@@ -213,10 +213,10 @@ class association_maker {
   }
 
   COLLIGO_CONSTEXPR void perform() {
-    for (int r = 0; r < its_.size(); ++r) begin_step(r);
-    for (message const& m : its_.messages_in_order()) {
+    for (int r = 0; r < schedule_.size(); ++r) begin_step(r);
+    for (message const& m : schedule_.messages_in_order()) {
       auto const &from = m.sent.elements, &to = m.received.elements;
-      if (its_.scratch() == 0 ? from != to : fragments_in(from) != fragments_in(to))
+      if (schedule_.scratch() == 0 ? from != to : fragments_in(from) != fragments_in(to))
         throw argument_error("association: rank " + std::to_string(m.to) + " receives elements at another place than " +
                              "where rank " + std::to_string(m.from) + " has them");
       rank(m.to).arrived.push_back(sent(m));
@@ -225,7 +225,7 @@ class association_maker {
     }
   }
 
-  schedule const& its_;
+  schedule const& schedule_;
   combinations<Lazy> values_;
   std::vector<std::size_t> cuts_;
   std::vector<state> ranks_;

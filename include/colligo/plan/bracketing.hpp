@@ -106,7 +106,7 @@ class bracketing {
 
 namespace detail {
 
-// Combinations, each once.
+// Combinations, each once, in a hash table by operands.
 template <class Lazy = void>
 class combinations {
  public:
@@ -125,14 +125,14 @@ class combinations {
     return p_ + slots_[slot];
   }
 
-  /// The numbers ascend in the order of first use in a result, so they do not depend on the schedule.
+  /// A value with combinations numbered in the order of their first use in a result, whatever the schedule.
   constexpr value renumbered(value v, std::vector<value>& numbers, std::vector<bracketing::combination>& kept) const {
     if (v < p_) return v;
     numbers.resize(all_.size(), -1);
     auto const i = static_cast<std::size_t>(v - p_);
     if (numbers[i] < 0) {
-      value const left = renumbered(all_[i].its.left, numbers, kept);
-      value const right = renumbered(all_[i].its.right, numbers, kept);
+      value const left = renumbered(all_[i].made_of.left, numbers, kept);
+      value const right = renumbered(all_[i].made_of.right, numbers, kept);
       numbers[i] = p_ + static_cast<int>(kept.size());
       kept.push_back({left, right});
     }
@@ -141,8 +141,8 @@ class combinations {
 
  private:
   struct entry {
-    bracketing::combination its;
-    int least;   ///< rank
+    bracketing::combination made_of;
+    int least;   // rank in it
   };
   constexpr entry const& at(value v) const { return all_[static_cast<std::size_t>(v - p_)]; }
   constexpr int least(value v) const { return v < p_ ? v : at(v).least; }
@@ -151,7 +151,7 @@ class combinations {
     if (a == b) return false;
     if (least(a) != least(b)) return least(a) < least(b);
     if (a < p_ || b < p_) return a < p_;
-    auto const &x = at(a).its, &y = at(b).its;
+    auto const &x = at(a).made_of, &y = at(b).made_of;
     return x.left != y.left ? before(x.left, y.left) : before(x.right, y.right);
   }
   constexpr std::size_t slot_of(value left, value right) const {
@@ -159,14 +159,14 @@ class combinations {
                        0x9e3779b97f4a7c15u;
     std::size_t slot = static_cast<std::size_t>(mixed >> 32) % slots_.size();
     bracketing::combination const wanted{left, right};
-    while (slots_[slot] >= 0 && all_[static_cast<std::size_t>(slots_[slot])].its != wanted)
+    while (slots_[slot] >= 0 && all_[static_cast<std::size_t>(slots_[slot])].made_of != wanted)
       slot = (slot + 1) % slots_.size();
     return slot;
   }
   constexpr void grow() {
     slots_.assign(4 * slots_.size(), -1);
     for (std::size_t i = 0; i < all_.size(); ++i)
-      slots_[slot_of(all_[i].its.left, all_[i].its.right)] = static_cast<int>(i);
+      slots_[slot_of(all_[i].made_of.left, all_[i].made_of.right)] = static_cast<int>(i);
   }
 
   int p_;

@@ -59,7 +59,7 @@ class host_rows {
     return "fill='hsl(" + std::to_string(known() ? 360 * host / count() : 210) + ",60%," +
            (host % 2 == 0 ? "86%" : "79%") + ")'";
   }
-  // Of a message or an edge.
+  // The attributes of a message's or an edge's line.
   std::string stroke(int a, int b, char const* within) const {
     return "stroke='" + std::string(apart(a, b) ? "#d62728" : within) + "' stroke-width='" +
            (known() && !apart(a, b) ? "2.2" : "1.5") + '\'';
@@ -107,10 +107,10 @@ std::size_t between_hosts(Tree const& t, std::span<int const> hosts) {
 
 namespace detail {
 
-/// A column of a schedule's picture: rounds whose messages go the same ways.
+/// A column of a schedule's picture: one round, or several whose messages have the same ends.
 struct folded_rounds {
   int first = 1, last = 1;
-  std::map<int, std::vector<message const*>> sent;   // by sender, of the first of them
+  std::map<int, std::vector<message const*>> sent;   // in round `first`, by sender
 
   int count() const { return last - first + 1; }
   std::string title() const {
@@ -118,7 +118,7 @@ struct folded_rounds {
                         : "rounds " + std::to_string(first) + " to " + std::to_string(last) + " (x " +
                               std::to_string(count()) + ')';
   }
-  bool goes_as(folded_rounds const& other) const {
+  bool has_ends_of(folded_rounds const& other) const {
     return std::ranges::equal(sent, other.sent, [](auto const& a, auto const& b) {
       return a.first == b.first && std::ranges::equal(a.second, b.second, [](message const* one, message const* two) {
                return one->to == two->to && one->received.folds() == two->received.folds();
@@ -127,14 +127,14 @@ struct folded_rounds {
   }
 };
 
-/// Three or more equal rounds are one column; two remain.
+/// Three or more such rounds in a row are one column; two remain two.
 inline std::vector<folded_rounds> fold_rounds(std::vector<message> const& all, int rounds) {
   std::vector<folded_rounds> each(static_cast<std::size_t>(rounds));
   for (int round = 1; auto& its : each) its.first = its.last = round++;
   for (message const& m : all) each[static_cast<std::size_t>(m.round - 1)].sent[m.from].push_back(&m);
   std::vector<folded_rounds> columns;
   for (auto next = each.begin(); next != each.end();) {
-    auto const end = std::find_if_not(next, each.end(), [&](auto const& its) { return its.goes_as(*next); });
+    auto const end = std::find_if_not(next, each.end(), [&](auto const& its) { return its.has_ends_of(*next); });
     if (end - next >= 3) columns.push_back(*next), columns.back().last = (end - 1)->last;
     else columns.insert(columns.end(), next, end);
     next = end;
@@ -145,8 +145,8 @@ inline std::vector<folded_rounds> fold_rounds(std::vector<message> const& all, i
 }  // namespace detail
 
 /// The schedule as SVG: a row per rank, a column per round, and each message from its sender to its receiver with the
-/// elements that it carries; a plus where the receiver combines. Rounds in a row whose messages go the same ways are
-/// one column from three on, with the elements of the first. hosts[r] is the host of rank r; none: not shown. `name`
+/// elements that it carries; a plus where the receiver combines. Three or more rounds in a row whose messages have the
+/// same ends are one column, with the elements of the first. hosts[r] is the host of rank r; none: not shown. `name`
 /// begins the title; none: the algorithm's. Throws argument_error as between_hosts does, broken_law.
 inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std::string_view name = {}) {
   if (name.empty()) name = s.algorithm();

@@ -11,8 +11,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// holds() covers everything that the rank receives, combines or copies to, and ranges that it sends or copies which
-/// overlap that.
+/// holds() covers all ranges that the rank writes to, and the ranges that it sends or copies if they overlap these.
 class extent final : public any_step {
  public:
   extent(int rank, int size, std::size_t element_size, detail::row<operand>& memory)

@@ -30,8 +30,9 @@ struct seconds_clock : own_ways {
   constexpr double alone(own_work const& its) const { return m.alone(its, bytes_per_element); }
 };
 
-// The costs of each distance. A message occupies a way out of the largest group of ranks that are nearer to its sender
-// than its receiver is, and a way into the receiver's group, for as long as a further message takes.
+// The costs of each distance. A group of ranks shares `ways` links out and as many in. A message occupies a link out of
+// the largest group of ranks that are nearer to its sender than its receiver is, and a link into the receiver's group,
+// for as long as a further message takes.
 template <class Nest>
 class clock_by_level : public seconds_clock {
  public:
@@ -62,7 +63,7 @@ class clock_by_level : public seconds_clock {
   }
 
   Nest const* levels_;
-  std::map<std::tuple<int, distance, bool>, std::vector<double>> free_;   // when, of each group, out or in
+  std::map<std::tuple<int, distance, bool>, std::vector<double>> free_;   // of each link of a group, out or in
 };
 
 }  // namespace detail

@@ -75,23 +75,23 @@ COLLIGO_CONSTEXPR void require_ranks_and_root(collective what, int p, int root) 
     refuse("root " + std::to_string(root) + " is not a rank, ranks are 0 to " + std::to_string(p - 1));
 }
 
-/// The schedule of p ranks; rank r's steps are say(r, vector_of(r)).
-template <class VectorOf, class Say>
-COLLIGO_CONSTEXPR schedule record_vectors(collective what, int p, VectorOf vector_of, Say say) {
+/// The schedule of p ranks; rank r's steps are steps_of(r, vector_of(r)).
+template <class VectorOf, class StepsOf>
+COLLIGO_CONSTEXPR schedule record_vectors(collective what, int p, VectorOf vector_of, StepsOf steps_of) {
   std::vector<rank_steps> ranks;
   std::size_t n = 2;   // of a barrier
   for (int r = 0; r < p; ++r) {
     blocks const vector = vector_of(r);
     if (has_two_vectors(what)) n = std::max(n, vectors_of(what, vector, r).out.whole.last);
     else if (what != collective::barrier) n = vector.whole.size();
-    ranks.push_back(say(r, vector));
+    ranks.push_back(steps_of(r, vector));
   }
   return schedule(what, n, std::move(ranks));
 }
 
 /// The schedule of all_to_all_v in which rank s has counts[s p + d] elements for rank d.
-template <class Say>
-COLLIGO_CONSTEXPR schedule record_matrix(int p, std::vector<std::size_t> const& counts, Say say) {
+template <class StepsOf>
+COLLIGO_CONSTEXPR schedule record_matrix(int p, std::vector<std::size_t> const& counts, StepsOf steps_of) {
   std::vector<std::size_t> offsets;
   return record_vectors(collective::all_to_all_v, p, [&](int r) {
     auto const count = [&](int s, int d) { return counts[static_cast<std::size_t>(s * p + d)]; };
@@ -99,42 +99,42 @@ COLLIGO_CONSTEXPR schedule record_matrix(int p, std::vector<std::size_t> const& 
     for (int to = 0; to < p; ++to) offsets.push_back(offsets.back() + count(r, to));
     for (int from = 0; from < p; ++from) offsets.push_back(offsets.back() + count(from, r));
     return blocks{{}, p, offsets.data()};
-  }, say);
+  }, steps_of);
 }
 
 /// The schedule if all ranks have blocks of the same sizes; in all_to_all_v block i is for rank i.
-template <class Say>
-COLLIGO_CONSTEXPR schedule record_blocks(collective what, blocks const& vector, Say say) {
+template <class StepsOf>
+COLLIGO_CONSTEXPR schedule record_blocks(collective what, blocks const& vector, StepsOf steps_of) {
   if (what != collective::all_to_all_v)
-    return record_vectors(what, vector.parts, [&](int) { return vector; }, say);
+    return record_vectors(what, vector.parts, [&](int) { return vector; }, steps_of);
   std::vector<std::size_t> counts;   // of all ranks
   for (int r = 0; r < vector.parts; ++r)
     for (int to = 0; to < vector.parts; ++to) counts.push_back(vector[to].size());
-  return record_matrix(vector.parts, counts, say);
+  return record_matrix(vector.parts, counts, steps_of);
 }
 
 /// The same for blocks of these sizes: one for each rank, or p p of all_to_all_v.
-template <std::ranges::sized_range Counts, class Say>
-COLLIGO_CONSTEXPR schedule record_counts(collective what, int p, Counts const& counts, Say say) {
+template <std::ranges::sized_range Counts, class StepsOf>
+COLLIGO_CONSTEXPR schedule record_counts(collective what, int p, Counts const& counts, StepsOf steps_of) {
   std::vector<std::size_t> all;
   for (auto const count : counts) all.push_back(static_cast<std::size_t>(count));
   auto const ranks = static_cast<std::size_t>(p);
-  if (what == collective::all_to_all_v && p > 1 && all.size() == ranks * ranks) return record_matrix(p, all, say);
+  if (what == collective::all_to_all_v && p > 1 && all.size() == ranks * ranks) return record_matrix(p, all, steps_of);
   if (all.size() != ranks)
     throw argument_error("record: " + std::to_string(all.size()) + " counts for " + std::to_string(p) + " ranks");
   all.insert(all.begin(), 0);
   for (std::size_t i = 1; i < all.size(); ++i) all[i] += all[i - 1];
-  return record_blocks(what, blocks{{0, all.back()}, p, all.data()}, say);
+  return record_blocks(what, blocks{{0, all.back()}, p, all.data()}, steps_of);
 }
 
 /// The same for a number of elements, in blocks as even as possible, or for counts.
-template <class Elements, class Say>
-COLLIGO_CONSTEXPR schedule record_elements(collective what, int p, Elements const& n, Say say) {
+template <class Elements, class StepsOf>
+COLLIGO_CONSTEXPR schedule record_elements(collective what, int p, Elements const& n, StepsOf steps_of) {
   if constexpr (std::integral<Elements>)
-    return record_blocks(what, blocks{{0, static_cast<std::size_t>(n)}, p}, say);
-  else return record_counts(what, p, n, say);
+    return record_blocks(what, blocks{{0, static_cast<std::size_t>(n)}, p}, steps_of);
+  else return record_counts(what, p, n, steps_of);
 }
-/// The argument for it.
+/// Its argument.
 template <class T>
 concept elements_or_counts = std::integral<T> || std::ranges::sized_range<T>;
 

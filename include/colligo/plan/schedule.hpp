@@ -26,23 +26,23 @@ struct message {
 
 namespace detail {
 
-// A copy or merge of a rank, after so many of its steps.
+// A copy or merge of a rank.
 struct recorded_move {
-  std::size_t after;
+  std::size_t after;   // the number of the rank's steps before it
   operand what;
 };
 
-// One rank's steps, and the number of elements beyond its vector that it uses.
+// One rank's steps.
 struct rank_steps {
   std::vector<std::vector<operand>> steps{};   // the operands of each
   std::vector<recorded_move> moves{};
-  std::size_t scratch = 0;
-  double arithmetic = 0;   // steps of it, before its first message
+  std::size_t scratch = 0;   // elements beyond the vector
+  double arithmetic = 0;     // own_work::steps, before the first message
   std::string_view algorithm{};   // its name, a literal
-  bool by_arrival = false;   // some of its folds are combined in order of arrival
+  bool by_arrival = false;   // some folds are combined in order of arrival
 };
 
-// Of clocks of machines on which no ranks share ways, and none fetches.
+// Base of clocks for machines on which ranks share no links and fetch nothing.
 struct own_ways {
   static COLLIGO_CONSTEXPR bool fetches(message const&) { return false; }
   static COLLIGO_CONSTEXPR double free_at(message const&) { return 0; }

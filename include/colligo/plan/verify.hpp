@@ -50,7 +50,7 @@ COLLIGO_CONSTEXPR void schedule::verify_moves(int r) const {
 // by rank, and for each rank in its order.
 template <class Lazy>
 COLLIGO_CONSTEXPR std::vector<message> schedule::matched() const {
-  struct end { int from, to; std::size_t step, number; operand const* what; };   // numbers go up as steps and places do
+  struct end { int from, to; std::size_t step, number; operand const* what; };   // numbers in the order of steps
   std::vector<end> sends, receives;
   for (int r = 0; r < size(); ++r)
     for (std::size_t s = 0; s < steps_of(r).size(); ++s)
@@ -105,15 +105,15 @@ COLLIGO_CONSTEXPR double schedule::play(Clock clock, std::vector<message>* happe
       return std::pair(step_at(i, r), i) < std::pair(step_at(j, r), j);
     });
 
-  // Per rank: the step that it is in and when that began, when its ways out and in are free, where its messages begin.
-  struct state {
-    std::size_t step = 0, first = 0, open = 0, moved = 0;
-    double began = 0, out = 0, in = 0;
-    bool sends = false, receives = false;   // in this step
-    bool sent = false, received = false;    // something already
+  struct state {   // of a rank
+    std::size_t step = 0, first = 0, open = 0;   // first of its messages in of_rank, those that have not happened
+    std::size_t moved = 0;                       // copies and merges done
+    double began = 0, out = 0, in = 0;           // when the step began, when the links out and in are free
+    bool sends = false, receives = false;        // in this step
+    bool sent = false, received = false;         // in this step, already
   };
   std::vector<state> at(p);
-  using candidate = std::pair<double, std::size_t>;   // when it can begin, which
+  using candidate = std::pair<double, std::size_t>;   // when a message can begin, its index in `all`
   std::vector<candidate> heap;
   auto const start_of = [&](std::size_t i) {
     state const &from = at[index(all[i].from)], &to = at[index(all[i].to)];
@@ -149,10 +149,10 @@ COLLIGO_CONSTEXPR double schedule::play(Clock clock, std::vector<message>* happe
 
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
-    auto const [thought, i] = heap.back();
+    auto const [expected, i] = heap.back();
     heap.pop_back();
     double const start = start_of(i);
-    if (start > thought) {
+    if (start > expected) {
       offer(i);
       continue;
     }

@@ -53,7 +53,7 @@ class planner final : public any_step {
 
  private:
   rank_plan& plan_;
-  std::size_t most_, lists_ = 0;   // lists of nothing too: they take time
+  std::size_t most_, lists_ = 0;   // empty lists count too: they take time
 };
 
 }  // namespace colligo

@@ -10,11 +10,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// The i-th of the ranks that are not this one.
 constexpr int other(int i, int me) { return i < me ? i : i + 1; }
 
-template <class Take>
-constexpr auto to_and_from_others(int me, int p, range out, Take take) {
-  return listed{2 * (p - 1), [=](int i) {
+/// Each rank sends `out` to all others, and takes what take(r) says from each rank r.
+template <steps Step, class Take>
+constexpr void publish_to_others(Step& step, range out, Take take) {
+  int const p = step.size(), me = step.rank();
+  step(published{listed{2 * (p - 1), [=](int i) {
     return i < p - 1 ? operand(send{other(i, me), out}) : operand(take(other(i - (p - 1), me)));
-  }};
+  }}});
 }
 
 /// Each rank gets its slice from all others and combines it.

@@ -78,6 +78,24 @@ void fold_along_leaders(nest const& groups, Step& step, range all, int root, alo
   });
 }
 
+/// Leaders of the outermost groups exchange messages: out(own, part) goes to the leader of each other group `part`, and
+/// in(own, part) comes from it, folded in the order of ranks if `combines`. Calls begin() on leaders first.
+template <steps Step, class Begin, class Out, class In>
+void exchange_among_leaders(nest const& groups, Step& step, bool combines, Begin const& begin, Out const& out,
+                            In const& in) {
+  along_leaders(groups, step.rank(), groups.rank_at(0), false, along::outermost,
+                [&](nest::group own, int others, auto const& peer, auto const& part) {
+    begin();
+    in_order_of_ranks const in_order(groups, combines ? others : 0, peer);
+    step(listed{2 * others, [&](int i) -> operand {
+                  int const k = i - others;
+                  if (k < 0) return send{peer(i), out(own, part(i))};
+                  if (combines) return fold{in_order(k), in(own, part(k))};
+                  return recv{peer(k), in(own, part(k))};
+                }});
+  });
+}
+
 /// What leaders exchange: whole vectors, or the blocks of each part's ranks; combined or not.
 struct led {
   bool outwards = false, in_bundles = false, combined = false;

@@ -72,8 +72,8 @@ inline circulant_cut cut_for_lists(blocks const& of_rank, std::size_t element_si
 }
 
 /// Elements beyond the vector: messages sent and received packed.
-inline std::size_t room_for_lists(blocks const& of_rank, std::size_t element_size, std::size_t block, double per_byte) {
-  return 2 * longest_list(of_rank, cut_for_lists(of_rank, element_size, block, per_byte));
+inline std::size_t room_for_lists(blocks const& of_rank, circulant_cut const& cut) {
+  return 2 * longest_list(of_rank, cut);
 }
 
 /// Steps of `ranks` ranks' cut data in q rounds.
@@ -170,18 +170,11 @@ inline double time_of_lists(machine const& m, blocks const& of_rank, std::size_t
          m.alone(alone, static_cast<double>(element_size));
 }
 
-/// For even blocks, cut as if a byte had its typical cost.
-inline double cost_of_lists(machine const& m, blocks const& even, std::size_t element_size, std::size_t block,
-                            double typically, double per_byte) {
+/// The time for even blocks.
+inline double cost_of_lists(machine const& m, blocks const& even, std::size_t element_size, circulant_cut const& cut,
+                            double per_byte) {
   if (even.whole.empty() || even.parts == 1) return 0;
-  auto const segments = static_cast<double>(cut_for_lists(even, element_size, block, typically).segments);
-  return circulant_volume(even, element_size).time(m.alpha, per_byte, segments);
-}
-
-/// All blocks have the same length, and so have all segments.
-inline bool segments_are_even(blocks const& even, std::size_t element_size, std::size_t block, double typically) {
-  std::size_t const n = even.whole.size(), segments = cut_for_lists(even, element_size, block, typically).segments;
-  return n % (static_cast<std::size_t>(even.parts) * segments) == 0;
+  return circulant_volume(even, element_size).time(m.alpha, per_byte, static_cast<double>(cut.segments));
 }
 
 /// All data for a peer is one message: lists of several stretches are packed behind the vector.
