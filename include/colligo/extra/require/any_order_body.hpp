@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <new>
 #include <vector>
 
 #include "../exact/plain_sums.hpp"
@@ -77,41 +76,29 @@ void run_phase(port_base& port, call its, std::vector<T> const& in, std::vector<
 template <class T>
 void sum_in_any_order(port_base& port, call const& its, policies_of_collective policies) {
   constexpr std::size_t most = std::size_t{1} << 15;   // what is allocated stays with the process
-  std::size_t const n = its.vector.whole.size(), part = has_blocks(its.what) ? n : std::min(n, most),
-                    wanted = its.out.covers.size();
   std::vector<std::uint16_t> exponents;
   std::vector<std::int64_t> contributed, apart;
   bool const in_place = its.what == collective::all_reduce || its.what == collective::scan;
   auto& sums = in_place ? contributed : apart;
-  try {
-    exponents.resize(part), contributed.resize(part), sums.resize(std::min(wanted, part));
-  } catch (std::bad_alloc const& e) {
-    port.refuse(e.what());
-    throw;
-  }
   grid_of_exponents<T> const grid(port.size());
   auto const* const in = reinterpret_cast<T const*>(its.in.data);
   auto* const out = reinterpret_cast<T*>(its.out.data);
-  std::size_t done = 0;
-  do {
-    std::size_t const now = std::min(part, n - done), given = std::min(wanted - std::min(wanted, done), part);
-    for (std::size_t i = 0; i < now; ++i) exponents[i] = grid.exponent_of(in[done + i]);
+  auto const allocate = [&](std::size_t length) {
+    exponents.resize(length), contributed.resize(length), sums.resize(std::min(its.out.covers.size(), length));
+  };
+  run_in_parts(port, its, most, allocate, [&](call const& part, std::size_t done) {
+    std::size_t const n = part.vector.whole.size();
+    for (std::size_t i = 0; i < n; ++i) exponents[i] = grid.exponent_of(in[done + i]);
     call largest = its;
     largest.what = collective::all_reduce, largest.root = 0;
-    largest.vector = {{0, now}, port.size()};
-    largest.in.covers = largest.out.covers = {0, now};
+    largest.vector = {{0, n}, port.size()};
+    largest.in.covers = largest.out.covers = {0, n};
     run_phase<std::uint16_t, maximum>(port, largest, exponents, exponents, &policy_table_of<collective::all_reduce>);
-    for (std::size_t i = 0; i < now; ++i) contributed[i] = grid.contribution(in[done + i], exponents[i]);
-    call added = its;
-    if (part != n) {
-      added.vector.whole = added.in.covers = {0, now};
-      added.out.covers = {0, given};
-    }
-    run_phase<std::int64_t, std::plus<>>(port, added, contributed, sums, policies);
-    std::size_t const first = part == n && given != 0 ? its.out.covers.first : 0;
-    for (std::size_t i = 0; i < given; ++i) out[done + i] = grid.result(sums[i], exponents[first + i]);
-    done += now;
-  } while (done < n);
+    for (std::size_t i = 0; i < n; ++i) contributed[i] = grid.contribution(in[done + i], exponents[i]);
+    run_phase<std::int64_t, std::plus<>>(port, part, contributed, sums, policies);
+    range const result = part.out.covers;
+    for (std::size_t i = 0; i < result.size(); ++i) out[done + i] = grid.result(sums[i], exponents[result.first + i]);
+  });
 }
 
 template <class Lazy>
