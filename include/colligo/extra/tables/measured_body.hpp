@@ -132,8 +132,9 @@ class table_parser {
 }
 
 [[gnu::cold]] COLLIGO_BODY void use_table_setting(file_setting its) {
-  if (!its.trouble.empty()) throw argument_error(its.where + ": " + its.trouble);
-  measured_table::of(its);
+  std::string const from = "colligo: " + its.where;
+  if (!its.trouble.empty()) throw argument_error(from + ": " + its.trouble);
+  measured_table::parse(its.text, from);   // throws what it finds
   set_table_of_program(its.text.empty() ? file_setting{} : std::move(its));
 }
 
