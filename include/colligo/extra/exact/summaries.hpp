@@ -23,7 +23,7 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// The number of elements of a sequence, their mean, and their variance, divided by count and by count - 1. Each is
-/// rounded once, and NaN for no elements.
+/// rounded once; NaN if it divides by 0. If an element is NaN or infinite, variances are NaN and the mean is as sum().
 struct moments {
   std::int64_t count;
   double mean, variance, sample_variance;
@@ -43,7 +43,7 @@ concept summable = numbers<R> || whole_numbers<R>;
 template <class R>
 std::span<std::ranges::range_value_t<R> const> view_of(R const& range) { return range; }
 
-/// Sums of integers, modulo 2^64.
+/// The type of a sum of integers, which is right modulo 2^64.
 template <class T>
 using sum_of_integers = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
 
@@ -158,7 +158,7 @@ auto products_over(Comm const& comm, A const& a, B const& b) {
   door<collective::all_reduce, Comm>(comm).require_size(its.b.size(), its.a.size(), "the second range");
   return its;
 }
-/// Two ranges, for sums(): references, of temporaries too.
+/// Two ranges for sums(): references, also to temporaries.
 template <class A, class B>
 struct two_factors {
   A&& a;
@@ -199,7 +199,8 @@ struct summaries {
 template <class... Each>
 summaries(std::tuple<Each...>) -> summaries<Each...>;   // clang++ 14 does not deduce it
 
-/// The best of a stretch of a sequence, with its place in it. To combine two is associative, and keeps their order.
+/// The best element of a stretch of a sequence, with its place in the stretch, and the length of the stretch. Combining
+/// two neighbouring stretches is associative and needs their order.
 template <class T>
 struct best_of_stretch {
   located<T> best;
@@ -246,13 +247,13 @@ struct extremes_of_range : summaries<best_of_range<T, minloc>, best_of_range<T, 
   }
 };
 
-/// One element on every rank; all ranks get the combination.
+/// An all_reduce of one element per rank, in place.
 template <class Comm, class T>
 auto accept_element(Comm const& comm, T& value) {
   return door<collective::all_reduce, Comm>(comm).accept_whole(one(value));
 }
 
-/// Questions that one element can answer.
+/// Answers a question whose summary is one element.
 template <class Comm, class Question>
   requires requires { typename Question::functor; }
 typename Question::answer answered(Comm const& comm, Question const& its) {
