@@ -13,12 +13,13 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The grid of an element's contributions: multiples of 2^unit least numbers, or counts of what is no number.
+/// What ranks contribute to an element, as integers: multiples of 2^unit least numbers or, if any number is NaN or
+/// infinite, a count of 1 for its kind.
 template <class T>
 struct grid_of_exponents {
   static constexpr number_format format = format_of<T>;
   static constexpr std::uint16_t no_number = (1 << format.exponent) - 1;
-  static constexpr int nan_at = 0, infinity_at = 20, negative_infinity_at = 40;   // counts of ranks
+  static constexpr int nan_at = 0, infinity_at = 20, negative_infinity_at = 40;   // counts of 20 bits begin there
   int bits;   ///< of a contribution
 
   explicit grid_of_exponents(int p) : bits(62 - static_cast<int>(std::bit_width(static_cast<unsigned>(p - 1)))) {}
@@ -48,7 +49,7 @@ struct grid_of_exponents {
     if (any(nan_at) || (any(infinity_at) && any(negative_infinity_at))) return format.nan();
     return format.infinity() | (any(infinity_at) ? 0 : format.sign());
   }
-  // As integers: what the processor's mode is does not matter.
+  // By integers: the processor's rounding mode does not matter.
   static std::uint64_t bits_of_multiple(std::int64_t sum, int unit) {
     std::int64_t const size = sum < 0 ? -sum : sum;
     if (size == 0) return 0;
