@@ -43,62 +43,50 @@ concept summable = numbers<R> || whole_numbers<R>;
 template <class R>
 std::span<std::ranges::range_value_t<R> const> view_of(R const& range) { return range; }
 
-/// The type of a sum of integers, which is right modulo 2^64.
+/// Sums of T and of products of two, before and after rounding. Sums of integers are right modulo 2^64.
 template <class T>
-using sum_of_integers = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+struct types_of_sums {
+  using of_numbers = exact_sum<T>;
+  using of_products = exact_sum<exact_product<T>>;
+  using answer = double;
+};
+template <std::integral T>
+struct types_of_sums<T> {
+  using of_numbers = std::uint64_t;
+  using of_products = std::uint64_t;
+  using answer = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+};
 
 template <class T>
 struct sum_of_range {
-  using state = exact_sum<T>;
+  using state = typename types_of_sums<T>::of_numbers;
   using functor = std::plus<>;
-  using answer = double;
-  std::span<T const> all;
-
-  state local() const { return state(all); }
-  static answer result(state const& s) { return static_cast<double>(s); }
-};
-template <std::integral T>
-struct sum_of_range<T> {
-  using state = std::uint64_t;
-  using functor = std::plus<>;
-  using answer = sum_of_integers<T>;
+  using answer = typename types_of_sums<T>::answer;
   std::span<T const> all;
 
   state local() const {
-    state s = 0;
-    for (T const x : all) s += static_cast<state>(x);
+    state s{};
+    if constexpr (!std::integral<T>) s += all;
+    else for (T const x : all) s += static_cast<state>(x);
     return s;
   }
-  static answer result(state s) { return static_cast<answer>(s); }
+  static answer result(state const& s) { return static_cast<answer>(s); }
 };
 
 template <class T>
 struct sum_of_products {
-  using state = exact_sum<exact_product<T>>;
+  using state = typename types_of_sums<T>::of_products;
   using functor = std::plus<>;
-  using answer = double;
+  using answer = typename types_of_sums<T>::answer;
   std::span<T const> a, b;
 
   state local() const {
-    state s;
-    s.add_products(a, b);
+    state s{};
+    if constexpr (!std::integral<T>) s.add_products(a, b);
+    else for (std::size_t i = 0; i < a.size(); ++i) s += static_cast<state>(a[i]) * static_cast<state>(b[i]);
     return s;
   }
-  static answer result(state const& s) { return static_cast<double>(s); }
-};
-template <std::integral T>
-struct sum_of_products<T> {
-  using state = std::uint64_t;
-  using functor = std::plus<>;
-  using answer = sum_of_integers<T>;
-  std::span<T const> a, b;
-
-  state local() const {
-    state s = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) s += static_cast<state>(a[i]) * static_cast<state>(b[i]);
-    return s;
-  }
-  static answer result(state s) { return static_cast<answer>(s); }
+  static answer result(state const& s) { return static_cast<answer>(s); }
 };
 
 template <class T>
