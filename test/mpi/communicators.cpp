@@ -76,8 +76,8 @@ long from_status(std::string const& what) {
     if (line.starts_with(what + ':')) return std::atol(line.c_str() + what.size() + 1);
   return 0;
 }
-/// Bytes that are allocated in this process's arena, without those of communicators that all ranks have freed. The arena
-/// takes such memory back a little at a time, in later calls; so a test that did not wait would count earlier tests'.
+/// Allocated bytes of this process's arena, without those of communicators that all ranks have freed: the arena takes
+/// them back a little at a time, in later calls. A test that did not wait would count those of earlier tests.
 std::size_t used_by_the_living() {
   MPI_Barrier(MPI_COMM_WORLD);   // all ranks have freed what they free
   arena& mine = *arena::of_process();
