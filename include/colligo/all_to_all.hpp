@@ -13,7 +13,7 @@ template <class Door, class T>
 auto accept_exchange(Door const& its, blocks const& vector, std::span<T const> from, std::span<T> to) {
   return its.accept(vector, from, {0, from.size()}, to, {from.size(), from.size() + to.size()});
 }
-// As many elements for each rank, of all that `both` or `from` has.
+// p equal blocks of `elements` elements; `which` names the range in errors.
 template <class Door>
 blocks even_blocks(Door const& its, std::size_t elements, char const* which) {
   blocks const block = its.blocks_of(elements / static_cast<std::size_t>(its.size()));

@@ -35,12 +35,12 @@ void broadcast_elements(Comm const& comm, R& both, int root, Algorithm const& al
   accept_broadcast(comm, both, root).make(no_functor{}, algorithm);
 }
 
-/// The message that a rank with an empty container sends or expects. Checked mode needs none: ranks agree on the number
-/// of elements.
+/// The message that a rank with an empty container sends or expects. In checked mode there is none: there the ranks
+/// compare their numbers of elements.
 template <class T>
 struct nothing_of {
   static constexpr auto name_in_errors = words_around<T>("word for an empty container of ", "");
-  static constexpr std::array<std::uint64_t, 4> said{0x9c1f27a24fd0b6e3, 0x3b5a6d90e8c714f2, 0x61e84d07b92fca35,
+  static constexpr std::array<std::uint64_t, 4> expected{0x9c1f27a24fd0b6e3, 0x3b5a6d90e8c714f2, 0x61e84d07b92fca35,
                                                      0xf40a93c5162be87d};
   std::array<std::uint64_t, 4> word;
 };
@@ -50,16 +50,16 @@ template <class T, class Comm, class Algorithm>
 void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
   door<collective::broadcast, Comm> const its(comm);
   nothing_of<T> here{};
-  if (its.at(root)) here.word = nothing_of<T>::said;
+  if (its.at(root)) here.word = nothing_of<T>::expected;
   auto const both = one(here);
   try {
     broadcast_elements(comm, both, root, algorithm);
   } catch (mismatch_error const& e) {
     its.refuse_empty_container(e.what());
-  } catch (mpi_error const& e) {   // the vendor's collectives say it so
+  } catch (mpi_error const& e) {   // the MPI library's own collectives report it so
     its.refuse_empty_container(e.what());
   }
-  if (here.word != nothing_of<T>::said) its.refuse_empty_container("");
+  if (here.word != nothing_of<T>::expected) its.refuse_empty_container("");
 }
 
 /// The number of the root's elements.
@@ -105,7 +105,7 @@ void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm 
     accepted.make(detail::no_functor{}, algorithm);
   }
 }
-/// ibroadcast, broadcast_init: the range and in-place forms as requests (request.hpp).
+/// ibroadcast, broadcast_init: the range form as requests (request.hpp). No range takes the root's size.
 COLLIGO_REQUESTS(broadcast)
 
 /// One value.

@@ -31,7 +31,7 @@ template struct sums_by_exponent<float>;
 template struct sums_by_exponent<double>;
 template struct products_by_exponent<float>;
 template struct products_by_exponent<double>;
-template void add_to<float>(bins its, std::size_t n, float const* x);
-template void add_to<double>(bins its, std::size_t n, double const* x);
+template void add_to<float>(bins kept, std::size_t n, float const* x);
+template void add_to<double>(bins kept, std::size_t n, double const* x);
 
 }  // namespace colligo

@@ -14,7 +14,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// The steps of one of the library's algorithms, which are compiled once, on a rank.
+/// Records the steps of a rank by the library's compiled algorithms.
 template <class T, class Algorithm>
 auto steps_by_policy(Algorithm const& algorithm, collective what, int p, int root) {
   require_ranks_and_root(what, p, root);
@@ -35,9 +35,9 @@ concept library_algorithm =
 
 }  // namespace detail
 
-/// The same for the library's algorithms, also by name, with knobs: record(named("pipelined_ring:block=65536"), ...),
-/// or as a value. It runs the code of calls, which is compiled once and not for each algorithm; schedules in constant
-/// expressions use plan/recorder.hpp. Throws algorithm_error with the names that are known.
+/// As record() in plan/recorder.hpp, for the library's algorithms, also by name, with knobs:
+/// record(named("pipelined_ring:block=65536"), ...), or as a value. It runs the code of calls, which is compiled once
+/// and not for each algorithm, except in constant expressions. Throws algorithm_error also for an unknown name.
 template <class T = std::byte, algorithm Algorithm, detail::elements_or_counts N>
   requires detail::library_algorithm<Algorithm>
 COLLIGO_CONSTEXPR schedule record(Algorithm const& algorithm, collective what, int p, N const& n, int root = 0) {

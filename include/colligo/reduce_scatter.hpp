@@ -58,10 +58,10 @@ void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& cou
                     Algorithm const& algorithm = {}) {
   detail::calls<collective::reduce_scatter>::make<detail::made::at_once>(comm, in, out, counts, op, algorithm);
 }
-/// ireduce_scatter, reduce_scatter_init: the range and in-place forms as requests (request.hpp).
+/// ireduce_scatter, reduce_scatter_init: the same as requests (request.hpp).
 COLLIGO_REQUESTS(reduce_scatter)
 
-/// The same for blocks of one length: in.size() == p * out.size().
+/// The same for blocks of n elements each: in.size() == p n, out.size() == n, the same n on every rank.
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>

@@ -20,7 +20,7 @@ auto accept_scattering(Door const& its, blocks const& block, std::span<T const> 
   }
   return its.accept(block, from, {0, from.size()}, to, block[its.rank()], root);
 }
-/// Calls f(counts, span) for ranks that know only their own size.
+/// Calls f(all ranks' counts, the output) for ranks that know only their own count, sizes[rank].
 template <class Comm, class Sizes, class T, class F>
 void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, F f) {
   door<collective::scatterv, Comm> const its(comm);
@@ -165,7 +165,8 @@ void scatterv(Comm const& comm, T* out, N n, int root, Algorithm const& algorith
   auto const to = detail::counted<collective::scatterv>(comm, out, n);
   colligo::scatterv(comm, std::span<T const>(), detail::counts_of_ranks(comm, to.size()), to, root, algorithm);
 }
-/// The same with an input, which as in Boost.MPI only the root reads: sizes[rank] elements from `out` on.
+/// The same with an input, which as in Boost.MPI only the root reads: sizes[rank] elements from `out` on. Precondition:
+/// `sizes` has p elements; ranks other than the root read only their own.
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::random_access_range Sizes,
           detail::pointer_to<std::ranges::range_value_t<In>> Out, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Out const& out, int root,

@@ -15,7 +15,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// That of a skeleton, or the archive itself.
+/// The packed bytes: those of a skeleton, or the archive itself.
 template <class Archive>
 auto& bytes_in(Archive& archive) {
   if constexpr (requires { archive.get_skeleton(); }) return archive.get_skeleton();

@@ -157,6 +157,10 @@ TEST_CASE("floats and half types are rounded once, to any type") {
   CHECK(double(s) == expected);
   CHECK(static_cast<double>(s.value()) == static_cast<double>(static_cast<binary16>(expected)));
   static_assert(sizeof s == 24);
+  std::ostringstream text;
+  auto const half = [](float x) { return static_cast<binary16>(x); };
+  text << exact_sum<binary16>(std::vector{half(1.5f), half(0.25f)}) << ' ' << exact_sum<binary16>(half(0.1f));
+  CHECK(text.str() == "1.75 0.099975586");   // the half that is nearest to 0.1
 #endif
 }
 

@@ -232,7 +232,7 @@ TEST_CASE("what has no schedule says so") {
   CHECK_THROWS_WITH(record(ring{}, collective::all_reduce, 0, 1), Contains("all_reduce") && Contains("0 ranks"));
   CHECK_THROWS_AS(record(named("ring"), collective::all_gatherv, 0, std::vector<int>{}), argument_error);
   CHECK_THROWS_WITH(record(ring{}, collective::reduce, 4, 1, 4),
-                    "record: reduce: root 4 is not a rank, ranks are 0 to 3");
+                    "colligo: record: reduce: root 4 is not a rank, ranks are 0 to 3");
   CHECK_THROWS_AS(record(named("binary_tree"), collective::broadcast, 4, 1, -1), argument_error);
   CHECK_THROWS_AS(record(linear{}, collective::gatherv, 2, std::vector{1, 2}, 2), argument_error);
   CHECK_NOTHROW(record(ring{}, collective::all_reduce, 4, 1, 4));   // it has no root

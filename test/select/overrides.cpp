@@ -309,8 +309,8 @@ TEST_CASE("a table of what was measured decides for what is nearest to its rows,
     CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over messages, chosen by table mine:1\n"));
     use_table_file("table_of_a_test");
     CHECK_THAT(says(1.0, 4, 1, sum), by_row("ring", 2));
-    CHECK_THROWS_WITH(use_table("# nothing\nall_reduce", "mine"), StartsWith("mine:2: a row is"));
-    CHECK_THROWS_WITH(use_table_file("no_such_file"), "no_such_file: cannot be opened");
+    CHECK_THROWS_WITH(use_table("# nothing\nall_reduce", "mine"), StartsWith("colligo: mine:2: a row is"));
+    CHECK_THROWS_WITH(use_table_file("no_such_file"), "colligo: no_such_file: cannot be opened");
     use_table("");
     CHECK_THAT(says(1.0, 4, 1, sum), Contains("by the papers' rules"));
   }

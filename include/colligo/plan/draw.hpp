@@ -39,7 +39,8 @@ class host_rows {
  public:
   host_rows(int p, std::span<int const> hosts) {
     if (!hosts.empty() && std::ssize(hosts) != p)
-      throw argument_error("draw: " + std::to_string(hosts.size()) + " hosts for " + std::to_string(p) + " ranks");
+      throw argument_error("colligo: draw: " + std::to_string(hosts.size()) + " hosts for " + std::to_string(p) +
+                           " ranks");
     std::map<int, int> numbers;
     for (int const h : hosts) {
       int const number = numbers.emplace(h, static_cast<int>(numbers.size())).first->second;

@@ -68,7 +68,7 @@ COLLIGO_CONSTEXPR void require_ranks(int made_for, int p, collective what, std::
 
 COLLIGO_CONSTEXPR void require_ranks_and_root(collective what, int p, int root) {
   auto const refuse = [what](std::string const& why) {
-    throw argument_error("record: " + std::string(name_of(what)) + ": " + why);
+    throw argument_error("colligo: record: " + std::string(name_of(what)) + ": " + why);
   };
   if (p < 1) refuse(std::to_string(p) + " ranks, at least 1 is needed");
   if (has_root(what) && (root < 0 || root >= p))
@@ -121,7 +121,8 @@ COLLIGO_CONSTEXPR schedule record_counts(collective what, int p, Counts const& c
   auto const ranks = static_cast<std::size_t>(p);
   if (what == collective::all_to_all_v && p > 1 && all.size() == ranks * ranks) return record_matrix(p, all, steps_of);
   if (all.size() != ranks)
-    throw argument_error("record: " + std::to_string(all.size()) + " counts for " + std::to_string(p) + " ranks");
+    throw argument_error("colligo: record: " + std::to_string(all.size()) + " counts for " + std::to_string(p) +
+                         " ranks");
   all.insert(all.begin(), 0);
   for (std::size_t i = 1; i < all.size(); ++i) all[i] += all[i - 1];
   return record_blocks(what, blocks{{0, all.back()}, p, all.data()}, steps_of);

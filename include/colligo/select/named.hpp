@@ -31,7 +31,7 @@ class named {
 
   constexpr explicit named(std::string_view text) : length_(text.size()) {
     if (length_ > longest)
-      throw algorithm_error("named: the name of an algorithm has at most " + std::to_string(longest) +
+      throw algorithm_error("colligo: named: the name of an algorithm has at most " + std::to_string(longest) +
                             " characters: " + std::string(text));
     for (std::size_t i = 0; i < length_; ++i) text_[i] = text[i];
   }

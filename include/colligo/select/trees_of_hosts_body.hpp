@@ -20,7 +20,7 @@ template <class Lazy>
   if (!setting.is_set()) return trees::by_host(port.hosts.list());
   std::string const from = where(port, c) + setting.where;
   if (!setting.trouble.empty()) throw argument_error(from + ": " + setting.trouble);
-  return parse_tree(setting.text, port.size(), from);
+  return tree_parser<Lazy>(setting.text, port.size(), from).parse();
 }
 
 }  // namespace colligo

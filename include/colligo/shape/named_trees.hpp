@@ -72,7 +72,8 @@ namespace detail {
 
 constexpr void require_ranks(int p) {
   if (p < 1)
-    throw argument_error("trees: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
+    throw argument_error("colligo: trees: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is "
+                         "needed");
 }
 
 template <class ParentOf>
@@ -87,7 +88,7 @@ COLLIGO_CONSTEXPR tree with_parents(int p, ParentOf parent_of) {
 
 COLLIGO_CONSTEXPR tree kary(int p, int k) {
   detail::require_ranks(p);
-  if (k < 1) throw argument_error("trees::kary: k is " + std::to_string(k) + ", at least 1 is needed");
+  if (k < 1) throw argument_error("colligo: trees::kary: k is " + std::to_string(k) + ", at least 1 is needed");
   std::vector<std::vector<int>> children(static_cast<std::size_t>(p));
   std::vector<int> last(children.size(), p);   // r has ranks r .. last[r] - 1 below it
   for (std::size_t r = 0; r < children.size(); ++r) {
@@ -104,7 +105,7 @@ COLLIGO_CONSTEXPR tree kary(int p, int k) {
 COLLIGO_CONSTEXPR tree binomial(int p, int root) {
   detail::require_ranks(p);
   if (root < 0 || root >= p)
-    throw argument_error("trees::binomial: root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
+    throw argument_error("colligo: trees::binomial: root " + std::to_string(root) + " is not a rank, ranks are 0 to " +
                          std::to_string(p - 1));
   return binomial_tree{p, root};
 }
@@ -156,7 +157,7 @@ COLLIGO_CONSTEXPR void join_levels(std::vector<int> const& ranks, std::span<leve
   }
   tree const joined = (levels.empty() ? within : levels[0].join)(static_cast<int>(leaders.size()));
   if (joined.size() != static_cast<int>(leaders.size()) || joined.root() != 0)
-    throw argument_error("trees::by_host: a shape for " + std::to_string(leaders.size()) + " ranks gave " +
+    throw argument_error("colligo: trees::by_host: a shape for " + std::to_string(leaders.size()) + " ranks gave " +
                          std::to_string(joined.size()) + " with root " + std::to_string(joined.root()) +
                          "; rank 0 must lead");
   for (int r = 0; r < joined.size(); ++r)
@@ -188,13 +189,13 @@ COLLIGO_CONSTEXPR tree by_host(std::span<int const> hosts, by_host_options const
   int const p = static_cast<int>(hosts.size());
   detail::require_ranks(p);
   if (options.groups < 1)
-    throw argument_error("trees::by_host: " + std::to_string(options.groups) +
+    throw argument_error("colligo: trees::by_host: " + std::to_string(options.groups) +
                          " groups per host were asked for, at least 1 is needed");
   if (options.root < 0 || options.root >= p)
-    throw argument_error("trees::by_host: root " + std::to_string(options.root) + " is not a rank, ranks are 0 to " +
-                         std::to_string(p - 1));
+    throw argument_error("colligo: trees::by_host: root " + std::to_string(options.root) +
+                         " is not a rank, ranks are 0 to " + std::to_string(p - 1));
   if (!options.clusters.empty() && options.clusters.size() != hosts.size())
-    throw argument_error("trees::by_host: clusters of " + std::to_string(options.clusters.size()) +
+    throw argument_error("colligo: trees::by_host: clusters of " + std::to_string(options.clusters.size()) +
                          " ranks were given and hosts of " + std::to_string(p));
   std::vector<detail::level> levels;
   if (!options.clusters.empty())

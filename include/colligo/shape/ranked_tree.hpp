@@ -67,7 +67,7 @@ class tree {
     auto const adopt = [&](int r) {
       int const parent = parents[index(r)];
       if (parent < nobody || parent >= p)
-        throw argument_error("tree: rank " + std::to_string(parent) + ", the parent of " + std::to_string(r) +
+        throw argument_error("colligo: tree: rank " + std::to_string(parent) + ", the parent of " + std::to_string(r) +
                              ", is not one of the " + std::to_string(p));
       if (parent != nobody) children[index(parent)].push_back(r);
     };
@@ -118,7 +118,7 @@ class tree {
   constexpr explicit tree(Children const& children)
       : parents_(children.size(), nobody), first_{0} {
     if (auto const fault = detail::fault_of(children); fault.what != detail::tree_fault::kind::none)
-      throw argument_error("tree: " + fault.reason());
+      throw argument_error("colligo: tree: " + fault.reason());
     for (int r = 0; auto const& of_rank : children) {
       for (int const c : of_rank) parents_[index(c)] = r;
       list_.insert(list_.end(), of_rank.begin(), of_rank.end());

@@ -35,8 +35,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return out;
 }
 
-/// The tree over exactly p ranks that a string describes. Throws argument_error, "where:line: reason", for anything
-/// else.
+/// The tree over exactly p ranks that a string describes. Throws argument_error, "colligo: where:line: reason", for
+/// anything else.
 template <class Lazy = void>
 tree parse_tree(std::string_view text, int p, std::string const& where = "tree");
 
@@ -105,9 +105,10 @@ class tree_parser {
 
 template <class Lazy>
 tree parse_tree(std::string_view text, int p, std::string const& where) {
+  std::string const from = "colligo: " + where;
   if (p < 1)
-    throw argument_error(where + ":1: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
-  return detail::tree_parser<Lazy>(text, p, where).parse();
+    throw argument_error(from + ":1: a tree over " + std::to_string(p) + " ranks was asked for, at least 1 is needed");
+  return detail::tree_parser<Lazy>(text, p, from).parse();
 }
 
 }  // namespace colligo

@@ -244,7 +244,8 @@ using thread_port = over_threads<>::port;
 
 template <class Lazy>
 void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void* context) {
-  if (p < 1) throw argument_error("run_threads: " + std::to_string(p) + " ranks asked for, at least 1 is needed");
+  if (p < 1)
+    throw argument_error("colligo: run_threads: " + std::to_string(p) + " ranks asked for, at least 1 is needed");
   using engine = over_threads<Lazy>;
   typename engine::group group(p);
   auto const environment = settings_of_environment();

@@ -29,7 +29,7 @@ inline std::uint32_t mixed(std::uint32_t number, std::uint32_t salt) {
 template <class Lazy>
 struct adapting<Lazy>::size_class {
   static constexpr std::size_t most = 7;              // candidates
-  static constexpr std::uint32_t calls_to_meet = 16;   // the ranks compare times in one call of so many
+  static constexpr std::uint32_t calls_to_meet = 16;   // the ranks compare times in one of so many calls
   static constexpr std::size_t enough = 5;             // rows of each candidate, beside the first
 
   /// Consecutive calls with one candidate. A call's time depends on the one before, so the first does not count, unless
@@ -44,14 +44,14 @@ struct adapting<Lazy>::size_class {
     double seconds() const { return calls > 1 ? others / (calls - 1) : first; }   ///< a call
   };
 
-  // Which.
+  // The calls that belong to it.
   collective what;
   element const* of;
   int size;   ///< bit width of the bytes of the vector
   // What was tried.
   std::uint32_t calls_in_row;
-  std::vector<choice> candidates{};   ///< once it is decided, the first of them
-  std::vector<std::vector<double>> tried{};   ///< of each: seconds of a call, by rows
+  std::vector<choice> candidates{};   ///< once it is decided, the first one is taken
+  std::vector<std::vector<double>> tried{};   ///< of each candidate: seconds of a call, one number for each row
   row now{};
   bool decided = false;
   size_class* next = nullptr;
@@ -95,7 +95,7 @@ struct adapting<Lazy>::size_class {
 
 template <class Lazy>
 auto adapting<Lazy>::class_of(port_base& port, call const& its, policies_of_collective policies) -> size_class& {
-  constexpr auto all = static_cast<std::size_t>(-1);   // one may be trying candidates
+  constexpr auto all = static_cast<std::size_t>(-1);   // none is dropped: it may be trying candidates
   auto& kept = kept_decisions<size_class>::of(kept_choices::of(port).adapted, all);
   if (auto* const found = kept.find([&](size_class const& one) { return one.is_for(its); })) [[likely]] return *found;
   return announcing_refusal(port, its, [&]() -> size_class& { return kept.add(new_class(port, its, policies())); });
@@ -115,9 +115,9 @@ auto adapting<Lazy>::new_class(port_base& port, call const& its, policy_table co
       made->candidates.push_back(bound(one, policies, decided_by::tried));
   };
   add(policies.choose(s));
-  bool const stays = s.stable && !s.exact && combines(its.what);
-  if (stays && its.what == collective::all_reduce) add(recursive_doubling{}), add(halving_doubling{});
-  if (!stays && port.size() > 1) {
+  bool const is_stable = s.stable && !s.exact && combines(its.what);
+  if (is_stable && its.what == collective::all_reduce) add(recursive_doubling{}), add(halving_doubling{});
+  if (!is_stable && port.size() > 1) {
     constexpr std::size_t most_predicted = 4;
     double latest = -1;   // price: candidates with equal prices usually have the same steps, so one is enough
     for (candidate const& one : candidates_for<>(port, rule, policies, s.network)) {
@@ -148,8 +148,8 @@ bool adapting<Lazy>::agree(port_base& port, size_class& its) {
   auto const end = seconds.begin() + static_cast<std::ptrdiff_t>(count);
   if (*std::max_element(seconds.begin(), end) == std::numeric_limits<double>::infinity()) return false;
   auto const best = static_cast<std::size_t>(std::min_element(seconds.begin(), end) - seconds.begin());
-  constexpr double no_reason = 0.97;   // to replace the choice of `automatic`: two measurements may differ that much
-  if (seconds[best] < no_reason * seconds[0]) std::swap(its.candidates[0], its.candidates[best]);
+  constexpr double worthwhile = 0.97;   // to replace the choice of `automatic`: two measurements may differ that much
+  if (seconds[best] < worthwhile * seconds[0]) std::swap(its.candidates[0], its.candidates[best]);
   return true;
 }
 

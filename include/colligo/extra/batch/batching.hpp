@@ -28,23 +28,23 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// One call of a batch, at bytes begin .. of the vector.
+/// One call of a batch; its elements begin at byte `begin` of the vector.
 struct part_of_batch {
   element const& of;
   std::size_t count;
   std::byte const* in;   ///< the caller's, or a copy of a value
   std::byte* out;
   void* op;
-  owner<owned_by_request> kept;   ///< the functor and, if it is one, the value
+  owner<owned_by_request> kept;   ///< owns the functor and, of a call on a value, the value and its result
   std::size_t begin = 0;
 
   std::size_t bytes() const { return of.bytes(count); }
-  /// Places it at a multiple of this from `free` on. Returns the end.
+  /// Places the part at the first multiple of `multiple` bytes from byte `free` on. Returns its end.
   std::size_t place(std::size_t free, std::size_t multiple) {
     begin = (free + multiple - 1) / multiple * multiple;
     return begin + bytes();
   }
-  /// Combines its elements within bytes first .. last, where left, right and out begin.
+  /// Combines its elements within bytes first .. last of the vector. Left, right and result begin at byte `first`.
   void combine(std::size_t first, std::size_t last, std::byte const* left, std::byte const* right, std::byte* result) {
     std::size_t const from = std::max(first, begin), to = std::min(last, begin + bytes());
     if (from >= to) return;
@@ -69,14 +69,15 @@ class parts_in_batch {
 
   std::vector<part_of_batch> all;
 
-  /// Fixes the places of the parts. Units are multiples of all elements, if that leaves few gaps.
+  /// Fixes the places of the parts. A unit is a multiple of every element size if that leaves few gaps; otherwise it is
+  /// the whole vector.
   void place() {
     std::size_t multiple = 1, alignment = 1, sum = 0;
     for (auto const& part : all) {
       commutes_ = commutes_ && part.of.commutes, exact_ = exact_ && part.of.exact;
       alignment = std::max(alignment, part.of.alignment);
       sum += part.bytes();
-      if (multiple <= sum) multiple = std::lcm(multiple, part.of.size);   // else it is too long already
+      if (multiple <= sum) multiple = std::lcm(multiple, part.of.size);   // otherwise gaps would be too long
     }
     bool cut = multiple * all.size() <= sum / 4;
     for (auto const& part : all) cut = cut && multiple % part.of.size == 0;
@@ -88,7 +89,7 @@ class parts_in_batch {
     bytes_ = memory_.of_size(units_ * unit_ + 1);
     std::fill_n(bytes_, units_ * unit_, std::byte{});   // gaps are sent too
   }
-  std::span<std::byte> sent() { return {bytes_, units_}; }   // as the engine counts them
+  std::span<std::byte> sent() { return {bytes_, units_}; }   // the engine counts units
   void take() {
     for (auto const& part : all) copy_bytes(part.in, part.bytes(), bytes_ + part.begin);
   }
@@ -165,7 +166,7 @@ class batch {
       std::fprintf(stderr, "colligo: a batch of %zu calls is destroyed before it has been run\n", parts_.all.size());
   }
 
-  /// One value per rank, which is copied now.
+  /// One value per rank, which is copied now. Throws error if the batch has been run, as the other forms do.
   template <class T, class Op>
     requires(!detail::stands_in_place<T> && travels_as_bytes<T> && detail::functor_on_values<Op, T>)
   batched<T> all_reduce(T const& value, Op&& op) {
@@ -175,7 +176,7 @@ class batch {
     add<T, functor>(detail::one(std::as_const(its.in)), detail::one(its.out), its.op, std::move(kept));
     return {its.out, is_done_};
   }
-  /// Vectors of the same length on all ranks, which do not overlap. Throws argument_error.
+  /// Vectors of n elements each, the same n on all ranks. Throws argument_error (sizes differ, ranges overlap).
   template <detail::lasting In, detail::output_like<In> Out, class Op>
     requires(travels_as_bytes<std::ranges::range_value_t<Out>> && detail::functor_on_elements<Op, Out>)
   void all_reduce(In&& in, Out&& out, Op&& op) {

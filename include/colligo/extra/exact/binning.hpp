@@ -28,24 +28,24 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// Sums of digits, the largest bin first: high[i] 2^62 + low[i] units of bin top - i. The unit of bin 0 is the least
-/// double; bins below it hold nothing.
+/// A view of a binned_sum: sums of digits, the largest bin first. Bin top - i holds high[i] 2^62 + low[i] of its units.
+/// The unit of bin 0 is the least double; bins below it hold nothing.
 struct bins {
   static constexpr int width = 40, low_bits = 62, special_bits = 3, most = 4;
   static constexpr std::int64_t low_mask = (std::int64_t{1} << low_bits) - 1;
 
-  std::int64_t* low;    ///< in 0 .. 2^62 - 1: a sum has one form
-  std::int32_t* high;   ///< and behind them the top bin, and flags for NaN and infinities
+  std::int64_t* low;    ///< in 0 .. 2^62 - 1, so that equal sums have equal words
+  std::int32_t* high;   ///< high[count]: the top bin, and flags for NaN and infinities
   int count;
 
-  std::int32_t& last() const { return high[count]; }
-  int top() const { return last() >> special_bits; }
-  void add_digits(int bin, std::int64_t sum) const {   // |sum| < 2^62
-    std::int64_t const all = low[bin] + sum;
-    low[bin] = all & low_mask;
-    high[bin] += static_cast<std::int32_t>(all >> low_bits);
+  std::int32_t& top_and_flags() const { return high[count]; }
+  int top() const { return top_and_flags() >> special_bits; }
+  void add_digits(int i, std::int64_t sum) const {   // |sum| < 2^62
+    std::int64_t const all = low[i] + sum;
+    low[i] = all & low_mask;
+    high[i] += static_cast<std::int32_t>(all >> low_bits);
   }
-  /// Makes bin `top` the largest, if it is larger.
+  /// Makes bin `top` the largest, if the largest is below it.
   void raise(int top) const {
     int const by = top - this->top();
     if (by <= 0) return;
@@ -53,15 +53,15 @@ struct bins {
       low[i] = i >= by ? low[i - by] : 0;
       high[i] = i >= by ? high[i - by] : 0;
     }
-    last() += by * (1 << special_bits);
+    top_and_flags() += by * (1 << special_bits);
   }
 };
-/// mantissa 2^shift times the least double.
-void add_to(bins its, integer_form const& x);
+/// Adds mantissa 2^shift least doubles, or a flag.
+void add_to(bins kept, integer_form const& x);
 template <class T>
-void add_to(bins its, std::size_t n, T const* x);
+void add_to(bins kept, std::size_t n, T const* x);
 /// The bits of the number nearest to the sum of all digits.
-std::uint64_t rounded_bits(bins its, number_format format);
+std::uint64_t rounded_bits(bins kept, number_format format);
 
 }  // namespace detail
 

@@ -25,9 +25,9 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t block_length = 2048;
-inline constexpr int most_levels = 3;   // the table takes less time than a fourth
+inline constexpr int most_levels = 3;   // a fourth would take longer than the table of sums_by_exponent
 
-/// The sum of a block: multiples[i] 2^exponents[i] for i < count; count < 0: this way is impossible.
+/// The sum of a block: multiples[i] 2^exponents[i] for i < count; count < 0: more levels are needed.
 struct block_sum {
   int count = -1;
   std::array<std::int64_t, 8> multiples;   ///< below 2^56
@@ -36,27 +36,27 @@ struct block_sum {
 
 /// Whether this thread's arithmetic is now as block sums need it.
 bool arithmetic_is_plain();
-/// Of up to block_length numbers, or products of two each, in two constants or three. Precondition:
+/// The sum of up to block_length numbers, or of products a[i] b[i], by two or three constants (levels). Precondition:
 /// arithmetic_is_plain().
 template <class T>
 block_sum sum_of_block(std::size_t n, int levels, T const* x);
 template <class T>
 block_sum sum_of_block(std::size_t n, int levels, T const* a, T const* b);
 
-/// Sums of numbers with the same sign and exponent, for any numbers.
+/// A table: for each sign and exponent the sum of the numbers that have it. For any numbers.
 /// Source: R. M. Neal, Fast exact summation using small and large superaccumulators, arXiv 1505.05571, 2015.
 template <class T>
 struct sums_by_exponent {
-  static constexpr std::size_t most = std::size_t{1} << 32;   ///< so many may be added
+  static constexpr std::size_t most = std::size_t{1} << 32;   ///< numbers between two calls of empty()
   static constexpr int low_bits = 32;
 
-  struct fractions { std::uint64_t sum; std::int64_t carried; };   ///< and multiples of 2^low_bits
+  struct fractions { std::uint64_t sum; std::int64_t carried; };   ///< carried counts 2^low_bits
   std::array<fractions, std::size_t{2} << format_of<T>.exponent> of{};
-  std::array<std::uint16_t, std::size_t{2} << format_of<T>.exponent> added{};   ///< since it was carried
+  std::array<std::uint16_t, std::size_t{2} << format_of<T>.exponent> added{};   ///< numbers since the last carry()
   std::int64_t special = 0;
 
   void add(std::size_t n, T const* x);
-  /// Passes all sums on and becomes empty.
+  /// Calls give(multiple, exponent) for all sums and becomes empty.
   template <class F>
   void empty(F const& give) {
     for (std::size_t place = 0; place < of.size(); ++place) {
@@ -71,7 +71,7 @@ struct sums_by_exponent {
   }
 
  private:
-  static constexpr std::uint16_t most_added = 1024;   // of 53 bits
+  static constexpr std::uint16_t most_added = 1024;   // so many numbers of 53 bits have a sum below 2^64
   void carry(std::size_t place) {
     std::uint64_t const first_bit = place % (of.size() / 2) != 0, n = std::exchange(added[place], std::uint16_t{0});
     std::uint64_t const all = of[place].sum + (first_bit * n << format_of<T>.fraction);
@@ -80,7 +80,7 @@ struct sums_by_exponent {
   }
 };
 
-/// Sums of products with the same exponent, for any factors.
+/// A table: for each exponent the sum of the products that have it. For any factors.
 template <class T>
 struct products_by_exponent {
   static constexpr std::size_t most = std::size_t{1} << 20;
@@ -110,7 +110,8 @@ struct products_by_exponent {
 
 inline constexpr std::size_t worth_blocks = 64;   ///< fewer numbers are added one by one
 
-/// Adds blocks, each in its fastest way: calls f(multiple, exponent) for multiples of powers of two.
+/// Adds numbers, or products, block by block, each block in the fastest exact way. Calls f(multiple, exponent) for the
+/// multiples of powers of two that the sum consists of.
 template <class Table, class F>
 class adder {
  public:
@@ -119,7 +120,7 @@ class adder {
   /// All of x, or the products of both.
   template <class T, class... More>
   void add_all(std::size_t n, T const* x, More const*... y) {
-    int levels = 2;   // as many as the block before needed, which is similar
+    int levels = 2;   // as many as the block before needed: the next one is similar
     for (std::size_t at = 0; at < n; at += block_length)
       add(std::min(block_length, n - at), levels, x + at, (y + at)...);
   }
@@ -130,7 +131,7 @@ class adder {
   }
 
  private:
-  // Above most_levels: the table, for this many more.
+  // `levels` above most_levels: the table adds this block and some more.
   template <class... T>
   void add(std::size_t n, int& levels, T const*... x) {
     for (; plain_ && levels <= most_levels; ++levels) {

@@ -29,9 +29,9 @@ COLLIGO_BODY bool arithmetic_is_plain() {
 /// Two numbers that are worked on at once, on every processor that has 128 bits for them.
 using two_doubles = double __attribute__((vector_size(16)));
 using two_words = std::int64_t __attribute__((vector_size(16)));
-/// Lambdas that are called several times are inlined too.
+/// Compilers inline a lambda that is called several times only if told to.
 #define COLLIGO_INLINED __attribute__((always_inline))
-inline constexpr std::size_t lanes = 4;   // of two: additions one behind the other do not wait for each other
+inline constexpr std::size_t lanes = 4;   // of two numbers; each has its own sum: additions do not wait for others
 
 template <class T>
 [[gnu::always_inline]] inline two_doubles two_at(T const* x) {
@@ -48,26 +48,26 @@ template <class T>
                                     (two_words{} + std::numeric_limits<std::int64_t>::max()));
 }
 
-/// f(0), f(1) ... in a row: loops that are as short compilers leave as they are at -O2.
+/// Calls f(0), f(1) ...: at -O2 compilers do not unroll such short loops.
 template <std::size_t N, class F>
 [[gnu::always_inline]] inline void unrolled(F f) {
   [&]<std::size_t... I>(std::index_sequence<I...>) COLLIGO_INLINED { (f(I), ...); }(std::make_index_sequence<N>{});
 }
-/// f(lane, pair of numbers of each range) for all of them; numbers that are missing in the end are zeros.
+/// Calls f(lane, two numbers of each range) for all n numbers of the ranges; zeros fill up the last lanes.
 template <std::size_t Lanes, class F, class... T>
 [[gnu::always_inline]] inline void for_each_pair(std::size_t n, F f, T const*... x) {
-  auto const some = [&](auto const*... from) COLLIGO_INLINED {
+  auto const add_lanes = [&](auto const*... from) COLLIGO_INLINED {
     unrolled<Lanes>([&](std::size_t lane) COLLIGO_INLINED { f(lane, two_at(from + 2 * lane)...); });
   };
   std::size_t i = 0;
-  for (; i + 2 * Lanes <= n; i += 2 * Lanes) some((x + i)...);
+  for (; i + 2 * Lanes <= n; i += 2 * Lanes) add_lanes((x + i)...);
   if (i == n) return;
   auto const rest = [&](auto const* from) {
-    std::array<std::remove_cvref_t<decltype(*from)>, 2 * Lanes> its{};
-    std::copy(from + i, from + n, its.begin());
-    return its;
+    std::array<std::remove_cvref_t<decltype(*from)>, 2 * Lanes> filled_up{};
+    std::copy(from + i, from + n, filled_up.begin());
+    return filled_up;
   };
-  [&](auto const&... its) { some(its.data()...); }(rest(x)...);
+  add_lanes(rest(x).data()...);
 }
 
 /// The exponent e such that all numbers are below 2^e.
@@ -76,14 +76,15 @@ int exponent_above(std::size_t n, T const* x) {
   std::array<two_doubles, lanes> most{};
   for_each_pair<lanes>(n, [&](std::size_t lane, two_doubles v) COLLIGO_INLINED {
     two_doubles const size = size_of(v);
-    most[lane] = size > most[lane] ? size : most[lane];   // of a NaN, nothing: sums show it
+    most[lane] = size > most[lane] ? size : most[lane];   // ignores a NaN: sums show it
   }, x);
   double all = 0;
   for (two_doubles const& two : most) all = std::max({all, two[0], two[1]});
   return all == 0 ? 0 : static_cast<int>(std::bit_cast<std::uint64_t>(all) >> 52) - 1022;
 }
 
-/// Sums of numbers below 2^exponent, in so many levels. Nothing of a number may remain.
+/// Sums of numbers below 2^exponent, each cut into a part for each level. They are exact if nothing is left of a number
+/// below the last level.
 template <std::size_t Levels, std::size_t Lanes>
 struct sums_in_levels {
   // A lane sums up block_length / (2 Lanes) numbers: with two bits to spare a level's sums stay in one binade, so that
@@ -97,10 +98,11 @@ struct sums_in_levels {
     unrolled<Levels>([&](std::size_t level) COLLIGO_INLINED {
       start[level] = std::ldexp(1.5, exponent + room);
       exponents[level] = exponent + room - 52;
-      exponent = exponents[level] - 1;   // what is left is at most half of that
+      exponent = exponents[level] - 1;   // what is left is at most half of this unit
       unrolled<Lanes>([&](std::size_t lane) COLLIGO_INLINED { sums[level][lane] = two_doubles{} + start[level]; });
     });
   }
+  /// Adds two numbers. Returns the bits of what is left of them.
   [[gnu::always_inline]] two_words left_of(two_doubles v, std::size_t lane) {
     unrolled<Levels>([&](std::size_t level) COLLIGO_INLINED {
       two_doubles const sum = sums[level][lane] + v;
@@ -128,7 +130,7 @@ inline bool all_zeros(two_words any) { return static_cast<std::uint64_t>(any[0] 
 template <std::size_t Levels, class T>
 block_sum sum_in_levels(std::size_t n, T const* x) {
   int const exponent = exponent_above(n, x);
-  if (exponent < -900 || exponent > 1000) return {};   // a level would be below all numbers, or above
+  if (exponent < -900 || exponent > 1000) return {};   // a constant would be beyond the range of double
   sums_in_levels<Levels, lanes> its(exponent);
   std::array<two_words, lanes> left{};
   // The next block is asked for while this one is summed up: its first pass alone would wait for memory.
@@ -139,7 +141,7 @@ block_sum sum_in_levels(std::size_t n, T const* x) {
   };
   for_each_pair<lanes>(n, add, x);
   block_sum sum;
-  if (!all_zeros(left[0] | left[1] | left[2] | left[3])) return sum;   // as for a NaN
+  if (!all_zeros(left[0] | left[1] | left[2] | left[3])) return sum;   // also if there is a NaN
   sum.count = 0;
   its.give(sum);
   return sum;
@@ -155,7 +157,7 @@ template <bool Fused>
                     high_y = turn_y - (turn_y - y), low_y = y - high_y;
   return low_x * low_y - (((product - high_x * high_y) - low_x * high_y) - high_x * low_y);
 }
-/// A product is 0, of which no factor is.
+/// A product is 0 although neither factor is.
 template <class T>
 bool any_product_underflows(std::size_t n, T const* a, T const* b) {
   for (std::size_t i = 0; i < n; ++i)
@@ -198,7 +200,7 @@ block_sum sum_of_block(std::size_t n, int levels, T const* x) {
   return levels == 2 ? sum_in_levels<2>(n, x) : sum_in_levels<3>(n, x);
 }
 #if defined(__x86_64__) && !defined(__FMA__)
-// Of a processor that has them, though the program is compiled for all.
+// The processor may have them though the program is compiled for processors without.
 inline bool has_fused_products() { return __builtin_cpu_supports("fma") != 0; }
 #define COLLIGO_WITH_FUSED [[gnu::target("fma")]]
 #else
@@ -230,7 +232,7 @@ void sums_by_exponent<T>::add(std::size_t n, T const* x) {
     of[place].sum += bits & fraction;
     if (++added[place] == most_added) [[unlikely]] carry(place);
   }
-  // What is no number has the last exponent.
+  // NaN and infinities have the last exponent.
   for (std::size_t const place : {of.size() / 2 - 1, of.size() - 1}) {
     auto const [low, high] = std::exchange(of[place], {});
     if (std::exchange(added[place], std::uint16_t{0}) == 0 && low == 0 && high == 0) [[likely]] continue;

@@ -38,18 +38,18 @@ struct last_word {
 
 /// Makes a row of n digits and a last word canonical.
 void make_canonical(std::int64_t* words, int n);
-/// Two rows have the same number and the same flags.
+/// Whether two rows have the same number and the same flags.
 bool are_equal(std::int64_t const* a, std::int64_t const* b, int n);
 /// The bits of the number in this format that is nearest to the row's, ties to even; 2^unit is the unit of the first
 /// digit.
 std::uint64_t rounded_bits(std::int64_t const* words, int n, int unit, number_format format);
 
-/// Multiples of 2^Unit below 2^Top, and 2^64 times as large.
+/// Sums of up to 2^64 multiples of 2^Unit that are below 2^Top.
 template <int Unit, int Top>
 class fixed_point {
  public:
   static constexpr int unit = Unit;
-  /// Beside the last word, of whose digit 40 bits can be relied on.
+  /// Words before the last one, whose digit of 48 bits has 40 for the sum and the others for carries.
   static constexpr int digits = (Top - Unit + 65 - 40 + digit_bits - 1) / digit_bits;
 
   /// Adds m 2^(shift + Unit), |m| <= 2^56.
@@ -87,7 +87,7 @@ class fixed_point {
   }
 
   void negate() {
-    // What was 0 .. 127 (2^56 - 1) is as far below 0: the weight holds.
+    // Digits in 0 .. 127 (2^56 - 1) become negative and no larger: the weight still bounds them.
     for (std::size_t i = 0; i < digits; ++i) words_[i] = -words_[i];
     std::int64_t const last = words_[digits], seen = last & last_word::specials;
     std::int64_t const turned = (seen & nan_seen) | (seen & infinity_seen) << 1 | (seen & negative_infinity_seen) >> 1;

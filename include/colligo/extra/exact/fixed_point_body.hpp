@@ -38,18 +38,18 @@ COLLIGO_BODY std::uint64_t rounded_bits(std::int64_t const* its, int n, int unit
     if (seen == negative_infinity_seen) return format.infinity() | format.sign();
     return format.nan();
   }
-  // Digits that are nothing, as most are, are left alone: those from `low` to `high` are made canonical. Where what is
-  // carried out of them is negative, so is the number, and its opposite is taken.
+  // Most digits are 0: only those from `low` to `high` are made canonical. If what is carried out of them is negative,
+  // the number is negative, and the negated number is rounded.
   auto const digit = [&](int i) { return i == n ? last_word::digit(its[n]) : its[i]; };
   int low = 0, high = n;
   while (low <= n && digit(low) == 0) ++low;
   if (low > n) return 0;
   while (digit(high) == 0) --high;
   std::array<std::uint64_t, most_words> words;
-  auto const carried_out = [&](bool turned) {
+  auto const carried_out = [&](bool negated) {
     std::int64_t carry = 0;
     for (int i = low; i <= high; ++i) {
-      std::int64_t const all = carry + (turned ? -digit(i) : digit(i));
+      std::int64_t const all = carry + (negated ? -digit(i) : digit(i));
       words[static_cast<std::size_t>(i)] = static_cast<std::uint64_t>(all & digit_mask);
       carry = all >> digit_bits;
     }

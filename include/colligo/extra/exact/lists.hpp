@@ -26,12 +26,12 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A list in memory: the number of places of its stretch, the number of entries, and these. Or that there is none,
-/// because making it threw, and on which rank.
+/// A list in memory: the number of places of its stretch, the number of entries, and the entries. If making the list
+/// threw, the rank where it did, and -1.
 template <class Entry>
 class list_view {
  public:
-  static constexpr std::size_t head = 16;
+  static constexpr std::size_t head = 16;   // bytes before the entries
   static_assert(is_bytes<Entry> && alignof(Entry) <= head, "colligo: elements have to travel as bytes");
   static constexpr std::size_t bytes(std::size_t capacity) { return head + capacity * sizeof(Entry); }
 
@@ -62,26 +62,20 @@ class list_view {
   std::byte const* at_;
 };
 
-/// Entry and functor, whose `join(left, right)` gives the places and entries of both stretches, for lists of that
-/// capacity.
+/// Element and functor of lists with room for `capacity` entries. join(left, right) gives the entries for both
+/// stretches.
 template <class Entry, class Join>
 element const& element_of_lists(std::size_t capacity) {
   using lists = list_view<Entry>;
   return kept_element({lists::bytes(capacity), lists::head, false, false, nullptr, &name_of_type<Entry>,
                        &name_of_type<Join>,
                        [](void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
-                         // Of one list in every call, but vectors may be cut anywhere.
-                         auto& join = *static_cast<Join*>(op);
-                         std::size_t const size = lists::bytes(join.capacity());
-                         for (; n > 0; --n, left += size, right += size, out += size) {
-                           lists const l(left), r(right);
-                           if (l.is_missing() || r.is_missing()) {
-                             lists::write_missing(out, (l.is_missing() ? l : r).missing_from());
-                             continue;
-                           }
-                           std::int64_t const places = l.places() + r.places();
-                           lists::write(out, places, join(l, r));
-                         }
+                         if (n == 0) return;   // else 1: a call has one list
+                         lists const l(left), r(right);
+                         if (l.is_missing() || r.is_missing())
+                           return lists::write_missing(out, (l.is_missing() ? l : r).missing_from());
+                         std::int64_t const places = l.places() + r.places();
+                         lists::write(out, places, (*static_cast<Join*>(op))(l, r));
                        }});
 }
 
@@ -128,7 +122,7 @@ auto accept_list(Comm const& comm, std::span<std::byte> list, Question& joins) {
   return accepted;
 }
 
-/// Questions that lists answer: `local()` makes a rank's list, and the call joins two.
+/// Answers a question whose summary is a list: `local()` makes a rank's list, the call operator joins two.
 template <class Comm, class Question>
   requires requires { typename Question::entry; }
 typename Question::answer answered(Comm const& comm, Question its) {
@@ -164,7 +158,7 @@ made_t<How> ask(Comm const& comm, Question its, typename Question::answer& out) 
   return made_t<How>(prepare_call(accepted.port, accepted.its, by, std::move(owned), How == made::ready));
 }
 
-/// Better elements first; NaNs last; equal ones in the order of places.
+/// The question of top(). Entries are in the order of before(): better ones first, NaNs last, equal ones by place.
 template <class T, class Compare, class Projection>
 class best_of_lists {
  public:
@@ -213,7 +207,7 @@ class best_of_lists {
 
  private:
   static entry moved(entry const& its, std::int64_t by) { return {its.value, its.index + by}; }
-  /// The first that is better than another one before them, as far as one comparison shows.
+  /// The first element that is better than `other`, which is at a lower place; equal ones are not.
   template <class At>
   At first_better(At at, At end, T const& other) {
     auto const& limit = std::invoke(projection_, other);
@@ -223,7 +217,7 @@ class best_of_lists {
       return static_cast<bool>(std::invoke(compare_, std::invoke(projection_, value), limit));
     });
   }
-  /// Keeps the best k, and notes the last of them.
+  /// Keeps the best k, and returns the last of them.
   entry cut() {
     auto const last = best_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;
     std::nth_element(best_.begin(), last, best_.end(), [this](entry const& a, entry const& b) { return before(a, b); });
@@ -238,11 +232,13 @@ class best_of_lists {
   std::vector<entry> best_;
 };
 
+/// The combination of the elements at `size` places from `place` on.
 template <class T>
 struct combined_interval {
   std::int64_t place, size;
   T value;
 
+  /// The two are the halves of a dyadic interval.
   bool precedes(combined_interval const& next) const {
     return size == next.size && place + size == next.place && place % (2 * size) == 0;
   }
@@ -250,6 +246,7 @@ struct combined_interval {
 template <class T>
 inline constexpr bool is_bytes<combined_interval<T>> = is_bytes<T>;
 
+/// The question of accumulate().
 template <class T, class Op>
 class intervals_of_lists {
  public:
@@ -271,30 +268,30 @@ class intervals_of_lists {
   }
 
   std::span<entry const> local() {
-    known_.clear();
+    intervals_.clear();
     std::int64_t place = first_;
     for (T const& value : all_) add({place++, 1, value});
-    return known_;
+    return intervals_;
   }
   std::span<entry const> operator()(list_view<entry> const& left, list_view<entry> const& right) {
     auto const l = left.entries();
-    known_.assign(l.begin(), l.end());
+    intervals_.assign(l.begin(), l.end());
     for (entry const& next : right.entries()) add(next);
-    return known_;
+    return intervals_;
   }
 
  private:
   void add(entry next) {
-    for (; !known_.empty() && known_.back().precedes(next); known_.pop_back())
-      next = {known_.back().place, 2 * next.size, static_cast<T>(op_(known_.back().value, next.value))};
-    known_.push_back(next);
+    for (; !intervals_.empty() && intervals_.back().precedes(next); intervals_.pop_back())
+      next = {intervals_.back().place, 2 * next.size, static_cast<T>(op_(intervals_.back().value, next.value))};
+    intervals_.push_back(next);
   }
 
   std::span<T const> all_;
   std::int64_t first_;
   std::size_t capacity_;
   Op op_;
-  std::vector<entry> known_;
+  std::vector<entry> intervals_;
 };
 
 }  // namespace colligo

@@ -26,9 +26,9 @@ class natural {
   /// Precondition: not larger.
   natural& operator-=(natural const& other) { return add(other, -1); }
   friend natural operator*(natural const& a, natural const& b);
-  /// Returns whether there was a remainder. Precondition: not zero.
+  /// Returns whether there was a remainder. Precondition: by is not zero.
   bool divide(std::uint64_t by);
-  std::uint64_t low() const;
+  std::uint64_t low() const;   ///< the lowest 64 bits
 
  private:
   void trim();
@@ -51,9 +51,9 @@ integer integer_of(fixed_point<Unit, Top> its) {
   return {natural_of(its.words().data(), its.digits), negative};
 }
 
-/// its 2^exponent, and a little more if `more`, rounded to the nearest double.
+/// The double nearest to its 2^exponent or, if `more`, to a number slightly larger than that.
 double nearest_double(natural its, int exponent, bool more);
-/// The quotient, rounded once. Precondition: by > 0.
+/// its 2^exponent / by, rounded once. Precondition: by > 0.
 double quotient(integer const& its, int exponent, std::uint64_t by);
 /// The square root of its 2^exponent, rounded once.
 double square_root(natural its, int exponent);

@@ -50,7 +50,7 @@ template <binary_number T>
 using bits_of_number = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
 
-/// Its numbers all are numbers of T's.
+/// All numbers of X are numbers of T.
 template <class X, class T>
 concept no_wider_than = std::same_as<X, T> || std::integral<X> ||
                         (binary_number<X> && format_of<X>.fraction <= format_of<T>.fraction &&
@@ -82,8 +82,8 @@ constexpr integer_form integer_form_of(T x) {
   return {(mantissa ^ minus) - minus, exponent - (exponent != 0), 0};
 }
 
-/// its 2^-by, rounded to nearest, to even where two integers are as near. Precondition: 0 < by, and `by` and the bits
-/// of `its` are two below those of Int.
+/// its 2^-by, rounded to nearest, ties to even. Precondition: 0 < by, and `by` and the bits of `its` are at least two
+/// fewer than those of Int.
 template <class Int>
 constexpr Int rounded_shift(Int its, int by) {
   return (its + (Int{1} << (by - 1)) - 1 + (its >> by & 1)) >> by;

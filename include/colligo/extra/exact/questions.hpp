@@ -15,21 +15,22 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Of ranges that travel as bytes.
+/// Ranges of elements that travel as bytes.
 template <class R, class Comm>
 concept listed_over = elements_over<R, Comm> && travels_as_bytes<std::ranges::range_value_t<R>>;
-/// Of ranges whose extremes can be sent; between threads anything can.
+/// Ranges whose extremes can be sent; between threads all can.
 template <class R, class Comm>
 concept ordered_over = elements_over<R, Comm> && travels_over<best_of_stretch<std::ranges::range_value_t<R>>, Comm>;
 
-/// The length of a sequence of which the rank has so many elements.
+/// The length of a sequence of which this rank has `mine` elements. One collective.
 template <class Comm>
 std::int64_t length_of(Comm const& comm, std::int64_t mine) {
   std::plus<> op;
   accept_element(comm, mine).make(op, automatic{});
   return mine;
 }
-/// The place where a range of that length begins in the sequence, and the length of the sequence. Two collectives.
+/// The place in the sequence where this rank's range of `mine` elements begins, and the sequence's length. Two
+/// collectives.
 template <class Comm>
 std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t mine) {
   std::int64_t before = 0;
@@ -86,7 +87,7 @@ struct asked_top {
   template <class Comm, listed_over<Comm> R, std::integral K, class Compare = std::greater<>,
             class Projection = std::identity>
   auto operator()(Comm const& comm, R const& range, K k, Compare compare = {}, Projection projection = {}) const {
-    constexpr std::size_t worth_counting = 4096;   // room for as many as there are, though k be far more
+    constexpr std::size_t worth_counting = 4096;   // longer lists have room for at most the whole sequence
     auto const all = view_of(range);
     auto most = static_cast<std::size_t>(k);
     if (most > worth_counting) most = std::min(most, static_cast<std::size_t>(length_of(comm, std::ssize(all))));

@@ -23,7 +23,7 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// The number of elements of a sequence, their mean, and their variance, divided by count and by count - 1. Each is
-/// rounded once, and NaN for no elements.
+/// rounded once; NaN if it divides by 0. If an element is NaN or infinite, variances are NaN and the mean is as sum().
 struct moments {
   std::int64_t count;
   double mean, variance, sample_variance;
@@ -43,62 +43,50 @@ concept summable = numbers<R> || whole_numbers<R>;
 template <class R>
 std::span<std::ranges::range_value_t<R> const> view_of(R const& range) { return range; }
 
-/// Sums of integers, modulo 2^64.
+/// Sums of T and of products of two, before and after rounding. Sums of integers are right modulo 2^64.
 template <class T>
-using sum_of_integers = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+struct types_of_sums {
+  using of_numbers = exact_sum<T>;
+  using of_products = exact_sum<exact_product<T>>;
+  using answer = double;
+};
+template <std::integral T>
+struct types_of_sums<T> {
+  using of_numbers = std::uint64_t;
+  using of_products = std::uint64_t;
+  using answer = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+};
 
 template <class T>
 struct sum_of_range {
-  using state = exact_sum<T>;
+  using state = typename types_of_sums<T>::of_numbers;
   using functor = std::plus<>;
-  using answer = double;
-  std::span<T const> all;
-
-  state local() const { return state(all); }
-  static answer result(state const& s) { return static_cast<double>(s); }
-};
-template <std::integral T>
-struct sum_of_range<T> {
-  using state = std::uint64_t;
-  using functor = std::plus<>;
-  using answer = sum_of_integers<T>;
+  using answer = typename types_of_sums<T>::answer;
   std::span<T const> all;
 
   state local() const {
-    state s = 0;
-    for (T const x : all) s += static_cast<state>(x);
+    state s{};
+    if constexpr (!std::integral<T>) s += all;
+    else for (T const x : all) s += static_cast<state>(x);
     return s;
   }
-  static answer result(state s) { return static_cast<answer>(s); }
+  static answer result(state const& s) { return static_cast<answer>(s); }
 };
 
 template <class T>
 struct sum_of_products {
-  using state = exact_sum<exact_product<T>>;
+  using state = typename types_of_sums<T>::of_products;
   using functor = std::plus<>;
-  using answer = double;
+  using answer = typename types_of_sums<T>::answer;
   std::span<T const> a, b;
 
   state local() const {
-    state s;
-    s.add_products(a, b);
+    state s{};
+    if constexpr (!std::integral<T>) s.add_products(a, b);
+    else for (std::size_t i = 0; i < a.size(); ++i) s += static_cast<state>(a[i]) * static_cast<state>(b[i]);
     return s;
   }
-  static answer result(state const& s) { return static_cast<double>(s); }
-};
-template <std::integral T>
-struct sum_of_products<T> {
-  using state = std::uint64_t;
-  using functor = std::plus<>;
-  using answer = sum_of_integers<T>;
-  std::span<T const> a, b;
-
-  state local() const {
-    state s = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) s += static_cast<state>(a[i]) * static_cast<state>(b[i]);
-    return s;
-  }
-  static answer result(state s) { return static_cast<answer>(s); }
+  static answer result(state const& s) { return static_cast<answer>(s); }
 };
 
 template <class T>
@@ -158,7 +146,7 @@ auto products_over(Comm const& comm, A const& a, B const& b) {
   door<collective::all_reduce, Comm>(comm).require_size(its.b.size(), its.a.size(), "the second range");
   return its;
 }
-/// Two ranges, for sums(): references, of temporaries too.
+/// Two ranges for sums(): references, also to temporaries.
 template <class A, class B>
 struct two_factors {
   A&& a;
@@ -199,7 +187,8 @@ struct summaries {
 template <class... Each>
 summaries(std::tuple<Each...>) -> summaries<Each...>;   // clang++ 14 does not deduce it
 
-/// The best of a stretch of a sequence, with its place in it. To combine two is associative, and keeps their order.
+/// The best element of a stretch of a sequence, with its place in the stretch, and the length of the stretch. Combining
+/// two neighbouring stretches is associative and needs their order.
 template <class T>
 struct best_of_stretch {
   located<T> best;
@@ -246,13 +235,13 @@ struct extremes_of_range : summaries<best_of_range<T, minloc>, best_of_range<T, 
   }
 };
 
-/// One element on every rank; all ranks get the combination.
+/// An all_reduce of one element per rank, in place.
 template <class Comm, class T>
 auto accept_element(Comm const& comm, T& value) {
   return door<collective::all_reduce, Comm>(comm).accept_whole(one(value));
 }
 
-/// Questions that one element can answer.
+/// Answers a question whose summary is one element.
 template <class Comm, class Question>
   requires requires { typename Question::functor; }
 typename Question::answer answered(Comm const& comm, Question const& its) {

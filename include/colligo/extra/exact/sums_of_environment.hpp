@@ -10,6 +10,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
+/// The functions of exact_summing.
 struct sums_of_environment {
   static call as_exact(port_base& port, call const& its);
   static bool holds_for(port_base& port, call const& its, choice const& by);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -37,32 +36,17 @@ struct sums_of_call {
 template <class T, class Run>
 void run_exactly(port_base& port, call const& its, choice const& by, Run run) {
   constexpr std::size_t most = 4096;
-  std::size_t const n = its.vector.whole.size(), part = has_blocks(its.what) ? n : std::min(n, most),
-                    in = its.in.covers.size(), out = its.out.covers.size();
-  auto sums = [&] {
-    try {
-      return sums_of_call<T>(std::min(in, part), std::min(out, part));
-    } catch (std::bad_alloc const& e) {
-      port.refuse(e.what());
-      throw;
-    }
-  }();
-  call made = sums_of_environment::as_exact(port, its);
-  sums.stand_for(made);
-  std::size_t done = 0;
-  do {
-    std::size_t const now = std::min(part, n - done), taken = std::min(in - std::min(in, done), part),
-                      given = std::min(out - std::min(out, done), part);
-    if (part != n) {
-      made.vector.whole = {0, now};
-      made.in.covers = {0, taken}, made.out.covers = {0, given};
-    }
-    sums.take(its.in.data + done * sizeof(T), taken);
+  sums_of_call<T> sums(0, 0);
+  auto const allocate = [&](std::size_t length) {
+    sums = {std::min(its.in.covers.size(), length), std::min(its.out.covers.size(), length)};
+  };
+  run_in_parts(port, sums_of_environment::as_exact(port, its), most, allocate, [&](call part, std::size_t done) {
+    sums.stand_for(part);
+    sums.take(its.in.data + done * sizeof(T), part.in.covers.size());
     if (its.what == collective::exclusive_scan) std::ranges::fill(sums.out, exact_sum<T>());
-    run(port, made, by);
-    sums.give(its.out.data + done * sizeof(T), given);
-    done += now;
-  } while (done < n);
+    run(port, part, by);
+    sums.give(its.out.data + done * sizeof(T), part.out.covers.size());
+  });
 }
 
 /// The data that a request keeps.

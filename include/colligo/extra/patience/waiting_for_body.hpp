@@ -69,7 +69,7 @@ COLLIGO_BODY impatient_rank::~impatient_rank() {
   std::erase(all.ports, this);
 }
 
-// Ranks that wait for this one on other communicators see where it is.
+// Tells ranks that wait for this one on other communicators in which call it waits: `what`, or in none.
 [[gnu::cold]] COLLIGO_BODY void impatient_rank::report_elsewhere(std::string_view what) {
   wait_.reported_elsewhere = !what.empty();
   noted_call in_none;
@@ -219,7 +219,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
   return static_cast<std::int32_t>(host_->record_of(rank).notice.latest.load(std::memory_order_acquire) - number) >= 0;
 }
 
-// Of those awaited that have not come to this call yet, if there are some; otherwise of all.
+// " for ranks ..." that `its` waits for: those that have not come to this call or, if all have, all.
 [[gnu::cold]] COLLIGO_BODY std::string impatient_rank::awaited_text(noted_call const& its) const {
   if (its.awaited == 0) return {};
   auto const known = std::min<std::size_t>(static_cast<std::size_t>(its.awaited), its.first.size());

@@ -31,10 +31,9 @@ void for_each_candidate(port_base& port, call const& its, policy_table const& po
   [&]<class... Tags>(list_of_tags<Tags...>) { (look(Tags{}), ...); }(catalogue_of_tags{});
 }
 
-/// Seconds by its recorded schedule; none if that would be long.
+/// Seconds by the recorded schedule; none if that is too long to be recorded.
 template <class Lazy = void>
-std::optional<double> seconds_by_schedule(port_base const& port, call const& its, choice const& by,
-                                                       machine const& m) {
+std::optional<double> seconds_by_schedule(port_base const& port, call const& its, choice const& by, machine const& m) {
   constexpr std::size_t most_operands = 1 << 13;
   auto const recorded = recorded_call(its, by, port.known, most_operands);
   return recorded ? std::optional(price(*recorded, m, static_cast<double>(its.of->size))) : std::nullopt;
@@ -55,7 +54,7 @@ inline constexpr auto formulas_of = []<class... Tags>(list_of_tags<Tags...>) {
   return std::array{formula_if_any<C, Tags>()...};
 }(catalogue_of_tags{});
 
-/// None: its card has no formula.
+/// Seconds by the formula of the card; none if it has no formula.
 template <class Lazy = void>
 std::optional<double> seconds_by_formula(call const& its, choice const& by, machine const& m) {
   auto const formulas = for_collective(its.what, []<collective C>() { return formulas_of<C>.data(); });
@@ -91,7 +90,7 @@ std::vector<candidate> candidates_for(port_base& port, call const& its, policy_t
   return all;
 }
 
-/// So many decisions for calls that repeat, kept with a port.
+/// The latest `most` decisions of one kind, kept with a port.
 template <class Entry>
 struct kept_decisions final : kept_with_port {
   latest_used<Entry> latest;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <new>
 #include <vector>
 
 #include "../exact/plain_sums.hpp"
@@ -14,12 +13,13 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The grid of an element's contributions: multiples of 2^unit least numbers, or counts of what is no number.
+/// What ranks contribute to an element, as integers: multiples of 2^unit least numbers or, if any number is NaN or
+/// infinite, a count of 1 for its kind.
 template <class T>
 struct grid_of_exponents {
   static constexpr number_format format = format_of<T>;
   static constexpr std::uint16_t no_number = (1 << format.exponent) - 1;
-  static constexpr int nan_at = 0, infinity_at = 20, negative_infinity_at = 40;   // counts of ranks
+  static constexpr int nan_at = 0, infinity_at = 20, negative_infinity_at = 40;   // counts of 20 bits begin there
   int bits;   ///< of a contribution
 
   explicit grid_of_exponents(int p) : bits(62 - static_cast<int>(std::bit_width(static_cast<unsigned>(p - 1)))) {}
@@ -49,7 +49,7 @@ struct grid_of_exponents {
     if (any(nan_at) || (any(infinity_at) && any(negative_infinity_at))) return format.nan();
     return format.infinity() | (any(infinity_at) ? 0 : format.sign());
   }
-  // As integers: what the processor's mode is does not matter.
+  // By integers: the processor's rounding mode does not matter.
   static std::uint64_t bits_of_multiple(std::int64_t sum, int unit) {
     std::int64_t const size = sum < 0 ? -sum : sum;
     if (size == 0) return 0;
@@ -77,41 +77,29 @@ void run_phase(port_base& port, call its, std::vector<T> const& in, std::vector<
 template <class T>
 void sum_in_any_order(port_base& port, call const& its, policies_of_collective policies) {
   constexpr std::size_t most = std::size_t{1} << 15;   // what is allocated stays with the process
-  std::size_t const n = its.vector.whole.size(), part = has_blocks(its.what) ? n : std::min(n, most),
-                    wanted = its.out.covers.size();
   std::vector<std::uint16_t> exponents;
   std::vector<std::int64_t> contributed, apart;
   bool const in_place = its.what == collective::all_reduce || its.what == collective::scan;
   auto& sums = in_place ? contributed : apart;
-  try {
-    exponents.resize(part), contributed.resize(part), sums.resize(std::min(wanted, part));
-  } catch (std::bad_alloc const& e) {
-    port.refuse(e.what());
-    throw;
-  }
   grid_of_exponents<T> const grid(port.size());
   auto const* const in = reinterpret_cast<T const*>(its.in.data);
   auto* const out = reinterpret_cast<T*>(its.out.data);
-  std::size_t done = 0;
-  do {
-    std::size_t const now = std::min(part, n - done), given = std::min(wanted - std::min(wanted, done), part);
-    for (std::size_t i = 0; i < now; ++i) exponents[i] = grid.exponent_of(in[done + i]);
+  auto const allocate = [&](std::size_t length) {
+    exponents.resize(length), contributed.resize(length), sums.resize(std::min(its.out.covers.size(), length));
+  };
+  run_in_parts(port, its, most, allocate, [&](call const& part, std::size_t done) {
+    std::size_t const n = part.vector.whole.size();
+    for (std::size_t i = 0; i < n; ++i) exponents[i] = grid.exponent_of(in[done + i]);
     call largest = its;
     largest.what = collective::all_reduce, largest.root = 0;
-    largest.vector = {{0, now}, port.size()};
-    largest.in.covers = largest.out.covers = {0, now};
+    largest.vector = {{0, n}, port.size()};
+    largest.in.covers = largest.out.covers = {0, n};
     run_phase<std::uint16_t, maximum>(port, largest, exponents, exponents, &policy_table_of<collective::all_reduce>);
-    for (std::size_t i = 0; i < now; ++i) contributed[i] = grid.contribution(in[done + i], exponents[i]);
-    call added = its;
-    if (part != n) {
-      added.vector.whole = added.in.covers = {0, now};
-      added.out.covers = {0, given};
-    }
-    run_phase<std::int64_t, std::plus<>>(port, added, contributed, sums, policies);
-    std::size_t const first = part == n && given != 0 ? its.out.covers.first : 0;
-    for (std::size_t i = 0; i < given; ++i) out[done + i] = grid.result(sums[i], exponents[first + i]);
-    done += now;
-  } while (done < n);
+    for (std::size_t i = 0; i < n; ++i) contributed[i] = grid.contribution(in[done + i], exponents[i]);
+    run_phase<std::int64_t, std::plus<>>(port, part, contributed, sums, policies);
+    range const result = part.out.covers;
+    for (std::size_t i = 0; i < result.size(); ++i) out[done + i] = grid.result(sums[i], exponents[result.first + i]);
+  });
 }
 
 template <class Lazy>

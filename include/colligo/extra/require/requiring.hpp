@@ -38,18 +38,19 @@ inline constexpr property same_bits{1};
 /// arrival, on a clock, or on a library without that promise.
 inline constexpr property run_to_run{2};
 /// Element by element as one process would combine them from the lowest rank on, ((a0 op a1) op a2) ...; by
-/// exclusive_scan that, and init in front of it.
+/// exclusive_scan, init op that.
 inline constexpr property as_sequential{4};
 
-/// The same on any number of ranks. Exact operations have it by any algorithm (integers, exact_sum, maxloc, minloc,
-/// each() of those); all others are refused.
+/// The same bits on any number of ranks. Exact operations have it by any algorithm (integers, exact_sum, maxloc,
+/// minloc, each() of those); all others are refused.
 inline constexpr property any_p{8};
 
-/// The bits that this algorithm gives.
+/// See like().
 template <class Tag>
 struct bits_of {
   Tag tag;
 };
+/// For require{like(tag)}: the bits that the algorithm of this tag gives.
 template <algorithm Tag>
 constexpr bits_of<Tag> like(Tag const& tag) {
   static_assert(!std::is_same_v<Tag, vendor> && !std::is_same_v<Tag, automatic> && !std::is_same_v<Tag, named>,
@@ -62,7 +63,7 @@ namespace detail {
 struct requirement {
   property what;
   choice const* like = nullptr;
-  bool keeps = true;   ///< its knobs say all of `like`, so that what is decided for it can be kept
+  bool keeps = true;   ///< `like` is defined by its knobs, by which a kept decision is found again
 };
 
 /// Decides for a call and keeps the decision. A template, so only units that use it compile it.

@@ -15,7 +15,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 template <class Lazy>
 struct requiring<Lazy>::entry {
-  // What for.
+  // The calls that the decision is for.
   element const* of;
   collective what;
   property asks;
@@ -24,21 +24,21 @@ struct requiring<Lazy>::entry {
   std::vector<std::size_t> offsets;
   erased_policy const* like;
   std::vector<std::size_t> knobs;   // of like
-  // The decision; none: that tag itself.
+  // The decision; none: `like` itself.
   std::optional<choice> by;
   entry* next = nullptr;
 
   static constexpr std::size_t bytes() { return 1; }   // they are alike
-  entry(call const& its, requirement const& its_asks, std::optional<choice> const& takes)
-      : of(its.of), what(its.what), asks(its_asks.what), n(its.vector.whole.size()), root(its.root),
-        like(its_asks.like ? its_asks.like->policy : nullptr), by(takes) {
+  entry(call const& its, requirement const& asked, std::optional<choice> const& takes)
+      : of(its.of), what(its.what), asks(asked.what), n(its.vector.whole.size()), root(its.root),
+        like(asked.like ? asked.like->policy : nullptr), by(takes) {
     if (auto const* const from = its.vector.offsets) offsets.assign(from, from + its.vector.parts + 1);
-    if (like) for_each_knob(*its_asks.like, [this](std::string_view, std::size_t value) { knobs.push_back(value); });
+    if (like) for_each_knob(*asked.like, [this](std::string_view, std::size_t value) { knobs.push_back(value); });
   }
-  bool is_for(call const& its, requirement const& its_asks) const {
+  bool is_for(call const& its, requirement const& asked) const {
     return of->is_like(*its.of) && what == its.what && n == its.vector.whole.size() &&
-           asks == its_asks.what && root == its.root && like == (its_asks.like ? its_asks.like->policy : nullptr) &&
-           (like == nullptr || has_knobs_of(*its_asks.like)) &&
+           asks == asked.what && root == its.root && like == (asked.like ? asked.like->policy : nullptr) &&
+           (like == nullptr || has_knobs_of(*asked.like)) &&
            std::equal(offsets.begin(), offsets.end(), its.vector.offsets,
                       its.vector.offsets ? its.vector.offsets + its.vector.parts + 1 : its.vector.offsets);
   }
@@ -72,12 +72,12 @@ struct requiring<Lazy>::search {
     return association(*recorded, its.of->commutes ? operands::commute : operands::ordered, its.vector, its.root);
   }
 
-  // What it gives is known, of the same call on all ranks.
+  // Whether its results are known to have the property. All ranks find the same.
   bool has(choice const& by) const {
     bool const alike = !asks.what.has(same_bits) || its.what != collective::all_reduce || by.policy->same_bits;
     bool const in_turn = !asks.what.has(as_sequential) || by.policy->sequential;
     bool const proven_by_card = alike && in_turn && asks.like == nullptr;
-    if (proven_by_card && by.policy->open != left_open::trees) return true;   // no tree: no order of arrival
+    if (proven_by_card && by.policy->open != left_open::trees) return true;   // only trees combine in order of arrival
     auto const form = form_of(by);
     return form && (alike || form->same_on_all_ranks()) && (in_turn || form->sequential()) &&
            (asks.like == nullptr || (wanted && *form == *wanted));

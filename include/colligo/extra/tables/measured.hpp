@@ -37,12 +37,12 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// Communicators that are first used later use the rows of this table before the defaults, as if it were
-/// COLLIGO_TABLE's, which wins if it is set; rank 0's holds for all. Empty: none. `where` precedes the line in
-/// messages. Throws argument_error, "where:line: what was expected".
+/// Communicators whose first call comes later use the rows of this table before the library's defaults, unless
+/// COLLIGO_TABLE is set. Rank 0's table holds for all ranks. An empty text: no table. `where` precedes the line in
+/// messages. Throws argument_error, "colligo: where:line: what was expected". Not collective. Cost: reads it all.
 void use_table(std::string_view text, std::string const& where = "table");
 
-/// The same of a file. Throws argument_error if it can not be read.
+/// The same of the file at this path. Throws argument_error also if the file can not be read.
 void use_table_file(std::string const& path);
 
 namespace detail {

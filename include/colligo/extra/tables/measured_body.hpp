@@ -97,7 +97,7 @@ class table_parser {
       refuse(in_quotes(word) + " is no number of ranks: 4, or 32/8 for 32 ranks on 8 hosts");
     return {p, hosts};
   }
-  // All names, whatever they have forms for.
+  // All algorithms, whatever collectives they have forms for.
   static constexpr policy_table any_collective = []<class... Tags>(list_of_tags<Tags...>) {
     return policy_table{{&erased_tag<Tags>...}, nullptr};
   }(catalogue_of_tags{});
@@ -132,17 +132,18 @@ class table_parser {
 }
 
 [[gnu::cold]] COLLIGO_BODY void use_table_setting(file_setting its) {
-  if (!its.trouble.empty()) throw argument_error(its.where + ": " + its.trouble);
-  measured_table::of(its);
+  std::string const from = "colligo: " + its.where;
+  if (!its.trouble.empty()) throw argument_error(from + ": " + its.trouble);
+  measured_table::parse(its.text, from);   // throws what it finds
   set_table_of_program(its.text.empty() ? file_setting{} : std::move(its));
 }
 
-// How far apart, by logarithms.
-inline double between(double a, double b) { return std::abs(std::log(a / b)); }
+// The distance of two positive numbers, by logarithms.
+inline double distance_of(double a, double b) { return std::abs(std::log(a / b)); }
 
 /// The rows that hold for one collective, type and functor on one communicator.
 struct measured_choice final : kept_with_port {
-  std::vector<std::vector<measured_row>> ladders;   // the more specific first, each by bytes
+  std::vector<std::vector<measured_row>> ladders;   // the most specific first; the rows of each in the order of bytes
 
   /// `allowed(row)`: the row's algorithm may run.
   template <class Allowed>
@@ -162,7 +163,7 @@ struct measured_choice final : kept_with_port {
           if (!counts(row)) continue;
           if (least == 0) least = nearest = row.ranks;
           most = row.ranks;
-          if (between(row.ranks, ranks) < between(nearest, ranks)) nearest = row.ranks;
+          if (distance_of(row.ranks, ranks) < distance_of(nearest, ranks)) nearest = row.ranks;
         }
         if (ranks < least || ranks > most) continue;
         std::vector<measured_row> ladder;   // by bytes

@@ -100,7 +100,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   detail::time_axis const x(logs, times, left, width);
   auto const y = [&](int row, trace_event const& e) { return y_of[row] + lane_height * lanes.at(row)(e); };
 
-  // A text about what the picture lacks.
+  // The title also says what the picture lacks.
   std::string title = detail::concat({logs.size(), " ranks, ", times.us(times.last), " us"});
   if (times.dropped) title += detail::concat({", ", times.dropped, " later events dropped"});
   if (auto const alone = ends - 2 * messages.size())
@@ -166,9 +166,9 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     picture.text(x.right + 8, its, detail::concat({log.dropped(), " dropped"}), "fill='#d62728' class='small'");
   }
 
-  // Words come last, over boxes and arrows.
-  struct words { double x, y; std::string text; };
-  std::vector<words> labels;
+  // Labels are drawn last, over boxes and arrows.
+  struct label_at { double x, y; std::string text; };
+  std::vector<label_at> labels;
   for (trace_log const& log : logs)
     for (std::size_t i = 0; i < log.events().size(); ++i) {
       trace_event const& e = log.events()[i];
@@ -212,7 +212,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
                                     times.us(m.sent.begin), " us to ", times.us(m.received.end), " us",
                                     m.sent.shared_memory ? ", through shared memory" : ""}));
   }
-  for (words const& its : labels) picture.text(its.x, its.y, its.text, "class='small over'");
+  for (label_at const& its : labels) picture.text(its.x, its.y, its.text, "class='small over'");
   out << std::move(picture).str();
 }
 

@@ -46,7 +46,7 @@ inline std::string title_of(trace_event const& call) {
   return std::string(colligo::name_of(call.call_of)) + ' ' + std::string(call.algorithm_name());
 }
 
-/// "send 3, fold 5 (64 bytes each)" of the step at events[at].
+/// "send 3, fold 5" for the step at events[at].
 inline std::string title_of_step(std::vector<trace_event> const& events, std::size_t at) {
   std::string title;
   for (std::size_t i = at + 1; i < events.size() && events[i].is_operand(); ++i)

@@ -48,7 +48,8 @@ struct trace_event {
 /// gaps.
 class trace_log {
  public:
-  /// Precondition: the row is this rank's number among all that are traced together. Cost: 104 bytes an event, at once.
+  /// Room for `most` events, 104 bytes each, allocated here. Precondition: the row is this rank's number among all that
+  /// are traced together.
   explicit trace_log(int row, std::size_t most) : row_(row), most_(most) { events_.reserve(most); }
   trace_log(int row, std::vector<trace_event> events, std::uint64_t dropped)
       : row_(row), most_(events.size()), dropped_(dropped), events_(std::move(events)) {}
@@ -72,7 +73,7 @@ class trace_log {
     std::lock_guard const lock(mutex_);   // threads of one rank may work over different communicators
     e.number = calls_++;
     e.begin = e.end = now();
-    return add(1) ? (events_.push_back(e), events_.size() - 1) : npos;
+    return has_room(1) ? (events_.push_back(e), events_.size() - 1) : npos;
   }
   void end_call(std::size_t which, std::int64_t combining) {
     std::lock_guard const lock(mutex_);
@@ -81,11 +82,12 @@ class trace_log {
   /// A step, then its operands.
   void add_step(std::vector<trace_event> const& step) {
     std::lock_guard const lock(mutex_);
-    if (add(step.size())) events_.insert(events_.end(), step.begin(), step.end());
+    if (has_room(step.size())) events_.insert(events_.end(), step.begin(), step.end());
   }
 
  private:
-  bool add(std::size_t count) {
+  // Counts events that do not fit as dropped.
+  bool has_room(std::size_t count) {
     bool const fits = dropped_ == 0 && events_.size() + count <= most_;
     if (!fits) dropped_ += count;
     return fits;
