@@ -354,6 +354,8 @@ TEST_CASE("a nest: rounds of 4 to 9, groups that nest, order, places") {
   CHECK(crossed.text() == "2 x 3");
   CHECK_FALSE(crossed.pairs_off());   // 0 with 1, but 3 with 2
   CHECK(dealt.pairs_off());
+  for (int const size : {0, -4})
+    CHECK_THROWS_WITH(nest_of(8, {2, size}), Catch::Matchers::Contains("a size is " + std::to_string(size)));
 }
 
 TEST_CASE("where groups differ others are joined, some over a level: for whole vectors, for short and long slices") {

@@ -61,7 +61,7 @@ class nest {
   static nest of_lists(int p, detail::row_of_lists const& levels, detail::row<distance> far);
   /// Groups of sizes[0] consecutive ranks, then groups of sizes[1] of these groups, and so on; the last groups may be
   /// smaller. `hosts`: the host of each rank, one more level, below the groups with ranks of several hosts; empty: all
-  /// ranks are on one host. Precondition: sizes are above 0.
+  /// ranks are on one host. Throws argument_error for sizes below 1.
   static nest of_sizes(int p, std::span<int const> sizes, std::span<int const> hosts = {});
   static nest of_hosts(std::span<int const> hosts);
   /// The same for a host_map. With many ranks it has no columns (they take up to half a byte per rank), so no slices.

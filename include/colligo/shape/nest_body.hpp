@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include "../core/error.hpp"
+#include "../core/strings.hpp"
 #include "nest.hpp"
 #include "round_search_body.hpp"
 
@@ -320,6 +322,7 @@ COLLIGO_BODY std::pair<int, int> nest::fewest_and_most(int level, int below) con
     if (!hosts.empty()) levels.add(hosts), far.push_back(distance::host);
   };
   for (int const n : sizes) {
+    if (n < 1) throw argument_error(detail::concat({"nest::of_sizes: a size is ", n, ", at least 1 is needed"}));
     together = std::min<long long>(together * n, p);
     auto const first = [&](int r) { return r - static_cast<int>(r % together); };
     for (int r = 0; !joins_hosts && !hosts.empty() && r < p; ++r)
