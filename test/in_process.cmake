@@ -35,6 +35,9 @@ if(NOT COLLIGO_SANITIZE STREQUAL "thread")
   add_test(NAME texts COMMAND test_texts)
 endif()
 if(NOT COLLIGO_SANITIZE)   # schedules as data: nothing for sanitizers to see
+  target_sources(test_algorithms PRIVATE algorithm/calls_page.cpp)
+  set_source_files_properties(algorithm/calls_page.cpp PROPERTIES COMPILE_DEFINITIONS
+                              "COLLIGO_TEST_GUIDE=\"${PROJECT_SOURCE_DIR}/examples/guide\"")
   target_sources(test_texts PRIVATE algorithm/cost.cpp select/bits.cpp)
 endif()
 foreach(program IN LISTS programs)
@@ -67,9 +70,8 @@ endif()
 # core, shape, algorithm, record and cost know nothing of MPI: no MPI on the include path here.
 if(NOT COLLIGO_SANITIZE)
   add_executable(test_without_mpi core/functor.cpp core/range.cpp shape/named_trees.cpp shape/tree_file.cpp
-                 algorithm/all_gatherv.cpp algorithm/calls_page.cpp plan/draw.cpp plan/record.cpp select/choose.cpp)
-  target_compile_definitions(test_without_mpi PRIVATE COLLIGO_TEST_TREES="${CMAKE_CURRENT_SOURCE_DIR}/trees"
-                             COLLIGO_TEST_GUIDE="${PROJECT_SOURCE_DIR}/examples/guide")
+                 algorithm/all_gatherv.cpp plan/draw.cpp plan/record.cpp select/choose.cpp)
+  target_compile_definitions(test_without_mpi PRIVATE COLLIGO_TEST_TREES="${CMAKE_CURRENT_SOURCE_DIR}/trees")
   target_include_directories(test_without_mpi PRIVATE ${COLLIGO_PAGES})
   target_link_libraries(test_without_mpi PRIVATE colligo_schedules colligo_catch_main)
   target_compile_options(test_without_mpi PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)

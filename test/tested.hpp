@@ -4,20 +4,15 @@
 
 #include <colligo/algorithm/catalogue.hpp>
 
-#include <atomic>
-#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "exit_code.hpp"
+
 namespace tested {
-
-inline char const* the_only_one() { return std::getenv("COLLIGO_TEST_ALGORITHM"); }
-
-/// How often a test has come to an algorithm of which it has something to check.
-inline std::atomic<int> count = 0;
 
 /// Calls f(Tag{}) for every algorithm under test. Throws if there is none of the name.
 template <class F>
@@ -55,13 +50,6 @@ inline std::vector<int> roots(int p, int all_up_to) {
     some = {0, 1, p / 2, p - 2, p - 1};
   }
   return some;
-}
-
-/// What a program returns: 77, which ctest takes as skipped, if there is nothing in it of the one algorithm under test.
-inline int exit_code(int failed) {
-  constexpr int skipped = 77;
-  if (failed != 0) return EXIT_FAILURE;   // not the number of failures, which may be 77
-  return the_only_one() != nullptr && count == 0 ? skipped : EXIT_SUCCESS;
 }
 
 }  // namespace tested

@@ -1,43 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Words over threads, with knobs and by default: T = string, Op = concatenation (algorithm/combined.cpp: every
-// algorithm).
+// Words over threads, with two knobs and by default: T = string, Op = concatenation (algorithm/combined.cpp: every
+// algorithm, and every knob).
 #include <catch2/catch.hpp>
 
 #include <atomic>
 
 #include "laws.hpp"
 #include "most_ranks.hpp"
-
-TEST_CASE("the circulant in other radices combines each rank's word exactly once") {
-  for (int const p : {2, 3, 7, 8, 9, 16, 31})
-    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
-      for (std::size_t const radix : {3u, 4u, 7u, 100u})
-        for (std::size_t const n : {1u, 40u}) laws::words(comm, colligo::circulant{.radix = radix}, n, p);
-    }));
-}
-
-TEST_CASE("scans of Hillis and Steele in other radices combine each lower rank's word exactly once, in order") {
-  for (int const p : {1, 2, 3, 7, 8, 9, 16, 31})
-    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
-      for (std::size_t const radix : {0u, 2u, 3u, 6u, 100u})
-        for (std::size_t const n : {1u, 40u}) laws::words(comm, colligo::hillis_steele{radix}, n, p);
-    }));
-}
-
-TEST_CASE("halving and doubling after fewer halvings combines each rank's word exactly once, in order") {
-  for (int const p : {2, 5, 8, 13, 16, 31})
-    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
-      for (std::size_t const halvings : {0u, 1u, 2u, 3u})
-        for (std::size_t const n : {1u, 40u}) laws::words(comm, colligo::halving_doubling{.halvings = halvings}, n, p);
-    }));
-}
-
-TEST_CASE("grouped doubling that combines early combines each rank's word exactly once, in order") {
-  for (int p = 1; p <= 33; ++p)
-    REQUIRE_NOTHROW(colligo::run_threads(p, [p](colligo::thread_communicator& comm) {
-      for (std::size_t const n : {1u, 7u}) laws::words(comm, colligo::grouped_doubling{.early = 1}, n, p);
-    }));
-}
 
 TEST_CASE("padded blocks: all in few messages, of longer ones the rest straight, each rank's words in their places") {
   for (int p = 1; p <= std::min(17, COLLIGO_TEST_MOST_RANKS); ++p)

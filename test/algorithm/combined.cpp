@@ -42,6 +42,25 @@ TEST_CASE("every algorithm combines each rank's word exactly once, in order wher
     }));
 }
 
+TEST_CASE("every algorithm combines each rank's word exactly once, whatever the value of a knob") {
+  for (int const p : {1, 2, 3, 5, 8, 13, 31}) {
+    if (p > COLLIGO_TEST_MOST_RANKS) break;
+    REQUIRE_NOTHROW(colligo::run_threads(p, [](colligo::thread_communicator& comm) {
+      tested::for_each_algorithm([&]<class Tag>(Tag tag) {
+        constexpr bool any_order = std::is_same_v<Tag, colligo::along_trees>;   // one value gives the order up
+        if constexpr (laws::takes_words<Tag> && !any_order && requires { Tag::knobs; })
+          for (auto const& knob : Tag::knobs)
+            for (std::size_t const value : {0u, 1u, 2u, 3u, 7u, 100u})
+              for (std::size_t const n : {1u, 40u}) {
+                Tag its = tag;
+                its.*knob.member = value;
+                laws::words(comm, its, n, 3);
+              }
+      });
+    }));
+  }
+}
+
 TEST_CASE("algorithms that promise the same bits on all ranks give them") {
   tested::for_each_text<colligo::collective::all_reduce>([]<class Tag>(Tag tag) {
     using policy = colligo::policy_t<colligo::collective::all_reduce, Tag, double, std::plus<>>;

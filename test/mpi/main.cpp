@@ -13,7 +13,7 @@
 #include <iostream>
 #include <string>
 
-#include "../tested.hpp"
+#include "../exit_code.hpp"
 
 namespace {
 

@@ -242,6 +242,22 @@ TEST_CASE("ranks that share memory: the table; in slices or at once, by ranks an
   CHECK(shared(collective::barrier, 8, 0) == "direct");
 }
 
+TEST_CASE("whatever is chosen for a collective has a form for it: over memory, and with stable bits too") {
+  for (collective const what : collectives)
+    for (int const p : {1, 2, 3, 8})
+      for (bool const shared : {false, true})
+        for (bool const stable : {false, true}) {
+          std::vector<std::size_t> const offsets(2 * static_cast<std::size_t>(p) + 1);
+          situation const s{.vector = blocks{{0, 0}, p, what == all_to_all_v ? offsets.data() : nullptr},
+                            .element_size = 1, .stable = stable, .shared = shared};
+          auto const its = choose(what, s);
+          INFO(name_of(what) << " by " << name_of(its) << ", p = " << p << (shared ? ", shared" : ""));
+          auto const& all = detail::policies_of<>(what)();
+          auto const serves = [&](auto const* one) { return one && one->run && one->name == name_of(its); };
+          CHECK(std::ranges::any_of(all, serves));
+        }
+}
+
 TEST_CASE("more than 8 ranks that share memory and have a core each: few rounds; where they share cores, the table") {
   auto const on_cores = [](collective what, int p, std::size_t bytes, bool commutes = true, bool cores = true) {
     return name_of_choice(what, {.vector = blocks{{0, bytes}, p}, .element_size = 1, .commutes = commutes,
