@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # The table of variables in GUIDE/environment.md has every variable of the environment that the headers below HEADERS name,
-# one for each collective too, and no other one; the table in GUIDE/errors.md every exception.
+# one for each collective too, and no other one; each collective has the algorithms that its row shows, as the table in
+# GUIDE/calls.md says. The table in GUIDE/errors.md has every exception.
 cmake_minimum_required(VERSION 3.20)
 file(GLOB_RECURSE headers ${HEADERS}/*.hpp)
 set(known "")
@@ -34,6 +35,30 @@ list(SORT listed)
 list(LENGTH known count)
 if(count LESS 30 OR NOT "${known}" STREQUAL "${listed}")
   message(FATAL_ERROR "the headers know ${known},\nand environment.md has ${listed}")
+endif()
+
+set(shown 0)
+file(READ ${GUIDE}/calls.md calls)
+foreach(row IN LISTS rows)
+  if(row MATCHES "^[|]([^|]*)[|]([^|]*)[|] (an .algorithm|the same [|] )")
+    string(REGEX MATCHALL "COLLIGO_[A-Z_]+" variables "${CMAKE_MATCH_1}")
+    string(REGEX MATCHALL "`[a-z_]+" examples "${row}")
+    foreach(variable IN LISTS variables)
+      string(TOLOWER "${variable}" name)
+      string(REGEX REPLACE "^colligo_" "" name "${name}")
+      foreach(example IN LISTS examples)
+        string(REGEX MATCH "\n[|] ${example}` [|][^|]*[|]" its "${calls}")
+        string(REGEX REPLACE "([a-z_]+)[(]([a-z_]+)[)]" "\\1 \\1\\2" its "${its}")
+        math(EXPR shown "${shown} + 1")
+        if(NOT its MATCHES "[| ]${name} ")
+          message(FATAL_ERROR "environment.md shows ${variable}=${example}`, and calls.md: ${its}")
+        endif()
+      endforeach()
+    endforeach()
+  endif()
+endforeach()
+if(shown LESS 15)
+  message(FATAL_ERROR "only ${shown} algorithms were found in environment.md")
 endif()
 
 file(STRINGS ${HEADERS}/core/error.hpp errors REGEX "^class [a-z_]+ : public error")
