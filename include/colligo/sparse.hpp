@@ -262,7 +262,12 @@ auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts 
   here.attempt([&] { begin.push_back(0); });
   for (auto const count : counts) {
     here.require_count(count);
-    here.attempt([&] { begin.push_back(begin.back() + static_cast<std::int64_t>(count)); });
+    here.attempt([&] {
+      std::size_t const end = static_cast<std::size_t>(begin.back()) + static_cast<std::size_t>(count);
+      begin.push_back(static_cast<std::int64_t>(end));
+      if (begin.back() < begin.end()[-2])
+        throw argument_error("colligo: reduce_scatter: the sum of the counts is larger than any vector");
+    });
   }
   sparse_range<T, Index> const whole{its.indices, its.values, begin.back()};
   auto const states = detail::states_of<collective::reduce_scatter>(comm, whole, form);

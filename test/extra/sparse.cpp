@@ -271,3 +271,23 @@ TEST_CASE("a vector ends before the largest index that there is") {
     throw std::runtime_error("it was taken");
   });
 }
+
+TEST_CASE("indices up to the largest, and counts whose sum is no length") {
+  run_threads(2, [](thread_communicator& comm) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    std::vector const indices{std::int64_t{comm.rank()}, most - 1};
+    std::vector const values{1.0, 2.0};
+    auto const sum = colligo::all_reduce(comm, sparse(indices, values), std::plus<>{});
+    if (sum != sparse_vector<double, std::int64_t>{{0, 1, most - 1}, {1, 1, 4}}) throw std::runtime_error("wrong");
+    for (std::uint64_t const second : {std::uint64_t{most}, ~std::uint64_t{}}) {
+      try {
+        std::vector const counts{std::uint64_t{most}, second};
+        colligo::reduce_scatter(comm, sparse(indices, values), counts, std::plus<>{});
+      } catch (argument_error const& e) {
+        if (std::string(e.what()).ends_with("the sum of the counts is larger than any vector")) continue;
+        throw;
+      }
+      throw std::runtime_error("it was taken");
+    }
+  });
+}

@@ -122,7 +122,7 @@ struct coded_indices {
   std::int64_t first, last;
   std::size_t count;
 
-  std::size_t bits_bytes() const { return static_cast<std::size_t>(last - first + 7) / 8; }
+  std::size_t bits_bytes() const { return (static_cast<std::size_t>(last - first) + 7) / 8; }
   bool as_bits() const { return bits_bytes() < count * sizeof(Index); }
   std::size_t bytes() const { return as_bits() ? bits_bytes() : count * sizeof(Index); }
 
