@@ -43,6 +43,7 @@ enum before_call : std::uint8_t {
   explanation = 2,   ///< this rank prints the choice
   adaptation = 4,    ///< automatic measures its candidates
   exactness = 8,     ///< sums of which the library chooses the algorithm are exact
+  in_functor = 16,   ///< an error: this rank is in a functor of a call on this communicator
 };
 
 /// The outside of a port (port.hpp).

@@ -35,6 +35,8 @@ class shared_host;
 /// "all_reduce on rank 0 of 2: "
 std::string where(endpoint const& port, collective what);
 std::string too_large_for_memory(std::size_t element_size);
+/// A functor makes or waits for another call on the communicator of its own call.
+[[noreturn]] void throw_in_functor(endpoint const& port);
 /// The text of the exception that is being handled, valid as long as it is.
 char const* handled_reason() noexcept;
 
@@ -244,6 +246,13 @@ class port_base : public endpoint {
   virtual ~port_base() = default;
 
   memory_limits const& limits() const { return limits_; }
+
+  /// While it exists, calls on this port are refused: they are calls of a functor.
+  struct in_call {
+    explicit in_call(port_base& port) : before(port.before_) { before |= in_functor; }
+    ~in_call() { before &= static_cast<std::uint8_t>(~in_functor); }
+    std::uint8_t& before;
+  };
 
   void execute_otherwise(policy_run const& run);
   /// Runs with memory beside the user's.

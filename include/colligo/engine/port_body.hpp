@@ -26,6 +26,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return concat({"elements of ", element_size, " bytes are too large for it"});
 }
 
+[[gnu::cold]] COLLIGO_BODY void throw_in_functor(endpoint const& port) {
+  throw error(concat({"colligo: rank ", port.rank(), " of ", port.size(), " is in a functor of a call on this "
+                      "communicator, which can neither make nor wait for another call on it"}));
+}
+
 [[gnu::cold]] COLLIGO_BODY char const* handled_reason() noexcept try {
   throw;
 } catch (std::exception const& e) {
@@ -135,6 +140,7 @@ inline void port_base::execute(call const& its, choice const& by) {
   if (!output_is_enough || by.policy->runs_beside || (by.policy->keeps_input && in_place) ||
       (two && its.of->objects) || requests().busy()) [[unlikely]]
     return execute_otherwise(run);
+  in_call const inside(*this);
   working_vector data(its, memory);
   try {
     if (two) copy_own_block(its, rank(), its.out.data);
@@ -153,6 +159,7 @@ inline void port_base::execute(call const& its, choice const& by) {
 
 COLLIGO_BODY void port_base::execute_vendor(call const& its, choice const& by) {
   ++calls;
+  in_call const inside(*this);
   std::size_t const began = trace ? trace->begin(its, by.policy->name, calls) : 0;
   if (on_wait) on_wait->enter(its, *by.policy, calls);
   stay_in_call const stay{on_wait.get()};
@@ -164,6 +171,7 @@ COLLIGO_BODY void port_base::execute_vendor(call const& its, choice const& by) {
 COLLIGO_BODY void port_base::execute_otherwise(policy_run const& run) {
   // The requests make progress while this call waits.
   if (requests().busy()) return requests().run_among(*this, run);
+  in_call const inside(*this);
   std::exception_ptr failed;
   try {
     failed = run_beside(run);

@@ -299,9 +299,7 @@ COLLIGO_BODY void requests_of_rank::refuse_inside(port_base const& port) {
   auto const turn = lock();
   if (walks_ == 0 || are_of_parent()) return;
   for (running const* const r : in_progress_)
-    if (r && r->advancing_ && &r->port_ == &port)
-      throw error(concat({"colligo: rank ", port.rank(), " of ", port.size(), " is in a functor of a call on this "
-                            "communicator, which can neither make nor wait for another call on it"}));
+    if (r && r->advancing_ && &r->port_ == &port) throw_in_functor(port);
 }
 
 // A thread inside a request's functor makes progress for the other requests.

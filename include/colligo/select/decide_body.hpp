@@ -245,6 +245,7 @@ COLLIGO_BODY choice as_chosen(endpoint& at, call const& its, choice const& chose
 
 // The steps before a call that call::before asks for.
 [[gnu::cold]] inline void before_call_begins(port_base& port, call const& its, choice const& by, call_form form) {
+  if ((its.before & in_functor) != 0) throw_in_functor(port);
   require_possible(port, its, by);
   if ((its.before & explanation) != 0 && explain_call) explain_call(port, its, by);
   if (its.checked()) agree_on(port, its, by, form);
@@ -281,6 +282,7 @@ inline void run_checked(port_base& port, call const& its, choice const& by) {
 }
 [[gnu::cold, gnu::noinline]] inline void run_after_by_rules(port_base& port, call const& its,
                                                             policies_of_collective policies) {
+  if ((its.before & in_functor) != 0) throw_in_functor(port);
   bool const sums = (its.before & exactness) != 0 && sum_exactly->as_exact(port, its).of != its.of;
   if ((its.before & adaptation) != 0 && !sums) {
     if (run_adaptively) return run_adaptively(port, its, policies);
