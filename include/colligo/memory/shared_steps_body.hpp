@@ -197,8 +197,11 @@ COLLIGO_BODY void shared_steps::begin_added() {
   // A rank that only sends and has a core of its own should copy to the ring: its readers do other work meanwhile.
   bool const only_sends = traffic_.in.empty();
   if (host_.spins())
-    for (outgoing& o : traffic_.out)
-      if (o.by == way::announced) o.in_place = o.in_place && !only_sends && is_read_in_place(o);
+    for (outgoing& o : traffic_.out) {
+      if (o.by != way::announced) continue;
+      if (!host_.reads_as_asked()) host_.allocate_ring(*o.to);   // later calls, which may take it, do not allocate
+      o.in_place = o.in_place && !only_sends && is_read_in_place(o);
+    }
   give_slots();
 }
 
