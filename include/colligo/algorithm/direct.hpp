@@ -57,9 +57,9 @@ struct direct {
     constexpr void in_slices(Step& step, range all, std::size_t element_size, Collect collect) const {
       blocks const windows{all, windows_of(step.size(), all.size(), element_size)};
       for (int w = 0; w < windows.parts; ++w) {
-        blocks const slices{windows[w], step.size()};
-        detail::exchange_slices(step, slices);
-        collect(slices);
+        blocks const parts{windows[w], step.size()};
+        detail::exchange_slices(step, parts);
+        collect(parts);
       }
     }
     constexpr formula exact_for(machine const&, int, std::size_t n) const { return exact_if(is_short(n, sizeof(T))); }

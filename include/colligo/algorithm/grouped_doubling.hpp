@@ -80,12 +80,12 @@ struct grouped_doubling {
 
     constexpr double cost(machine const& m, int p, std::size_t n) const {
       int const group = group_of(p), doublings = ceil_lg(p / group);
-      bool const early = knob.early != 0 && group > 3;
-      int const received = (early ? detail::most_received(group) : group - 1) + doublings;
+      bool const sends_early = knob.early != 0 && group > 3;
+      int const received = (sends_early ? detail::most_received(group) : group - 1) + doublings;
       double const startups = group == 3 ? m.startups(2) : detail::startups_on_circulant(m, group);
       double const bytes = static_cast<double>(n * sizeof(T));
       if (n == 0) return 0;
-      return startups + doublings * m.alpha + bytes * (received * m.beta + (received + early) * m.gamma);
+      return startups + doublings * m.alpha + bytes * (received * m.beta + (received + sends_early) * m.gamma);
     }
     constexpr formula exact_for(machine const&, int, std::size_t) const {
       return exact_if(knob.early == 0, formula::bound);
