@@ -39,17 +39,14 @@ struct halving_scan {
   static constexpr std::size_t most_kept(range all, int p) {
     return 2 * (all.size() + static_cast<std::size_t>(ceil_lg(p)));
   }
-  static constexpr range prefix_of(range part, range all, int p) {
-    std::size_t const by = all.size() + most_kept(all, p);
-    return {part.first + by, part.last + by};
-  }
+  static constexpr range moved(range part, std::size_t by) { return {part.first + by, part.last + by}; }
 
   // Merges the rank's group with its neighbour, goes on with the merged group, and on the way back passes on the prefix
-  // before it. Elements from `free` on are unused.
+  // before it. Prefixes are kept `behind` elements after their range. Elements from `free` on are unused.
   template <bool Inclusive, steps Step>
-  static constexpr void merge_groups(Step& step, range all, merging_groups here, std::size_t free) {
-    auto const prefix = [&](range part) { return prefix_of(part, all, step.size()); };
-    auto const served = [&](range part) { return prefix({part.first + all.size(), part.last + all.size()}); };
+  static constexpr void merge_groups(Step& step, range all, std::size_t behind, merging_groups here, std::size_t free) {
+    auto const prefix = [&](range part) { return moved(part, behind); };
+    auto const served = [&](range part) { return moved(part, behind + all.size()); };
     bool const innermost = here.distance == 1;
     if (here.waits()) {
       int const before = step.rank() - here.distance;
@@ -71,7 +68,7 @@ struct halving_scan {
     }
     step(here.upper() ? merge{here.kept, both} : merge{held, both});
 
-    merge_groups<Inclusive>(step, all, {here.groups / 2, here.group / 2, 2 * here.distance, mine, both}, free);
+    merge_groups<Inclusive>(step, all, behind, {here.groups / 2, here.group / 2, 2 * here.distance, mine, both}, free);
 
     int const after = here.serves() ? step.rank() + here.distance : nobody;
     // If no rank is below both groups, the lower group gets nothing from the upper one.
@@ -117,8 +114,9 @@ struct halving_scan {
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
-      merge_groups<Inclusive>(step, all, {step.size(), step.rank(), 1, all, all}, all.last);
-      if (!Inclusive && step.rank() > 0) step(copy{prefix_of(all, all, step.size()), all});
+      std::size_t const behind = all.size() + most_kept(all, step.size());
+      merge_groups<Inclusive>(step, all, behind, {step.size(), step.rank(), 1, all, all}, all.last);
+      if (!Inclusive && step.rank() > 0) step(copy{moved(all, behind), all});
     }
 
     static constexpr double cost(machine const& m, int p, std::size_t n) {

@@ -247,7 +247,8 @@ class port_base : public endpoint {
 
   memory_limits const& limits() const { return limits_; }
 
-  /// While it exists, calls on this port are refused: they are calls of a functor.
+  /// While it exists, calls on this port are refused: they are calls of a functor. Requests do not use it, because a
+  /// progress thread may run their functors while this thread calls: they have requests_of_rank::refuse_inside.
   struct in_call {
     explicit in_call(port_base& port) : before(port.before_) { before |= in_functor; }
     ~in_call() { before &= static_cast<std::uint8_t>(~in_functor); }

@@ -322,7 +322,8 @@ COLLIGO_BODY std::pair<int, int> nest::fewest_and_most(int level, int below) con
     if (!hosts.empty()) levels.add(hosts), far.push_back(distance::host);
   };
   for (int const n : sizes) {
-    if (n < 1) throw argument_error(detail::concat({"nest::of_sizes: a size is ", n, ", at least 1 is needed"}));
+    if (n < 1)
+      throw argument_error(detail::concat({"colligo: nest::of_sizes: a size is ", n, ", at least 1 is needed"}));
     together = std::min<long long>(together * n, p);
     auto const first = [&](int r) { return r - static_cast<int>(r % together); };
     for (int r = 0; !joins_hosts && !hosts.empty() && r < p; ++r)
