@@ -15,6 +15,7 @@
 #include "../core/element.hpp"
 #include "../core/policy.hpp"
 #include "../core/erased_policy.hpp"
+#include "call.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -81,6 +82,10 @@ struct call_identity {
     return (mixed ^ algorithm[0]) * 0x9e3779b97f4a7c15u ^ algorithm[1];
   }
 };
+/// The report of a call of which the number is not known yet.
+inline call_identity identity_of(call const& its, erased_policy const& policy) {
+  return {0, its.what, its.root, its.vector.whole.size(), its.of->size, policy.short_name};
+}
 /// "reduce of 8 double (64 bytes) with root 1, binary_tree"; without a known type "8 elements of 8 bytes".
 std::string name_of_call(call_identity const& its, std::string_view type = {});
 

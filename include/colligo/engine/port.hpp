@@ -21,6 +21,7 @@
 #include "../environment/settings.hpp"
 #include "call.hpp"
 #include "identity.hpp"
+#include "prepared_calls.hpp"
 #include "waits.hpp"
 #include "working_vector.hpp"
 
@@ -53,6 +54,7 @@ struct policy_run {
   topology const& known;
   std::uint32_t number;   ///< of the call on its communicator
   kept_plan const* kept = nullptr;   ///< null: runs the algorithm
+  run_record* record = nullptr;      ///< null: the run is not recorded
 
   void operator()(any_step& step) const {
     if (kept) [[unlikely]] return kept->play(*kept, step);
@@ -67,14 +69,19 @@ inline kept_plan const* plan_of(port_base& port, policy_run const& run) {
   return run.its.vector.offsets && run.by.policy->work && keep_plan ? keep_plan(port, run) : nullptr;
 }
 
+/// Copies n values, and records that; `record` may be null.
+inline void copy_values(element const& of, std::byte const* from, std::size_t n, std::byte* to, run_record* record) {
+  if (record) [[unlikely]] record->copy(from, of.bytes(n), to);
+  of.copy(from, n, to);
+}
 /// For a collective with two vectors: copies a rank's block for itself to its place in the second one.
-inline void copy_own_block(call const& its, int rank, std::byte* second) {
+inline void copy_own_block(call const& its, int rank, std::byte* second, run_record* record = nullptr) {
   auto const [in, out] = vectors_of(its.what, its.vector, rank);
   element const& of = *its.of;
   range const own = in[rank];
   std::byte const* const from = its.in.data + of.bytes(own.first);
   std::byte* const to = second + of.bytes(out[rank].first - out.whole.first);
-  if (from != to && !own.empty()) of.copy(from, own.size(), to);
+  if (from != to && !own.empty()) copy_values(of, from, own.size(), to, record);
 }
 
 /// The memory of a run that needs more than the output, which holds the stretch `holds` of the vector: the output and
@@ -186,8 +193,12 @@ class port_base : public endpoint {
   /// COLLIGO_PATIENCE is set. Calls then wait in this library's loops, not in the MPI library.
   bool watches_waits() const { return patience_.after != 0; }
 
-  /// Runs a policy on this rank. Rethrows what the functor has thrown after the last message.
-  void execute(call const& its, choice const& by);
+  /// Runs a policy on this rank. Rethrows what the functor has thrown after the last message. `records`: keeps what the
+  /// run does as a prepared call.
+  void execute(call const& its, choice const& by, bool records = false);
+  /// Plays a call that has been prepared; false if it has not. Then `records` says whether execute() should record it.
+  /// `by`: null for automatic.
+  bool play(call const& its, choice const* by, bool& records);
   /// The MPI library's own collective: the blocking one if it is pinned, which makes no progress for requests;
   /// otherwise its non-blocking one, for which this waits. MPI does not let the two match, so the choice is the same on
   /// all ranks.
@@ -256,6 +267,7 @@ class port_base : public endpoint {
   };
 
   void execute_otherwise(policy_run const& run);
+  void execute_recorded(policy_run const& run);
   /// Runs with memory beside the user's.
   std::exception_ptr run_beside(policy_run const& run);
   virtual void perform(working_vector& data, policy_run const& run) = 0;
@@ -292,6 +304,7 @@ class port_base : public endpoint {
   line_latencies latencies_;
   memory_limits limits_;
   requests_of_rank& requests_;
+  prepared_calls prepared_;
 };
 
 /// The port behind an endpoint.

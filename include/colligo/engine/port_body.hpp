@@ -132,11 +132,32 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
 }
 
-inline void port_base::execute(call const& its, choice const& by) {
+inline bool port_base::play(call const& its, choice const* by, bool& records) {
+  element const& of = *its.of;
+  bool const usual = !trace && !on_wait && !requests().busy() && !of.objects && !of.by_index &&
+                     of.bytes(its.vector.whole.size()) <= run_record::most_bytes;
+  if (!usual || (by && (by->policy->is_vendor || !by->policy->equals_by_bytes(by->tag())))) return false;
+  prepared_call const* const known = prepared_.find(its, by, its.vector.offsets ? distribution : 0, records);
+  if (!known) return false;
+  in_call const inside(*this);
+  std::uint32_t const number = ++calls;
+  std::exception_ptr failed;
+  try {
+    failed = known->play(*known, its, memory, number);
+  } catch (...) {
+    abandon_call_now(number);
+    throw;
+  }
+  if (failed) [[unlikely]] std::rethrow_exception(failed);
+  return true;
+}
+
+inline void port_base::execute(call const& its, choice const& by, bool records) {
   bool const in_place = its.in.data == its.out.data, two = has_two_vectors(its.what);
   bool const output_is_enough = its.out.covers == its.vector.whole || by.policy->writes_output_alone;
   known.hosts = hosts.kept();
   policy_run const run{its, by, known, ++calls};
+  if (records) [[unlikely]] return execute_recorded(run);
   if (!output_is_enough || by.policy->runs_beside || (by.policy->keeps_input && in_place) ||
       (two && its.of->objects) || requests().busy()) [[unlikely]]
     return execute_otherwise(run);
@@ -182,6 +203,14 @@ COLLIGO_BODY void port_base::execute_otherwise(policy_run const& run) {
   if (failed) std::rethrow_exception(failed);
 }
 
+[[gnu::cold]] COLLIGO_BODY void port_base::execute_recorded(policy_run const& run) {
+  run_record record(run.its);
+  policy_run recorded = run;
+  recorded.record = &record;
+  execute_otherwise(recorded);
+  prepared_.keep(record, identity_of(run.its, *run.by.policy));
+}
+
 // All messages are through, so the functor's exception may be thrown.
 COLLIGO_BODY std::exception_ptr port_base::run_beside(policy_run const& run) {
   call const& its = run.its;
@@ -208,8 +237,8 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(policy_run const& run) {
   try {
     result.make(memory.result, of, place.beside.size());
     input.make(memory.input, of, copy ? its.in.covers.size() : 0);
-    if (copy) of.copy(in.data, in.covers.size(), input.data());
-    if (two) copy_own_block(its, rank(), place.out(its, result.data()).data);
+    if (copy) copy_values(of, in.data, in.covers.size(), input.data(), run.record);
+    if (two) copy_own_block(its, rank(), place.out(its, result.data()).data, run.record);
   } catch (...) {
     if (!goes_on_without_memory(its, run.by.over)) throw;
     missing = std::current_exception();
@@ -217,11 +246,12 @@ COLLIGO_BODY std::exception_ptr port_base::run_beside(policy_run const& run) {
   if (copy) in.data = input.data();
   values<std::byte> const out = place.out(its, result.data()), beyond = place.beyond(result.data());
   working_vector data(its, in, out, beyond, memory);
+  if (run.record) data.record(run.record);
   if (missing) data.fail(missing);
-  perform(data, {its, run.by, run.known, run.number, kept && kept->play ? kept : nullptr});
+  perform(data, {its, run.by, run.known, run.number, kept && kept->play ? kept : nullptr, run.record});
   if (missing) std::rethrow_exception(missing);
   if (place.direct) data.complete();
-  else of.copy(data.read(its.out.covers), its.out.covers.size(), its.out.data);
+  else copy_values(of, data.read(its.out.covers), its.out.covers.size(), its.out.data, run.record);
   return data.failure();
 }
 

@@ -15,6 +15,7 @@
 #include "../core/indexed.hpp"
 #include "../core/step.hpp"
 #include "call.hpp"
+#include "run_record.hpp"
 #include "scratch.hpp"
 #include "written_ranges.hpp"
 
@@ -117,6 +118,7 @@ class working_vector {
       } catch (...) {
         return fail(std::current_exception());
       }
+      if (late && record_) [[unlikely]] record_->copy(own, of().bytes(part.size()), kept.data());
       bool own_taken = false;
       for (std::size_t k = 0; k < n; ++k) {
         contribution const theirs = from(k);
@@ -148,6 +150,17 @@ class working_vector {
   void fail(std::exception_ptr why) {
     if (!failed_) failed_ = std::move(why);
     combines_at_once_ = false;
+    if (record_) record_->spoil();
+  }
+  /// From now on records what happens to data.
+  void record(run_record* record) {
+    record_ = record;
+    combines_at_once_ = combines_at_once_ && !record;
+  }
+  run_record* record() const { return record_; }
+  /// Combines n values.
+  void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
+    combine(left, right, out, range{0, n});
   }
   /// From now on adds the time of combining to *nanoseconds; null: it is not measured.
   void watch_combining(std::int64_t* nanoseconds) {
@@ -169,7 +182,7 @@ class working_vector {
   /// For a rank that waits: does a part of complete(). False if all of it is done, or if the call combines.
   bool complete_some() {
     range const both = common(in_.covers, out_.covers);
-    if (combines(what()) || call_.output_is_free || of().objects || written_.contain(both)) return false;
+    if (combines(what()) || call_.output_is_free || of().objects || record_ || written_.contain(both)) return false;
     copy_some(both);
     return true;
   }
@@ -200,6 +213,7 @@ class working_vector {
       if (auto const* const by = of().by_index)
         by->places->combine(places(), call_.vector.whole, of(), call_.op, {first, last}, left, right, out);
       else of().combine(call_.op, left, right, out, last - first);
+      if (record_) record_->combine(left, right, out, last - first);
     } catch (...) {
       fail(std::current_exception());
     }
@@ -236,6 +250,7 @@ class working_vector {
     return rest;
   }
   void copy(std::byte const* from, std::size_t n, std::byte* to) {
+    if (record_) [[unlikely]] record_->copy(from, of().bytes(n), to);
     try {
       of().copy(from, n, to);
     } catch (...) {   // of an element that is no bytes
@@ -262,6 +277,7 @@ class working_vector {
   written_ranges written_;
   std::exception_ptr failed_;
   std::int64_t* watched_ = nullptr;
+  run_record* record_ = nullptr;   // null: as usual
   bool combines_at_once_ = true;   // as usual: nothing has failed, and the time of combining is not measured
   bool has_learnt_ = false;        // memory_.places are of this run
 };

@@ -202,6 +202,13 @@ class inlet {
     }
   }
 
+  /// Looks at most `polls` times whether the line of the awaited message has come.
+  void poll(awaited const& m, unsigned polls) const {
+    std::uint64_t const wanted = m.tag << 8 | ((taken_ + 1) & 0xff);
+    std::atomic<std::uint64_t> const& stamp = front_->line(taken_ & last_).stamp;
+    while (polls-- > 0 && stamp.load(std::memory_order_acquire) >> 8 != wanted) {}
+  }
+
   /// Prefetches the announcement of the next message, so that lines of several ranks travel at the same time.
   void look_ahead(bool in_lines) const {
     if (in_lines) __builtin_prefetch(&front_->line(taken_ & last_));
@@ -213,6 +220,10 @@ class inlet {
     std::memcpy(into, front_->line(taken_ & last_).payload, bytes);
     took(1);
   }
+
+  /// The payload of the next line, until took_line(). Precondition: it has come.
+  std::byte const* line() const { return front_->line(taken_ & last_).payload; }
+  void took_line() { took(1); }
 
   /// Copies a message of 1 byte or more from its lines; calls wait() while one has not come. `padded`: `into` has room
   /// for the whole last line, and a copy of a constant size is quicker.

@@ -12,6 +12,7 @@
 
 #include "../core/owner.hpp"
 #include "../core/row.hpp"
+#include "../engine/prepared_calls.hpp"
 #include "../engine/working_vector.hpp"
 #include "shared_host.hpp"
 
@@ -85,17 +86,9 @@ class shared_steps final : private listener {
   }
   /// Sets the call of the next steps.
   void enter(call const& its, erased_policy const& what, std::uint32_t number) {
-    call_.number = number;   // member by member: see select/door.hpp
-    call_.what = its.what;
-    call_.root = its.root;
-    call_.n = its.vector.whole.size();
-    call_.element_size = its.of->size;
-    call_.algorithm = what.short_name;
-    std::uint64_t const hash = call_.hash();
-    before_ = host_.follow(number, hash);
-    tag_ = {number, hash, before_.hash};
-    host_.my_record().enter_type(number, its.of->name);
-    host_.my_record().enter(call_, before_.hash);
+    call_ = identity_of(its, what);
+    begin_call(number, call_.hash());
+    report(number, *its.of);
   }
   /// Called between two polls of another wait. Throws if this call can no longer complete: mismatch_error,
   /// failed_elsewhere, rank_lost.
@@ -103,6 +96,9 @@ class shared_steps final : private listener {
     if (polls == 0 && data_->complete_some()) return;
     if (host_.wait(polls)) [[unlikely]] check_ranks(nullptr);
   }
+
+  /// Plays a prepared call. Waits.
+  std::exception_ptr play(prepared_call const& prepared, call const& now, scratch& memory, std::uint32_t number);
 
   /// A message out and one in; either may be empty. Waits.
   void exchange(range out, int to, own which, fragment const& in);
@@ -135,6 +131,15 @@ class shared_steps final : private listener {
     if (traffic_.in.capacity() < 2 * operands) [[unlikely]] make_more_room(operands);
   }
   void make_more_room(std::size_t operands);
+  void begin_call(std::uint32_t number, std::uint64_t hash) {
+    before_ = host_.follow(number, hash);
+    tag_ = {number, hash, before_.hash};
+  }
+  void report(std::uint32_t number, element const& of) {
+    call_.number = number;
+    host_.my_record().enter_type(number, of.name);
+    host_.my_record().enter(call_, before_.hash);
+  }
   using way = shared_traffic::way;
   using outgoing = shared_traffic::outgoing;
   using incoming = shared_traffic::incoming;
@@ -174,7 +179,9 @@ class shared_steps final : private listener {
   [[noreturn]] void throw_lost(int rank) const;
   [[noreturn]] void throw_mismatch(int peer, std::uint32_t number) const;
 
-  bool put_at_once(outlet& to, std::byte const* from, std::size_t bytes, bool one_way);
+  bool put_at_once(outlet& to, int peer, std::byte const* from, std::size_t bytes, bool one_way);
+  void put_in_lines(outlet& to, audience* all, int peer, std::byte const* from, std::size_t bytes);
+  void record_taken(inlet& from, int peer, std::byte* into, std::size_t bytes, bool padded);
   bool put_chunk(outlet& to, std::byte const* from, std::size_t bytes, std::size_t part, bool one_way,
                  std::uint64_t tag);
   void take_at_once(inlet& from, fragment const& p);

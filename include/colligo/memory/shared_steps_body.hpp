@@ -46,11 +46,24 @@ inline void put_short(outlet& to, std::byte const* from, std::size_t bytes, std:
   }
 }
 
+// Precondition: there is room.
+inline void shared_steps::put_in_lines(outlet& to, audience* all, int peer, std::byte const* from, std::size_t bytes) {
+  if (run_record* const record = data_->record()) [[unlikely]]
+    record->put(to, all, peer, from, bytes, lines_for(bytes));
+  put_short(to, from, bytes, sent_tag(bytes));
+}
+inline void shared_steps::record_taken(inlet& from, int peer, std::byte* into, std::size_t bytes, bool padded) {
+  std::uint32_t const lines = lines_for(bytes);
+  if (run_record* const record = data_->record()) [[unlikely]]
+    record->take(from, peer, into, bytes, lines, padded ? lines * line_payload : bytes);
+}
+
 // Puts a whole message, in lines or in one chunk. False if there is no room.
-COLLIGO_BODY bool shared_steps::put_at_once(outlet& to, std::byte const* from, std::size_t bytes, bool one_way) {
+COLLIGO_BODY bool shared_steps::put_at_once(outlet& to, int peer, std::byte const* from, std::size_t bytes,
+                                            bool one_way) {
   if (!in_lines(bytes)) return put_chunk(to, from, bytes, bytes, one_way, sent_tag(bytes));
   if (!to.has_room_for(lines_for(bytes))) return false;
-  put_short(to, from, bytes, sent_tag(bytes));
+  put_in_lines(to, nullptr, peer, from, bytes);
   return true;
 }
 
@@ -58,7 +71,7 @@ COLLIGO_BODY void shared_steps::exchange(range out, int to, own which, fragment 
   std::size_t const bytes_out = out.size() * size_, bytes_in = in.elements.size() * size_;
   std::byte const* const source = data_->read(out, which, nullptr);
   if (std::max(bytes_out, bytes_in) <= longest_at_once_ &&
-      (bytes_out == 0 || put_at_once(host_.to(to), source, bytes_out, bytes_in == 0))) {
+      (bytes_out == 0 || put_at_once(host_.to(to), to, source, bytes_out, bytes_in == 0))) {
     if (bytes_in != 0) take_at_once(host_.from(in.peer), in);
     return;
   }
@@ -145,7 +158,7 @@ COLLIGO_BODY bool shared_steps::send_all(std::span<operand const> list, audience
     std::byte const* const from = data_->read(p.elements, p.which, free);
     if (p.combines_first()) free += bytes;
     if (in_lines(bytes) && traffic_.out.empty() && to.has_room_for(lines_for(bytes)))
-      put_short(to, from, bytes, sent_tag(bytes));
+      put_in_lines(to, all, p.peer, from, bytes);
     else add_out(p.peer, all, from, bytes);
   }
   return all_short && traffic_.out.empty();
@@ -190,6 +203,7 @@ COLLIGO_BODY bool shared_steps::is_read_in_place(outgoing const& o) const {
 }
 
 COLLIGO_BODY void shared_steps::begin_added() {
+  if (run_record* const record = data_->record()) [[unlikely]] record->spoil();   // not all messages are short
   chunk_ = host_.chunk_of(size_) * size_;
   part_ = std::max<std::size_t>(1, part_of_chunk / size_) * size_;
   form_groups();
@@ -278,8 +292,13 @@ COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
   awaited const m = message(p.peer, bytes);
   was_hopeless_ = false;
   auto const wait = [&] { wait_for(m, from, polls); };
-  if (!p.folds()) return from.take_lines(data_->write(p.elements), bytes, m, wait, false);
+  if (!p.folds()) {
+    std::byte* const into = data_->write(p.elements);
+    record_taken(from, p.peer, into, bytes, false);
+    return from.take_lines(into, bytes, m, wait, false);
+  }
   struct alignas(cache_line) { std::byte bytes[longest_in_lines]; } local;
+  record_taken(from, p.peer, local.bytes, bytes, true);
   from.take_lines(local.bytes, bytes, m, wait, true);
   data_->combine(p.elements, local.bytes, p.peer < rank_, p.which);
 }
@@ -287,6 +306,7 @@ COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
 COLLIGO_BODY void shared_steps::take_at_once(inlet& from, fragment const& p) {
   std::size_t const bytes = p.elements.size() * size_;
   if (in_lines(bytes)) return take_short(from, p);
+  if (run_record* const record = data_->record()) [[unlikely]] record->spoil();
   unsigned polls = 0;
   awaited const m = message(p.peer, bytes);
   was_hopeless_ = false;
@@ -325,6 +345,7 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, audie
     inlet& from = channel_from(group[k].peer, all);
     awaited const m = message(group[k].peer, bytes);
     was_hopeless_ = false;
+    record_taken(from, group[k].peer, slots + k * slot, bytes, true);
     from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); }, true);
   }
   data_->combine_in_order(elements, rank_, group.size(), [&](std::size_t k) {
@@ -334,5 +355,6 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, audie
 
 }  // namespace colligo
 
+#include "played_body.hpp"
 #include "shared_faults_body.hpp"
 #include "shared_messages_body.hpp"

@@ -148,6 +148,7 @@ COLLIGO_BODY void mpi_port::perform(working_vector& data, policy_run const& run)
   if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
   kept->work_on(data, mpi::element_of(its));
   kept->enter(its, *run.by.policy, run.number);
+  if (run.record) [[unlikely]] kept->record(*run.record);
   try {
     run_on(*kept, data, run);
   } catch (...) {

@@ -40,10 +40,11 @@ class mpi_steps : public any_step, public moving_step {
     if (over_memory_) over_memory_->enter(its, what, number);
     abandoned_on_host_ = false;
     is_plain_ = !host_ && !messages_.are_encoded() && !port_.must_poll();
-    if (left_calls::any()) [[unlikely]] {
-      left_calls::drop_messages();
-      left_calls::forget_old(port_.wire().comm(), port_.calls);
-    }
+    drop_left_calls();
+  }
+  /// Records from now on what a prepared call will play, if all ranks share memory.
+  void record(run_record& run) {
+    if (host_has_all_) run.begin(this, &play);
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
   COLLIGO_BODY void list(std::span<operand const> operands, list_kind kind) override;
@@ -65,6 +66,12 @@ class mpi_steps : public any_step, public moving_step {
   }
 
  private:
+  static std::exception_ptr play(prepared_call const& prepared, call const& now, scratch& memory, std::uint32_t number);
+  void drop_left_calls() {
+    if (!left_calls::any()) [[likely]] return;
+    left_calls::drop_messages();
+    left_calls::forget_old(port_.wire().comm(), port_.calls);
+  }
   void fold_as_they_come(std::span<operand const> operands);
   bool all_on_host(std::span<operand const> operands) const;
   void prepare(std::span<operand const> operands);

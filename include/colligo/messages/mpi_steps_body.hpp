@@ -67,6 +67,13 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   end_step();
 }
 
+COLLIGO_BODY std::exception_ptr mpi_steps::play(prepared_call const& prepared, call const& now, scratch& memory,
+                                                std::uint32_t number) {
+  auto& steps = *static_cast<mpi_steps*>(prepared.steps);
+  steps.drop_left_calls();
+  return steps.over_memory_->play(prepared, now, memory, number);
+}
+
 // All allocations of a step, except for encoded elements.
 COLLIGO_BODY void mpi_steps::prepare(std::span<operand const> operands) {
   scratch_sizes const sizes(operands);

@@ -252,7 +252,7 @@ COLLIGO_BODY choice as_chosen(endpoint& at, call const& its, choice const& chose
 }
 
 // Checks only algorithms that may be impossible or need the topology: most are always possible.
-inline void run_checked(port_base& port, call const& its, choice const& by) {
+inline void run_checked(port_base& port, call const& its, choice const& by, bool records) {
   erased_policy const& what = *by.policy;
   bool const plain = !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr &&
                      (what.ordered || its.of->commutes) && by.over != transport::shared_memory;
@@ -260,8 +260,9 @@ inline void run_checked(port_base& port, call const& its, choice const& by) {
     require_possible(port, its, by);
     if (what.is_vendor) return port.execute_vendor(its, by);
   }
-  port.execute(its, by);
+  port.execute(its, by, records);
 }
+inline void run_checked(port_base& port, call const& its, choice const& by) { run_checked(port, its, by, false); }
 
 // all_to_all_v by the rules: where padding may pay, the ranks first agree on the length of the longest block.
 [[gnu::noinline]] inline void run_exchange(port_base& port, call const& its, choice const& by,
@@ -294,15 +295,19 @@ inline void run_checked(port_base& port, call const& its, choice const& by) {
 COLLIGO_BODY void run_call(endpoint& at, call const& its, choice const& by) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]] return run_after(port, its, by);
-  run_checked(port, its, by);
+  bool records = false;
+  if (!port.play(its, &by, records)) run_checked(port, its, by, records);
 }
 COLLIGO_BODY void run_by_rules(endpoint& at, call const& its, policies_of_collective policies) {
   port_base& port = port_at(at);
   if (its.before) [[unlikely]] return run_after_by_rules(port, its, policies);
+  bool const agrees = its.what == collective::all_to_all_v;
+  bool records = false;
+  if (!agrees && port.play(its, nullptr, records)) return;
   choice const* const kept = kept_choices::same(port, its);
   choice const& by = kept ? *kept : by_rules(port, its, policies);
-  if (its.what == collective::all_to_all_v) [[unlikely]] return run_exchange(port, its, by, policies);
-  run_checked(port, its, by);
+  if (agrees) [[unlikely]] return run_exchange(port, its, by, policies);
+  run_checked(port, its, by, records);
 }
 
 COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& its, choice const& by, owner<owned_by_request> owned,
