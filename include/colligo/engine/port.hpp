@@ -257,6 +257,8 @@ class port_base : public endpoint {
   virtual ~port_base() = default;
 
   memory_limits const& limits() const { return limits_; }
+  /// From now on short calls that come again are prepared: all ranks share memory.
+  void prepare_calls() { prepares_ = true; }
 
   /// While it exists, calls on this port are refused: they are calls of a functor. Requests do not use it, because a
   /// progress thread may run their functors while this thread calls: they have requests_of_rank::refuse_inside.
@@ -305,6 +307,7 @@ class port_base : public endpoint {
   memory_limits limits_;
   requests_of_rank& requests_;
   prepared_calls prepared_;
+  bool prepares_ = false;
 };
 
 /// The port behind an endpoint.

@@ -134,16 +134,16 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline bool port_base::play(call const& its, choice const* by, bool& records) {
   element const& of = *its.of;
-  bool const usual = !trace && !on_wait && !requests().busy() && !of.objects && !of.by_index &&
+  bool const usual = prepares_ && !trace && !on_wait && !requests().busy() && !of.objects && !of.by_index &&
                      of.bytes(its.vector.whole.size()) <= run_record::most_bytes;
   if (!usual || (by && (by->policy->is_vendor || !by->policy->equals_by_bytes(by->tag())))) return false;
-  prepared_call const* const known = prepared_.find(its, by, its.vector.offsets ? distribution : 0, records);
-  if (!known) return false;
+  prepared_call const* const prepared = prepared_.find(its, by, its.vector.offsets ? distribution : 0, records);
+  if (!prepared) return false;
   in_call const inside(*this);
   std::uint32_t const number = ++calls;
   std::exception_ptr failed;
   try {
-    failed = known->play(*known, its, memory, number);
+    failed = prepared->play(*prepared, its, memory, number);
   } catch (...) {
     abandon_call_now(number);
     throw;
@@ -204,7 +204,7 @@ COLLIGO_BODY void port_base::execute_otherwise(policy_run const& run) {
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::execute_recorded(policy_run const& run) {
-  run_record record(run.its);
+  run_record record(run.its, prepared_.actions());
   policy_run recorded = run;
   recorded.record = &record;
   execute_otherwise(recorded);

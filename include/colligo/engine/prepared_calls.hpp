@@ -41,17 +41,15 @@ struct prepared_call {
   call_identity identity;
   std::uint64_t hash_in_tags = 0;      ///< of the identity
   row<action> actions;                 ///< empty: it can not be played
-  buffer memory;                       ///< of the actions
+  buffer memory;                       ///< of the actions, from `own` on
   std::byte* own = nullptr;
-  std::size_t own_bytes = 0;
+  std::size_t own_bytes = 0;           ///< that it has room for
   void* steps = nullptr;               ///< of the transport
   player play = nullptr;
   std::uint64_t made = 0, used = 0;    ///< when it was kept, and found the last time
-
-  std::size_t bytes() const { return sizeof *this + actions.capacity() * sizeof(action) + own_bytes; }
 };
 
-/// The prepared calls of a communicator. Allocates nothing before its second short call.
+/// The prepared calls of a communicator. The first call of its kind allocates memory for the record of the second.
 class prepared_calls {
  public:
   /// The prepared call; null if there is none. Sets `records` if the call has come before and is to be recorded. `by`:
@@ -63,11 +61,13 @@ class prepared_calls {
       return latest_->actions.empty() ? nullptr : latest_;
     return find_other(its, by, distribution, records);
   }
-  /// Keeps what the call of the latest find() has recorded.
+  /// Where the call of the latest find() records.
+  row<action>& actions() { return spare_->actions; }
+  /// Keeps that record.
   void keep(run_record& record, call_identity const& identity) noexcept;
 
  private:
-  static constexpr std::size_t most = 16, slots = 64, longest = 16 * 1024;   // longest: in bytes
+  static constexpr std::size_t most = 16, slots = 64, most_ranks = 32;
   static constexpr std::uint32_t few_in_vain = 16;
 
   bool is_of(call_signature const& kept, call const& its, choice const* by, std::uint64_t distribution) const {
@@ -85,13 +85,13 @@ class prepared_calls {
     std::uint64_t uses = 0;
   };
 
+  void make_spare(call const& its);
+
   prepared_call* latest_ = nullptr;
   std::size_t wanted_behind_ = 0;
-  bool has_seen_one_ = false;
   std::uint32_t in_vain_ = 0;   // prepared calls that made room for others and had never been played
-  std::uint64_t wanted_hash_ = 0;
   owner<table> all_;
-  owner<call_signature> wanted_;
+  owner<prepared_call> spare_;   // for the next record
 };
 
 }  // namespace colligo

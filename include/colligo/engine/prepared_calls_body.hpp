@@ -10,15 +10,12 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold, gnu::noinline]] COLLIGO_BODY prepared_call const* prepared_calls::find_other(call const& its, choice const* by,
-                                                             std::uint64_t distribution, bool& records) {
+[[gnu::cold, gnu::noinline]] COLLIGO_BODY prepared_call const* prepared_calls::find_other(
+    call const& its, choice const* by, std::uint64_t distribution, bool& records) {
   if (!all_) {
-    if (!std::exchange(has_seen_one_, true)) return nullptr;
     try {
       all_ = make_owner<table>();
-      wanted_ = make_owner<call_signature>();
-    } catch (std::bad_alloc const&) {   // calls are not prepared
-      all_.reset();
+    } catch (std::bad_alloc const&) {   // the call is not prepared
       return nullptr;
     }
   }
@@ -34,37 +31,51 @@ namespace colligo::inline COLLIGO_MODE::detail {
       return one->actions.empty() ? nullptr : latest_;
     }
   auto const print = static_cast<std::uint32_t>(hash >> 16);
-  if (std::exchange(all_->seen[hash >> 58], print) != print) return nullptr;
+  if (std::exchange(all_->seen[hash >> 58], print) != print) {
+    make_spare(its);
+    return nullptr;
+  }
+  if (!spare_) return nullptr;
   if (in_vain_ > few_in_vain && ++in_vain_ % few_in_vain != 0) return nullptr;   // such calls do not come again
-  *wanted_ = {its.of, its.vector.whole.size(), its.in.covers, its.out.covers, wanted_behind_, distribution,
-              by ? by->policy : nullptr, its.what, by ? by->over : transport::best, its.root, {}};
-  if (by) std::memcpy(wanted_->tag.data(), by->tag(), by->policy->tag_bytes);
-  wanted_hash_ = hash;
+  spare_->signature = {its.of, its.vector.whole.size(), its.in.covers, its.out.covers, wanted_behind_, distribution,
+                       by ? by->policy : nullptr, its.what, by ? by->over : transport::best, its.root, {}};
+  if (by) std::memcpy(spare_->signature.tag.data(), by->tag(), by->policy->tag_bytes);
+  spare_->hash = hash;
   records = true;
   return nullptr;
 }
 
-[[gnu::cold]] COLLIGO_BODY void prepared_calls::keep(run_record& record, call_identity const& identity) noexcept try {
-  auto made = make_owner<prepared_call>();
-  made->signature = *wanted_;
-  made->hash = wanted_hash_;
-  made->identity = identity;
-  made->hash_in_tags = identity.hash();
-  made->actions = record.finish(made->own_bytes);
-  made->own = made->memory.of_size(made->own_bytes);
-  made->steps = record.steps();
-  made->play = record.play();
-  if (made->bytes() > longest) made->actions = {};
+// Makes room for the record of a call like this one, so that its second run allocates nothing: for as many actions as
+// an algorithm may have whose ranks all exchange with each other, and slots for what they send.
+[[gnu::cold]] COLLIGO_BODY void prepared_calls::make_spare(call const& its) try {
+  if (!spare_) spare_ = make_owner<prepared_call>();
+  std::size_t const ranks = std::min(static_cast<std::size_t>(its.vector.parts), most_ranks);
+  std::size_t const slot = (its.of->bytes(its.vector.whole.size()) + 2 * lines_apart) / lines_apart * lines_apart;
+  spare_->actions.reserve(8 + 4 * ranks);
+  std::size_t const own = std::min((ranks + 2) * slot, run_record::most_bytes);
+  if (spare_->own_bytes >= own) return;
+  spare_->own = spare_->memory.of_size(own);
+  spare_->own_bytes = own;
+} catch (std::bad_alloc const&) {   // the call is not prepared
+}
+
+[[gnu::cold]] COLLIGO_BODY void prepared_calls::keep(run_record& record, call_identity const& identity) noexcept {
+  prepared_call& made = *spare_;
+  made.identity = identity;
+  made.hash_in_tags = identity.hash();
+  made.steps = record.steps();
+  made.play = record.play();
+  if (record.finish() > made.own_bytes) made.actions.clear();
   // Takes the place of the one that has not been used for longest.
   std::size_t at = 0;
   auto const age = [&](owner<prepared_call> const& one) { return one ? all_->uses - one->used : ~std::uint64_t{0}; };
   for (std::size_t i = 0; i < most; ++i)
     if (age(all_->kept[i]) > age(all_->kept[at])) at = i;
-  if (all_->kept[at]) in_vain_ = all_->kept[at]->used == all_->kept[at]->made ? in_vain_ + 1 : 0;
-  if (latest_ == all_->kept[at].get()) latest_ = nullptr;
-  made->made = made->used = ++all_->uses;
-  all_->kept[at] = std::move(made);
-} catch (std::bad_alloc const&) {   // it is only a cache
+  owner<prepared_call>& place = all_->kept[at];
+  if (place) in_vain_ = place->used == place->made ? in_vain_ + 1 : 0;
+  latest_ = nullptr;
+  made.made = made.used = ++all_->uses;
+  std::swap(place, spare_);
 }
 
 }  // namespace colligo

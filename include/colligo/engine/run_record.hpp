@@ -4,12 +4,10 @@
 /// play (prepared_calls.hpp).
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <new>
-#include <utility>
 
 #include "../core/row.hpp"
 #include "call.hpp"
@@ -25,23 +23,28 @@ class audience;
 /// straight from the line that it takes.
 struct action {
   enum class kind : std::uint8_t { put, take, fold, combine, copy };
-  /// Data of the call's arguments or of the prepared call's own memory.
-  enum class where : std::uint8_t { input, output, own, line };
+  enum class where : std::uint32_t { input, output, own, line };   ///< arguments, own memory, the line of a fold
+  /// Where data is; while the run is recorded, its address.
   struct place {
-    where in = where::own;
+    where in = where::input;
     std::uint32_t offset = 0;   ///< bytes
 
+    static place of(std::byte const* address) { return std::bit_cast<place>(address); }
+    std::byte const* address() const { return std::bit_cast<std::byte const*>(*this); }
     friend bool operator==(place const&, place const&) = default;
   };
 
   kind what;
-  bool is_padded = false;        ///< take: `into` has room for the whole last line
-  std::int32_t peer = 0;         ///< of a message
-  std::uint32_t bytes = 0, lines = 0, n = 0;   ///< n: elements that are combined
-  place from{}, right{}, into{};   ///< combine: into = op(from, right)
-  outlet* to = nullptr;          ///< put
-  audience* all = nullptr;       ///< put: whose outlet it is; null: to one peer
-  inlet* by = nullptr;           ///< take, fold
+  std::int32_t peer = 0;           ///< of a message
+  std::uint32_t bytes = 0, lines = 0;
+  std::uint32_t written = 0;       ///< bytes from `into` on: more than `bytes` where a whole last line may be copied
+  std::uint32_t n = 0;             ///< elements that are combined
+  place from{}, right{}, into{};   ///< combine, fold: into = op(from, right)
+  union {
+    outlet* to = nullptr;          ///< put
+    inlet* by;                     ///< take, fold
+  };
+  audience* all = nullptr;         ///< put: whose outlet it is; null: to one peer
 };
 
 struct prepared_call;
@@ -49,47 +52,49 @@ struct prepared_call;
 using player = std::exception_ptr (*)(prepared_call const& prepared, call const& now, scratch& memory,
                                       std::uint32_t number);
 
-/// Records a run. It is kept only if every byte that it reads has been written by what it has recorded, and every byte
-/// of the output as well: so what the record does not see can not be lost.
+/// Records a run. It can be played only if every byte that it reads has been given or written by what was recorded, and
+/// every byte of the output written: so nothing is lost that the record does not see. Allocates nothing.
 class run_record {
  public:
-  static constexpr std::size_t most_actions = 256, most_bytes = 16 * 1024;
+  static constexpr std::size_t most_bytes = 8 * 1024;   ///< of a call's vector, and of own memory
 
-  explicit run_record(call const& recorded) : call_(recorded) {}
+  /// Records into `actions` as far as its capacity goes.
+  run_record(call const& recorded, row<action>& actions) : call_(recorded), actions_(actions) { actions_.clear(); }
 
   /// All ranks share memory, and these steps of the transport perform the call.
-  void begin(void* steps, player play) { steps_ = steps, play_ = play; }
+  void begin(void* steps, player by) { steps_ = steps, play_ = by; }
   /// The run does something that can not be played.
   void spoil() { steps_ = nullptr; }
   void put(outlet& to, audience* all, int peer, std::byte const* from, std::size_t bytes, std::uint32_t lines);
-  /// `room`: the bytes that may be written from `into` on.
-  void take(inlet& from, int peer, std::byte* into, std::size_t bytes, std::uint32_t lines, std::size_t room);
+  /// `written`: the bytes that may be written from `into` on.
+  void take(inlet& from, int peer, std::byte* into, std::size_t bytes, std::uint32_t lines, std::size_t written);
   void combine(std::byte const* left, std::byte const* right, std::byte* into, std::size_t n);
   void copy(std::byte const* from, std::size_t bytes, std::byte* to);
 
   void* steps() const { return steps_; }
   player play() const { return play_; }
-  /// The actions with places instead of addresses, and the bytes of own memory that they need. Empty if the run can not
-  /// be played.
-  row<action> finish(std::size_t& own_bytes);
+  /// Gives the actions places instead of addresses, and returns the bytes of own memory that they need. Leaves no
+  /// action if the run can not be played.
+  std::size_t finish();
 
  private:
   struct stretch {
     std::byte const *first, *last;
+
+    bool holds(stretch const& part) const { return first <= part.first && part.last <= last; }
+    bool meets(stretch const& other) const { return first < other.last && other.first < last; }
   };
-  struct addresses {
-    stretch from{}, right{}, into{};
-  };
-  void add(action const& what, addresses const& data);
+  template <class F>
+  void for_each_stretch(F f);
+  void add(action what);
   bool place_data(std::size_t& own_bytes);
-  bool is_complete(std::size_t own_bytes) const;
+  bool is_complete() const;
   void fold_from_lines();
 
   call const& call_;
   void* steps_ = nullptr;
   player play_ = nullptr;
-  row<action> actions_;
-  row<addresses> data_;
+  row<action>& actions_;
 };
 
 }  // namespace colligo

@@ -3,140 +3,143 @@
 /// The bodies of run_record.hpp.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bitset>
+
 #include "run_record.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold]] COLLIGO_BODY void run_record::add(action const& what, addresses const& data) {
+[[gnu::cold]] COLLIGO_BODY void run_record::add(action what) {
   if (!steps_) return;
-  if (actions_.size() == most_actions) return spoil();
-  try {
-    actions_.push_back(what);
-    data_.push_back(data);
-  } catch (std::bad_alloc const&) {   // the call itself goes on
-    spoil();
-  }
+  if (actions_.size() == actions_.capacity()) return spoil();
+  what.written = std::max(what.written, what.bytes);
+  actions_.push_back(what);
 }
 [[gnu::cold]] COLLIGO_BODY void run_record::put(outlet& to, audience* all, int peer, std::byte const* from,
                                                 std::size_t bytes, std::uint32_t lines) {
-  add({.what = action::kind::put, .peer = peer, .bytes = static_cast<std::uint32_t>(bytes), .lines = lines, .to = &to,
-       .all = all},
-      {.from = {from, from + bytes}});
+  add({.what = action::kind::put, .peer = peer, .bytes = static_cast<std::uint32_t>(bytes), .lines = lines,
+       .from = action::place::of(from), .to = &to, .all = all});
 }
 [[gnu::cold]] COLLIGO_BODY void run_record::take(inlet& from, int peer, std::byte* into, std::size_t bytes,
-                                                 std::uint32_t lines, std::size_t room) {
-  add({.what = action::kind::take, .is_padded = room > bytes, .peer = peer, .bytes = static_cast<std::uint32_t>(bytes),
-       .lines = lines, .by = &from},
-      {.into = {into, into + room}});
+                                                 std::uint32_t lines, std::size_t written) {
+  add({.what = action::kind::take, .peer = peer, .bytes = static_cast<std::uint32_t>(bytes), .lines = lines,
+       .written = static_cast<std::uint32_t>(written), .into = action::place::of(into), .by = &from});
 }
 [[gnu::cold]] COLLIGO_BODY void run_record::combine(std::byte const* left, std::byte const* right, std::byte* into,
                                                     std::size_t n) {
-  std::size_t const bytes = call_.of->bytes(n);
-  add({.what = action::kind::combine, .bytes = static_cast<std::uint32_t>(bytes), .n = static_cast<std::uint32_t>(n)},
-      {{left, left + bytes}, {right, right + bytes}, {into, into + bytes}});
+  add({.what = action::kind::combine, .bytes = static_cast<std::uint32_t>(call_.of->bytes(n)),
+       .n = static_cast<std::uint32_t>(n), .from = action::place::of(left), .right = action::place::of(right),
+       .into = action::place::of(into), .to = nullptr});
 }
 [[gnu::cold]] COLLIGO_BODY void run_record::copy(std::byte const* from, std::size_t bytes, std::byte* to) {
-  if (bytes == 0) return;
-  add({.what = action::kind::copy, .bytes = static_cast<std::uint32_t>(bytes)},
-      {{from, from + bytes}, {}, {to, to + bytes}});
+  if (bytes != 0)
+    add({.what = action::kind::copy, .bytes = static_cast<std::uint32_t>(bytes), .from = action::place::of(from),
+         .into = action::place::of(to), .to = nullptr});
 }
 
-// Gives each address its place: in the output, in the input, or in memory of the call's own, which has the stretches
-// that the run used one after the other.
+// f(its bytes, its place) for everything that the actions read and write.
+template <class F>
+void run_record::for_each_stretch(F f) {
+  auto const at = [&](action::place& place, std::size_t bytes) {
+    f(stretch{place.address(), place.address() + bytes}, place);
+  };
+  for (action& a : actions_) {
+    if (a.what != action::kind::take) at(a.from, a.bytes);
+    if (a.what == action::kind::combine) at(a.right, a.bytes);
+    if (a.what != action::kind::put) at(a.into, a.written);
+  }
+}
+
+// Gives each address its place: in the output, in the input, or in memory of the call's own, where the stretches that
+// the run used lie one after the other.
 [[gnu::cold]] COLLIGO_BODY bool run_record::place_data(std::size_t& own_bytes) {
   element const& of = *call_.of;
   stretch const input{call_.in.data, call_.in.data + of.bytes(call_.in.covers.size())};
   stretch const output{call_.out.data, call_.out.data + of.bytes(call_.out.covers.size())};
-  auto const holds = [](stretch const& all, stretch const& part) {
-    return all.first <= part.first && part.last <= all.last;
-  };
-  auto const meet = [](stretch const& a, stretch const& b) { return a.first < b.last && b.first < a.last; };
   struct part {
     stretch used;
     std::size_t offset;
   };
-  row<part> own;   // disjoint
-  auto const each = [&](auto f) {
-    for (std::size_t i = 0; i < actions_.size(); ++i)
-      for (auto const& [data, place] : {std::pair(&data_[i].from, &actions_[i].from),
-                                       std::pair(&data_[i].right, &actions_[i].right),
-                                       std::pair(&data_[i].into, &actions_[i].into)})
-        if (data->first != data->last) f(*data, *place);
-  };
+  std::array<part, 64> own;   // disjoint
+  std::size_t parts = 0;
   bool is_possible = true;
-  each([&](stretch used, action::place&) {
-    if (holds(output, used) || holds(input, used)) return;
-    if (meet(output, used) || meet(input, used)) is_possible = false;   // partly an argument's
-    for (std::size_t k = 0; k < own.size();) {
-      if (!meet(own[k].used, used)) {
+  for_each_stretch([&](stretch used, action::place&) {
+    if (output.holds(used) || input.holds(used)) return;
+    for (std::size_t k = 0; k < parts;) {
+      if (!own[k].used.meets(used)) {
         ++k;
         continue;
       }
       used = {std::min(used.first, own[k].used.first), std::max(used.last, own[k].used.last)};
-      own[k] = own[own.size() - 1];
-      own.pop_back();
+      own[k] = own[--parts];
       k = 0;
     }
-    own.push_back({used, 0});
+    is_possible = is_possible && parts < own.size() && !output.meets(used) && !input.meets(used);
+    if (is_possible) own[parts++] = {used, 0};
   });
+  if (!is_possible) return false;
   own_bytes = 0;
-  for (part& p : own) {   // alignment stays
+  for (std::size_t k = 0; k < parts; ++k) {   // alignment stays
     own_bytes = (own_bytes + lines_apart - 1) / lines_apart * lines_apart;
-    p.offset = own_bytes + reinterpret_cast<std::uintptr_t>(p.used.first) % lines_apart;
-    own_bytes = p.offset + static_cast<std::size_t>(p.used.last - p.used.first);
+    own[k].offset = own_bytes + reinterpret_cast<std::uintptr_t>(own[k].used.first) % lines_apart;
+    own_bytes = own[k].offset + static_cast<std::size_t>(own[k].used.last - own[k].used.first);
   }
-  if (!is_possible || own_bytes > most_bytes) return false;
-  each([&](stretch const& used, action::place& place) {
+  for_each_stretch([&](stretch const& used, action::place& place) {
     auto const at = [&](action::where in, std::byte const* first, std::size_t offset = 0) {
       place = {in, static_cast<std::uint32_t>(offset + static_cast<std::size_t>(used.first - first))};
     };
-    if (holds(output, used)) return at(action::where::output, output.first);
-    if (holds(input, used)) return at(action::where::input, input.first);
-    for (part const& p : own)
-      if (holds(p.used, used)) at(action::where::own, p.used.first, p.offset);
+    if (output.holds(used)) return at(action::where::output, output.first);
+    if (input.holds(used)) return at(action::where::input, input.first);
+    std::size_t k = 0;
+    while (!own[k].used.holds(used)) ++k;
+    at(action::where::own, own[k].used.first, own[k].offset);
   });
-  return true;
+  return own_bytes <= most_bytes;
 }
 
 // Whether the actions read only what the user gave or they have written, and write the whole output.
-[[gnu::cold]] COLLIGO_BODY bool run_record::is_complete(std::size_t own_bytes) const {
+[[gnu::cold]] COLLIGO_BODY bool run_record::is_complete() const {
   element const& of = *call_.of;
-  std::size_t const bytes_out = of.bytes(call_.out.covers.size());
-  row<bool> output(bytes_out), own(own_bytes);
-  std::byte const* const in = call_.in.data;
-  for (std::size_t i = 0; i < bytes_out; ++i)   // in place
-    output[i] = call_.out.data + i >= in && call_.out.data + i < in + of.bytes(call_.in.covers.size());
-  auto const all = [&](action::place const& at, std::size_t bytes, auto f) {
-    if (at.in == action::where::input) return true;
-    row<bool>& known = at.in == action::where::output ? output : own;
-    bool is = true;
-    for (std::size_t i = at.offset; i < at.offset + bytes; ++i) is = f(known[i]) && is;
-    return is;
-  };
-  auto const is_known = [](bool& known) { return known; };
-  auto const learn = [](bool& known) { return known = true; };
-  for (action const& a : actions_) {
-    bool const reads = a.what != action::kind::take, writes = a.what != action::kind::put;
-    if (reads && !all(a.from, a.bytes, is_known)) return false;
-    if (a.what == action::kind::combine && !all(a.right, a.bytes, is_known)) return false;
-    if (writes && (a.into.in == action::where::input || !all(a.into, a.bytes, learn))) return false;
+  using bytes_known = std::bitset<most_bytes>;
+  std::array<bytes_known, 3> known;
+  auto& [input, output, own] = known;
+  std::size_t const bytes_in = of.bytes(call_.in.covers.size()), bytes_out = of.bytes(call_.out.covers.size());
+  if (std::max(bytes_in, bytes_out) > most_bytes) return false;
+  for (std::size_t i = 0; i < bytes_in; ++i) {
+    input[i] = true;
+    auto const at = static_cast<std::size_t>(call_.in.data + i - call_.out.data);
+    if (at < bytes_out) output[at] = true;   // in place
   }
-  return call_.output_is_free || !is_any(output, [](bool known) { return !known; });
+  auto const is_known = [&](action::place const& at, std::size_t bytes) {
+    bool all = true;
+    for (std::size_t i = 0; i < bytes; ++i) all = all && known[static_cast<std::size_t>(at.in)][at.offset + i];
+    return all;
+  };
+  for (action const& a : actions_) {
+    if (a.what != action::kind::take && !is_known(a.from, a.bytes)) return false;
+    if (a.what == action::kind::combine && !is_known(a.right, a.bytes)) return false;
+    if (a.what == action::kind::put) continue;
+    if (a.into.in == action::where::input) return false;
+    for (std::size_t i = 0; i < a.bytes; ++i) known[static_cast<std::size_t>(a.into.in)][a.into.offset + i] = true;
+  }
+  return call_.output_is_free || is_known({action::where::output}, bytes_out);
 }
 
 // Combines straight from a line what is taken only to be combined.
 [[gnu::cold]] COLLIGO_BODY void run_record::fold_from_lines() {
-  auto const meet = [](action::place const& a, std::size_t bytes_a, action::place const& b, std::size_t bytes_b) {
+  auto const meet = [](action::place const& a, action::place const& b, std::size_t bytes_a, std::size_t bytes_b) {
     return a.in == b.in && a.offset < b.offset + bytes_b && b.offset < a.offset + bytes_a;
   };
   auto const is_read_later = [&](std::size_t i, action::place const& at, std::size_t bytes) {
     for (; i < actions_.size(); ++i) {
       action const& a = actions_[i];
-      if (a.what != action::kind::take && a.from.in != action::where::line && meet(a.from, a.bytes, at, bytes)) return true;
-      bool const has_right = a.what == action::kind::combine || a.what == action::kind::fold;
-      if (has_right && a.right.in != action::where::line && meet(a.right, a.bytes, at, bytes)) return true;
-      if (a.what != action::kind::put && a.into.in == at.in && a.into.offset <= at.offset &&
-          at.offset + bytes <= a.into.offset + a.bytes) return false;   // overwritten
+      if (a.what != action::kind::take && meet(a.from, at, a.bytes, bytes)) return true;
+      if (a.what == action::kind::combine && meet(a.right, at, a.bytes, bytes)) return true;
+      bool const overwrites = a.what != action::kind::put && a.into.in == at.in && a.into.offset <= at.offset &&
+                              at.offset + bytes <= a.into.offset + a.bytes;
+      if (overwrites) return false;
     }
     return false;
   };
@@ -146,27 +149,25 @@ namespace colligo::inline COLLIGO_MODE::detail {
     action& next = actions_[kept++] = taken;
     if (taken.what != action::kind::take || taken.lines != 1 || i + 1 == actions_.size()) continue;
     action const use = actions_[i + 1];
-    if (use.what != action::kind::combine || use.bytes != taken.bytes || taken.into.in != action::where::own) continue;
     bool const is_left = use.from == taken.into, is_right = use.right == taken.into;
-    action::place const other = is_left ? use.right : use.from;
-    if (is_left == is_right || meet(other, use.bytes, taken.into, taken.bytes) ||
-        meet(use.into, use.bytes, taken.into, taken.bytes) || is_read_later(i + 2, taken.into, taken.bytes)) continue;
+    if (use.what != action::kind::combine || use.bytes != taken.bytes || taken.into.in != action::where::own ||
+        is_left == is_right || meet(is_left ? use.right : use.from, taken.into, use.bytes, use.bytes) ||
+        meet(use.into, taken.into, use.bytes, use.bytes) || is_read_later(i + 2, taken.into, taken.bytes))
+      continue;
+    next = use;
     next.what = action::kind::fold;
-    next.from = is_left ? action::place{action::where::line} : other;
-    next.right = is_left ? other : action::place{action::where::line};
-    next.into = use.into;
-    next.n = use.n;
+    next.peer = taken.peer, next.lines = 1, next.by = taken.by;
+    (is_left ? next.from : next.right) = {action::where::line};
     ++i;
   }
   while (actions_.size() > kept) actions_.pop_back();
 }
 
-[[gnu::cold]] COLLIGO_BODY row<action> run_record::finish(std::size_t& own_bytes) {
-  if (!steps_ || !place_data(own_bytes) || !is_complete(own_bytes)) return {};
-  fold_from_lines();
-  row<action> exact;   // without spare capacity
-  exact.append(actions_.begin(), actions_.end());
-  return exact;
+[[gnu::cold]] COLLIGO_BODY std::size_t run_record::finish() {
+  std::size_t own_bytes = 0;
+  if (steps_ && place_data(own_bytes) && is_complete()) fold_from_lines();
+  else actions_.clear();
+  return own_bytes;
 }
 
 }  // namespace colligo

@@ -47,7 +47,7 @@ COLLIGO_BODY std::exception_ptr shared_steps::play(prepared_call const& prepared
         if (host_.spins()) a.by->poll(m, polls_at_once);
         auto const wait = [&] { wait_for(m, *a.by, polls); };
         if (a.what == action::kind::take) {
-          a.by->take_lines(to(a.into), a.bytes, m, wait, a.is_padded);
+          a.by->take_lines(to(a.into), a.bytes, m, wait, a.written > a.bytes);
           break;
         }
         while (!a.by->has_line(m)) wait();

@@ -53,9 +53,8 @@ inline void shared_steps::put_in_lines(outlet& to, audience* all, int peer, std:
   put_short(to, from, bytes, sent_tag(bytes));
 }
 inline void shared_steps::record_taken(inlet& from, int peer, std::byte* into, std::size_t bytes, bool padded) {
-  std::uint32_t const lines = lines_for(bytes);
   if (run_record* const record = data_->record()) [[unlikely]]
-    record->take(from, peer, into, bytes, lines, padded ? lines * line_payload : bytes);
+    record->take(from, peer, into, bytes, lines_for(bytes), padded ? lines_for(bytes) * line_payload : bytes);
 }
 
 // Puts a whole message, in lines or in one chunk. False if there is no room.

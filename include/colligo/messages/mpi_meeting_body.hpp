@@ -357,6 +357,7 @@ inline void destroy_port(mpi_port* port) {
   } else {
     memory->open(ranks_, port_->limits());
     port_->host_ = memory->host();
+    if (port_->host_ && port_->host_->whole()) port_->prepare_calls();
   }
 }
 
