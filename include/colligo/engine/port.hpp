@@ -140,6 +140,11 @@ class moving_step {
   virtual bool advance() = 0;
   /// The transport has failed, so the step will not be completed.
   virtual void abandon() {}
+  /// Records the steps of this call, if they can be played: then begin_playing() takes the place of enter() and all
+  /// steps, and play_on() of advance().
+  virtual void record(run_record&) {}
+  virtual void begin_playing(prepared_call const&, call const&, std::uint32_t) {}
+  virtual bool play_on(bool) { return true; }
   /// As any_step's.
   virtual bool shares_memory_with(int) const { return false; }
 };

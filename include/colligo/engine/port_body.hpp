@@ -133,9 +133,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 inline bool port_base::play(call const& its, choice const* by, bool& records) {
-  element const& of = *its.of;
-  bool const usual = prepares_ && !trace && !on_wait && !requests().busy() && !of.objects && !of.by_index &&
-                     of.bytes(its.vector.whole.size()) <= run_record::most_bytes;
+  bool const usual = prepares_ && !trace && !on_wait && !requests().busy() && prepared_call::is_possible(its);
   if (!usual || (by && (by->policy->is_vendor || !by->policy->equals_by_bytes(by->tag())))) return false;
   prepared_call const* const prepared = prepared_.find(its, by, its.vector.offsets ? distribution : 0, records);
   if (!prepared) return false;

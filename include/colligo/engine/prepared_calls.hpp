@@ -23,15 +23,13 @@ struct call_signature {
   element const* of = nullptr;
   std::size_t n = 0;
   range in, out;                     ///< the stretches of the vector that they cover
-  std::size_t in_behind_out = 0;     ///< where the input begins within the output, in bytes; apart: not there
+  std::size_t behind = 0;            ///< in_behind_out()
   std::uint64_t distribution = 0;    ///< of blocks; 0: they are even
   erased_policy const* policy = nullptr;   ///< null: as automatic chooses
   collective what{};
   transport over{};
   int root = 0;
   std::array<std::byte, most_held> tag;    ///< the policy's tag_bytes
-
-  static constexpr auto apart = static_cast<std::size_t>(-1);
 };
 
 /// A call that has been worked out.
@@ -46,7 +44,16 @@ struct prepared_call {
   std::size_t own_bytes = 0;           ///< that it has room for
   void* steps = nullptr;               ///< of the transport
   player play = nullptr;
-  std::uint64_t made = 0, used = 0;    ///< when it was kept, and found the last time
+
+  /// Short calls on bytes can be prepared.
+  static bool is_possible(call const& its) {
+    element const& of = *its.of;
+    return !of.objects && !of.by_index && of.bytes(its.vector.whole.size()) <= run_record::most_bytes;
+  }
+  /// Makes room for the record of such a call. Throws std::bad_alloc.
+  void make_room(call const& its);
+  /// Takes what has been recorded.
+  void take(run_record& record, call_identity const& described);
 };
 
 /// The prepared calls of a communicator. The first call of its kind allocates memory for the record of the second.
@@ -55,10 +62,8 @@ class prepared_calls {
   /// The prepared call; null if there is none. Sets `records` if the call has come before and is to be recorded. `by`:
   /// null for automatic.
   prepared_call const* find(call const& its, choice const* by, std::uint64_t distribution, bool& records) {
-    std::size_t const behind = static_cast<std::size_t>(its.in.data - its.out.data);
-    wanted_behind_ = behind < its.of->bytes(its.out.covers.size()) ? behind : call_signature::apart;
-    if (latest_ && is_of(latest_->signature, its, by, distribution)) [[likely]]
-      return latest_->actions.empty() ? nullptr : latest_;
+    wanted_behind_ = in_behind_out(its);
+    if (latest_ && is_of(latest_->signature, its, by, distribution)) [[likely]] return playable();
     return find_other(its, by, distribution, records);
   }
   /// Where the call of the latest find() records.
@@ -67,29 +72,37 @@ class prepared_calls {
   void keep(run_record& record, call_identity const& identity) noexcept;
 
  private:
-  static constexpr std::size_t most = 16, slots = 64, most_ranks = 32;
-  static constexpr std::uint32_t few_in_vain = 16;
+  static constexpr int lg_places = 6;
+  // A record costs about what 64 plays save. Where calls differ so much that no plays pay for records, records are rare.
+  static constexpr int plays_for_record = 64, most_plays = 16 * plays_for_record;
+  static constexpr unsigned seldom = 256;
 
   bool is_of(call_signature const& kept, call const& its, choice const* by, std::uint64_t distribution) const {
     return kept.of == its.of && kept.n == its.vector.whole.size() && kept.what == its.what && kept.root == its.root &&
-           kept.in == its.in.covers && kept.out == its.out.covers && kept.in_behind_out == wanted_behind_ &&
+           kept.in == its.in.covers && kept.out == its.out.covers && kept.behind == wanted_behind_ &&
            kept.distribution == distribution && kept.policy == (by ? by->policy : nullptr) &&
            (!by || (kept.over == by->over && (by->policy->tag_bytes == 0 ||
                                               std::memcmp(kept.tag.data(), by->tag(), by->policy->tag_bytes) == 0)));
   }
+  prepared_call const* playable() {
+    if (latest_->actions.empty()) return nullptr;
+    plays_ += plays_ < most_plays;
+    return latest_;
+  }
   prepared_call const* find_other(call const& its, choice const* by, std::uint64_t distribution, bool& records);
 
-  struct table {
-    std::array<owner<prepared_call>, most> kept;
-    std::array<std::uint32_t, slots> seen{};   // hashes of calls that have come once
-    std::uint64_t uses = 0;
+  // A call has one place, which it takes when it comes twice while no other call comes there.
+  struct place {
+    owner<prepared_call> kept;
+    std::uint64_t seen = 0;   // hash of the latest call that was not found
   };
-
-  void make_spare(call const& its);
+  using table = std::array<place, std::size_t{1} << lg_places>;
+  static std::size_t place_of(std::uint64_t hash) { return hash >> (64 - lg_places); }   // a product's best bits
 
   prepared_call* latest_ = nullptr;
   std::size_t wanted_behind_ = 0;
-  std::uint32_t in_vain_ = 0;   // prepared calls that made room for others and had never been played
+  int plays_ = most_plays;      // that no record has been made for
+  unsigned wished_ = 0;         // records
   owner<table> all_;
   owner<prepared_call> spare_;   // for the next record
 };

@@ -53,9 +53,11 @@ class running final : public kept_with_port {
 
   void end_silently() noexcept;
   void work_on_arguments();
+  void prepare();
   bool matches(call const& its, choice const& by) const;
   void begin(std::uint32_t number);
-  bool advance();
+  bool advance(bool waits = false);
+  bool advance_played(bool waits);
   void begin_step(std::span<operand const> operands, list_kind kind);
   bool end_step();
   void finish();
@@ -79,6 +81,10 @@ class running final : public kept_with_port {
   values<std::byte> out_, beyond_;
   std::optional<working_vector> data_;   // refers to in_, out_ and beyond_
   owner<moving_step> steps_;
+  owner<prepared_call> prepared_;     // null: steps are performed
+  std::optional<run_record> record_;  // of this run
+  bool plays_ = false;                // this run is played
+  unsigned runs_ = 0;
   std::size_t current_ = 0;           // index of the step in progress
   struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
   bool begun_ = false, active_ = false;
@@ -105,6 +111,8 @@ class requests_of_rank {
     return advance != nullptr && advance(*this);
   }
   void add(running& r, std::uint32_t number);
+  /// Completes a request that plays, if it is the only one and no other thread makes progress.
+  void finish_alone(running& r);
   /// Throws error inside a functor of a request over this port: a call there could match no call of other ranks.
   void refuse_inside(port_base const& port);
   /// Several threads may make and drop requests.

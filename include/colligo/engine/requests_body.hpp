@@ -76,6 +76,14 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   std::size_t const beside = place_.beside.size() + (copies_input_ ? call_.in.covers.size() : 0);
   bytes_ = of.bytes(beside + received + combined) + plan_.operands.size() * sizeof(operand);
   reusable_ = !persistent && bytes_ <= most_bytes_of_spares && what.equals_by_bytes(by.tag());
+  if (persistent) prepare();
+}
+
+// Makes room for the record of its next run but one.
+COLLIGO_BODY void running::prepare() {
+  if (prepared_ || !uses_memory_ || !prepared_call::is_possible(call_)) return;
+  prepared_ = make_owner<prepared_call>();
+  prepared_->make_room(call_);
 }
 
 COLLIGO_BODY void running::work_on_arguments() {
@@ -91,7 +99,7 @@ COLLIGO_BODY bool running::matches(call const& its, choice const& by) const {
   bool const alike = by.policy == by_.policy && by.over == by_.over && its.of == call_.of && its.wire == call_.wire &&
                      its.what == call_.what && its.root == call_.root && asked.whole == mine.whole &&
                      its.in.covers == call_.in.covers && its.out.covers == call_.out.covers &&
-                     (its.in.data == its.out.data) == (call_.in.data == call_.out.data) &&
+                     in_behind_out(its) == in_behind_out(call_) &&
                      (asked.offsets == nullptr) == (mine.offsets == nullptr);
   return alike && by.policy->equals_by_bytes(by.tag()) &&
          std::memcmp(by.tag(), by_.tag(), by.policy->tag_bytes) == 0 &&
@@ -127,6 +135,11 @@ COLLIGO_BODY void running::leave(owner<running> its) {
   its->end_silently();
   its->owned_.reset();
   if (!its->reusable_ || !its->port_.life) return;
+  try {
+    its->prepare();
+  } catch (std::bad_alloc const&) {   // its steps are performed
+    its->prepared_.reset();
+  }
   auto const life = std::move(its->port_life_);   // a kept request must not own the port that keeps it
   auto const turn = its->all_.lock();
   auto& spares = its->port_.spare_requests;   // the latest comes first
@@ -161,10 +174,20 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
   current_ = 0;
   begun_ = false;
   if (data_) {
-    element const& of = *call_.of;
-    if (copies_input_) of.copy(call_.in.data, call_.in.covers.size(), input_->data());
-    if (has_two_vectors(call_.what)) copy_own_block(call_, port_.rank(), place_.out(call_, result_->data()).data);
+    bool const usual = prepared_ && !port_.trace && !port_.on_wait;
+    plays_ = usual && !prepared_->actions.empty();
+    record_.reset();
     data_->begin_again();
+    if (usual && runs_ == 1) record_.emplace(call_, prepared_->actions);
+    if (runs_ < 2) ++runs_;
+    run_record* const record = record_ ? &*record_ : nullptr;
+    data_->record(record);
+    if (!plays_) {
+      if (copies_input_)
+        copy_values(*call_.of, call_.in.data, call_.in.covers.size(), input_->data(), record);
+      if (has_two_vectors(call_.what))
+        copy_own_block(call_, port_.rank(), place_.out(call_, result_->data()).data, record);
+    }
   }
   number_ = number;
   if (port_.on_wait) port_.on_wait->starts(number);
@@ -173,16 +196,33 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
 }
 
 // True when it is complete.
-COLLIGO_BODY bool running::advance() {
+COLLIGO_BODY bool running::advance_played(bool waits) {
+  if (current_ == 0) {
+    steps_->begin_playing(*prepared_, call_, number_);
+    current_ = 1;
+    begun_ = true;
+  }
+  if (!steps_->play_on(waits)) return false;
+  begun_ = false;
+  current_ = plan_.steps.size();
+  return true;
+}
+
+// True when it is complete.
+COLLIGO_BODY bool running::advance(bool waits) {
   try {
     if (stalled_) std::rethrow_exception(std::exchange(stalled_, nullptr));
-    for (;;) {
+    if (plays_ && !advance_played(waits)) return false;
+    while (!plays_) {
       if (begun_) {
         if (!end_step()) return false;
         begun_ = false;
         ++current_;
       }
-      if (current_ == 0) steps_->enter(call_, *by_.policy, number_);   // earlier requests are complete
+      if (current_ == 0) {   // earlier requests are complete
+        steps_->enter(call_, *by_.policy, number_);
+        if (record_) steps_->record(*record_);
+      }
       if (current_ == plan_.steps.size()) break;
       auto const& next = plan_.steps[current_];
       begun_ = next.kind != list_kind::moves;
@@ -195,7 +235,7 @@ COLLIGO_BODY bool running::advance() {
     }
     finish();
   } catch (...) {
-    if (current_ != plan_.steps.size())
+    if (begun_ || current_ != plan_.steps.size())
       port_.abandon_call_now(number_);   // first, because other ranks abandon the call when they see that
     if (begun_) steps_->abandon();
     begun_ = reusable_ = false;
@@ -220,8 +260,14 @@ COLLIGO_BODY bool running::end_step() {
 
 COLLIGO_BODY void running::finish() {
   if (data_) {
-    if (place_.direct) data_->complete();
-    else call_.of->copy(data_->read(call_.out.covers), call_.out.covers.size(), call_.out.data);
+    run_record* const record = data_->record();
+    if (plays_) {
+    } else if (place_.direct) {
+      data_->complete();
+    } else {
+      copy_values(*call_.of, data_->read(call_.out.covers), call_.out.covers.size(), call_.out.data, record);
+    }
+    if (record) prepared_->take(*record, identity_of(call_, *by_.policy));
     data_->rethrow();
   }
   if (owned_) owned_->finish();
@@ -262,6 +308,7 @@ COLLIGO_BODY void running::yield_core(unsigned& polls) {
 
 COLLIGO_BODY void running::wait() {
   if (in_progress()) all_.refuse_inside(port_);
+  if (plays_ && in_progress()) all_.finish_alone(*this);
   for (unsigned polls = 0; in_progress();)
     if (!port_.requests().progress()) yield_core(polls);
   rethrow();
@@ -273,6 +320,18 @@ COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
   in_progress_.push_back(&r);
   count_.store(static_cast<int>(in_progress_.size()), std::memory_order_release);
   progress();
+}
+
+COLLIGO_BODY void requests_of_rank::finish_alone(running& r) {
+  if (shared_ || walks_ != 0 || in_progress_.size() != 1 || are_of_parent()) return;
+  ++walks_;
+  r.advancing_ = true;
+  r.advance(true);
+  r.advancing_ = false;
+  --walks_;
+  in_progress_.clear();
+  r.in_progress_.store(false, std::memory_order_release);
+  count_.store(0, std::memory_order_release);
 }
 
 [[gnu::cold]] COLLIGO_BODY void requests_of_rank::end() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// What one rank does with bytes in a call whose messages all travel in lines: the record of one run, which later calls
-/// play (prepared_calls.hpp).
+/// What one rank does with bytes in a call whose messages travel in lines, or in one chunk each: the record of one run,
+/// which later calls play (prepared_calls.hpp).
 #pragma once
 
 #include <bit>
@@ -19,11 +19,17 @@ class outlet;
 class inlet;
 class audience;
 
+/// Where a call's input begins within its output, in bytes; all ones: not there.
+inline std::size_t in_behind_out(call const& its) {
+  auto const behind = static_cast<std::size_t>(its.in.data - its.out.data);
+  return behind < its.of->bytes(its.out.covers.size()) ? behind : static_cast<std::size_t>(-1);
+}
+
 /// One thing that a rank does: puts a message into a channel, takes one from it, combines, or copies. A fold combines
-/// straight from the line that it takes.
+/// straight from the line or the chunk that it takes.
 struct action {
   enum class kind : std::uint8_t { put, take, fold, combine, copy };
-  enum class where : std::uint32_t { input, output, own, line };   ///< arguments, own memory, the line of a fold
+  enum class where : std::uint32_t { input, output, own, channel };   ///< arguments, own memory; of a fold
   /// Where data is; while the run is recorded, its address.
   struct place {
     where in = where::input;
@@ -33,6 +39,9 @@ struct action {
     std::byte const* address() const { return std::bit_cast<std::byte const*>(*this); }
     friend bool operator==(place const&, place const&) = default;
   };
+
+  /// Instead of a number of lines: the message is a chunk; and its sender has nothing to receive.
+  static constexpr std::uint32_t in_a_chunk = 0, one_way = static_cast<std::uint32_t>(-1);
 
   kind what;
   std::int32_t peer = 0;           ///< of a message
@@ -48,7 +57,8 @@ struct action {
 };
 
 struct prepared_call;
-/// Plays a prepared call. Returns what the functor has thrown.
+class working_vector;
+/// Plays a prepared call, and waits. Returns what the functor has thrown.
 using player = std::exception_ptr (*)(prepared_call const& prepared, call const& now, scratch& memory,
                                       std::uint32_t number);
 
@@ -64,7 +74,7 @@ class run_record {
   /// All ranks share memory, and these steps of the transport perform the call.
   void begin(void* steps, player by) { steps_ = steps, play_ = by; }
   /// The run does something that can not be played.
-  void spoil() { steps_ = nullptr; }
+  void spoil() { is_spoilt_ = true; }
   void put(outlet& to, audience* all, int peer, std::byte const* from, std::size_t bytes, std::uint32_t lines);
   /// `written`: the bytes that may be written from `into` on.
   void take(inlet& from, int peer, std::byte* into, std::size_t bytes, std::uint32_t lines, std::size_t written);
@@ -94,6 +104,7 @@ class run_record {
   call const& call_;
   void* steps_ = nullptr;
   player play_ = nullptr;
+  bool is_spoilt_ = false;
   row<action>& actions_;
 };
 

@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 
 #include "run_record.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void run_record::add(action what) {
-  if (!steps_) return;
-  if (actions_.size() == actions_.capacity()) return spoil();
+  if (is_spoilt_ || actions_.size() == actions_.capacity()) return spoil();
   what.written = std::max(what.written, what.bytes);
   actions_.push_back(what);
 }
@@ -99,35 +97,53 @@ void run_record::for_each_stretch(F f) {
   return own_bytes <= most_bytes;
 }
 
+// Bytes of which it is known whether they have been written.
+class written_bytes {
+ public:
+  void add(std::size_t first, std::size_t bytes) {
+    for_each_word(first, bytes, [](std::uint64_t& word, std::uint64_t mask) { word |= mask; });
+  }
+  bool contain(std::size_t first, std::size_t bytes) {
+    bool all = true;
+    for_each_word(first, bytes, [&](std::uint64_t word, std::uint64_t mask) { all = all && (word & mask) == mask; });
+    return all;
+  }
+
+ private:
+  template <class F>
+  void for_each_word(std::size_t first, std::size_t bytes, F f) {
+    for (std::size_t const last = first + bytes; first < last;) {
+      std::size_t const at = first % 64, n = std::min(64 - at, last - first);
+      f(words_[first / 64], (~std::uint64_t{0} >> (64 - n)) << at);
+      first += n;
+    }
+  }
+  std::array<std::uint64_t, run_record::most_bytes / 64> words_{};
+};
+
 // Whether the actions read only what the user gave or they have written, and write the whole output.
 [[gnu::cold]] COLLIGO_BODY bool run_record::is_complete() const {
   element const& of = *call_.of;
-  using bytes_known = std::bitset<most_bytes>;
-  std::array<bytes_known, 3> known;
-  auto& [input, output, own] = known;
   std::size_t const bytes_in = of.bytes(call_.in.covers.size()), bytes_out = of.bytes(call_.out.covers.size());
   if (std::max(bytes_in, bytes_out) > most_bytes) return false;
-  for (std::size_t i = 0; i < bytes_in; ++i) {
-    input[i] = true;
-    auto const at = static_cast<std::size_t>(call_.in.data + i - call_.out.data);
-    if (at < bytes_out) output[at] = true;   // in place
-  }
-  auto const is_known = [&](action::place const& at, std::size_t bytes) {
-    bool all = true;
-    for (std::size_t i = 0; i < bytes; ++i) all = all && known[static_cast<std::size_t>(at.in)][at.offset + i];
-    return all;
-  };
+  std::array<written_bytes, 3> written;
+  auto const in = [&](action::place const& at) -> written_bytes& { return written[static_cast<std::size_t>(at.in)]; };
+  auto& output = in({action::where::output});
+  in({action::where::input}).add(0, bytes_in);
+  if (std::size_t const behind = in_behind_out(call_); behind < bytes_out)
+    output.add(behind, std::min(bytes_in, bytes_out - behind));
   for (action const& a : actions_) {
-    if (a.what != action::kind::take && !is_known(a.from, a.bytes)) return false;
-    if (a.what == action::kind::combine && !is_known(a.right, a.bytes)) return false;
+    auto const is_read = [&](action::place const& at) { return in(at).contain(at.offset, a.bytes); };
+    if (a.what != action::kind::take && !is_read(a.from)) return false;
+    if (a.what == action::kind::combine && !is_read(a.right)) return false;
     if (a.what == action::kind::put) continue;
     if (a.into.in == action::where::input) return false;
-    for (std::size_t i = 0; i < a.bytes; ++i) known[static_cast<std::size_t>(a.into.in)][a.into.offset + i] = true;
+    in(a.into).add(a.into.offset, a.bytes);
   }
-  return call_.output_is_free || is_known({action::where::output}, bytes_out);
+  return call_.output_is_free || output.contain(0, bytes_out);
 }
 
-// Combines straight from a line what is taken only to be combined.
+// Combines straight from a line or a chunk what is taken only to be combined.
 [[gnu::cold]] COLLIGO_BODY void run_record::fold_from_lines() {
   auto const meet = [](action::place const& a, action::place const& b, std::size_t bytes_a, std::size_t bytes_b) {
     return a.in == b.in && a.offset < b.offset + bytes_b && b.offset < a.offset + bytes_a;
@@ -147,7 +163,7 @@ void run_record::for_each_stretch(F f) {
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     action const taken = actions_[i];
     action& next = actions_[kept++] = taken;
-    if (taken.what != action::kind::take || taken.lines != 1 || i + 1 == actions_.size()) continue;
+    if (taken.what != action::kind::take || taken.lines > 1 || i + 1 == actions_.size()) continue;
     action const use = actions_[i + 1];
     bool const is_left = use.from == taken.into, is_right = use.right == taken.into;
     if (use.what != action::kind::combine || use.bytes != taken.bytes || taken.into.in != action::where::own ||
@@ -156,8 +172,8 @@ void run_record::for_each_stretch(F f) {
       continue;
     next = use;
     next.what = action::kind::fold;
-    next.peer = taken.peer, next.lines = 1, next.by = taken.by;
-    (is_left ? next.from : next.right) = {action::where::line};
+    next.peer = taken.peer, next.lines = taken.lines, next.by = taken.by;
+    (is_left ? next.from : next.right) = {action::where::channel};
     ++i;
   }
   while (actions_.size() > kept) actions_.pop_back();
@@ -165,7 +181,7 @@ void run_record::for_each_stretch(F f) {
 
 [[gnu::cold]] COLLIGO_BODY std::size_t run_record::finish() {
   std::size_t own_bytes = 0;
-  if (steps_ && place_data(own_bytes) && is_complete()) fold_from_lines();
+  if (steps_ && !is_spoilt_ && place_data(own_bytes) && is_complete()) fold_from_lines();
   else actions_.clear();
   return own_bytes;
 }

@@ -62,7 +62,6 @@ COLLIGO_BODY bool shared_steps::put_chunk(outlet& to, std::byte const* from, std
                                           bool one_way, std::uint64_t tag) {
   std::byte* const place = to.room_for(bytes, tag, one_way);
   if (!place) return false;
-  if (run_record* const record = data_->record()) [[unlikely]] record->spoil();
   std::uint64_t const began = to.is_timed() ? cycles() : 0;
   for (std::size_t at = 0; at < bytes; at += part) {
     to.copy(place + at, from + at, std::min(part, bytes - at));

@@ -76,6 +76,8 @@ class shared_steps final : private listener {
  public:
   shared_steps(shared_host& host, shared_traffic& traffic, int rank) : host_(host), traffic_(traffic), rank_(rank) {}
 
+  enum class state : std::uint8_t { done, moved, stuck };
+
   /// Sets the vector of the next steps.
   void work_on(working_vector& data) {
     data_ = &data;
@@ -97,8 +99,10 @@ class shared_steps final : private listener {
     if (host_.wait(polls)) [[unlikely]] check_ranks(nullptr);
   }
 
-  /// Plays a prepared call. Waits.
-  std::exception_ptr play(prepared_call const& prepared, call const& now, scratch& memory, std::uint32_t number);
+  /// Begins to play a prepared call: sends its first messages. Both arguments have to stay in place.
+  void begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number);
+  /// Plays on, until the call is complete or, unless it `waits`, until a message has not come.
+  state play(working_vector& data, bool waits);
 
   /// A message out and one in; either may be empty. Waits.
   void exchange(range out, int to, own which, fragment const& in);
@@ -120,7 +124,6 @@ class shared_steps final : private listener {
   /// Ends a step that will not complete.
   void abandon();
 
-  enum class state : std::uint8_t { done, moved, stuck };
   /// Does as much as possible without waiting.
   state advance();
 
@@ -178,6 +181,20 @@ class shared_steps final : private listener {
   int gone_rank() const;
   [[noreturn]] void throw_lost(int rank) const;
   [[noreturn]] void throw_mismatch(int peer, std::uint32_t number) const;
+
+  struct { prepared_call const* prepared; call const* now; action const* next; } played_{};
+  std::byte* place_to(action::place const& at) const {
+    return (at.in == action::where::output ? played_.now->out.data : played_.prepared->own) + at.offset;
+  }
+  std::byte const* place_from(action::place const& at, std::byte const* taken = nullptr) const {
+    if (at.in == action::where::input) return played_.now->in.data + at.offset;
+    return at.in == action::where::channel ? taken : place_to(at);
+  }
+  bool play_put(action const& a, std::uint64_t tag);
+  void play_taken(action const& a, std::byte const* taken, working_vector& data);
+  bool play_chunk(action const& a, working_vector& data, bool waits);
+  bool play_lines(action const& a, working_vector& data, bool waits);
+  bool is_stuck(single const& alone);
 
   bool put_at_once(outlet& to, int peer, std::byte const* from, std::size_t bytes, bool one_way);
   void put_in_lines(outlet& to, audience* all, int peer, std::byte const* from, std::size_t bytes);

@@ -60,7 +60,12 @@ inline void shared_steps::record_taken(inlet& from, int peer, std::byte* into, s
 // Puts a whole message, in lines or in one chunk. False if there is no room.
 COLLIGO_BODY bool shared_steps::put_at_once(outlet& to, int peer, std::byte const* from, std::size_t bytes,
                                             bool one_way) {
-  if (!in_lines(bytes)) return put_chunk(to, from, bytes, bytes, one_way, sent_tag(bytes));
+  if (!in_lines(bytes)) {
+    if (!put_chunk(to, from, bytes, bytes, one_way, sent_tag(bytes))) return false;
+    if (run_record* const record = data_->record()) [[unlikely]]
+      record->put(to, nullptr, peer, from, bytes, one_way ? action::one_way : action::in_a_chunk);
+    return true;
+  }
   if (!to.has_room_for(lines_for(bytes))) return false;
   put_in_lines(to, nullptr, peer, from, bytes);
   return true;
@@ -305,15 +310,17 @@ COLLIGO_BODY void shared_steps::take_short(inlet& from, fragment const& p) {
 COLLIGO_BODY void shared_steps::take_at_once(inlet& from, fragment const& p) {
   std::size_t const bytes = p.elements.size() * size_;
   if (in_lines(bytes)) return take_short(from, p);
-  if (run_record* const record = data_->record()) [[unlikely]] record->spoil();
   unsigned polls = 0;
   awaited const m = message(p.peer, bytes);
   was_hopeless_ = false;
   std::byte const* chunk;
   while (!(chunk = from.chunk(bytes, m))) wait_for(m, from, polls, way::ring);
   std::uint64_t const began = from.is_timed() ? cycles() : 0;
+  std::byte* const into = p.folds() ? nullptr : data_->write(p.elements);
+  if (run_record* const record = data_->record()) [[unlikely]]
+    record->take(from, p.peer, into ? into : const_cast<std::byte*>(chunk), bytes, action::in_a_chunk, bytes);
   if (p.folds()) data_->combine(p.elements, chunk, p.peer < rank_, p.which);
-  else copy_bytes(chunk, bytes, data_->write(p.elements));
+  else copy_bytes(chunk, bytes, into);
   if (from.is_timed()) from.took(bytes, cycles() - began);
   from.release(bytes);
 }

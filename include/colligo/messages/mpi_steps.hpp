@@ -43,7 +43,7 @@ class mpi_steps : public any_step, public moving_step {
     drop_left_calls();
   }
   /// Records from now on what a prepared call will play, if all ranks share memory.
-  void record(run_record& run) {
+  void record(run_record& run) override {
     if (host_has_all_) run.begin(this, &play);
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
@@ -53,6 +53,8 @@ class mpi_steps : public any_step, public moving_step {
   COLLIGO_BODY void make_room(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY bool advance() override;
+  COLLIGO_BODY void begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) override;
+  COLLIGO_BODY bool play_on(bool waits) override;
   void abandon() override { leave(); }
   /// Abandons the call in the middle of a step, after the abort messages: completes the messages in progress.
   void leave() noexcept {
@@ -66,7 +68,8 @@ class mpi_steps : public any_step, public moving_step {
   }
 
  private:
-  static std::exception_ptr play(prepared_call const& prepared, call const& now, scratch& memory, std::uint32_t number);
+  static std::exception_ptr play(prepared_call const& prepared, call const& now, scratch& memory,
+                                 std::uint32_t number);
   void drop_left_calls() {
     if (!left_calls::any()) [[likely]] return;
     left_calls::drop_messages();

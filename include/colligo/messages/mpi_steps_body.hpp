@@ -71,7 +71,17 @@ COLLIGO_BODY std::exception_ptr mpi_steps::play(prepared_call const& prepared, c
                                                 std::uint32_t number) {
   auto& steps = *static_cast<mpi_steps*>(prepared.steps);
   steps.drop_left_calls();
-  return steps.over_memory_->play(prepared, now, memory, number);
+  steps.over_memory_->begin_playing(prepared, now, number);
+  working_vector data(now, memory);
+  steps.over_memory_->play(data, true);
+  return data.failure();
+}
+COLLIGO_BODY void mpi_steps::begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) {
+  drop_left_calls();
+  over_memory_->begin_playing(prepared, now, number);
+}
+COLLIGO_BODY bool mpi_steps::play_on(bool waits) {
+  return over_memory_->play(*data_, waits) == shared_steps::state::done;
 }
 
 // All allocations of a step, except for encoded elements.
