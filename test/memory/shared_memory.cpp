@@ -9,7 +9,9 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <thread>
 #include <variant>
@@ -228,6 +230,41 @@ TEST_CASE("long messages are announced to be read in the sender's memory, unless
   CHECK(announces(true, true, detail::least_exchanged_in_place, false, true));
   CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place - 1, false, true));
   CHECK_FALSE(announces(true, true, detail::least_exchanged_in_place, true, true));
+}
+
+namespace {
+std::string_view name_of_letter() { return "letter"; }
+std::string_view name_of_number() { return "number"; }
+}  // namespace
+
+// The writer is always some calls ahead, so that the entry that is read is written again meanwhile.
+TEST_CASE("a report is of the call whose number it has, or not known") {
+  auto const call_of = [](std::uint32_t k) {
+    return detail::call_identity{k, collective::reduce, static_cast<int>(k % 3), k, 8, {k, k, k}};
+  };
+  auto const record = std::make_unique<detail::rank_record>();
+  std::atomic<bool> ends = false;
+  std::atomic<std::uint32_t> latest = 1;
+  std::thread writer([&] {
+    for (std::uint32_t k = 1; !ends; ++k) {
+      record->enter(call_of(k), ~std::uint64_t{k}, k / 64 % 2 ? &name_of_letter : &name_of_number);
+      latest.store(k, std::memory_order_relaxed);
+    }
+  });
+  int known = 0, torn = 0;
+  auto const began = std::chrono::steady_clock::now();
+  for (std::uint32_t i = 0; known < 300'000 && std::chrono::steady_clock::now() - began < std::chrono::seconds(20); ++i) {
+    std::uint32_t const k = latest.load(std::memory_order_relaxed) - i % 8;
+    detail::rank_record::report report{.its = {.number = k}};
+    if (k == 0 || k > (1u << 31) || !record->read(report)) continue;
+    ++known;
+    bool const same_type = report.type.empty() || report.type == (k / 64 % 2 ? name_of_letter() : name_of_number());
+    torn += report.its != call_of(k) || report.before != ~std::uint64_t{k} || !same_type;
+  }
+  ends = true;
+  writer.join();
+  CHECK(known > 1000);
+  CHECK(torn == 0);
 }
 
 TEST_CASE("direct gives the same bits on all ranks, those of the order of ranks") {

@@ -126,26 +126,38 @@ class rank_notice {
 class abandoned_calls {
  public:
   void add(std::uint32_t number, std::string_view why);
-  bool has(std::uint32_t number) const { return find(number) != nullptr; }
+  bool has(std::uint32_t number) const { return find(number).it != nullptr; }
   /// Empty if it has not been abandoned.
   std::string reason(std::uint32_t number) const;
 
  private:
+  // Its number is 0 while the other words change.
   struct alignas(cache_line) entry {
     std::atomic<std::uint32_t> number, first;   // all calls from `first` to `number` have been abandoned
     std::array<std::atomic<std::uint64_t>, 31> why;
   };
-  entry const* find(std::uint32_t number) const;
+  struct found {
+    entry const* it = nullptr;
+    std::uint32_t last = 0;   ///< its number
+  };
+  found find(std::uint32_t number) const;
 
   std::array<entry, 4> latest_;
 };
 
-/// A rank's reports of its calls. Read only when something is wrong.
+/// A rank's reports of its calls, read only when something is wrong. A reader may be interrupted while the rank makes
+/// its next calls and writes the same entry again. So the number of an entry is not its call's while the other words
+/// change, and a reader looks at it before and after it has read them.
 class rank_record {
  public:
-  /// `before`: the bits that its tags carry of the call before.
-  void enter(call_identity const& its, std::uint64_t before) {
+  /// `before`: the bits that its tags carry of the call before; `name`: of the element type, null if it has none.
+  void enter(call_identity const& its, std::uint64_t before, std::string_view (*name)() = nullptr) {
+    std::uint32_t type = latest_type_.load(relaxed);
+    if (types_[type % types_.size()].name.load(relaxed) != name) [[unlikely]] type = place_of(name);
     entry& e = entries_[its.number % kept];
+    e.number.store(its.number - 1, relaxed);   // has another entry
+    std::atomic_thread_fence(std::memory_order_release);
+    e.type.store(type, relaxed);
     e.what.store(static_cast<std::uint64_t>(its.what) << 32 | static_cast<std::uint32_t>(its.root), relaxed);
     e.n.store(its.n, relaxed);
     e.element_size.store(its.element_size, relaxed);
@@ -153,18 +165,16 @@ class rank_record {
     e.before.store(before, relaxed);
     e.number.store(its.number, std::memory_order_release);
   }
-  /// The element type of that call. Called before enter().
-  void enter_type(std::uint32_t number, std::string_view (*name)()) {
-    std::uint32_t which = latest_type_.load(relaxed);
-    if (types_[which % types_.size()].name.load(relaxed) != name) [[unlikely]] which = place_of(name);
-    entries_[number % kept].type.store(which, relaxed);
-  }
-  /// The name of a call's element type; empty if it has been overwritten.
-  std::string type_of(std::uint32_t number) const;
-  /// False if it is not known or has been overwritten.
-  bool knows(call_identity& its) const;
-  /// The same bits. Precondition: knows().
-  std::uint64_t before(std::uint32_t number) const { return entries_[number % kept].before.load(relaxed); }
+  /// What enter() was told, and the name of the type, empty if it has been overwritten.
+  struct report {
+    call_identity its;
+    std::uint64_t before = 0;
+    std::string type;
+  };
+  /// Takes the report of call number `into.its.number`. False if it is not known or has been overwritten.
+  bool read(report& into) const;
+  /// The same of the call alone.
+  bool knows(call_identity& its) const { return read(its, nullptr, nullptr); }
   /// The number of its latest call over this memory.
   std::uint32_t latest() const;
 
@@ -184,6 +194,7 @@ class rank_record {
     std::array<std::atomic<std::uint64_t>, 12> letters;
   };
   std::uint32_t place_of(std::string_view (*name)());
+  bool read(call_identity& its, std::uint64_t* before, std::uint32_t* type) const;
 
   std::atomic<std::uint32_t> latest_type_, newest_type_;
   std::array<named_type, 8> types_;

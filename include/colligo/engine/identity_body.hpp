@@ -55,27 +55,41 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
     newest_type_.store(which + 1, relaxed);
     named_type& its = types_[which % types_.size()];
     its.name.store(name, relaxed);
-    its.number.store(which, relaxed);
-    write_letters(its.letters, name());
+    its.number.store(which - 1, relaxed);   // has another place
+    std::atomic_thread_fence(std::memory_order_release);
+    write_letters(its.letters, name ? name() : std::string_view());
+    its.number.store(which, std::memory_order_release);
   }
   latest_type_.store(which, relaxed);
   return which;
 }
-[[gnu::cold]] COLLIGO_BODY std::string rank_record::type_of(std::uint32_t number) const {
-  std::uint32_t const which = entries_[number % kept].type.load(relaxed);
-  named_type const& its = types_[which % types_.size()];
-  return its.number.load(relaxed) == which ? read_letters(its.letters) : std::string();
-}
-
-[[gnu::cold]] COLLIGO_BODY bool rank_record::knows(call_identity& its) const {
+[[gnu::cold]] COLLIGO_BODY bool rank_record::read(call_identity& its, std::uint64_t* before,
+                                                  std::uint32_t* type) const {
   entry const& e = entries_[its.number % kept];
   if (e.number.load(std::memory_order_acquire) != its.number) return false;
+  call_identity known{.number = its.number};
   std::uint64_t const what = e.what.load(relaxed);
-  its.what = static_cast<collective>(what >> 32);
-  its.root = static_cast<int>(static_cast<std::uint32_t>(what));
-  its.n = e.n.load(relaxed);
-  its.element_size = e.element_size.load(relaxed);
-  for (std::size_t i = 0; i < e.algorithm.size(); ++i) its.algorithm[i] = e.algorithm[i].load(relaxed);
+  known.what = static_cast<collective>(what >> 32);
+  known.root = static_cast<int>(static_cast<std::uint32_t>(what));
+  known.n = e.n.load(relaxed);
+  known.element_size = e.element_size.load(relaxed);
+  for (std::size_t i = 0; i < e.algorithm.size(); ++i) known.algorithm[i] = e.algorithm[i].load(relaxed);
+  if (before) *before = e.before.load(relaxed);
+  if (type) *type = e.type.load(relaxed);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (e.number.load(relaxed) != its.number) return false;
+  its = known;
+  return true;
+}
+[[gnu::cold]] COLLIGO_BODY bool rank_record::read(report& into) const {
+  std::uint32_t which = 0;
+  into.type.clear();
+  if (!read(into.its, &into.before, &which)) return false;
+  named_type const& type = types_[which % types_.size()];
+  if (type.number.load(std::memory_order_acquire) != which) return true;
+  std::string name = read_letters(type.letters);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (type.number.load(relaxed) == which) into.type = std::move(name);
   return true;
 }
 [[gnu::cold]] COLLIGO_BODY std::uint32_t rank_record::latest() const {
@@ -95,26 +109,33 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
     if (last(e) != 0 && age(e) == 1) first = e.first.load(std::memory_order_relaxed);
     if (age(*its) != 0 && (age(e) == 0 || age(e) > age(*its))) its = &e;
   }
+  its->number.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
   its->first.store(first, std::memory_order_relaxed);
   write_letters(its->why, why);
   its->number.store(number, std::memory_order_release);
 }
 // Numbers wrap round.
-[[gnu::cold]] COLLIGO_BODY abandoned_calls::entry const* abandoned_calls::find(std::uint32_t number) const {
+[[gnu::cold]] COLLIGO_BODY abandoned_calls::found abandoned_calls::find(std::uint32_t number) const {
   auto const is_later = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; };
-  entry const* its = nullptr;
+  found its;
   for (entry const& e : latest_) {
     std::uint32_t const last = e.number.load(std::memory_order_acquire);
-    if (last != 0 && last == number) return &e;
-    if (last != 0 && is_later(last, number) && !is_later(e.first.load(std::memory_order_relaxed), number)) its = &e;
+    std::uint32_t const first = e.first.load(std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (last == 0 || e.number.load(std::memory_order_relaxed) != last) continue;
+    if (last == number) return {&e, last};
+    if (is_later(last, number) && !is_later(first, number)) its = {&e, last};
   }
   return its;
 }
 [[gnu::cold]] COLLIGO_BODY std::string abandoned_calls::reason(std::uint32_t number) const {
-  entry const* const its = find(number);
-  if (!its) return {};
-  std::string const why = read_letters(its->why);
-  return why.empty() ? "no reason is known" : why;
+  found const its = find(number);
+  if (!its.it) return {};
+  std::string const why = read_letters(its.it->why);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  bool const is_whole = its.it->number.load(std::memory_order_relaxed) == its.last;
+  return why.empty() || !is_whole ? "no reason is known" : why;
 }
 
 // get() reads again if the words change meanwhile.

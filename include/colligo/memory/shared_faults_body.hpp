@@ -56,10 +56,10 @@ COLLIGO_BODY void shared_steps::abandon() {
 // has abandoned a call. True if the peer is so far ahead that its call is no longer known.
 [[gnu::cold]] COLLIGO_BODY bool shared_steps::follows(int peer, std::uint64_t difference) const {
   rank_record const& theirs = host_.record_of(peer);
-  call_identity same{.number = call_.number};
-  bool const is_known = theirs.knows(same);
-  std::uint64_t const before = is_known ? theirs.before(call_.number) : 0, mine = message_tag::after(before_.hash);
-  if (is_known && (same != call_ || difference != (mine ^ message_tag::after(before)))) return false;
+  rank_record::report same{.its = {.number = call_.number}};
+  bool const is_known = theirs.read(same);
+  std::uint64_t const before = is_known ? same.before : 0, mine = message_tag::after(before_.hash);
+  if (is_known && (same.its != call_ || difference != (mine ^ message_tag::after(before)))) return false;
   if (before_.hash != 0 && before != 0) throw_mismatch(peer, before_.number);
   return before_.hash == 0 || difference == mine;
 }
@@ -91,9 +91,9 @@ COLLIGO_BODY void shared_steps::abandon() {
 
 [[gnu::cold]] COLLIGO_BODY void shared_steps::throw_mismatch(int peer, std::uint32_t number) const {
   auto const called = [](rank_record const& record, std::uint32_t call) {
-    call_identity known{.number = call};
-    bool const is_known = record.knows(known);
-    return concat({"number ", call, is_known ? ", " : "", is_known ? name_of_call(known, record.type_of(call)) : ""});
+    rank_record::report known{.its = {.number = call}};
+    bool const is_known = record.read(known);
+    return concat({"number ", call, is_known ? ", " : "", is_known ? name_of_call(known.its, known.type) : ""});
   };
   if (static_cast<std::int32_t>(number - call_.number) > 0) number = call_.number;   // the peer is ahead
   throw_if_abandoned(peer);

@@ -140,8 +140,7 @@ class shared_steps final : private listener {
   }
   void report(std::uint32_t number, element const& of) {
     call_.number = number;
-    host_.my_record().enter_type(number, of.name);
-    host_.my_record().enter(call_, before_.hash);
+    host_.my_record().enter(call_, before_.hash, of.name);
   }
   using way = shared_traffic::way;
   using outgoing = shared_traffic::outgoing;
