@@ -13,9 +13,11 @@ template <>
 struct calls<collective::scan> : elementwise_calls<collective::scan> {
 };
 
-/// The last step of an exclusive scan: combines init with every rank's result.
+/// The last step of an exclusive scan: combines init with every rank's result, unless that has it.
 template <class T, class Op>
-void combine_with_init(bool first, T const& init, std::span<T> to, Op& op) {
+void combine_with_init(bool first, initial_value const& with, std::span<T> to, Op& op) {
+  T const& init = *static_cast<T const*>(with.value);
+  if (!first && with.is_in_result) return;
   if (first) combine_each(to.data(), to.size(), [&](T const&) -> T const& { return init; });
   else if constexpr (takes_index<Op, T>)
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(op(i, init, to[i]));
@@ -25,7 +27,10 @@ template <class T, class Op>
 struct owned_scan final : owned_functor<Op> {
   owned_scan(Op its, T const& left, std::span<T> to, bool first)
       : owned_functor<Op>(std::move(its)), init_(left), to_(to), first_(first) {}
-  void finish() override { combine_with_init(first_, init_, to_, this->op); }
+  initial_value initial{&init_};
+
+  void begin() override { initial.is_in_result = false; }
+  void finish() override { combine_with_init(first_, initial, to_, this->op); }
 
  private:
   T init_;
@@ -57,12 +62,15 @@ struct calls<collective::exclusive_scan> {
   static made_t<How> make_with_init(Accepted its, std::span<T> to, T const& init, Op&& op, Algorithm const& algorithm) {
     bool const first = its.port.rank() == 0;
     if constexpr (How == made::at_once) {
+      initial_value initial{&init};
+      its.its.init = &initial;
       its.make(op, algorithm);
-      combine_with_init(first, init, to, op);
+      combine_with_init(first, initial, to, op);
     } else {
       using functor = std::decay_t<Op>;
-      return its.template make_owning<How, functor>(
-          its.template own<How, owned_scan<T, functor>>(std::forward<Op>(op), init, to, first), algorithm);
+      auto owned = its.template own<How, owned_scan<T, functor>>(std::forward<Op>(op), init, to, first);
+      its.its.init = &owned->initial;
+      return its.template make_owning<How, functor>(std::move(owned), algorithm);
     }
   }
 };

@@ -3,6 +3,7 @@
 
 #include <colligo/core/functor.hpp>
 
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -56,6 +57,13 @@ TEST_CASE("a NaN is taken only if there is nothing else") {
   CHECK(minloc{}(bad, worse).index == 0);
   CHECK(maximum{}(nan, 1.0) == 1.0);
   CHECK(maximum{}(1.0, nan) == 1.0);
+  CHECK(std::isnan(maximum_or_nan{}(nan, 1.0)));
+  CHECK(std::isnan(maximum_or_nan{}(1.0, nan)));
+  CHECK(std::isnan(minimum_or_nan{}(nan, -1.0)));
+  CHECK(std::isnan(minimum_or_nan{}(-1.0, nan)));
+  CHECK(maximum_or_nan{}(2.0, 1.0) == 2.0);
+  CHECK(minimum_or_nan{}(2.0, 1.0) == 1.0);
+  CHECK(maximum_or_nan{}(std::string("a"), std::string("b")) == "b");
   CHECK(minimum{}(nan, 1.0) == 1.0);
   CHECK(minimum{}(1.0, nan) == 1.0);
   CHECK(maximum{}(3, 4) == 4);

@@ -267,6 +267,45 @@ TEST_CASE("a report is of the call whose number it has, or not known") {
   CHECK(torn == 0);
 }
 
+namespace {
+// Two messages of different lengths to each rank in one step.
+struct in_two_parts {
+  static constexpr std::string_view name = "in_two_parts";
+  template <class T>
+  struct broadcast {
+    template <steps Step>
+    constexpr void operator()(Step& step, range all, int root) const {
+      range const first{all.first, all.first + all.size() / 3}, rest{first.last, all.last};
+      if (step.rank() != root) return step(recv{root, first}, recv{root, rest});
+      step(listed{2 * (step.size() - 1), [=](int i) {
+        return operand(send{i / 2 < root ? i / 2 : i / 2 + 1, i % 2 ? rest : first});
+      }});
+    }
+  };
+};
+}  // namespace
+
+TEST_CASE("a request receives messages of different lengths from one rank in one step") {
+  nest const levels = nest::of_sizes(8, std::array{2, 2, 2});
+  for (std::size_t n = 0; n <= 40; ++n)
+    REQUIRE_NOTHROW(run_threads(8, [&](thread_communicator& comm) {
+      for (int root = 0; root < comm.size(); root += 3) {
+        std::vector<int> all(n, comm.rank() == root ? 7 : 0);
+        ibroadcast(comm, all, root, over_shared_memory{in_two_parts{}}).wait();
+        if (all != std::vector<int>(n, 7)) throw std::runtime_error("wrong broadcast");
+      }
+      auto const ranks = static_cast<std::size_t>(comm.size());
+      std::vector<std::uint8_t> in(n * ranks), out(n * ranks);
+      auto const value = [](int from, int to, std::size_t i) {
+        return static_cast<std::uint8_t>(from * 31 + to * 5 + static_cast<int>(i));
+      };
+      for (std::size_t i = 0; i < in.size(); ++i) in[i] = value(comm.rank(), static_cast<int>(i / n), i % n);
+      iall_to_all(comm, in, out, over_shared_memory{bundles_by_level{.levels = &levels}}).wait();
+      for (std::size_t i = 0; i < out.size(); ++i)
+        if (out[i] != value(static_cast<int>(i / n), comm.rank(), i % n)) throw std::runtime_error("wrong all_to_all");
+    }));
+}
+
 TEST_CASE("direct gives the same bits on all ranks, those of the order of ranks") {
   for (int const p : {2, 3, 5, 8})
     for (bool const shared : {false, true})

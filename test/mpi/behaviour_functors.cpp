@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <colligo/colligo.hpp>
+#include <array>
+#include <cstdint>
+#include <deque>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -183,7 +187,89 @@ void throw_everywhere(fuse& mine, Op op, std::size_t count, std::string const& w
 
 }  // namespace
 
+namespace {
+
+/// all_reduce of one value a rank by vendor is what the functor gives in the order of ranks, bit by bit but for the
+/// sign and the bits of a NaN.
+template <class T, class Op>
+void vendor_means(Op op, std::deque<T> const& of_ranks, std::string const& what) {
+  boost::mpi::communicator const world;
+  auto const p = static_cast<std::size_t>(world.size());
+  for (std::size_t shift = 0; shift < of_ranks.size(); ++shift) {
+    auto const of_rank = [&](std::size_t r) { return of_ranks[(r + shift) % of_ranks.size()]; };
+    T expected = of_rank(0);
+    for (std::size_t r = 1; r < p; ++r) expected = static_cast<T>(op(expected, of_rank(r)));
+    std::array<T, 40> in, out;   // Open MPI's AVX takes 32 at once
+    in.fill(of_rank(static_cast<std::size_t>(world.rank())));
+    auto const same = [](T const& a, T const& b) { return a == b || (a != a && b != b); };
+    auto const check = [&](std::string const& form) {
+      for (T const& x : out) BOOST_CHECK_MESSAGE(same(x, expected), what << form << ", shift " << shift << ", p = " << p);
+    };
+    colligo::all_reduce(world, in, out, op, colligo::vendor{});
+    check("");
+    colligo::iall_reduce(world, in, out, op, colligo::named("vendor")).wait();
+    check(" as a request");
+  }
+}
+template <class T>
+void vendor_means_everything(std::deque<T> const& of_ranks, std::string const& type) {
+  vendor_means<T>(colligo::maximum{}, of_ranks, "maximum of " + type);
+  vendor_means<T>(colligo::minimum{}, of_ranks, "minimum of " + type);
+  vendor_means<T>(colligo::maximum_or_nan{}, of_ranks, "maximum_or_nan of " + type);
+  vendor_means<T>(colligo::minimum_or_nan{}, of_ranks, "minimum_or_nan of " + type);
+  vendor_means<T>(boost::mpi::maximum<T>{}, of_ranks, "Boost's maximum of " + type);
+  std::deque<colligo::located<T, int>> pairs;
+  for (std::size_t i = 0; i < of_ranks.size(); ++i) pairs.push_back({of_ranks[i], 7 - static_cast<int>(i) % 3});
+  vendor_means<colligo::located<T, int>>(colligo::maxloc{}, pairs, "maxloc of " + type);
+  vendor_means<colligo::located<T, int>>(colligo::minloc{}, pairs, "minloc of " + type);
+}
+template <class T>
+void vendor_means_integers(std::string const& type) {
+  using limits = std::numeric_limits<T>;
+  std::deque<T> const some{limits::max(), 3, limits::min(), limits::max(), 100};
+  vendor_means_everything<T>(some, type);
+  vendor_means<T>(std::plus<T>{}, some, "sum of " + type);
+  vendor_means<T>(std::multiplies<T>{}, some, "product of " + type);
+  vendor_means<T>(std::bit_xor<T>{}, some, "xor of " + type);
+  vendor_means<T>(std::logical_and<>{}, some, "logical and of " + type);
+  vendor_means<T>(std::logical_or<>{}, {0, 4, 0, 2, 0}, "logical or of " + type);
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(functors)
+
+BOOST_AUTO_TEST_CASE(vendor_keeps_the_meaning_of_a_functor) {
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  vendor_means_everything<double>({1, nan, 9, 5, -2}, "double");
+  vendor_means_everything<double>({nan, nan, -9, nan, 3}, "double");
+  vendor_means_everything<float>({1, std::numeric_limits<float>::quiet_NaN(), 9, 5, -2}, "float");
+  vendor_means_everything<long double>({1, std::numeric_limits<long double>::quiet_NaN(), 9, 5, -2}, "long double");
+  vendor_means_integers<std::int8_t>("int8");
+  vendor_means_integers<std::uint8_t>("uint8");
+  vendor_means_integers<std::int16_t>("int16");
+  vendor_means_integers<std::uint16_t>("uint16");
+  vendor_means_integers<std::uint32_t>("uint32");
+  vendor_means_integers<std::uint64_t>("uint64");
+  vendor_means<bool>(std::logical_and<>{}, {true, false, true}, "and of bool");
+  vendor_means<bool>(std::logical_or<>{}, {false, false, true}, "or of bool");
+}
+
+// It tries the MPI library's own, too.
+BOOST_AUTO_TEST_CASE(adaptive_keeps_the_meaning_of_a_functor) {
+  boost::mpi::communicator const world;
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> const in(100, world.rank() == world.size() - 1 ? nan : world.rank() + 1.0);
+  std::vector<double> out(100);
+  int wrong = 0;
+  for (int i = 0; i < 200 && world.size() > 1; ++i) {
+    colligo::all_reduce(world, in, out, colligo::minimum{}, colligo::adaptive{});
+    wrong += out[99] != 1;
+    colligo::all_reduce(world, in, out, colligo::maximum{}, colligo::adaptive{});
+    wrong += out[99] != world.size() - 1;
+  }
+  BOOST_CHECK_EQUAL(wrong, 0);
+}
 
 BOOST_AUTO_TEST_CASE(a_functor_that_captures_by_value_is_used_with_the_state_of_each_call) {
   auto const sum_modulo = [](int modulus) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Reduction functors: which of them commute, and the library's own: maximum, minimum, maxloc, minloc.
+/// Reduction functors: which of them commute, and the library's own: maximum, minimum, maximum_or_nan, minimum_or_nan,
+/// maxloc, minloc.
 ///
 /// A functor is any callable T(T const&, T const&), also with state. It must be associative. A functor may take three
 /// arguments instead, T(std::size_t index, T const&, T const&): the index of the element in the caller's vector comes
@@ -57,6 +58,16 @@ struct maximum {
 struct minimum {
   template <class T>
   constexpr T operator()(T const& a, T const& b) const { return b < a || detail::unordered(a) ? b : a; }
+};
+
+/// The same, but of a NaN and a number it is the NaN: the result shows that some rank has one.
+struct maximum_or_nan {
+  template <class T>
+  constexpr T operator()(T const& a, T const& b) const { return b > a || detail::unordered(b) ? b : a; }
+};
+struct minimum_or_nan {
+  template <class T>
+  constexpr T operator()(T const& a, T const& b) const { return b < a || detail::unordered(b) ? b : a; }
 };
 
 /// A value and where it was found (MPI_MAXLOC's pair, for any ordered T and any Index).
@@ -145,7 +156,8 @@ constexpr bool known_to_commute() {
                   std::bit_xor> ||
            any_boost<Op, T, boost::mpi::maximum, boost::mpi::minimum, boost::mpi::bitwise_and, boost::mpi::bitwise_or,
                      boost::mpi::bitwise_xor, boost::mpi::logical_xor> ||
-           std::is_same_v<Op, maximum> || std::is_same_v<Op, minimum>;
+           std::is_same_v<Op, maximum> || std::is_same_v<Op, minimum> || std::is_same_v<Op, maximum_or_nan> ||
+           std::is_same_v<Op, minimum_or_nan>;
   else if constexpr (is_complex<T>::value)
     return any_of<Op, T, std::plus, std::multiplies>;
   else

@@ -78,6 +78,12 @@ struct values {
   range covers{};
 };
 
+/// The left-most operand of an exclusive scan.
+struct initial_value {
+  void const* value;
+  bool is_in_result = false;   ///< otherwise the caller combines it with the result
+};
+
 /// One call of a collective on one rank: `in` is the rank's contribution, `out` its result, each a stretch of the
 /// vector.
 struct call {
@@ -91,6 +97,7 @@ struct call {
   int root = 0;
   std::uint8_t before = 0;   ///< before_call
   bool output_is_free = false;   ///< elements of `out` that the algorithm does not write may have any value
+  initial_value* init = nullptr;   ///< of an exclusive scan
 
   bool checked() const { return (before & agreement) != 0; }
 };

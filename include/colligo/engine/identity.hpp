@@ -169,7 +169,7 @@ class rank_record {
   struct report {
     call_identity its;
     std::uint64_t before = 0;
-    std::string type;
+    std::string type{};
   };
   /// Takes the report of call number `into.its.number`. False if it is not known or has been overwritten.
   bool read(report& into) const;

@@ -209,6 +209,9 @@ class inlet {
     while (polls-- > 0 && stamp.load(std::memory_order_acquire) >> 8 != wanted) {}
   }
 
+  /// False if it has been asked before with this number.
+  bool is_first_look(std::uint64_t number) { return std::exchange(look_, number) != number; }
+
   /// Prefetches the announcement of the next message, so that lines of several ranks travel at the same time.
   void look_ahead(bool in_lines) const {
     if (in_lines) __builtin_prefetch(&front_->line(taken_ & last_));
@@ -357,6 +360,7 @@ class inlet {
   std::uint64_t tail_ = 0, ready_ = 0, read_ = 0;   // bytes taken; ready in the chunk at the tail; messages in place
   std::uint32_t cost_[2]{};                    // of using chunks, as in channel_back
   bool is_in_place_ = false;
+  std::uint64_t look_ = 0;
   channel_back* back_ = nullptr;   // host_ sets it
 };
 

@@ -201,6 +201,8 @@ class shared_host {
   bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
   bool ranks_may_leave() const { return around_.ranks_may_leave; }
   void report_waits(patience* watcher) { on_wait_ = watcher; }
+  /// A number for inlet::is_first_look.
+  std::uint64_t next_look() { return ++looks_; }
 
  private:
   std::size_t place(int rank) const {
@@ -299,6 +301,7 @@ class shared_host {
   way_to_take exchange_{};   // of the latest step
   unsigned mutable polls_before_yield_ = 1, fruitless_ = 0, impatient_waits_ = 0;
   patience* on_wait_ = nullptr;
+  std::uint64_t looks_ = 0;
 };
 
 inline std::byte* outlet::ring() {

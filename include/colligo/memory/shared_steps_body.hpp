@@ -224,10 +224,12 @@ COLLIGO_BODY void shared_steps::begin_added() {
 }
 
 COLLIGO_BODY shared_steps::state shared_steps::advance() {
-  if (is_short_) {   // once the first line of a message has come, the others follow at once
+  if (is_short_) {   // once the first line of a peer has come, the others follow at once
+    std::uint64_t const look = host_.next_look();
     for (operand const& o : short_) {
       if (o.vanishes() || o.sends()) continue;
       inlet& from = channel_from(o.peer, short_to_);
+      if (!from.is_first_look(look)) continue;   // its next line is that of an earlier operand
       awaited const first = message(o.peer, o.elements.head.size() * size_);
       if (from.has_line(first)) continue;
       if (++stuck_ % 256 == 0) {

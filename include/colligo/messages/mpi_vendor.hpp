@@ -63,19 +63,20 @@ MPI_Datatype builtin_type() {
   else return MPI_DATATYPE_NULL;
 }
 
-/// MPI's operation of a functor on T, MPI_OP_NULL if it has none. For NaN, MPI's maximum and minimum follow their own
-/// rule.
+/// MPI's operation that means what the functor means on T; MPI_OP_NULL if there is none. For NaN, MPI's maxima and
+/// minima of floating point numbers, with an index or without, follow rules of their own.
 template <class Op, class T>
 MPI_Op builtin_op() {
   constexpr bool integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
   constexpr bool number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
-  // Sums saturate in Open MPI 4.1 with AVX, instead of wrapping round as C++ does.
+  constexpr bool integer_with_index = requires { requires std::is_integral_v<decltype(T::value)>; };
+  // Sums and products saturate in Open MPI 4.1 with AVX, instead of wrapping round as C++ does.
   constexpr bool saturates = integer && sizeof(T) < sizeof(int);
   constexpr bool adds = number || is_complex<T>::value;
   if constexpr (adds && !saturates && any_of<Op, T, std::plus>) return MPI_SUM;
-  else if constexpr (adds && any_of<Op, T, std::multiplies>) return MPI_PROD;
-  else if constexpr (number && (std::is_same_v<Op, maximum> || any_boost<Op, T, boost::mpi::maximum>)) return MPI_MAX;
-  else if constexpr (number && (std::is_same_v<Op, minimum> || any_boost<Op, T, boost::mpi::minimum>)) return MPI_MIN;
+  else if constexpr (adds && !saturates && any_of<Op, T, std::multiplies>) return MPI_PROD;
+  else if constexpr (integer && (std::is_same_v<Op, maximum> || any_boost<Op, T, boost::mpi::maximum>)) return MPI_MAX;
+  else if constexpr (integer && (std::is_same_v<Op, minimum> || any_boost<Op, T, boost::mpi::minimum>)) return MPI_MIN;
   else if constexpr (std::is_integral_v<T> && any_of<Op, T, std::logical_and>) return MPI_LAND;
   else if constexpr (std::is_integral_v<T> && any_of<Op, T, std::logical_or>) return MPI_LOR;
   else if constexpr (std::is_integral_v<T> && any_boost<Op, T, boost::mpi::logical_xor>) return MPI_LXOR;
@@ -85,8 +86,8 @@ MPI_Op builtin_op() {
     return MPI_BOR;
   else if constexpr (integer && (any_of<Op, T, std::bit_xor> || any_boost<Op, T, boost::mpi::bitwise_xor>))
     return MPI_BXOR;
-  else if constexpr (std::is_same_v<Op, maxloc>) return MPI_MAXLOC;
-  else if constexpr (std::is_same_v<Op, minloc>) return MPI_MINLOC;
+  else if constexpr (integer_with_index && std::is_same_v<Op, maxloc>) return MPI_MAXLOC;
+  else if constexpr (integer_with_index && std::is_same_v<Op, minloc>) return MPI_MINLOC;
   else return MPI_OP_NULL;
 }
 

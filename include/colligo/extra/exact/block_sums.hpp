@@ -8,7 +8,7 @@
 /// multiplication gives it where the processor has one).
 ///
 /// This needs IEEE arithmetic to nearest without flushing subnormal numbers to zero: without it (another rounding mode,
-/// FTZ, DAZ, -ffast-math, x87) all is done as integers.
+/// FTZ, DAZ, -ffast-math, -fassociative-math, x87) all is done as integers.
 /// Source: J. Demmel, H. D. Nguyen, Parallel reproducible summation, IEEE Trans. Comput. 64(7), 2015; S. M. Rump,
 /// T. Ogita, S. Oishi, Accurate floating-point summation I, SIAM J. Sci. Comput. 31(1), 2008.
 #pragma once

@@ -14,18 +14,6 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-COLLIGO_BODY bool arithmetic_is_plain() {
-#if defined(__FAST_MATH__) || !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
-  return false;
-#elif defined(__SSE2__)
-  constexpr unsigned daz = 0x40, rounding = 0x6000, ftz = 0x8000;
-  return (__builtin_ia32_stmxcsr() & (daz | rounding | ftz)) == 0;
-#else
-  double volatile const least = std::numeric_limits<double>::denorm_min(), normal = std::numeric_limits<double>::min();
-  return std::fegetround() == FE_TONEAREST && least != 0 && normal / 2 != 0;
-#endif
-}
-
 /// Two numbers that are worked on at once, on every processor that has 128 bits for them.
 using two_doubles = double __attribute__((vector_size(16)));
 using two_words = std::int64_t __attribute__((vector_size(16)));
@@ -264,6 +252,40 @@ template <class T>
 void products_by_exponent<T>::add_rare(integer_form const& x, integer_form const& y) {
   if ((x.special | y.special) != 0) special |= special_of_product(x, y);
   of[static_cast<std::size_t>(x.shift + y.shift)] += static_cast<wide>(x.mantissa) * y.mantissa;
+}
+
+// Whether the compiler has left (c + x) - c as it is written. g++ says so; clang++ with -fassociative-math does not.
+[[gnu::noinline]] inline bool keeps_grouping() {
+  static bool const keeps = [] {
+    std::array<double, 64> x;
+    double volatile const large = 0x1p42, small = 0x1.999999999999ap-4;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 2 ? small : large + static_cast<double>(i);
+    __extension__ using wide = __int128;
+    constexpr int unit = 64;   // the sum is a multiple of 2^-64
+    std::int64_t const whole = 32 * (std::int64_t{1} << 42) + 32 * 31, tenth = 0x1999999999999a;
+    wide const expected = (static_cast<wide>(whole) << unit) + (static_cast<wide>(32 * tenth) << (unit - 56));
+    block_sum const sum = sum_of_block(x.size(), most_levels, x.data());
+    wide all = 0;
+    for (std::size_t i = 0; static_cast<int>(i) < sum.count; ++i) {
+      int const by = sum.exponents[i] + unit;
+      wide const multiple = sum.multiples[i];
+      if (by < 0 && (multiple & ((wide{1} << std::min(-by, 120)) - 1)) != 0) return false;
+      all += by < 0 ? multiple >> std::min(-by, 120) : multiple << by;
+    }
+    return all == expected;
+  }();
+  return keeps;
+}
+COLLIGO_BODY bool arithmetic_is_plain() {
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || !defined(FLT_EVAL_METHOD) || FLT_EVAL_METHOD != 0
+  return false;
+#elif defined(__SSE2__)
+  constexpr unsigned daz = 0x40, rounding = 0x6000, ftz = 0x8000;
+  return (__builtin_ia32_stmxcsr() & (daz | rounding | ftz)) == 0 && keeps_grouping();
+#else
+  double volatile const least = std::numeric_limits<double>::denorm_min(), normal = std::numeric_limits<double>::min();
+  return std::fegetround() == FE_TONEAREST && least != 0 && normal / 2 != 0 && keeps_grouping();
+#endif
 }
 
 }  // namespace colligo

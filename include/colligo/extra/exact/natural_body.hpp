@@ -121,7 +121,9 @@ COLLIGO_BODY double quotient(integer const& its, int exponent, std::uint64_t by)
   size.shift_left(enough);
   bool const more = size.divide(by);
   double const result = nearest_double(std::move(size), exponent - enough, more);
-  return its.negative ? -result + 0.0 : result;
+  // By bits, because arithmetic may flush subnormal numbers. There is no negative zero.
+  auto const bits = std::bit_cast<std::uint64_t>(result);
+  return its.negative && bits != 0 ? std::bit_cast<double>(bits | format_of<double>.sign()) : result;
 }
 COLLIGO_BODY double square_root(natural its, int exponent) {
   if (its.is_zero()) return 0;

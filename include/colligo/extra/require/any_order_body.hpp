@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../exact/plain_sums.hpp"
+#include "../exact/sums_of_calls.hpp"
 #include "any_order.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -79,7 +79,7 @@ void sum_in_any_order(port_base& port, call const& its, policies_of_collective p
   constexpr std::size_t most = std::size_t{1} << 15;   // what is allocated stays with the process
   std::vector<std::uint16_t> exponents;
   std::vector<std::int64_t> contributed, apart;
-  bool const in_place = its.what == collective::all_reduce || its.what == collective::scan;
+  bool const in_place = its.what == collective::all_reduce;
   auto& sums = in_place ? contributed : apart;
   grid_of_exponents<T> const grid(port.size());
   auto const* const in = reinterpret_cast<T const*>(its.in.data);
@@ -105,6 +105,12 @@ void sum_in_any_order(port_base& port, call const& its, policies_of_collective p
 template <class Lazy>
 void summing_in_any_order<Lazy>::run(endpoint& at, call const& its, policies_of_collective policies) {
   port_base& port = port_at(at);
+  // A prefix knows nothing of the exponents of later ranks, and each one has its own.
+  if (its.what == collective::scan || its.what == collective::exclusive_scan) {
+    auto const run_part = [&](call const& part) { run_by_rules(port, part, policies); };
+    if (adds_up<double>(*its.of)) return run_on_exact_sums<double>(port, its, run_part);
+    if (adds_up<float>(*its.of)) return run_on_exact_sums<float>(port, its, run_part);
+  }
   if (adds_up<double>(*its.of)) return sum_in_any_order<double>(port, its, policies);
   if (adds_up<float>(*its.of)) return sum_in_any_order<float>(port, its, policies);
   run_by_rules(port, its, policies);
