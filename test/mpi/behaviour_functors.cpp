@@ -217,7 +217,6 @@ void vendor_means_everything(std::deque<T> const& of_ranks, std::string const& t
   vendor_means<T>(colligo::minimum{}, of_ranks, "minimum of " + type);
   vendor_means<T>(colligo::maximum_or_nan{}, of_ranks, "maximum_or_nan of " + type);
   vendor_means<T>(colligo::minimum_or_nan{}, of_ranks, "minimum_or_nan of " + type);
-  vendor_means<T>(boost::mpi::maximum<T>{}, of_ranks, "Boost's maximum of " + type);
   std::deque<colligo::located<T, int>> pairs;
   for (std::size_t i = 0; i < of_ranks.size(); ++i) pairs.push_back({of_ranks[i], 7 - static_cast<int>(i) % 3});
   vendor_means<colligo::located<T, int>>(colligo::maxloc{}, pairs, "maxloc of " + type);

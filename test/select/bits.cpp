@@ -360,9 +360,21 @@ TEST_CASE("COLLIGO_SUM=exact: sums that are left to the library are exact and ro
       }
       if (n <= 40) bits_of_ranks(p, n, [&](thread_communicator& comm, std::vector<double> const& in) {
         std::vector<double> out(in.size());
-        colligo::exclusive_scan(comm, in, out, 0.0, std::plus<>{});
-        if (bits_of_all(out) != (comm.rank() == 0 ? std::vector<std::uint64_t>(n) : exactly(comm.rank(), n)))
-          throw std::runtime_error("exclusive_scan");
+        for (double const init : {0.0, 0.1, -1e17}) {
+          std::vector<std::uint64_t> right(n, std::bit_cast<std::uint64_t>(init));
+          for (std::size_t i = 0; comm.rank() != 0 && i < n; ++i) {
+            exact_sum<double> sum(init);
+            for (int r = 0; r < comm.rank(); ++r) sum += awkward(r, i);
+            right[i] = std::bit_cast<std::uint64_t>(sum.value());
+          }
+          colligo::exclusive_scan(comm, in, out, init, std::plus<>{});
+          if (bits_of_all(out) != right) throw std::runtime_error("exclusive_scan");
+          colligo::exclusive_scan(comm, in, out, init, std::plus<>{}, require{any_order});
+          if (bits_of_all(out) != right) throw std::runtime_error("exclusive_scan in any order");
+          auto again = colligo::exclusive_scan_init(comm, in, out, init, std::plus<>{});
+          for (int i = 0; i < 2; ++i) again.start(), again.wait();
+          if (bits_of_all(out) != right) throw std::runtime_error("exclusive_scan_init");
+        }
         return out;
       });
     }
@@ -381,6 +393,24 @@ TEST_CASE("COLLIGO_SUM=exact: sums that are left to the library are exact and ro
   }
   variable const unknown("COLLIGO_SUM", "right"), strict("COLLIGO_STRICT", "1");
   CHECK_THROWS_WITH(bits_of_call(1, 1, automatic{}), Contains("COLLIGO_SUM=right: the known value is exact"));
+}
+
+TEST_CASE("prefixes in any order know nothing of the numbers of later ranks") {
+  double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (int const p : {1, 2, 3, 5})
+    for (double const last : {inf, -inf, nan, 1e300, 1e-300})
+      REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
+        bool const is_last = comm.rank() == p - 1;
+        std::vector<double> const in(3, is_last ? last : 1.5);
+        std::vector<double> out(3);
+        auto const check = [&](double expected, char const* what) {
+          if (!(out[2] == expected || (out[2] != out[2] && expected != expected))) throw std::runtime_error(what);
+        };
+        colligo::scan(comm, in, out, std::plus<>{}, require{any_order});
+        check(is_last ? 1.5 * (p - 1) + last : 1.5 * (comm.rank() + 1), "scan");
+        colligo::exclusive_scan(comm, in, out, 3.0, std::plus<>{}, require{any_order});
+        check(3 + 1.5 * comm.rank(), "exclusive_scan");
+      }));
 }
 
 TEST_CASE("COLLIGO_BITS=stable holds for automatic; other values are told, or refused") {

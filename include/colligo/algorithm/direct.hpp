@@ -49,8 +49,10 @@ struct direct {
 
     constexpr bool is_short(std::size_t n, std::size_t element_size) const { return n * element_size <= knob.slices; }
     constexpr int windows_of(int p, std::size_t n, std::size_t element_size) const {
-      std::size_t const longest = std::max<std::size_t>(1, knob.window / element_size) * static_cast<std::size_t>(p);
-      return static_cast<int>((n + longest - 1) / longest);
+      auto const ranks = static_cast<std::size_t>(p);
+      std::size_t const longest = std::max<std::size_t>(1, knob.window / element_size);
+      std::size_t const slice = n / ranks + (n % ranks != 0);
+      return static_cast<int>(std::min<std::size_t>(INT_MAX, slice / longest + (slice % longest != 0)));
     }
     // Calls collect(slices) for each window, after each rank has combined its slice.
     template <steps Step, class Collect>
