@@ -9,6 +9,7 @@
 
 #include "../laws.hpp"
 #include "../most_ranks.hpp"
+#include "../whole_family.hpp"
 
 namespace {
 
@@ -61,73 +62,6 @@ TEST_CASE("every algorithm combines each rank's word exactly once, whatever the 
   }
 }
 
-namespace {
-
-// Calls of elements of one byte, blocking and as requests, by an algorithm with its name and knobs. False if it has no
-// form for the collective.
-template <class Call>
-void bytes_by(std::string const& name, char const* what, Call call) {
-  try {
-    if (!call(colligo::named(name))) throw std::runtime_error(what + (" by " + name) + ": wrong");
-  } catch (colligo::algorithm_error const& e) {
-    std::string_view const why = e.what();
-    if (why.find("no algorithm of this collective") == why.npos && why.find("as a request") == why.npos) throw;
-  }
-}
-void bytes_by(colligo::thread_communicator& comm, std::string const& name, std::size_t n) {
-  using bytes = std::vector<std::uint8_t>;
-  int const p = comm.size(), me = comm.rank(), root = p - 1;
-  auto const ranks = static_cast<std::size_t>(p);
-  auto const of = [](int rank, std::size_t i) { return static_cast<std::uint8_t>(rank * 37 + static_cast<int>(i) * 5); };
-  bytes in(n), sum(n), prefix(n), all(n * ranks), blocks(n * ranks), out;
-  std::plus<std::uint8_t> const op;
-  for (std::size_t i = 0; i < n; ++i) {
-    in[i] = of(me, i);
-    for (int r = 0; r < p; ++r) sum[i] = op(sum[i], of(r, i));
-    for (int r = 0; r <= me; ++r) prefix[i] = op(prefix[i], of(r, i));
-    for (int r = 0; r < p; ++r) all[static_cast<std::size_t>(r) * n + i] = of(r, i);
-  }
-  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = of(me, i);
-  bytes own(n), exchanged(n * ranks);
-  for (std::size_t i = 0; i < n; ++i)
-    for (int r = 0; r < p; ++r) {
-      std::size_t const mine = static_cast<std::size_t>(me) * n + i;
-      own[i] = op(own[i], of(r, mine)), exchanged[static_cast<std::size_t>(r) * n + i] = of(r, mine);
-    }
-  auto const fresh = [&](std::size_t length) -> bytes& { return out.assign(length, 0), out; };
-  bytes_by(name, "all_reduce", [&](auto by) { return colligo::all_reduce(comm, in, fresh(n), op, by), out == sum; });
-  bytes_by(name, "iall_reduce", [&](auto by) {
-    return colligo::iall_reduce(comm, in, fresh(n), op, by).wait(), out == sum;
-  });
-  bytes_by(name, "reduce", [&](auto by) {
-    return colligo::reduce(comm, in, fresh(n), op, root, by), me != root || out == sum;
-  });
-  bytes_by(name, "ireduce", [&](auto by) {
-    return colligo::ireduce(comm, in, fresh(n), op, root, by).wait(), me != root || out == sum;
-  });
-  bytes_by(name, "scan", [&](auto by) { return colligo::scan(comm, in, fresh(n), op, by), out == prefix; });
-  bytes_by(name, "all_gather", [&](auto by) { return colligo::all_gather(comm, in, fresh(all.size()), by), out == all; });
-  bytes_by(name, "broadcast", [&](auto by) {
-    out = me == root ? in : bytes(n);
-    colligo::broadcast(comm, out, root, by);
-    return out == bytes(all.end() - static_cast<std::ptrdiff_t>(n), all.end());
-  });
-  bytes_by(name, "all_to_all", [&](auto by) {
-    return colligo::all_to_all(comm, blocks, fresh(all.size()), by), out == exchanged;
-  });
-  bytes_by(name, "iall_to_all", [&](auto by) {
-    return colligo::iall_to_all(comm, blocks, fresh(all.size()), by).wait(), out == exchanged;
-  });
-  bytes_by(name, "reduce_scatter_block", [&](auto by) {
-    return colligo::reduce_scatter_block(comm, blocks, fresh(n), op, by), out == own;
-  });
-  bytes_by(name, "gather", [&](auto by) {
-    return colligo::gather(comm, in, fresh(all.size()), root, by), me != root || out == all;
-  });
-}
-
-}  // namespace
-
 // Where arithmetic on a knob could overflow: the others are as they are, or as small as they can be.
 TEST_CASE("every algorithm is right on bytes, however large a knob is") {
   std::vector<std::string> names;
@@ -146,7 +80,8 @@ TEST_CASE("every algorithm is right on bytes, however large a knob is") {
     REQUIRE_NOTHROW(colligo::run_threads(p, [&](colligo::thread_communicator& comm) {
       for (std::string const& name : names)
         for (std::size_t const n : {1u, 6u, 40u})
-          for (char const* const over : {"", "@shared_memory"}) bytes_by(comm, name + over, n);
+          for (char const* const over : {"", "@shared_memory"})
+            whole_family(comm, colligo::named(name + over), name + over, n);
     }));
 }
 

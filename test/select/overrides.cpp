@@ -19,6 +19,7 @@
 #include <colligo/extra/tables/measured.hpp>
 
 #include "../locales.hpp"
+#include "../whole_family.hpp"
 
 using namespace colligo;
 using Catch::Matchers::Contains;
@@ -638,4 +639,28 @@ TEST_CASE("predict: formulas where cards have them, recorded schedules elsewhere
     colligo::all_gather(comm, std::span(&here, 1), machines);
     for (machine const& m : machines) expect(m == here, "ranks differ");
   });
+}
+
+// What comes before a call has to be alike on all ranks, although rank 0 alone explains it.
+TEST_CASE("every call is right under every variable, on few ranks and on many") {
+  struct setting { char const *name, *value; };
+  auto const file = std::string("/tmp/colligo-test-") + std::to_string(::getpid()) + ".trace";
+  for (auto const& [name, value] :
+       {setting{"COLLIGO_EXPLAIN", "1"}, {"COLLIGO_CHECK", "1"}, {"COLLIGO_ADAPTIVE", "1"}, {"COLLIGO_SUM", "exact"},
+        {"COLLIGO_BITS", "stable"}, {"COLLIGO_LEVELS", "2x4x8"}, {"COLLIGO_PATIENCE", "60s"}, {"COLLIGO_STRICT", "1"},
+        {"COLLIGO_TRACE", file.c_str()}, {"COLLIGO_LINES", "8"}, {"COLLIGO_CHUNKS", "64"}, {"COLLIGO_READ_MEMORY", "16"},
+        {"COLLIGO_STORES", "streaming"}})
+    for (int const p : {3, 8, 40}) {
+      variable const set(name, value);
+      INFO(name << "=" << value << ", " << p << " ranks");
+      on_stderr([&, p = p] {
+        REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
+          for (std::size_t const n : {1u, 30u}) {
+            whole_family(comm, automatic{}, name, n);
+            whole_family(comm, named("direct@shared_memory"), name, n);
+          }
+        }));
+      });
+    }
+  std::remove(file.c_str());
 }
