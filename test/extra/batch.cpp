@@ -2,6 +2,9 @@
 // Calls that are put off and made as one, against the same calls made one by one.
 #include <catch2/catch.hpp>
 
+#include <cstdint>
+#include <set>
+
 #include <colligo/batch.hpp>
 #include <colligo/exact_sum.hpp>
 #include <colligo/trace.hpp>
@@ -138,6 +141,43 @@ TEST_CASE("a batch is one call, of as many bytes; long ones are cut") {
     if (n > 100) CHECK((bytes >= all / 2 * 3 - 16 && bytes <= all / 2 * 3 + 16));
     CHECK(bytes <= 2 * all);
   }
+}
+
+TEST_CASE("checked mode sees what is in a batch") {
+  run_threads(3, [](thread_communicator& comm) {
+    auto const differs = [&](auto add, std::string_view one, std::string_view other) {
+      auto const calls_of_all = checked(comm);
+      batch calls(calls_of_all);
+      add(calls, comm.rank() == 1);
+      try {
+        calls.run();
+      } catch (mismatch_error const& e) {
+        std::string_view const said = e.what();
+        if (said.find(one) == said.npos || said.find(other) == said.npos) throw std::runtime_error(e.what());
+        return;
+      }
+      throw std::runtime_error("no mismatch");
+    };
+    differs([](auto& calls, bool odd) {
+      if (odd) static_cast<void>(calls.all_reduce(1.0f, std::plus<>{}));
+      else static_cast<void>(calls.all_reduce(1, std::plus<>{}));
+    }, "1 int std::plus<", "1 float std::plus<");
+    differs([](auto& calls, bool odd) {
+      if (odd) static_cast<void>(calls.all_reduce(1.0, std::plus<>{}));
+      else static_cast<void>(calls.all_reduce(1.0, std::multiplies<>{}));
+    }, "std::plus<", "std::multiplies<");
+  });
+}
+
+TEST_CASE("batches of many lengths make few elements, and short ones are as long as they are") {
+  std::set<std::size_t> long_ones;
+  for (std::size_t n = 0; n < 100'000; ++n) {
+    std::size_t const size = detail::rounded_size(n);
+    if (n <= 1024 ? size != n : size < n || size > n + n / 8) FAIL(n << ": " << size);
+    if (n > 1024) long_ones.insert(size);
+  }
+  CHECK(long_ones.size() < 60);
+  CHECK(detail::rounded_size(SIZE_MAX) == SIZE_MAX);
 }
 
 TEST_CASE("a batch that is used wrongly says so") {

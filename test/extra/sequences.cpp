@@ -150,6 +150,11 @@ TEST_CASE("the first k of a sequence are those that sorting finds") {
     }
 }
 
+TEST_CASE("the first -1 of a sequence are refused") {
+  CHECK_THROWS_AS(run_threads(1, [](thread_communicator& comm) { top(comm, std::vector{1.0, 2.0}, -1); }),
+                  argument_error);
+}
+
 TEST_CASE("what is accumulated is combined along one tree over indices, in order") {
   struct piece {   // of a text, by where it begins and ends
     std::int64_t first, last;

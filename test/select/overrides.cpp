@@ -2,6 +2,7 @@
 // What is chosen at run time: the environment's overrides, names with knobs, and explain, which prints it.
 #include <catch2/catch.hpp>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -312,6 +313,10 @@ TEST_CASE("a table of what was measured decides for what is nearest to its rows,
     CHECK_THAT(says(1.0, 4, 1, sum), by_row("ring", 2));
     CHECK_THROWS_WITH(use_table("# nothing\nall_reduce", "mine"), StartsWith("colligo: mine:2: a row is"));
     CHECK_THROWS_WITH(use_table_file("no_such_file"), "colligo: no_such_file: cannot be opened");
+    CHECK_THROWS_WITH(use_table_file("/tmp"), "colligo: /tmp: is no regular file");
+    ::mkfifo("fifo_of_a_test", 0600);   // nobody writes
+    CHECK_THROWS_WITH(use_table_file("fifo_of_a_test"), "colligo: fifo_of_a_test: is no regular file");
+    ::unlink("fifo_of_a_test");
     use_table("");
     CHECK_THAT(says(1.0, 4, 1, sum), Contains("by the papers' rules"));
   }

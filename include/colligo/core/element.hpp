@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -152,6 +154,8 @@ struct element {
   void (*combine)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
   /// Not null if the functor takes an index; `combine` is null then.
   indexed_combination const* by_index = nullptr;
+  /// What else ranks have to agree on, in words, if not all of it is in the names; null: nothing.
+  std::string (*details)(void const* op) = nullptr;
 
   /// The same type and functor, up to const.
   bool is_like(element const& other) const {
@@ -165,11 +169,19 @@ struct element {
   }
 };
 
-/// Keeps an element that is made at run time, never destroyed, because decisions for a call refer to it.
+/// The size of an element that is made at run time for n units: of more than 1024 up to an eighth more, so that not
+/// each length of a long list makes another element.
+constexpr std::size_t rounded_size(std::size_t n) {
+  std::size_t const step = n <= 1024 ? 1 : std::bit_floor(n) / 8;
+  return n > static_cast<std::size_t>(-1) - step ? n : (n + step - 1) / step * step;
+}
+/// Keeps an element that is made at run time, of a rounded_size(); it is never destroyed, because decisions for a call
+/// refer to it.
 template <class Lazy = void>
 element const& kept_element(element const& its) {
   struct entry { element its; entry* next; };
-  static std::atomic<entry*> newest = nullptr;
+  static std::array<std::atomic<entry*>, 64> all{};
+  std::atomic<entry*>& newest = all[its.size * 0x9e3779b97f4a7c15u >> 58];
   entry* const known = newest.load(std::memory_order_acquire);
   for (entry const* at = known; at; at = at->next)
     if (at->its == its) return at->its;

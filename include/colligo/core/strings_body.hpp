@@ -3,6 +3,8 @@
 /// The bodies of strings.hpp.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -119,6 +121,9 @@ template <class T>
 
 [[gnu::cold]] COLLIGO_BODY file_text read_file(char const* path, std::size_t most) {
   file_text its;
+  struct ::stat known;
+  if (::stat(path, &known) != 0) return {{}, "cannot be opened"};
+  if (!S_ISREG(known.st_mode)) return {{}, "is no regular file"};   // to open a FIFO would wait for its writer
   std::FILE* const file = std::fopen(path, "rb");
   if (!file) return {{}, "cannot be opened"};
   std::array<char, 4096> part;

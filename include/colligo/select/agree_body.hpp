@@ -118,7 +118,7 @@ struct compare_calls {
 
 // "reduce of 8 double (64 bytes) with root 1, binary_tree, std::plus<void>"
 [[gnu::cold]] COLLIGO_BODY description described(call const& its, choice const& by, call_form form) {
-  constexpr std::size_t functor_shown = 120;   // characters
+  constexpr std::size_t functor_shown = 120, details_shown = 200;   // characters
   description words;
   if (form == call_form::request) words.add("i");
   words.add(name_of(its.what));
@@ -136,6 +136,10 @@ struct compare_calls {
   if (combines(its.what)) {
     words.add(", ");
     words.add_part(functor_shown, [&] { words.add(its.of->functor_name()); });
+  }
+  if (its.of->details) {
+    words.add(": ");
+    words.add_part(details_shown, [&] { words.add(its.of->details(its.op)); });
   }
   return words;
 }

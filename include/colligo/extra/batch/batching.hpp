@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <exception>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -83,7 +84,7 @@ class parts_in_batch {
     for (auto const& part : all) cut = cut && multiple % part.of.size == 0;
     std::size_t free = 0;
     for (auto& part : all) free = part.place(free, cut ? multiple : part.of.alignment);
-    unit_ = cut ? multiple : std::max<std::size_t>(1, (free + alignment - 1) / alignment * alignment);
+    unit_ = cut ? multiple : std::max<std::size_t>(1, rounded_size((free + alignment - 1) / alignment) * alignment);
     units_ = (free + unit_ - 1) / unit_;
     alignment_ = alignment;
     bytes_ = memory_.of_size(units_ * unit_ + 1);
@@ -99,7 +100,7 @@ class parts_in_batch {
 
   element const& unit() const {
     return kept_element({unit_, alignment_, commutes_, exact_, nullptr, &name_of_type<parts_in_batch>,
-                         &name_of_type<parts_in_batch>, nullptr, &by_index});
+                         &name_of_type<parts_in_batch>, nullptr, &by_index, &details});
   }
 
  private:
@@ -107,6 +108,15 @@ class parts_in_batch {
                       std::size_t n) {
     auto& me = *static_cast<parts_in_batch*>(its);
     for (auto& part : me.all) part.combine(first * me.unit_, (first + n) * me.unit_, left, right, out);
+  }
+  // "2 double std::plus<void>, 1 int colligo::maximum"
+  static std::string details(void const* its) {
+    std::string words;
+    for (auto const& part : static_cast<parts_in_batch const*>(its)->all) {
+      if (!words.empty()) words += ", ";
+      words += std::to_string(part.count) + " " + std::string(part.of.name()) + " " + std::string(part.of.functor_name());
+    }
+    return words;
   }
   static constexpr indexed_combination by_index{&combine, &places_for_indices<void>::all};
 
@@ -163,7 +173,8 @@ class batch {
   /// Prints a warning on stderr if calls have never been made and no exception is the reason.
   ~batch() {
     if (!is_used_ && !parts_.all.empty() && std::uncaught_exceptions() == exceptions_)
-      std::fprintf(stderr, "colligo: a batch of %zu calls is destroyed before it has been run\n", parts_.all.size());
+      std::fprintf(stderr, "colligo: a batch of %zu call%s is destroyed before it has been run\n", parts_.all.size(),
+                   parts_.all.size() == 1 ? "" : "s");
   }
 
   /// One value per rank, which is copied now. Throws error if the batch has been run, as the other forms do.
@@ -219,6 +230,8 @@ class batch {
   }
   template <class T, class Op>
   void add(std::span<T const> in, std::span<T> out, Op& op, detail::owner<detail::owned_by_request> kept) {
+    static_assert(alignof(T) <= detail::cache_line,
+                  "colligo: element types may have at most the alignment of a cache line");
     if (is_used_) throw error("colligo: a call is added to a batch that has been run: make another batch");
     parts_.all.push_back({detail::element_of<T, Op>, out.size(), reinterpret_cast<std::byte const*>(in.data()),
                           reinterpret_cast<std::byte*>(out.data()), std::addressof(op), std::move(kept)});

@@ -67,7 +67,7 @@ class list_view {
 template <class Entry, class Join>
 element const& element_of_lists(std::size_t capacity) {
   using lists = list_view<Entry>;
-  return kept_element({lists::bytes(capacity), lists::head, false, false, nullptr, &name_of_type<Entry>,
+  return kept_element({lists::bytes(rounded_size(capacity)), lists::head, false, false, nullptr, &name_of_type<Entry>,
                        &name_of_type<Join>,
                        [](void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
                          if (n == 0) return;   // else 1: a call has one list
@@ -85,7 +85,7 @@ class list_in_call {
   using view = list_view<typename Question::entry>;
 
  public:
-  list_in_call(std::size_t capacity, int rank) : bytes(view::bytes(capacity)), rank_(rank) {}
+  list_in_call(std::size_t capacity, int rank) : bytes(view::bytes(rounded_size(capacity))), rank_(rank) {}
   void write(Question& its) {
     try {
       view::write(bytes.data(), its.places(), its.local());
