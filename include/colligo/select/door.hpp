@@ -73,6 +73,8 @@ struct in_place_range {
   std::span<std::ranges::range_value_t<R>> elements;
 };
 
+namespace by_name {
+
 /// Marks a range as input and output at once: all_reduce(comm, in_place(values), op). Accepts a single value too; a
 /// string counts as one.
 template <detail::writable_range R>
@@ -81,6 +83,8 @@ in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
 template <class T>
   requires(!std::is_const_v<T> && (!detail::contiguous<T&> || detail::is_text<T>))
 in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
+
+}  // namespace by_name
 
 namespace detail {
 

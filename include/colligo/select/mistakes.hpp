@@ -335,6 +335,8 @@ concept can_not_stand_in_place = !requires(T&& its) { colligo::in_place(static_c
 
 }  // namespace detail
 
+namespace by_name {
+
 /// For arguments that can not be written: the message says why.
 template <class T>
   requires detail::can_not_stand_in_place<T>
@@ -344,5 +346,7 @@ in_place_range<std::span<detail::element_in_t<T>>> in_place(T&&) {
   static_assert(!std::is_lvalue_reference_v<T>, "colligo: the call writes to in_place, but this is const");
   return {};
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
