@@ -105,8 +105,24 @@ constexpr bool narrows() {
   }
 }
 
+/// Comparisons, of which std::less is taken for a minimum. Of bools std::equal_to and its like are functors.
+template <class Op>
+inline constexpr bool compares = false;
+template <class T>
+inline constexpr bool compares<std::less<T>> = true;
+template <class T>
+inline constexpr bool compares<std::less_equal<T>> = true;
+template <class T>
+inline constexpr bool compares<std::greater<T>> = true;
+template <class T>
+inline constexpr bool compares<std::greater_equal<T>> = true;
+template <class T>
+inline constexpr bool compares<std::equal_to<T>> = true;
+template <class T>
+inline constexpr bool compares<std::not_equal_to<T>> = true;
+
 template <class Op, class T>
-concept functor_of_two = !holds_addresses<T> &&
+concept functor_of_two = !holds_addresses<T> && (!compares<std::remove_cvref_t<Op>> || std::is_same_v<T, bool>) &&
                          std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
                          !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
 template <class Op, class T>
