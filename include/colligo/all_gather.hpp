@@ -44,6 +44,8 @@ struct calls<collective::all_gather> {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Puts rank i's `in` at out[i n] .. out[(i + 1) n - 1] of every rank.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of n elements, the same n on every rank
@@ -77,6 +79,8 @@ template <communicator Comm, detail::single T, detail::place_for<T> Out, algorit
 void all_gather(Comm const& comm, T const& value, Out&& out, Algorithm const& algorithm = {}) {
   colligo::all_gather(comm, &value, 1, out, algorithm);
 }
+
+}  // namespace by_name
 
 namespace detail {
 

@@ -34,6 +34,8 @@ struct calls<collective::all_gatherv> {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Puts the ranks' `in` one after the other into every rank's `out`.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of counts[rank] elements
@@ -134,6 +136,8 @@ void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const&
                  Algorithm const& algorithm = {}) {
   colligo::all_gatherv(comm, std::span(&value, 1), out, counts, displs, algorithm);
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

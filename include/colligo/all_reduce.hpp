@@ -15,6 +15,8 @@ struct calls<collective::all_reduce> : elementwise_calls<collective::all_reduce>
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Combines the ranks' `in`, element by element, into every rank's `out`.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
@@ -73,6 +75,8 @@ void all_reduce(Comm const& comm, boost::mpi::inplace_t<T*> both, N n, Op&& op,
                 Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, in_place(detail::counted<collective::all_reduce>(comm, both.buffer, n)), op, algorithm);
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

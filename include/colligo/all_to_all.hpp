@@ -72,6 +72,8 @@ struct calls<collective::all_to_all_v> {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Puts in[d n] .. in[(d + 1) n - 1] of rank s at out[s n] .. out[(s + 1) n - 1] of rank d, for all s and d.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of p n elements, the same n on every rank
@@ -162,6 +164,8 @@ gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const
   colligo::all_to_all_v(comm, in, counts, all.data, all.counts, algorithm);
   return all;
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

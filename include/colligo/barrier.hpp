@@ -35,6 +35,8 @@ struct calls<collective::barrier> {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Returns when every rank of comm has called it.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
@@ -45,6 +47,8 @@ void barrier(Comm const& comm, Algorithm const& algorithm = {}) {
 }
 /// ibarrier, barrier_init: the same as requests (request.hpp), complete when every rank has started them.
 COLLIGO_REQUESTS(barrier)
+
+}  // namespace by_name
 
 }  // namespace colligo
 

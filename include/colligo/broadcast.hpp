@@ -78,6 +78,8 @@ std::size_t number_at_root(Comm const& comm, std::size_t here, int root) {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Copies the root's `both` to every rank's.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param both       contiguous range of n elements, the same n on every rank; if it differs, resized(container).
@@ -145,6 +147,8 @@ template <communicator Comm, class S, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, S& text, int root, Algorithm const& algorithm = {}) {
   colligo::broadcast(comm, resized(text), root, algorithm);
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

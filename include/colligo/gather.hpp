@@ -73,6 +73,8 @@ struct calls<collective::gatherv> {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Puts rank i's `in` at out[i n] .. out[(i + 1) n - 1] of the root.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of n elements, the same n on every rank
@@ -195,6 +197,8 @@ void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& si
              int root, Algorithm const& algorithm = {}) {
   colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, displs, root, algorithm);
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

@@ -35,6 +35,8 @@ concept library_algorithm =
 
 }  // namespace detail
 
+namespace by_name {
+
 /// As record() in plan/recorder.hpp, for the library's algorithms, also by name, with knobs:
 /// record(named("pipelined_ring:block=65536"), ...), or as a value. It runs the code of calls, which is compiled once
 /// and not for each algorithm, except in constant expressions. Throws algorithm_error also for an unknown name.
@@ -46,5 +48,7 @@ COLLIGO_CONSTEXPR schedule record(Algorithm const& algorithm, collective what, i
       return detail::record_elements(what, p, n, detail::steps_by<T>(algorithm, what, p, root));
   return detail::record_elements(what, p, n, detail::steps_by_policy<T>(algorithm, what, p, root));
 }
+
+}  // namespace by_name
 
 }  // namespace colligo

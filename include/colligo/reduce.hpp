@@ -36,6 +36,8 @@ struct calls<collective::reduce> {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Combines the ranks' `in`, element by element, into the root's `out`.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of n elements, the same n on every rank
@@ -98,6 +100,8 @@ void reduce(Comm const& comm, Both both, Op&& op, int root, Algorithm const& alg
 }
 /// ireduce, reduce_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(reduce)
+
+}  // namespace by_name
 
 }  // namespace colligo
 

@@ -41,6 +41,8 @@ struct calls<collective::reduce_scatter_block> {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Combines the ranks' `in` and puts block i of the result into rank i's `out`.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of as many elements as all counts together
@@ -69,6 +71,8 @@ void reduce_scatter_block(Comm const& comm, In const& in, Out&& out, Op&& op, Al
   detail::calls<collective::reduce_scatter_block>::make<detail::made::at_once>(comm, in, out, op, algorithm);
 }
 COLLIGO_REQUESTS(reduce_scatter_block)
+
+}  // namespace by_name
 
 }  // namespace colligo
 

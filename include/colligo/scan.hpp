@@ -77,6 +77,8 @@ struct calls<collective::exclusive_scan> {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Combines the vectors of ranks 0 .. r, element by element and in this order, into rank r's `out`.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in, out    contiguous ranges of n elements each, the same n on every rank; they must not overlap
@@ -172,6 +174,8 @@ T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& alg
   its.make(op, algorithm);
   return its.port.rank() == 0 ? T{} : result;
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

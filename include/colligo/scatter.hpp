@@ -81,6 +81,8 @@ struct calls<collective::scatterv> {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Puts in[i n] .. in[(i + 1) n - 1] of the root into rank i's `out`.
 /// @param comm       communicator, all of whose ranks make the call
 /// @param in         contiguous range of p n elements at the root; other ranks may pass an empty range
@@ -219,6 +221,8 @@ void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& 
   }
   colligo::scatterv(comm, std::ranges::data(in), sizes, displs, out, n, root, algorithm);
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

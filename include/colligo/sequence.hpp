@@ -15,6 +15,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
+namespace by_name {
+
 /// The sum. Of float, double or half types it is a double, exact and rounded once, to nearest. Of integers it has 64
 /// bits and is exact if it fits, else right modulo 2^64.
 template <communicator Comm, detail::summable R>
@@ -104,5 +106,7 @@ std::ranges::range_value_t<R> accumulate(Comm const& comm, R const& range, Op&& 
   return detail::answered(comm, detail::asked_accumulate()(comm, range, op));
 }
 COLLIGO_QUESTION(accumulate)
+
+}  // namespace by_name
 
 }  // namespace colligo

@@ -35,6 +35,8 @@ struct skeletons_of {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// The root sends what it has written; the other ranks' archives take its length. At the root either kind of archive
 /// works.
 template <communicator Comm, class Archive, algorithm Algorithm = automatic>
@@ -91,5 +93,7 @@ void broadcast(Comm const& comm, Content const& values, int root, Algorithm cons
   if (!its.at(root))
     detail::check_mpi(MPI_Unpack(packed.data(), n, &at, MPI_BOTTOM, 1, type, MPI_COMM_SELF), "MPI_Unpack");
 }
+
+}  // namespace by_name
 
 }  // namespace colligo

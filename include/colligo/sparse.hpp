@@ -27,6 +27,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
+namespace by_name {
+
 /// values[i] is the element at indices[i]; indices are ascending. `length` is the vector's, the same on all ranks; left
 /// out, the vector ends after the last index of any rank. A view: both ranges have to live until the call has returned.
 template <detail::contiguous Indices, elements Values>
@@ -34,6 +36,8 @@ template <detail::contiguous Indices, elements Values>
 auto sparse(Indices const& indices, Values const& values, std::int64_t length = -1) {
   return sparse_range<std::ranges::range_value_t<Values>, std::ranges::range_value_t<Indices>>{indices, values, length};
 }
+
+}  // namespace by_name
 
 /// How sparse vectors travel: in the form with fewer bytes to send and combine, as lists, or as blocks (only elements
 /// that travel as bytes).
@@ -207,6 +211,8 @@ sparse_vector<T, Index> all_parts(Comm const& comm, sparse_vector<T, Index> cons
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Combines the ranks' sparse vectors; every rank gets the result, a sparse_vector with indices in ascending order.
 /// @param comm  communicator, all of whose ranks make the call
 /// @param its   sparse(indices, values) or sparse(indices, values, length); ranks may have different numbers of
@@ -291,5 +297,7 @@ auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts 
   }
   return here.make_calls(3, [&] { return detail::part_of_sum(comm, whole, begin, op, false); });
 }
+
+}  // namespace by_name
 
 }  // namespace colligo

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <iostream>
 #include <list>
 #include <map>
 #include <memory>
@@ -33,6 +34,8 @@
 
 struct point { double x, y; };
 struct owner { std::unique_ptr<double> its; };
+struct with_pair { std::pair<int, double> its; };
+struct adding { double its; adding operator+(adding const& other) { return {its + other.its}; } };
 struct sharer { std::shared_ptr<double> its; };
 
 extern colligo::mpi_communicator world;
@@ -45,6 +48,9 @@ extern std::vector<bool> bits;
 extern std::vector<point> points;
 extern std::vector<owner> owners;
 extern std::vector<sharer> sharers;
+extern std::vector<with_pair> with_pairs;
+extern std::vector<adding> hasty;
+extern std::pair<std::string, int> word_and_number;
 extern std::vector<std::array<double, 3>> triples;
 extern std::vector<std::vector<double>> lists;
 extern std::list<double> list;
@@ -57,6 +63,8 @@ extern boost::multi_array<double, 2> grid, grid_of_sums;
 extern Eigen::VectorXd vector;
 extern Eigen::MatrixXd matrix;
 
+std::map<int, double> merged(std::map<int, double> const&, std::map<int, double> const&);
+Eigen::MatrixXd multiplied(Eigen::MatrixXd const&, Eigen::MatrixXd const&);
 std::vector<double> made(int);
 double sum(double, double);
 float sum(float, float);

@@ -223,6 +223,10 @@ TEST_CASE("a schedule prints its rounds") {
         "  round 1:  1->+0 0..5\n"
         "  round 2:  0->+2 0..5  2->+0 0..5\n"
         "  round 3:  0->1 0..5\n");
+  out.str("");
+  out << record(binary_tree{}, collective::broadcast, 2, 1);
+  CHECK(out.str() == "binary_tree: broadcast, p = 2, n = 1: 1 round, at most 1 message, 1 element sent and 0 combined "
+                     "by any rank\n  round 1:  0->1 0..1\n");
 }
 
 TEST_CASE("what has no schedule says so") {

@@ -99,11 +99,15 @@ using catalogue_of_tags = list_of_tags<   //
     shared_memory,                    //
     vendor>;
 
+namespace by_name {
+
 /// Calls f(Tag{}) for every algorithm of the catalogue.
 template <class F>
 constexpr void for_each_algorithm(F&& f) {
   [&]<class... Tags>(list_of_tags<Tags...>) { (f(Tags{}), ...); }(catalogue_of_tags{});
 }
+
+}  // namespace by_name
 
 namespace detail {
 

@@ -127,11 +127,15 @@ struct commutative_functor {
   constexpr T operator()(std::size_t index, T const& a, T const& b) { return op(index, a, b); }
 };
 
+namespace by_name {
+
 /// Declares that op(a, b) == op(b, a), so algorithms that reorder operands accept it.
 template <class Op>
 constexpr commutative_functor<std::decay_t<Op>> as_commutative(Op&& op) {
   return {std::forward<Op>(op)};
 }
+
+}  // namespace by_name
 
 namespace detail {
 

@@ -22,6 +22,14 @@
 #define COLLIGO_MODE header_only
 #endif
 
+/// The public functions are in a namespace that no type is in: `colligo::scan` finds them, and so does a program that
+/// opens namespace colligo, but the type of an argument never does. So a user's own `scan(colligo::located<double>)`
+/// stays the user's. A directive, because an inline namespace belongs to the types of the one around it.
+namespace colligo::inline COLLIGO_MODE {
+namespace by_name {}
+using namespace by_name;
+}  // namespace colligo
+
 /// Header-only units, and the one source of the compiled library, include the bodies.
 #if !defined(COLLIGO_COMPILED) || defined(COLLIGO_BODIES)
 #define COLLIGO_HAS_BODIES 1

@@ -43,6 +43,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The known word with the least edit distance.
 std::string_view nearest_to(std::string_view word, std::span<std::string const> known);
 
+/// "1 round", "2 rounds".
+std::string with_number(std::size_t n, std::string_view thing);
+
 /// The value of a variable of the environment; null if it is not set, empty, or off.
 char const* environment_value(char const* variable);
 

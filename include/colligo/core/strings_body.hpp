@@ -96,6 +96,10 @@ template <class T>
   return line[b.size()];
 }
 
+[[gnu::cold]] COLLIGO_BODY std::string with_number(std::size_t n, std::string_view thing) {
+  return concat({n, " ", thing, n == 1 ? "" : "s"});
+}
+
 [[gnu::cold]] COLLIGO_BODY std::string_view nearest_to(std::string_view word, std::span<std::string const> known) {
   std::string_view nearest = known.front();
   for (std::string const& each : known)

@@ -31,11 +31,15 @@ struct port_of<checked_communicator<Comm>> : port_of<Comm> {
   static detail::endpoint& open(checked_communicator<Comm> const& comm) { return port_of<Comm>::open(comm); }
 };
 
+namespace by_name {
+
 /// Every call over it, blocking or request, first compares collective, number of elements, root, types of elements and
 /// functor, algorithm, knobs and transport, in an all_reduce of 16 bytes. If ranks differ, or some refuse their call,
 /// the others throw the same mismatch_error, which lists the calls of all ranks. Nothing has been sent then, and later
 /// calls are right. A request begins when all ranks have made it.
 template <communicator Comm>
 checked_communicator<Comm> checked(Comm const& comm) { return checked_communicator<Comm>(comm); }
+
+}  // namespace by_name
 
 }  // namespace colligo

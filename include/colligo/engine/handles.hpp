@@ -77,6 +77,8 @@ concept range_of_requests = std::ranges::contiguous_range<R> && std::ranges::siz
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Returns when all of them are complete. If functors have thrown, it then throws the first exception in the order of
 /// the range.
 template <detail::range_of_requests R>
@@ -117,9 +119,11 @@ template <detail::range_of_requests R>
 bool test_all(R&& requests) {
   for (auto& r : requests)
     if (r.active() && !r.complete()) return false;
-  wait_all(requests);
+  colligo::wait_all(requests);
   return true;
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

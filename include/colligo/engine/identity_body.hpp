@@ -38,8 +38,9 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   std::memcpy(name.data(), letters.data(), name.size());
   std::string words(name_of(its.what));
   if (its.what != collective::barrier)
-    words = type.empty() ? concat({words, " of ", its.n, " elements of ", its.element_size, " bytes"})
-                         : concat({words, " of ", its.n, " ", type, " (", its.n * its.element_size, " bytes)"});
+    words = type.empty()
+                ? concat({words, " of ", with_number(its.n, "element"), " of ", with_number(its.element_size, "byte")})
+                : concat({words, " of ", its.n, " ", type, " (", with_number(its.n * its.element_size, "byte"), ")"});
   if (has_root(its.what)) words = concat({words, " with root ", its.root});
   return concat({words, ", ", name.data()});
 }

@@ -165,8 +165,9 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
     for (auto const& [_, messages] : its.sent) longest = std::max(longest, label(its, messages).size());
 
   std::string caption = detail::concat({name, name.empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
-                                          ", n = ", s.elements(), ": ", s.rounds(), " rounds, ", all.size(),
-                                          " messages"});
+                                          ", n = ", s.elements(), ": ",
+                                          detail::with_number(static_cast<std::size_t>(s.rounds()), "round"), ", ",
+                                          detail::with_number(all.size(), "message")});
   if (map.known())
     caption += detail::concat({", ", between_hosts(s, hosts), " of them between ", map.count(), " hosts"});
   double const count = static_cast<double>(columns.size());

@@ -167,6 +167,8 @@ COLLIGO_CONSTEXPR auto steps_by(Tag const& tag, collective what, int p, int root
 
 }  // namespace detail
 
+namespace by_name {
+
 /// The schedule of all p ranks. `n` is the number of elements of the vector: for collectives on blocks all blocks
 /// together, as even as possible. Or it is a range of counts: n[i] elements for rank i; all_to_all_v takes p p counts
 /// as well, rank s has n[s p + d] elements for rank d. Knobs in bytes use the size of T, by default one byte an
@@ -175,5 +177,7 @@ template <class T = std::byte, algorithm Tag, detail::elements_or_counts N>
 COLLIGO_CONSTEXPR schedule record(Tag const& tag, collective what, int p, N const& n, int root = 0) {
   return detail::record_elements(what, p, n, detail::steps_by<T>(tag, what, p, root));
 }
+
+}  // namespace by_name
 
 }  // namespace colligo

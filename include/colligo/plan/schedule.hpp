@@ -180,10 +180,12 @@ class schedule {
     std::stable_sort(all.begin(), all.end(), [](message const& a, message const& b) {
       return std::pair(a.round, a.from) < std::pair(b.round, b.from);
     });
-    using detail::concat;   // independent of the locale
+    using detail::concat, detail::with_number;   // independent of the locale
+    auto const number = [](auto n, std::string_view of) { return with_number(static_cast<std::size_t>(n), of); };
     out << concat({s.algorithm(), s.algorithm().empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
-                     ", n = ", s.elements(), ": ", s.rounds(), " rounds, at most ", s.messages(), " messages, ",
-                     s.elements_sent(), " elements sent and ", s.elements_folded(), " combined by any rank\n"});
+                     ", n = ", s.elements(), ": ", number(s.rounds(), "round"), ", at most ",
+                     number(s.messages(), "message"), ", ", number(s.elements_sent(), "element"), " sent and ",
+                     s.elements_folded(), " combined by any rank\n"});
     for (int round = 0; message const& m : all) {
       if (m.round != round) out << concat({round == 0 ? "" : "\n", "  round ", m.round, ":"});
       round = m.round;

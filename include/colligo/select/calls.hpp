@@ -54,33 +54,49 @@ struct elementwise_calls {
 
 /// iNAME and NAME_init, with the arguments of the collective's forms for ranges and in place. The last three overloads
 /// are for a set of overloaded functions as functor, whose type nothing can deduce; their message says so.
-#define COLLIGO_REQUESTS(name)                    \
-  COLLIGO_REQUEST(i##name, name, request, started) \
+#define COLLIGO_REQUESTS(name)                                                                                       \
+  COLLIGO_REQUEST(i##name, name, request, started)                                                                   \
   COLLIGO_REQUEST(name##_init, name, persistent, ready)
 #define COLLIGO_REQUEST(name, what, result, how)                                                                     \
-  template <class... Arguments>                                                                                      \
-  [[nodiscard]] typename detail::requested<collective::what, detail::made::how, Arguments...>::type name(            \
-      Arguments&&... its) {                                                                                          \
-    return detail::requested<collective::what, detail::made::how, Arguments...>::make(                               \
-        static_cast<Arguments&&>(its)...);                                                                           \
+  template <communicator Comm, class... Arguments>                                                                   \
+  [[nodiscard]] typename detail::requested<collective::what, detail::made::how, Comm const&, Arguments...>::type     \
+  name(Comm const& comm, Arguments&&... its) {                                                                       \
+    return detail::requested<collective::what, detail::made::how, Comm const&, Arguments...>::make(                  \
+        comm, static_cast<Arguments&&>(its)...);                                                                     \
   }                                                                                                                  \
-  template <class Comm, class In, class Out, class... More>                                                          \
+  COLLIGO_NO_COMMUNICATOR([[nodiscard]], name, what, how)                                                            \
+  template <communicator Comm, class In, class Out, class... More>                                                   \
     requires(combines(collective::what))                                                                             \
   [[nodiscard]] result name(Comm const&, In const&, Out const&, detail::overloaded_on<In>, More const&...);          \
-  template <class Comm, class In, class Out, class Between, class... More>                                           \
+  template <communicator Comm, class In, class Out, class Between, class... More>                                    \
     requires(combines(collective::what))                                                                             \
   [[nodiscard]] result name(Comm const&, In const&, Out const&, Between const&, detail::overloaded_on<In>,           \
                             More const&...);                                                                         \
-  template <class Comm, class Both, class... More>                                                                   \
+  template <communicator Comm, class Both, class... More>                                                            \
     requires(combines(collective::what))                                                                             \
   [[nodiscard]] result name(Comm const&, Both, detail::overloaded_in<Both>, More const&...);
 
-/// The last overload of a blocking call, for arguments that no form accepts. The concept sees only the forms above it,
+/// For calls without a communicator. By const&: a template of the user's own is the better match, where a program opens
+/// this namespace.
+#define COLLIGO_NO_COMMUNICATOR(attribute, name, what, how)                                                          \
+  template <class First, class... More>                                                                              \
+    requires(!communicator<First>)                                                                                   \
+  attribute detail::answer<collective::what, detail::made::how, First const&, More const&...> name(First const&,     \
+                                                                                               More const&...) {     \
+    return {};                                                                                                       \
+  }
+
+/// The last overloads of a blocking call, for arguments that no form accepts. The concept sees only the forms above it,
 /// because a qualified name is looked up where it is written.
 #define COLLIGO_NO_OTHER_FORM(name)                                                                                  \
-  namespace colligo::inline COLLIGO_MODE {                                                                           \
-  template <class... Arguments>                                                                                      \
-    requires(!requires(Arguments&&... its) { colligo::name(static_cast<Arguments&&>(its)...); } &&                   \
-             !(detail::has_forms_elsewhere<std::remove_cvref_t<Arguments>> || ...))                                  \
-  detail::answer<collective::name, detail::made::at_once, Arguments...> name(Arguments&&...) { return {}; }          \
+  namespace colligo::inline COLLIGO_MODE::by_name {                                                                  \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires(!requires(Comm const& comm, Arguments&&... its) {                                                       \
+               colligo::name(comm, static_cast<Arguments&&>(its)...);                                                \
+             } && !(detail::has_forms_elsewhere<std::remove_cvref_t<Arguments>> || ...))                             \
+  detail::answer<collective::name, detail::made::at_once, Comm const&, Arguments...> name(Comm const&,               \
+                                                                                          Arguments&&...) {          \
+    return {};                                                                                                       \
+  }                                                                                                                  \
+  COLLIGO_NO_COMMUNICATOR(, name, name, at_once)                                                                     \
   }

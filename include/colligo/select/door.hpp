@@ -73,6 +73,8 @@ struct in_place_range {
   std::span<std::ranges::range_value_t<R>> elements;
 };
 
+namespace by_name {
+
 /// Marks a range as input and output at once: all_reduce(comm, in_place(values), op). Accepts a single value too; a
 /// string counts as one.
 template <detail::writable_range R>
@@ -81,6 +83,8 @@ in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
 template <class T>
   requires(!std::is_const_v<T> && (!detail::contiguous<T&> || detail::is_text<T>))
 in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
+
+}  // namespace by_name
 
 namespace detail {
 
@@ -101,8 +105,24 @@ constexpr bool narrows() {
   }
 }
 
+/// Comparisons, of which std::less is taken for a minimum. Of bools std::equal_to and its like are functors.
+template <class Op>
+inline constexpr bool compares = false;
+template <class T>
+inline constexpr bool compares<std::less<T>> = true;
+template <class T>
+inline constexpr bool compares<std::less_equal<T>> = true;
+template <class T>
+inline constexpr bool compares<std::greater<T>> = true;
+template <class T>
+inline constexpr bool compares<std::greater_equal<T>> = true;
+template <class T>
+inline constexpr bool compares<std::equal_to<T>> = true;
+template <class T>
+inline constexpr bool compares<std::not_equal_to<T>> = true;
+
 template <class Op, class T>
-concept functor_of_two = !holds_addresses<T> &&
+concept functor_of_two = !holds_addresses<T> && (!compares<std::remove_cvref_t<Op>> || std::is_same_v<T, bool>) &&
                          std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
                          !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
 template <class Op, class T>

@@ -20,6 +20,9 @@ struct mistake {
   void start() const;
   void wait() const;
   bool test() const;
+  /// Printing it would list all conversions.
+  template <class Out>
+  friend Out& operator<<(Out& out, mistake const&) { return out; }
 };
 
 enum class mistaken {
@@ -40,7 +43,9 @@ enum class mistaken {
   types,               ///< input and output are of different types
   temporary_input, temporary_output, constant_output,
   locates,             ///< maxloc or minloc of elements without a place
-  no_functor, returns_nothing, changes_operands, narrows_elements, combines_nothing,
+  no_functor, returns_nothing, changes_operands, narrows_elements, combines_nothing, compares_elements,
+  operator_changes,    ///< std::plus<> and its like, of elements whose operator is not const
+  functor_before,      ///< the ranges
   root,                ///< missing, or not at its place
   no_output,           ///< a range and a functor alone
   no_init,
@@ -105,15 +110,21 @@ constexpr mistaken mistaken_container() {
   else return mistaken::something;
 }
 
+/// A functor such as std::plus<>, which calls an operator of the elements.
+template <class T>
+inline constexpr bool calls_operator = requires { typename std::remove_cvref_t<T>::is_transparent; };
+
 /// The mistake in a functor that should combine E.
 template <class E, class... Arguments>
 constexpr mistaken mistaken_functor() {
   if constexpr ((locates<Arguments> || ...)) return mistaken::locates;
+  else if constexpr ((compares<std::remove_cvref_t<Arguments>> || ...)) return mistaken::compares_elements;
   else if constexpr ((std::is_invocable_r_v<E, Arguments&, E const&, E const&> || ...))
     return mistaken::narrows_elements;
   else if constexpr ((std::is_invocable_v<Arguments&, E const&, E const&> || ...)) return mistaken::returns_nothing;
   else if constexpr ((std::is_invocable_v<Arguments&, E&, E const&> || ...) ||
-                     (std::is_invocable_v<Arguments&, E&, E&> || ...)) return mistaken::changes_operands;
+                     (std::is_invocable_v<Arguments&, E&, E&> || ...))
+    return (calls_operator<Arguments> || ...) ? mistaken::operator_changes : mistaken::changes_operands;
   else if constexpr (std::is_array_v<E>) return mistaken::rows;
   else if constexpr ((may_be_functor<Arguments> || ...)) return mistaken::combines_nothing;
   else return mistaken::no_functor;
@@ -141,6 +152,15 @@ constexpr int most_ranges(collective c) {
   return c == collective::all_to_all_v ? 4 : has_counts(c) ? 3 : 2;
 }
 
+/// A functor before the ranges that it combines, or between them.
+template <collective C, class First, class Second, class Third>
+inline constexpr bool stands_before_ranges = [] {
+  if constexpr (!combines(C)) return false;
+  else if constexpr (elements<First> && elements<Third>) return functor_on<Second, element_in_t<First>>;
+  else if constexpr (may_be_functor<First> && elements<Second>) return functor_on<First, element_in_t<Second>>;
+  else return false;
+}();
+
 template <collective C, made How, class... Arguments>
 constexpr mistaken mistaken_in() {
   using enum collective;
@@ -149,6 +169,7 @@ constexpr mistaken mistaken_in() {
   using comm = std::tuple_element_t<0, all>;
   using first = std::tuple_element_t<1, all>;
   using second = std::tuple_element_t<2, all>;
+  using third = std::tuple_element_t<3, all>;
   constexpr bool has_counts_first = C == scatterv || C == all_to_all_v;
   using next = std::conditional_t<has_counts_first, std::tuple_element_t<3, all>, second>;
   using out = std::conditional_t<C == broadcast, first, next>;
@@ -157,16 +178,25 @@ constexpr mistaken mistaken_in() {
   using E = element_in_t<first>;
   constexpr bool two_ranges = elements<first> && elements<second>;
   using its = std::conditional_t<stands_in_place<std::remove_cvref_t<first>>, std::add_lvalue_reference_t<E>, first>;
-  constexpr mistaken container =
-      mistaken_container<its>() != mistaken::something ? mistaken_container<its>() : mistaken_container<next>();
+  using whole = std::remove_cvref_t<first>;
+  constexpr bool combines_whole = [] {   // one value is meant; a sum of matrices is one of their elements as well
+    if constexpr (!combines(C) || contiguous<first>) return false;
+    else if constexpr (has_data<first> && (std::is_same_v<std::remove_cvref_t<Arguments>, std::plus<>> || ...))
+      return false;
+    else return place_of_functor<whole, Arguments...>() < n;
+  }();
+  constexpr mistaken container = combines_whole ? mistaken::something
+                                 : mistaken_container<its>() != mistaken::something ? mistaken_container<its>()
+                                                                                    : mistaken_container<next>();
   constexpr std::size_t functor_at = [] {
-    if constexpr (container == mistaken::something && combines(C) && !std::is_void_v<E>)
+    if constexpr (combines_whole) return place_of_functor<whole, Arguments...>();
+    else if constexpr (container == mistaken::something && combines(C) && !std::is_void_v<E>)
       return place_of_functor<E, Arguments...>();
     else return n;
   }();
   constexpr mistaken element = [] {
-    using whole = std::remove_cvref_t<first>;
     if constexpr (container != mistaken::something || std::is_void_v<E>) return mistaken::something;
+    else if constexpr (combines_whole) return mistaken_element<whole, std::remove_cvref_t<comm>>();
     else if constexpr (!combines(C) || functor_at < n) return mistaken_element<E, std::remove_cvref_t<comm>>();
     else if constexpr (place_of_functor<whole, Arguments...>() < n)
       return mistaken_element<whole, std::remove_cvref_t<comm>>();
@@ -174,6 +204,7 @@ constexpr mistaken mistaken_in() {
   }();
   if constexpr (!communicator<std::remove_cvref_t<comm>>) return mistaken::communicator;
   else if constexpr (n < 2) return mistaken::something;
+  else if constexpr (stands_before_ranges<C, first, second, third>) return mistaken::functor_before;
   else if constexpr (is_part<std::remove_cvref_t<first>> || written_archive<std::remove_cvref_t<first>> ||
                      read_archive<std::remove_cvref_t<first>>)
     return mistaken::skeleton;
@@ -182,7 +213,8 @@ constexpr mistaken mistaken_in() {
   else if constexpr (std::is_void_v<E> || std::is_void_v<element_in_t<second>>) return mistaken::untyped;
   else if constexpr (holds_addresses<E>) return mistaken::addresses;
   else if constexpr (element != mistaken::something) return element;
-  else if constexpr (pointer<first> && !whole_number<second>) return mistaken::pointer;
+  else if constexpr (pointer<first> && (!whole_number<second> || (C == broadcast && !whole_number<third>)))
+    return mistaken::pointer;
   else if constexpr (two_ranges && !elements_like<second, first> && !has_counts_first &&
                      !element_of_range<std::remove_cvref_t<first>, second>) return mistaken::types;
   else if constexpr (number<first> && number<second> && n > 3 && combines(C) && std::is_lvalue_reference_v<second> &&
@@ -219,13 +251,15 @@ struct answer : mistake {
                 "default constructor (std::unique_ptr has no copy): send what it holds");
   static_assert(what != mistaken::unserialised,
                 "colligo: this element type can not be sent: make it trivially copyable, or, with Boost.MPI, give it a "
-                "Boost.Serialization serialize() (for standard containers include <boost/serialization/vector.hpp>, "
-                "<boost/serialization/map.hpp> ...)");
+                "Boost.Serialization serialize() (for those of the standard library include "
+                "<boost/serialization/map.hpp>, <boost/serialization/utility.hpp> for std::pair ...), or specialise "
+                "colligo::travels_as_bytes if it can be copied byte by byte (a struct with a std::pair of numbers, a "
+                "matrix of fixed size)");
   static_assert(what != mistaken::bits,
                 "colligo: std::vector<bool> has bits instead of elements: write std::vector<char>");
   static_assert(what != mistaken::apart,
-                "colligo: elements have to lie one after the other in memory (std::vector, std::array, std::span ...): "
-                "copy those of a list, a deque, a map or a view into a std::vector");
+                "colligo: elements have to be contiguous, one after the other in memory (std::vector, std::array, "
+                "std::span ...): copy those of a list, a deque, a map or a view into a std::vector");
   static_assert(what != mistaken::grid,
                 "colligo: for a multi-dimensional array write std::span(its.data(), its.num_elements())");
   static_assert(what != mistaken::matrix,
@@ -258,6 +292,14 @@ struct answer : mistake {
                 "colligo: the functor has to return the combination of two elements, as a value of their type");
   static_assert(what != mistaken::changes_operands,
                 "colligo: the functor must not change its operands: take them as T const&, and return the result");
+  static_assert(what != mistaken::operator_changes,
+                "colligo: the operator that the functor calls must not change its operands: declare it as "
+                "T operator+(T const&) const, or as a function of two T const&");
+  static_assert(what != mistaken::functor_before,
+                "colligo: the functor comes after the ranges: (comm, in, out, op)");
+  static_assert(what != mistaken::compares_elements,
+                "colligo: std::less and its like compare, and a bool is no combination of two elements: write "
+                "colligo::minimum{} or colligo::maximum{}");
   static_assert(what != mistaken::narrows_elements,
                 "colligo: the functor's result can not hold all values of the elements (std::plus<int> on double): "
                 "write std::plus<>{}, or let it return the elements' type");
@@ -335,6 +377,8 @@ concept can_not_stand_in_place = !requires(T&& its) { colligo::in_place(static_c
 
 }  // namespace detail
 
+namespace by_name {
+
 /// For arguments that can not be written: the message says why.
 template <class T>
   requires detail::can_not_stand_in_place<T>
@@ -344,5 +388,7 @@ in_place_range<std::span<detail::element_in_t<T>>> in_place(T&&) {
   static_assert(!std::is_lvalue_reference_v<T>, "colligo: the call writes to in_place, but this is const");
   return {};
 }
+
+}  // namespace by_name
 
 }  // namespace colligo

@@ -21,7 +21,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& its, std::size_t is, std::size_t wanted,
                                             char const* which) {
-  refuse_because(its, concat({which, " has ", is, " elements, expected ", wanted}));
+  refuse_because(its, concat({which, " has ", with_number(is, "element"), ", expected ", wanted}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& its, int root) {
   refuse_because(its, concat({"root ", root, " is not a rank, ranks are 0 to ", its.port.size() - 1}));

@@ -20,16 +20,16 @@ std::vector<int> hosts_of(endpoint const& port);
 
 }  // namespace detail
 
-namespace trees {
+namespace trees::by_name {
 
 /// trees::by_host over the hosts of comm's ranks, as MPI_COMM_TYPE_SHARED says. Throws as that does. Collective over
 /// comm if it has not been used before.
 template <communicator Comm>
 tree by_host(Comm const& comm, by_host_options const& options = {}) {
-  return by_host(colligo::detail::hosts_of(port_of<Comm>::open(comm)), options);
+  return trees::by_host(colligo::detail::hosts_of(port_of<Comm>::open(comm)), options);
 }
 
-}  // namespace trees
+}  // namespace trees::by_name
 }  // namespace colligo
 
 #if COLLIGO_HAS_BODIES

@@ -55,6 +55,8 @@ struct by_host_options {
   int root = 0;
 };
 
+namespace by_name {
+
 /// A tree in levels: within groups of ranks of one host, between these groups, between clusters. Children of the inner
 /// levels report first. Leaders are the lowest ranks, but the root leads wherever it is. In order where hosts and
 /// clusters hold consecutive ranks, the shapes are in order, and the root is rank 0.
@@ -63,6 +65,9 @@ struct by_host_options {
 /// Throws argument_error where sizes, the root, groups or shapes do not fit.
 template <class Lazy = void>
 COLLIGO_CONSTEXPR tree by_host(std::span<int const> hosts, by_host_options const& options = {});
+
+}  // namespace by_name
+using namespace by_name;   // core/mode.hpp
 
 }  // namespace colligo::trees
 
@@ -185,7 +190,7 @@ COLLIGO_CONSTEXPR std::vector<int> groups_of(std::span<int const> hosts, int gro
 }  // namespace detail
 
 template <class Lazy>
-COLLIGO_CONSTEXPR tree by_host(std::span<int const> hosts, by_host_options const& options) {
+COLLIGO_CONSTEXPR tree by_name::by_host(std::span<int const> hosts, by_host_options const& options) {
   int const p = static_cast<int>(hosts.size());
   detail::require_ranks(p);
   if (options.groups < 1)

@@ -43,12 +43,16 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Runs f(comm) as p ranks, each a thread of this process, and waits for all. If ranks throw, waiting ranks wake up,
 /// and the first exception is rethrown. Precondition: p >= 1.
 template <class F>
 void run_threads(int p, F f) {
   detail::run_ranks<>(p, [](void* context, thread_communicator& comm) { (*static_cast<F*>(context))(comm); }, &f);
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

@@ -150,8 +150,12 @@ made_t<How> ask_for(Asked const& asked, Comm const& comm, Arguments&... argument
 /// The type of a mistaken call, with the message.
 template <class Asked, class... Arguments>
 struct no_answer : mistake {
+  static constexpr bool apart = ((std::ranges::range<Arguments> && !contiguous<Arguments>) || ...);
+  static_assert(!apart,
+                "colligo: elements have to be contiguous, one after the other in memory (std::vector, std::array, "
+                "std::span ...): copy those of a list, a deque, a map or a view into a std::vector");
   template <class Its>
-  static constexpr bool lists = std::is_same_v<Asked, Its>;
+  static constexpr bool lists = std::is_same_v<Asked, Its> && !apart;
   static_assert(!lists<asked_sum>, "colligo: sum takes (comm, range of float, double, half types or integers)");
   static_assert(!lists<asked_dot>,
                 "colligo: dot takes (comm, range of float, double, half types or integers, range of the same)");

@@ -30,6 +30,8 @@ struct explaining {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// Describes a call of this collective with n elements of type T: the algorithm, its transport, who decided (the
 /// program, the environment, a table, the papers' rules), its predicted time and those of the others, and why the rest
 /// is excluded. For collectives on blocks n is the length of one, the same for all ranks.
@@ -69,6 +71,8 @@ template <communicator Comm>
 std::string latest_choice(Comm const& comm, collective what) {
   return detail::explaining<>::latest_choice(port_of<Comm>::open(comm), what);
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

@@ -62,6 +62,8 @@ double gamma_of(Op& op) {
 
 }  // namespace detail
 
+namespace by_name {
+
 /// The machine that the communicator runs on: alpha and beta of messages to and fro between two ranks (on one host, or
 /// on two where `between_hosts` and there are several), over the wire that calls take, gamma of this type and functor,
 /// the largest of any rank. Measured in some 30 ms the first time, and kept with the communicator; gamma, 2 ms, is
@@ -93,6 +95,8 @@ template <class T, communicator Comm>
 std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, machine const& m = typical) {
   return colligo::predict<T>(comm, what, n, detail::no_functor{}, m);
 }
+
+}  // namespace by_name
 
 }  // namespace colligo
 

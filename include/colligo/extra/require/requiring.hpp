@@ -50,6 +50,8 @@ template <class Tag>
 struct bits_of {
   Tag tag;
 };
+namespace by_name {
+
 /// For require{like(tag)}: the bits that the algorithm of this tag gives.
 template <algorithm Tag>
 constexpr bits_of<Tag> like(Tag const& tag) {
@@ -57,6 +59,8 @@ constexpr bits_of<Tag> like(Tag const& tag) {
                 "colligo: like() takes the tag of an algorithm that consists of steps, so that its bits are known");
   return {tag};
 }
+
+}  // namespace by_name
 
 namespace detail {
 
