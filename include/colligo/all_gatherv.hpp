@@ -55,15 +55,19 @@ void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts
 /// constructible.
 template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_gatherv(Comm const& comm, In const& in, Algorithm const& algorithm = {}) {
-  gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
-  colligo::all_gatherv(comm, in, all.data, all.counts, algorithm);
-  return all;
+  return detail::door<collective::all_gatherv, Comm>(comm).make_calls(2, [&] {
+    gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
+    colligo::all_gatherv(comm, in, all.data, all.counts, algorithm);
+    return all;
+  });
 }
 
 /// n elements from a pointer on.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 gathered<T> all_gatherv(Comm const& comm, T const* in, N n, Algorithm const& algorithm = {}) {
-  return colligo::all_gatherv(comm, detail::counted<collective::all_gatherv>(comm, in, n), algorithm);
+  return detail::door<collective::all_gatherv, Comm>(comm).make_calls(2, [&] {
+    return colligo::all_gatherv(comm, detail::counted<collective::all_gatherv>(comm, in, n), algorithm);
+  });
 }
 
 /// In place: all_gatherv(comm, in_place(values), counts) of all elements, with the rank's own at their place among
@@ -107,7 +111,7 @@ void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& c
                  Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<In>;
   detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
-  detail::gather_apart(out, counts, displs,
+  detail::gather_apart(detail::door<collective::all_gatherv, Comm>(comm), out, counts, displs,
                        [&](std::span<T> to) { colligo::all_gatherv(comm, in, to, counts, algorithm); });
 }
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,

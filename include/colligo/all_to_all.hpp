@@ -158,11 +158,16 @@ template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_
           algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const& in, Counts const& counts,
                                                       Algorithm const& algorithm = {}) {
-  detail::door<collective::all_to_all_v, Comm>(comm).blocks_of(counts);   // accepts them
-  gathered<std::ranges::range_value_t<In>> all;
-  colligo::all_to_all(comm, std::vector<std::size_t>(std::ranges::begin(counts), std::ranges::end(counts)), all.counts);
-  colligo::all_to_all_v(comm, in, counts, all.data, all.counts, algorithm);
-  return all;
+  detail::door<collective::all_to_all_v, Comm> const its(comm);
+  return its.make_calls(2, [&] {
+    its.blocks_of(counts);   // accepts them
+    std::vector<std::size_t> to;
+    its.attempt([&] { to.assign(std::ranges::begin(counts), std::ranges::end(counts)); });
+    gathered<std::ranges::range_value_t<In>> all;
+    colligo::all_to_all(comm, to, all.counts);
+    colligo::all_to_all_v(comm, in, counts, all.data, all.counts, algorithm);
+    return all;
+  });
 }
 
 }  // namespace by_name

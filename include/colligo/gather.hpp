@@ -152,13 +152,17 @@ void gather(Comm const& comm, T const& value, int root, Algorithm const& algorit
 template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> gatherv(Comm const& comm, In const& in, int root,
                                                  Algorithm const& algorithm = {}) {
-  gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
-  colligo::gatherv(comm, in, all.data, all.counts, root, algorithm);
-  return all;
+  return detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+    gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
+    colligo::gatherv(comm, in, all.data, all.counts, root, algorithm);
+    return all;
+  });
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 gathered<T> gatherv(Comm const& comm, T const* in, N n, int root, Algorithm const& algorithm = {}) {
-  return colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), root, algorithm);
+  return detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+    return colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), root, algorithm);
+  });
 }
 /// The same into the root's memory from `out` on, for as many elements as `sizes` says. As in Boost.MPI only the root
 /// reads `out` and `sizes`.
@@ -166,15 +170,19 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<
           std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
-  auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
-  detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
-  colligo::gatherv(comm, in, std::span(out, detail::sum_of(counts)), counts, root, algorithm);
+  detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+    auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
+    detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
+    colligo::gatherv(comm, in, std::span(out, detail::sum_of(counts)), counts, root, algorithm);
+  });
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::pointer_to<T> Out,
           std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
-  colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, root, algorithm);
+  detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+    colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, root, algorithm);
+  });
 }
 
 /// The same with each block at its displacement, in elements from `out` on, which only the root reads.
@@ -183,19 +191,23 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, Displs const& displs, int root,
              Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<In>;
-  bool const at_root = detail::door<collective::gatherv, Comm>(comm).at(root);
-  if (at_root) detail::require_displacements<collective::gatherv>(comm, sizes, displs);
-  auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
-  detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
-  auto const gather = [&](std::span<T> to) { colligo::gatherv(comm, in, to, counts, root, algorithm); };
-  if (!at_root) return gather({});
-  detail::gather_apart(out, counts, displs, gather);
+  detail::door<collective::gatherv, Comm> const its(comm);
+  its.make_calls(2, [&] {
+    if (its.at(root)) detail::require_displacements<collective::gatherv>(comm, sizes, displs);
+    auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
+    detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
+    auto const gather = [&](std::span<T> to) { colligo::gatherv(comm, in, to, counts, root, algorithm); };
+    if (!its.at(root)) return gather({});
+    detail::gather_apart(its, out, counts, displs, gather);
+  });
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::pointer_to<T> Out,
           std::ranges::sized_range Sizes, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, Displs const& displs,
              int root, Algorithm const& algorithm = {}) {
-  colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, displs, root, algorithm);
+  detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+    colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, displs, root, algorithm);
+  });
 }
 
 }  // namespace by_name

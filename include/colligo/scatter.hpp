@@ -25,9 +25,11 @@ template <class Comm, class Sizes, class T, class F>
 void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, F f) {
   door<collective::scatterv, Comm> const its(comm);
   auto const mine = static_cast<std::size_t>(sizes[static_cast<std::size_t>(its.rank())]);
-  auto const counts = counts_of_ranks(comm, mine);
-  require_counts<collective::scatterv>(comm, sizes, counts, root);
-  f(counts, std::span(out, mine));
+  its.make_calls(2, [&] {
+    auto const counts = counts_of_ranks(comm, mine);
+    require_counts<collective::scatterv>(comm, sizes, counts, root);
+    f(counts, std::span(out, mine));
+  });
 }
 
 /// In place: the root's own elements stay at their place in the range; other ranks' ranges are for their own elements
@@ -164,8 +166,10 @@ void scatter(Comm const& comm, T& out, int root, Algorithm const& algorithm = {}
 /// `out`. The root needs a form with an input.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T* out, N n, int root, Algorithm const& algorithm = {}) {
-  auto const to = detail::counted<collective::scatterv>(comm, out, n);
-  colligo::scatterv(comm, std::span<T const>(), detail::counts_of_ranks(comm, to.size()), to, root, algorithm);
+  detail::door<collective::scatterv, Comm>(comm).make_calls(2, [&] {
+    auto const to = detail::counted<collective::scatterv>(comm, out, n);
+    colligo::scatterv(comm, std::span<T const>(), detail::counts_of_ranks(comm, to.size()), to, root, algorithm);
+  });
 }
 /// The same with an input, which as in Boost.MPI only the root reads: sizes[rank] elements from `out` on. Precondition:
 /// `sizes` has p elements; ranks other than the root read only their own.
@@ -202,24 +206,29 @@ template <communicator Comm, class T, std::ranges::sized_range Sizes, std::range
           std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Displs const& displs, T* out, N n, int root,
               Algorithm const& algorithm = {}) {
-  auto const to = detail::counted<collective::scatterv>(comm, out, n);
-  bool const at_root = detail::door<collective::scatterv, Comm>(comm).at(root);
-  if (at_root) detail::require_displacements<collective::scatterv>(comm, sizes, displs);
-  auto const counts = detail::counts_of_ranks(comm, to.size());
-  detail::require_counts<collective::scatterv>(comm, sizes, counts, root);
-  auto const scatter = [&](std::span<T const> from) { colligo::scatterv(comm, from, counts, to, root, algorithm); };
-  if (!at_root) return scatter({});
-  detail::scatter_apart(in, counts, displs, scatter);
+  detail::door<collective::scatterv, Comm> const its(comm);
+  its.make_calls(2, [&] {
+    auto const to = detail::counted<collective::scatterv>(comm, out, n);
+    if (its.at(root)) detail::require_displacements<collective::scatterv>(comm, sizes, displs);
+    auto const counts = detail::counts_of_ranks(comm, to.size());
+    detail::require_counts<collective::scatterv>(comm, sizes, counts, root);
+    auto const scatter = [&](std::span<T const> from) { colligo::scatterv(comm, from, counts, to, root, algorithm); };
+    if (!its.at(root)) return scatter({});
+    detail::scatter_apart(its, in, counts, displs, scatter);
+  });
 }
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Sizes,
           std::ranges::sized_range Displs, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& displs,
               std::ranges::range_value_t<In>* out, N n, int root, Algorithm const& algorithm = {}) {
-  if (detail::door<collective::scatterv, Comm>(comm).at(root)) {
-    detail::require_displacements<collective::scatterv>(comm, sizes, displs);
-    detail::require_room<collective::scatterv>(comm, in, detail::extent_of(sizes, displs), "the input");
-  }
-  colligo::scatterv(comm, std::ranges::data(in), sizes, displs, out, n, root, algorithm);
+  detail::door<collective::scatterv, Comm> const its(comm);
+  its.make_calls(2, [&] {
+    if (its.at(root)) {
+      detail::require_displacements<collective::scatterv>(comm, sizes, displs);
+      detail::require_room<collective::scatterv>(comm, in, detail::extent_of(sizes, displs), "the input");
+    }
+    colligo::scatterv(comm, std::ranges::data(in), sizes, displs, out, n, root, algorithm);
+  });
 }
 
 }  // namespace by_name

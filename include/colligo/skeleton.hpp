@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -65,15 +66,18 @@ void broadcast(Comm const& comm, boost::mpi::skeleton_proxy<T> const& shape, int
                Algorithm const& algorithm = {}) {
   detail::door<collective::broadcast, Comm> const its(comm);
   if (its.at(root)) {
-    typename detail::skeletons_of<T>::written archive(MPI_COMM_SELF);
+    std::optional<typename detail::skeletons_of<T>::written> archive;
     its.make_calls(2, [&] {
-      its.attempt([&] { archive << shape.object; });
-      colligo::broadcast(comm, archive, root, algorithm);
+      its.attempt([&] { archive.emplace(MPI_COMM_SELF) << shape.object; });
+      colligo::broadcast(comm, *archive, root, algorithm);
     });
   } else {
-    typename detail::skeletons_of<T>::read archive(MPI_COMM_SELF);
-    colligo::broadcast(comm, archive, root, algorithm);
-    archive >> shape.object;
+    std::optional<typename detail::skeletons_of<T>::read> archive;
+    its.make_calls(2, [&] {
+      its.attempt([&] { archive.emplace(MPI_COMM_SELF); });
+      colligo::broadcast(comm, *archive, root, algorithm);
+    });
+    *archive >> shape.object;
   }
 }
 
@@ -86,9 +90,12 @@ void broadcast(Comm const& comm, Content const& values, int root, Algorithm cons
   int n = 0, at = 0;
   detail::check_mpi(MPI_Pack_size(1, type, MPI_COMM_SELF, &n), "MPI_Pack_size");
   its.require_count(n);   // MPI's are int
-  std::vector<char> packed(static_cast<std::size_t>(n));
-  if (its.at(root))
-    detail::check_mpi(MPI_Pack(MPI_BOTTOM, 1, type, packed.data(), n, &at, MPI_COMM_SELF), "MPI_Pack");
+  std::vector<char> packed;
+  its.attempt([&] {
+    packed.resize(static_cast<std::size_t>(n));
+    if (its.at(root))
+      detail::check_mpi(MPI_Pack(MPI_BOTTOM, 1, type, packed.data(), n, &at, MPI_COMM_SELF), "MPI_Pack");
+  });
   colligo::broadcast(comm, packed, root, algorithm);
   if (!its.at(root))
     detail::check_mpi(MPI_Unpack(packed.data(), n, &at, MPI_BOTTOM, 1, type, MPI_COMM_SELF), "MPI_Unpack");

@@ -82,17 +82,19 @@ std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> co
       mine.samples[i] = static_cast<std::int64_t>(its.indices[i * n / mine.samples.size()]);
   }
   colligo::all_gather(comm, one(mine), states);
-  std::string const call = "colligo: " + std::string(name_of(C)) + " of a sparse vector on rank " +
-                           std::to_string(here.rank()) + " of " + std::to_string(here.size()) + ": ";
+  auto const call = [&] {   // no allocation here unless all ranks throw
+    return "colligo: " + std::string(name_of(C)) + " of a sparse vector on rank " + std::to_string(here.rank()) +
+           " of " + std::to_string(here.size()) + ": ";
+  };
   for (int r = 0; r < here.size(); ++r) {
     state_of_list const& theirs = states[static_cast<std::size_t>(r)];
     if (theirs.mistake.what != mistake_of_list::none) {
       if (mine.mistake.what != mistake_of_list::none)
-        throw argument_error(call + words_of(mine.mistake, "this rank"));
-      throw failed_elsewhere(call + words_of(theirs.mistake, "rank " + std::to_string(r)));
+        throw argument_error(call() + words_of(mine.mistake, "this rank"));
+      throw failed_elsewhere(call() + words_of(theirs.mistake, "rank " + std::to_string(r)));
     }
     if (theirs.length != states[0].length || theirs.form != states[0].form)
-      throw mismatch_error(call + "rank " + std::to_string(r) + " and rank 0 pass different " +
+      throw mismatch_error(call() + "rank " + std::to_string(r) + " and rank 0 pass different " +
                            (theirs.form != states[0].form ? "forms" : "lengths of the vector"));
   }
   if (its.length < 0) {

@@ -251,6 +251,21 @@ BOOST_AUTO_TEST_CASE(arguments_refused_in_many_calls) {
       follows(world, automatic{}, "refusals in many calls");
     }
 }
+// Nor does one wait for ever that sends it a long message in each of them.
+BOOST_AUTO_TEST_CASE(long_messages_of_many_refused_calls) {
+  boost::mpi::communicator const world;
+  if (world.size() == 1) return;
+  world.barrier();
+  if (world.rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::vector<long> const in(50000, 1);
+  std::vector<long> out(world.rank() == 0 ? 1 : in.size());
+  for (int i = 0; i < 100; ++i) {
+    outcome const said = run(
+        [&] { colligo::all_reduce(world, in, out, std::plus<>{}, over_messages{recursive_doubling{}}); });
+    BOOST_CHECK_MESSAGE(world.rank() == 0 ? said.argument : said.elsewhere, i << ": " << said.text);
+  }
+  follows(world, automatic{}, "long messages of refused calls");
+}
 
 // What is collective about a communicator's first use is over before a call can be refused.
 BOOST_AUTO_TEST_CASE(arguments_refused_on_one_rank_in_a_first_call) {

@@ -12,6 +12,8 @@
 #include <colligo/colligo.hpp>
 #include <colligo/memory/arena.hpp>
 #include <colligo/messages/mpi_shared.hpp>
+#include <colligo/sequence.hpp>
+#include <colligo/sparse.hpp>
 #include <colligo/threads/thread_port.hpp>
 
 #include <algorithm>
@@ -148,6 +150,98 @@ void fail_everywhere(std::string const& what, Tag const& tag, std::size_t n, boo
     }
 }
 
+/// Every form that allocates itself, or makes several calls: calls each(name, form), where form() says whether the
+/// result is right.
+template <class Comm, class Each>
+void forms_that_allocate(Comm const& comm, Each each) {
+  using longs = std::vector<long>;
+  constexpr int n = 300;
+  int const p = comm.size(), me = comm.rank(), root = p - 1;
+  auto const all_n = static_cast<std::size_t>(n * p);
+  auto const is_from = [](long const* at, int rank) {
+    return std::all_of(at, at + n, [&](long x) { return x == rank; });
+  };
+  auto const are_all = [&](auto const& from, int apart = 0) {   // not 0: the last rank's is first
+    for (int r = 0; r < p; ++r)
+      if (!is_from(from.data() + (apart ? apart * (p - 1 - r) : n * r), r)) return false;
+    return true;
+  };
+  longs const in(n, me), to_all(all_n, me);
+  longs from_root(all_n), room(all_n + static_cast<std::size_t>(p)), apart(room.size()), own(n), out;
+  std::vector<int> const counts(static_cast<std::size_t>(p), n);
+  std::vector<int> displs;
+  for (int r = 0; r < p; ++r) displs.push_back((n + 1) * (p - 1 - r));
+  for (int r = 0; r < p; ++r) {
+    std::fill_n(from_root.begin() + n * r, n, r);
+    std::fill_n(apart.begin() + displs[static_cast<std::size_t>(r)], n, r);
+  }
+  auto const emptied = [](auto& container) -> auto& {
+    std::remove_cvref_t<decltype(container)>().swap(container);
+    return container;
+  };
+  bool const at_root = me == root;
+  std::vector<int> ints, indices(n);
+  std::iota(indices.begin(), indices.end(), 0);
+  std::vector<std::string> texts(3, value<std::string>(me, 0));
+  std::string text = value<std::string>(me, 0);
+
+  each("resized", [&] {
+    if (!at_root) emptied(out);
+    else out = in;
+    colligo::broadcast(comm, colligo::resized(out), root);
+    return out.size() == n && is_from(out.data(), root);
+  });
+  each("all_gatherv", [&] { return are_all(colligo::all_gatherv(comm, in).data); });
+  each("all_gatherv into an empty one", [&] {
+    return colligo::all_gatherv(comm, in, emptied(out), counts), are_all(out);
+  });
+  each("all_gatherv at displacements", [&] {
+    return colligo::all_gatherv(comm, in, room.data(), counts, displs), are_all(room, n + 1);
+  });
+  each("gatherv", [&] {
+    auto const its = colligo::gatherv(comm, in, root);
+    return !at_root || are_all(its.data);
+  });
+  each("gatherv to a pointer", [&] {
+    return colligo::gatherv(comm, in, room.data(), counts, root), !at_root || are_all(room);
+  });
+  each("gatherv at displacements", [&] {
+    return colligo::gatherv(comm, in, room.data(), counts, displs, root), !at_root || are_all(room, n + 1);
+  });
+  each("scatterv", [&] {
+    if (at_root) colligo::scatterv(comm, from_root, counts, own.data(), root);
+    else colligo::scatterv(comm, own.data(), n, root);
+    return is_from(own.data(), me);
+  });
+  each("scatterv at displacements", [&] {
+    colligo::scatterv(comm, std::as_const(apart).data(), counts, displs, own.data(), n, root);
+    return is_from(own.data(), me);
+  });
+  each("all_to_all_v", [&] { return are_all(colligo::all_to_all_v(comm, to_all, counts).data); });
+  each("all_gather of a value", [&] {
+    colligo::all_gather(comm, me, emptied(ints));
+    return std::is_sorted(ints.begin(), ints.end()) && static_cast<int>(ints.size()) == p;
+  });
+  each("all_to_all", [&] { return colligo::all_to_all(comm, to_all, emptied(out)), are_all(out); });
+  each("broadcast of strings", [&] {
+    if (!at_root) emptied(texts);
+    colligo::broadcast(comm, texts, root);
+    return texts.size() == 3 && texts[2] == value<std::string>(root, 2);
+  });
+  each("broadcast of a string", [&] {
+    if (!at_root) emptied(text);
+    return colligo::broadcast(comm, text, root), text == value<std::string>(root, 0);
+  });
+  each("top", [&] { return colligo::top(comm, in, 5).size() == 5; });
+  each("top of many", [&] { return colligo::top(comm, to_all, 5000).size() == all_n * static_cast<std::size_t>(p); });
+  each("accumulate", [&] { return colligo::accumulate(comm, in, std::plus<>{}) == n * p * (p - 1) / 2; });
+  for (auto const as : {sparse_form::lists, sparse_form::blocks})
+    each(as == sparse_form::lists ? "sparse lists" : "sparse blocks", [&] {
+      auto const sum = colligo::all_reduce(comm, colligo::sparse(indices, in), std::plus<>{}, as);
+      return sum.values.size() == n && is_from(sum.values.data(), p * (p - 1) / 2);
+    });
+}
+
 /// Some ranks share memory and some do not (mixed.cpp).
 bool is_mixed() { return std::getenv("COLLIGO_TEST_RANKS_PER_HOST") != nullptr; }
 
@@ -237,6 +331,32 @@ BOOST_AUTO_TEST_CASE(no_memory_to_share) {
     system_is_full = false;
     call_all(false);
   }
+}
+
+// Every allocation of every form, on every rank in turn: nobody waits for ever or pairs a later call with this one.
+BOOST_AUTO_TEST_CASE(no_memory_in_any_form) {
+  if (boost::mpi::communicator().size() != 1) return;
+  for (int const p : {2, 3})
+    run_threads(p, [&](thread_communicator& comm) {
+      auto const agree = [&](bool mine) { return colligo::all_reduce(comm, mine ? 1 : 0, std::plus<>{}); };
+      forms_that_allocate(comm, [&](std::string const& name, auto form) {
+        for (int who = 0; who < p; ++who)
+          for (int k = 1;; ++k) {
+            bool reached = false, never = false;
+            std::string text;
+            int const mine = who == comm.rank() ? k : 0;
+            outcome const its = outcome_of(mine, form, reached, text);
+            outcome const then = outcome_of(0, [&] { return agree(true) == p; }, never, text);
+            bool const fits =
+                its == outcome::right || its == outcome::elsewhere || (its == outcome::no_memory && mine != 0);
+            if (!fits || then != outcome::right)
+              throw std::runtime_error(name + " on rank " + std::to_string(comm.rank()) + " of " + std::to_string(p) +
+                                       ", k = " + std::to_string(k) + " on rank " + std::to_string(who) +
+                                       (fits ? ", a later call: " : ": ") + text);
+            if (agree(reached) == 0) break;
+          }
+      });
+    });
 }
 
 BOOST_AUTO_TEST_CASE(no_memory_over_threads) {

@@ -5,12 +5,12 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 
+#include "../core/row.hpp"
 #include "../engine/call.hpp"
 #include "mpi_error.hpp"
 
@@ -22,23 +22,23 @@ inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
 /// leave at once (MPI_Sendrecv takes a third longer for 8 bytes); a longer message should find the receive posted.
 inline constexpr std::size_t longest_short = std::size_t{1} << 16;
 
-/// The calls that this process has abandoned lately, on all communicators, also on freed ones. Other ranks may still
-/// send messages of these calls, and wait until this process receives them; it does so whenever it waits.
+/// The calls that this process has abandoned, on all communicators, also on freed ones. Other ranks may still send
+/// messages of these calls, however late, and wait until this process receives them; it does so whenever it waits.
 class left_calls {
  public:
   struct entry {
-    std::uint32_t number;      ///< of the call; 0: none
+    std::uint32_t number;      ///< of the call
     int others;                ///< ranks that have not abandoned the call yet; without any no message comes
     int tag, tag_of_remark;
+    std::uint32_t tags;        ///< after so many calls its tag is used again
     MPI_Comm comm;             ///< never freed
-    std::uint32_t elsewhere;   ///< later calls on other communicators
 
     void drop_messages() noexcept;
   };
 
   static bool any() { return count_.load(std::memory_order_relaxed) != 0; }
   static void add(entry const& call) noexcept;
-  /// Forgets calls that are long before the latest one, `number`, on this communicator.
+  /// Forgets calls on this communicator whose tags the latest one, `number`, or the next ones will use.
   static void forget_old(MPI_Comm comm, std::uint32_t number) noexcept;
   /// Receives and drops messages of one call, the next in turn, so that the time does not depend on how many there are.
   static void drop_messages() noexcept {
@@ -47,8 +47,13 @@ class left_calls {
 
  private:
   static void drop_of_next() noexcept;
-  static inline std::array<entry, 64> all_{};
-  static inline std::size_t next_ = 0, turn_ = 0;
+  static row<entry>* make_room() {
+    auto* const its = new row<entry>;
+    its->reserve(64);   // the first need no memory
+    return its;
+  }
+  static inline row<entry>& all_ = *make_room();   // outlives communicators that are static
+  static inline std::size_t turn_ = 0;
   static inline std::mutex mutex_;   // threads may wait on different communicators
   static inline std::atomic<int> count_ = 0;
 };
@@ -117,7 +122,7 @@ class mpi_wire {
   /// This rank abandons a call, and from now on drops its messages. The caller sends the abort messages.
   void leave_call(std::uint32_t number) noexcept {
     hears_aborts();
-    left_calls::add({number, size_ - 1, tag_of(number), tag_of_remark(number), comm_, 0});
+    left_calls::add({number, size_ - 1, tag_of(number), tag_of_remark(number), tags_ + 1, comm_});
   }
 
  private:

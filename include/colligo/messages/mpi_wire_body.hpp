@@ -6,6 +6,7 @@
 #include <bit>
 #include <exception>
 #include <mutex>
+#include <new>
 
 #include "../core/row.hpp"
 #include "mpi_wire.hpp"
@@ -65,30 +66,26 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 [[gnu::cold]] COLLIGO_BODY void left_calls::add(entry const& call) noexcept {
   drop_messages();
   std::lock_guard const turn(mutex_);
-  std::size_t at = place_of(all_, [](entry const& its) { return its.number == 0; });
-  if (at == all_.size()) at = next_++ % all_.size();
-  else ++count_;
-  all_[at] = call;
+  try {
+    all_.push_back(call);
+    ++count_;
+  } catch (std::bad_alloc const&) {
+    all_[turn_++ % all_.size()] = call;
+  }
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::forget_old(MPI_Comm comm, std::uint32_t number) noexcept {
-  constexpr std::uint32_t late = 200, late_elsewhere = 10000;   // calls; by then no rank waits in the old one
   std::lock_guard const turn(mutex_);
-  for (entry& its : all_)
-    if (its.number != 0 && (its.comm == comm ? number - its.number > late : ++its.elsewhere > late_elsewhere))
-      its.number = 0, --count_;
+  for (std::size_t i = all_.size(); i-- > 0;)
+    if (entry& its = all_[i]; its.comm == comm && number - its.number >= its.tags / 2) all_.erase(&its), --count_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::drop_of_next() noexcept {
   std::unique_lock const turn(mutex_, std::try_to_lock);
-  if (!turn) return;   // another thread is dropping messages
-  for (std::size_t looks = 0; looks < all_.size(); ++looks) {
-    entry& its = all_[turn_++ % all_.size()];
-    if (its.number == 0) continue;
-    its.drop_messages();
-    if (its.others == 0) its.number = 0, --count_;
-    return;
-  }
+  if (!turn || all_.empty()) return;   // another thread is dropping messages, or has dropped the last ones
+  entry& its = all_[turn_++ % all_.size()];
+  its.drop_messages();
+  if (its.others == 0) all_.erase(&its), --count_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop_messages() noexcept try {

@@ -60,13 +60,20 @@ void require_room(Comm const& comm, R const& range, extent_of_blocks const& wher
   its.require_size(std::min<std::size_t>(std::ranges::size(range), last), last, which);
 }
 
+/// Memory for the blocks one after the other. If there is none, the other ranks hear of it.
+template <class T, class Door>
+std::unique_ptr<T[]> joined_blocks(Door const& its, std::size_t n) {
+  std::unique_ptr<T[]> joined;
+  its.attempt([&] { joined = std::make_unique_for_overwrite<T[]>(n); });
+  return joined;
+}
 /// gather(span) fills one block after the other. If blocks overlap, the higher rank's wins.
-template <class T, class Counts, class Displs, class Gather>
-void gather_apart(T* out, Counts const& counts, Displs const& displs, Gather gather) {
+template <class Door, class T, class Counts, class Displs, class Gather>
+void gather_apart(Door const& its, T* out, Counts const& counts, Displs const& displs, Gather gather) {
   extent_of_blocks const where = extent_of(counts, displs);
   std::size_t const n = sum_of(counts);
   if (where.are_consecutive) return gather(std::span(out + where.first, n));
-  auto const joined = std::make_unique_for_overwrite<T[]>(n);
+  auto const joined = joined_blocks<T>(its, n);
   gather(std::span(joined.get(), n));
   T* from = joined.get();
   for_each_block(counts, displs, [&](std::ptrdiff_t at, std::size_t count) {
@@ -75,15 +82,17 @@ void gather_apart(T* out, Counts const& counts, Displs const& displs, Gather gat
   });
 }
 /// scatter(span) reads one block after the other.
-template <class T, class Counts, class Displs, class Scatter>
-void scatter_apart(T const* in, Counts const& counts, Displs const& displs, Scatter scatter) {
+template <class Door, class T, class Counts, class Displs, class Scatter>
+void scatter_apart(Door const& its, T const* in, Counts const& counts, Displs const& displs, Scatter scatter) {
   extent_of_blocks const where = extent_of(counts, displs);
   std::size_t const n = sum_of(counts);
   if (where.are_consecutive) return scatter(std::span(in + where.first, n));
-  auto const joined = std::make_unique_for_overwrite<T[]>(n);
+  auto const joined = joined_blocks<T>(its, n);
   T* to = joined.get();
-  for_each_block(counts, displs,
-                 [&](std::ptrdiff_t at, std::size_t count) { to = std::copy_n(in + at, count, to); });
+  its.attempt([&] {   // copies may allocate
+    for_each_block(counts, displs,
+                   [&](std::ptrdiff_t at, std::size_t count) { to = std::copy_n(in + at, count, to); });
+  });
   scatter(std::span<T const>(joined.get(), n));
 }
 

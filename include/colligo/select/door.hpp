@@ -301,13 +301,13 @@ class door {
 
   /// Throws on a rank with an empty container that has received a broadcast of elements.
   [[noreturn]] void refuse_empty_container(char const* note) const { detail::refuse_empty_container(port_, note); }
-  /// Calls f() and reports its exception to the other ranks, which wait for this one.
-  template <class F>
+  /// Calls f() and reports its exception to the other ranks, which wait for this one unless it is for a later start.
+  template <made How = made::at_once, class F>
   void attempt(F f) const {
     try {
       f();
     } catch (...) {
-      refuse_request(as_refused());
+      if constexpr (How != made::ready) refuse_request(as_refused());
       throw;
     }
   }
@@ -329,20 +329,18 @@ class door {
 #if COLLIGO_HAS_BODIES
     static_cast<void>(&plans_are_kept<>);
 #endif
-    auto& offsets = port_.offsets;
-    offsets.resize(static_cast<std::size_t>(size()) + 1);
-    std::size_t const sum = *add_blocks(counts, offsets.data());
-    blocks its = numbered({{0, sum}, size(), offsets.data()});
+    std::size_t* const offsets = room_for_offsets(static_cast<std::size_t>(size()) + 1);
+    std::size_t const sum = *add_blocks(counts, offsets);
+    blocks its = numbered({{0, sum}, size(), offsets});
     its.lengths = &port_.lengths;
     return its;
   }
   /// The same for all_to_all_v, which has two vectors: see vectors_of().
   template <std::ranges::sized_range In, std::ranges::sized_range Out>
   blocks blocks_of(In const& in, Out const& out) const {
-    auto& offsets = port_.offsets;
-    offsets.resize(offsets_of(C, size()));
-    add_blocks(out, add_blocks(in, offsets.data()));
-    return numbered({{}, size(), offsets.data()});
+    std::size_t* const offsets = room_for_offsets(offsets_of(C, size()));
+    add_blocks(out, add_blocks(in, offsets));
+    return numbered({{}, size(), offsets});
   }
   /// Blocks of n elements each.
   blocks blocks_of(std::size_t n) const { return {{0, n * static_cast<std::size_t>(size())}, size()}; }
@@ -367,6 +365,10 @@ class door {
  private:
   std::uint8_t before() const {
     return checks_calls<Comm> ? static_cast<std::uint8_t>(port_.before() | agreement) : port_.before();
+  }
+  std::size_t* room_for_offsets(std::size_t n) const {
+    if (port_.offsets.size() != n) [[unlikely]] attempt([&] { port_.offsets.resize(n); });
+    return port_.offsets.data();
   }
   // Writes the ends of the blocks. If they equal those of the latest call, the distribution keeps its number, by which
   // choices and plans are found again.

@@ -152,7 +152,7 @@ template <made How, class Comm, class Question>
 made_t<How> ask(Comm const& comm, Question its, typename Question::answer& out) {
   door<collective::all_reduce, Comm> const at(comm);
   owner<owned_list<Question>> owned;
-  at.attempt([&] { owned = make_owner<owned_list<Question>>(std::move(its), out, at.rank()); });
+  at.template attempt<How>([&] { owned = make_owner<owned_list<Question>>(std::move(its), out, at.rank()); });
   auto accepted = accept_list(comm, owned->list.bytes, owned->its);
   auto const& by = by_rules(accepted.port, accepted.its, &policy_table_of<collective::all_reduce>);
   return made_t<How>(prepare_call(accepted.port, accepted.its, by, std::move(owned), How == made::ready));

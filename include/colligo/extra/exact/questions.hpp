@@ -91,7 +91,9 @@ struct asked_top {
     door<collective::all_reduce, Comm>(comm).require_count(k);
     auto const all = view_of(range);
     auto most = static_cast<std::size_t>(k);
-    if (most > worth_counting) most = std::min(most, static_cast<std::size_t>(length_of(comm, std::ssize(all))));
+    if (most > worth_counting)
+      most = std::min(most, static_cast<std::size_t>(door<collective::all_reduce, Comm>(comm).make_calls(
+                                2, [&] { return length_of(comm, std::ssize(all)); })));   // the answer's is the second
     return best_of_lists<std::ranges::range_value_t<R>, Compare, Projection>(
         all, most, std::move(compare), std::move(projection));
   }
@@ -101,7 +103,8 @@ struct asked_accumulate {
     requires functor_on_elements<Op, R>
   auto operator()(Comm const& comm, R const& range, Op&& op) const {
     auto const all = view_of(range);
-    auto const [first, n] = places_of(comm, std::ssize(all));
+    auto const [first, n] = door<collective::all_reduce, Comm>(comm).make_calls(
+        3, [&] { return places_of(comm, std::ssize(all)); });   // the answer's is the third
     return intervals_of_lists<std::ranges::range_value_t<R>, Op>(all, first, n, std::forward<Op>(op));
   }
 };

@@ -266,7 +266,9 @@ struct owned_question final : owned_functor<typename Question::functor> {
 template <made How, class Comm, class Question>
   requires requires { typename Question::functor; }
 made_t<How> ask(Comm const& comm, Question const& its, typename Question::answer& out) {
-  auto owned = make_owner<owned_question<Question>>(its, out);
+  owner<owned_question<Question>> owned;
+  door<collective::all_reduce, Comm>(comm).template attempt<How>(
+      [&] { owned = make_owner<owned_question<Question>>(its, out); });
   auto accepted = accept_element(comm, owned->state);
   return accepted.template make_owning<How, typename Question::functor>(std::move(owned), automatic{});
 }
