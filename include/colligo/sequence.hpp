@@ -88,10 +88,10 @@ auto factors(A&& a, B&& b) {
 /// last. k is the same on all ranks; compare is a strict weak order. Cost: one pass over the range, which compares most
 /// elements once, and an all_reduce of k elements with their indices; beyond 4096 one of a number before, which is
 /// blocking in all forms.
-template <communicator Comm, detail::listed_over<Comm> R, class Compare = std::greater<>,
+template <communicator Comm, detail::listed_over<Comm> R, std::integral K, class Compare = std::greater<>,
           class Projection = std::identity>
-std::vector<located<std::ranges::range_value_t<R>>> top(Comm const& comm, R const& range, std::size_t k,
-                                                        Compare compare = {}, Projection projection = {}) {
+std::vector<located<std::ranges::range_value_t<R>>> top(Comm const& comm, R const& range, K k, Compare compare = {},
+                                                        Projection projection = {}) {
   return detail::answered(comm, detail::asked_top()(comm, range, k, std::move(compare), std::move(projection)));
 }
 COLLIGO_QUESTION(top)
