@@ -25,7 +25,14 @@ inline int messages(int rank, int p, int place, int n) {
   return all;
 }
 
+/// Of a gather straight to the root.
+inline int messages_to(int root, int rank, int p) { return rank == root ? p - 1 : 1; }
 /// Of few ranks.
-inline int messages_of_few(int rank, int p) { return messages_through(0, rank, p) + messages_through(1, rank, p); }
+inline int messages_of_few(int rank, int p) {
+  int all = messages_through(0, rank, p) + messages_through(1, rank, p);
+  if (p > 1 && static_cast<std::size_t>(p) <= colligo::detail::mpi_roster::most_named)
+    all += messages_to(0, rank, p) - messages_through(0, rank, p) / 2;
+  return all;
+}
 
 }  // namespace first_use

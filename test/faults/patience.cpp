@@ -219,10 +219,23 @@ BOOST_AUTO_TEST_CASE(patience_where_no_memory_is_shared) {
   BOOST_CHECK_EQUAL(says(text, "not seen from here, since it shares no memory"), here.last() > 0);
 }
 
+// Rank 0 names the ranks that have not come, the others name rank 0.
 BOOST_AUTO_TEST_CASE(patience_with_a_first_use) {
-  patient_world const here("200ms");
-  if (here.is_last()) here.captured.await("has waited 200 ms in the first use of communicator grid", here.last());
-  sum(here.comm);
+  for (bool const first_is_late : {false, true}) {
+    patient_world const here("200ms");
+    int const others = here.last(), rank = here.comm.rank();
+    if (others == 0) return;
+    std::string const waits = " has waited 200 ms in the first use of communicator grid, for ";
+    if (rank == (first_is_late ? 0 : others)) here.captured.await(waits, others);
+    else if (rank == 0) here.captured.await(waits, others - 1);   // of ranks that come, whose messages are here then
+    first_is_late ? prepare(here.comm) : barrier(here.comm);
+    std::string const text = here.text();
+    BOOST_CHECK(says(text, "colligo::prepare(comm)"));
+    BOOST_CHECK_EQUAL(here.captured.count(waits + "rank 0, or ranks that rank 0 names"), others - !first_is_late);
+    BOOST_CHECK_EQUAL(
+        says(text, detail::concat({"colligo: rank 0", waits, "rank ", others, ", from which nothing has come"})),
+        !first_is_late);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(patience_that_is_not_needed) {

@@ -40,23 +40,24 @@ int emulated_host(int rank) {
 }
 
 int calls_of_mpi = 0;   // that are collective, or make a communicator
-int messages = 0;       // in and out, in binomial trees
-void count_tree(int root, MPI_Comm comm) {
-  int rank = 0, p = 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &p);
-  messages += first_use::messages_through(root, rank, p) / 2;   // up or down
-}
+int messages = 0;       // in and out
 
-int rank_in_world() {
+int rank_of(MPI_Comm comm) {
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_rank(comm, &rank);
   return rank;
 }
-int size_of_world() {
+int size_of(MPI_Comm comm) {
   int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  PMPI_Comm_size(comm, &size);
   return size;
+}
+int rank_in_world() { return rank_of(MPI_COMM_WORLD); }
+int size_of_world() { return size_of(MPI_COMM_WORLD); }
+
+// In a binomial tree, up or down.
+void count_tree(int root, MPI_Comm comm) {
+  messages += first_use::messages_through(root, rank_of(comm), size_of(comm)) / 2;
 }
 
 MPI_Comm duplicate_of_world() {
@@ -130,6 +131,10 @@ COUNTED(MPI_Sendrecv, messages += 2,
 COUNTED(MPI_Igather, count_tree(g, h),
         (void const* a, int b, MPI_Datatype c, void* d, int e, MPI_Datatype f, int g, MPI_Comm h, MPI_Request* i),
         (a, b, c, d, e, f, g, h, i))
+COUNTED(MPI_Igatherv, messages += first_use::messages_to(h, rank_of(i), size_of(i)),
+        (void const* a, int b, MPI_Datatype c, void* d, int const* e, int const* f, MPI_Datatype g, int h, MPI_Comm i,
+         MPI_Request* j),
+        (a, b, c, d, e, f, g, h, i, j))
 COUNTED(MPI_Ireduce, count_tree(f, g),
         (void const* a, void* b, int c, MPI_Datatype d, MPI_Op e, int f, MPI_Comm g, MPI_Request* h),
         (a, b, c, d, e, f, g, h))

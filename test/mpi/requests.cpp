@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -219,6 +220,35 @@ std::vector<boost::mpi::communicator> communicators() {
 }
 
 // After a call on each, requests on several communicators are started and waited for in an order of each rank's own.
+/// Of each rank and the next one, in a circle.
+std::vector<boost::mpi::communicator> pairs_in_a_circle() {
+  boost::mpi::communicator const world;
+  std::vector<boost::mpi::communicator> all;
+  for (int first = 0, p = world.size(); first < p; ++first) {
+    bool const is_member = world.rank() == first || world.rank() == (first + 1) % p;
+    all.push_back(world.split(is_member ? 0 : MPI_UNDEFINED));
+  }
+  return all;
+}
+
+// Each rank starts first on the communicator on which the rank before it starts last.
+BOOST_AUTO_TEST_CASE(started_in_a_circle) {
+  int const p = boost::mpi::communicator().size(), me = boost::mpi::communicator().rank();
+  if (p < 3) return;
+  auto const pairs = pairs_in_a_circle();
+  for (auto const& pair : pairs)
+    if (pair) prepare(pair);
+  std::array<int, 1> const one{me};
+  std::array<int, 1> after{}, before{};
+  auto const& with_next = pairs[static_cast<std::size_t>(me)];
+  auto const& with_previous = pairs[static_cast<std::size_t>((me + p - 1) % p)];
+  auto later = iall_reduce(with_next, one, after, std::plus<>{});
+  iall_reduce(with_previous, one, before, std::plus<>{}).wait();
+  later.wait();
+  BOOST_CHECK_EQUAL(after[0], me + (me + 1) % p);
+  BOOST_CHECK_EQUAL(before[0], me + (me + p - 1) % p);
+}
+
 BOOST_AUTO_TEST_CASE(on_many_communicators_in_any_order) {
   auto const all = communicators();
   for (auto const& comm : all) colligo::barrier(comm);

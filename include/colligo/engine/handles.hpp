@@ -19,6 +19,15 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
+/// Does now what the first call on a communicator begins with: its ranks tell each other what they have to know, which
+/// waits until all of them have come. Afterwards ranks may start requests on several communicators in different orders.
+/// Does nothing on a communicator that has been used. Collective over comm. Throws what a first call throws before it
+/// begins: mpi_error, argument_error (settings, an intercommunicator), std::bad_alloc, failed_elsewhere.
+template <communicator Comm>
+void prepare(Comm const& comm) {
+  port_of<Comm>::open(comm);
+}
+
 namespace detail {
 
 /// The common base of requests and persistent collectives.

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "../core/clock.hpp"
 #include "../core/error.hpp"
@@ -38,11 +39,28 @@ namespace mpi {
   return std::string(name.data(), static_cast<std::size_t>(length));
 }
 
+// What a rank that waits in a first use knows of the others. Rank 0 sees the rank info arrive in its memory. MPI
+// promises nothing about that before the operation is complete, but for a report it is good enough.
+struct first_use_arrivals {
+  std::span<mpi_rank_info const> ranks{};   // empty: nothing is known
+  bool at_root = false;
+
+  [[gnu::cold]] COLLIGO_BODY std::string awaited(int size) const {
+    std::vector<int> missing;
+    for (std::size_t r = 1; at_root && r < ranks.size(); ++r)
+      if (ranks[r].port == mpi_rank_info::not_come) missing.push_back(static_cast<int>(r));
+    if (!missing.empty()) return ranks_text(missing) + ", from which nothing has come";
+    if (!ranks.empty() && !at_root) return "rank 0, or ranks that rank 0 names";
+    return concat({"some of its ", size, " ranks"});
+  }
+};
+
 // COLLIGO_PATIENCE for ranks that do not come to a communicator's first use. Settings have not been exchanged yet, so
 // the rank's own environment holds. The rank only warns, because it can not leave a collective of MPI's.
 class first_use_patience {
  public:
-  [[gnu::cold]] explicit first_use_patience(MPI_Comm comm) : comm_(comm) {}
+  [[gnu::cold]] first_use_patience(MPI_Comm comm, first_use_arrivals const& arrivals)
+      : comm_(comm), arrivals_(arrivals) {}
   [[gnu::cold]] COLLIGO_BODY void waits() {
     if (++looks_ < before_asking) return;
     std::int64_t const now = now_in_ns();
@@ -57,14 +75,16 @@ class first_use_patience {
     check_mpi(MPI_Comm_size(comm_, &size), "MPI_Comm_size");
     std::string const name = name_of(comm_);
     std::fputs(concat({"colligo: rank ", rank, " has waited ", patience_text(setting_), " in the first use of ",
-                         name.empty() ? "a communicator without a name" : "communicator ", name, ", for some of its ",
-                         size, " ranks have made no call on it\n"}).c_str(), stderr);
+                       name.empty() ? "a communicator without a name" : "communicator ", name, ", for ",
+                       arrivals_.awaited(size), "; a program whose ranks begin with several communicators in different "
+                       "orders calls colligo::prepare(comm) on each of them before\n"}).c_str(), stderr);
     setting_ = {};
   }
 
  private:
   static constexpr unsigned before_asking = 1024;
   MPI_Comm comm_;
+  first_use_arrivals const& arrivals_;
   unsigned looks_ = 0;
   patience_setting setting_;
   std::int64_t began_ = 0;
@@ -75,9 +95,10 @@ class first_use_patience {
 }
 
 // Not a blocking call of MPI's: a late rank may be waiting for a request of this library that needs this rank.
-[[gnu::cold]] COLLIGO_BODY void complete(MPI_Comm comm, MPI_Request request, char const* by) {
+[[gnu::cold]] COLLIGO_BODY void complete(MPI_Comm comm, MPI_Request request, char const* by,
+                                         first_use_arrivals const& arrivals = {}) {
   requests_of_rank& all = mpi_port::all_requests();
-  first_use_patience meeting(comm);
+  first_use_patience meeting(comm, arrivals);
   for (int done = 0;; sched_yield()) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), by);
     if (done) return;
@@ -87,15 +108,24 @@ class first_use_patience {
   }
 }
 
-// An all_gather by way of `root`, in two messages per rank: MPI_Iallgather may send one from each rank to each.
+// An all_gather by way of `root`, in two messages per rank: MPI_Iallgather may send one from each rank to each. With
+// `arrivals` by MPI_Igatherv, because messages of MPI_Igather may go by way of other ranks, which may not have come.
 template <class Value>
-void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int root) {
+void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int root,
+                     first_use_arrivals const& arrivals = {}) {
   auto const bytes = static_cast<int>(sizeof mine);
+  std::array<int, mpi_roster::most_named> lengths, places;
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Igather(&mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, root, comm, &request), "MPI_Igather");
-  complete(comm, request, "MPI_Igather");
+  if (!arrivals.ranks.empty()) {
+    for (std::size_t r = 0; r < all.size(); ++r) lengths[r] = bytes, places[r] = static_cast<int>(r) * bytes;
+    check_mpi(MPI_Igatherv(&mine, bytes, MPI_BYTE, all.data(), lengths.data(), places.data(), MPI_BYTE, root, comm,
+                           &request), "MPI_Igatherv");
+  } else {
+    check_mpi(MPI_Igather(&mine, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, root, comm, &request), "MPI_Igather");
+  }
+  complete(comm, request, "MPI_Igather", arrivals);
   check_mpi(MPI_Ibcast(all.data(), static_cast<int>(all.size_bytes()), MPI_BYTE, root, comm, &request), "MPI_Ibcast");
-  complete(comm, request, "MPI_Ibcast");
+  complete(comm, request, "MPI_Ibcast", arrivals);
 }
 
 // The minimum over all ranks, by way of `root`.
@@ -177,7 +207,6 @@ inline void destroy_port(mpi_port* port) {
   } catch (std::bad_alloc const&) {
     trouble = std::current_exception();
   }
-  std::array<mpi_rank_info, mpi_roster::few> few;
   int size = 0, rank = 0;
   check_mpi(MPI_Comm_size(user, &size), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(user, &rank), "MPI_Comm_rank");
@@ -188,11 +217,14 @@ inline void destroy_port(mpi_port* port) {
     if (is_few) {
       mpi_rank_info mine{};
       if (meeting) mine = meeting->ranks_[static_cast<std::size_t>(rank)];
-      mine.has_no_port = !meeting;
+      mine.port = meeting ? mpi_rank_info::has_port : mpi_rank_info::no_port;
+      std::array<mpi_rank_info, mpi_roster::few> few{};   // nobody has come
       std::span<mpi_rank_info> const all = std::span(few).first(ranks);
-      mpi::exchange_values(user, mine, all, 0);
+      mpi::first_use_arrivals arrivals{{}, rank == 0};
+      if (ranks <= mpi_roster::most_named) arrivals.ranks = all;
+      mpi::exchange_values(user, mine, all, 0, arrivals);
       if (trouble) std::rethrow_exception(trouble);
-      if (is_any(all, [](mpi_rank_info const& r) { return r.has_no_port != 0; })) mpi::throw_no_memory();
+      if (is_any(all, [](mpi_rank_info const& r) { return r.port == mpi_rank_info::no_port; })) mpi::throw_no_memory();
       std::memcpy(meeting->ranks_.data(), all.data(), all.size_bytes());
     } else {
       mpi::agree(user, trouble, root(mpi_roster::tree_of::ports, size));

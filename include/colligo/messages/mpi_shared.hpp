@@ -40,10 +40,11 @@ struct mpi_rank_info {
   std::uint32_t setting;         ///< missing_memory::flag
   std::uint32_t has_file;        ///< 0: the rank can not or may not share memory
   std::int32_t trouble;          ///< why it can not: an errno
-  std::uint32_t has_no_port;     ///< for lack of memory; then nothing else is set
+  std::uint32_t port;            ///< no_port: for lack of memory; then nothing else is set
   core_domains domains;          ///< of the cores that it may run on
 
   static constexpr std::uint32_t trace = 1;
+  static constexpr std::uint32_t not_come = 0, has_port = 1, no_port = 2;
 };
 mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
 
@@ -51,6 +52,8 @@ namespace mpi_roster {
 /// Up to this many ranks exchange their info by a gather and a broadcast, more in a tree. Tests set less.
 inline constexpr std::size_t few = 256;
 inline std::size_t most_gathered = few;
+/// Up to this many ranks rank 0 can name those that have not come, for a message from each to it instead of a tree.
+inline constexpr std::size_t most_named = 64;
 /// The trees of a first use have different roots, to share the work. The root on a host is the host's last rank.
 enum class tree_of { roster, ports, neighbours, segments };
 inline int root(tree_of which, int p) { return std::min(static_cast<int>(which), p - 1); }
