@@ -19,6 +19,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
+namespace by_name {
+
 /// Does now what the first call on a communicator begins with: its ranks tell each other what they have to know, which
 /// waits until all of them have come. Afterwards ranks may start requests on several communicators in different orders.
 /// Does nothing on a communicator that has been used. Collective over comm. Throws what a first call throws before it
@@ -27,6 +29,8 @@ template <communicator Comm>
 void prepare(Comm const& comm) {
   port_of<Comm>::open(comm);
 }
+
+}  // namespace by_name
 
 namespace detail {
 
