@@ -110,7 +110,7 @@ std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> co
 /// all. A call before others counts as the bytes that could be sent meanwhile.
 template <class T, class Index>
 bool are_blocks_less(std::span<state_of_list const> states, bool to_all) {
-  if constexpr (!is_bytes<T>) return false;
+  if constexpr (!travels_as_bytes<T>) return false;
   double const p = static_cast<double>(states.size()), n = static_cast<double>(states[0].length);
   if (n == 0) return false;
   double longest = 0, missing = 1;
@@ -236,7 +236,7 @@ auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
   auto const states = detail::states_of<collective::all_reduce>(comm, its, form);
   bool const blocks = form == sparse_form::blocks ||
                       (form != sparse_form::lists && detail::are_blocks_less<T, Index>(states, true));
-  if constexpr (detail::is_bytes<T>) {
+  if constexpr (travels_as_bytes<T>) {
     if (blocks) {
       detail::door<collective::all_reduce, Comm> const here(comm);
       std::vector<detail::sparse_block<T>> all;
@@ -281,7 +281,7 @@ auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts 
   auto const states = detail::states_of<collective::reduce_scatter>(comm, whole, form);
   bool const blocks = form == sparse_form::blocks ||
                       (form != sparse_form::lists && detail::are_blocks_less<T, Index>(states, false));
-  if constexpr (detail::is_bytes<T>) {
+  if constexpr (travels_as_bytes<T>) {
     if (blocks) {
       std::vector<detail::sparse_block<T>> all, mine;
       std::vector<std::size_t> of_rank;

@@ -34,7 +34,7 @@
 
 struct point { double x, y; };
 struct owner { std::unique_ptr<double> its; };
-struct with_pair { std::pair<int, double> its; };
+class with_pair { std::pair<int, double> its; };
 struct adding { double its; adding operator+(adding const& other) { return {its + other.its}; } };
 struct sharer { std::shared_ptr<double> its; };
 

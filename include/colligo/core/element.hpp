@@ -19,28 +19,49 @@
 #include <utility>
 #include <vector>
 
+#include "aggregate.hpp"
 #include "copy.hpp"
 #include "functor.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
-
-// The language never calls the assignment of a pair or a tuple trivial, even if copying its bytes is enough.
 template <class T>
-inline constexpr bool is_bytes = std::is_trivially_copyable_v<T>;
-template <class A, class B>
-inline constexpr bool is_bytes<std::pair<A, B>> = is_bytes<A> && is_bytes<B>;
-template <class... Members>
-inline constexpr bool is_bytes<std::tuple<Members...>> = (is_bytes<Members> && ...);
-template <class T, std::size_t N>
-inline constexpr bool is_bytes<std::array<T, N>> = is_bytes<T>;
-template <class T, class Index>
-inline constexpr bool is_bytes<located<T, Index>> = is_bytes<T>;
+constexpr bool is_bytes();
+}
 
-/// An address, or a type that contains one, as far as the compiler can tell.
+/// Whether elements travel as their bytes. By default: what is trivially copyable, and pairs, tuples, arrays, located
+/// and aggregates of such members; but neither addresses, nor classes with a member serialize(), which says what travels
+/// (unless boost::mpi::is_mpi_datatype or BOOST_IS_BITWISE_SERIALIZABLE say that bytes do). Specialise it for a class
+/// that you know better:
+///   template <> inline constexpr bool colligo::travels_as_bytes<my_vector3> = true;
 template <class T>
-inline constexpr bool holds_addresses = std::is_pointer_v<T> || std::is_member_pointer_v<T>;
+inline constexpr bool travels_as_bytes = detail::is_bytes<T>();
+
+namespace detail {
+
+struct any_archive {
+  template <class T>
+  any_archive& operator&(T&&);
+};
+struct has_name_serialize { void serialize(); };
+template <class T>
+struct with_name_serialize : T, has_name_serialize {};
+/// A class with a member serialize(). If T has one, the look-up in a class with two is ambiguous, regardless of access;
+/// of a final class, which has to have it public, it is called.
+template <class T>
+constexpr bool has_serialize() {
+  if constexpr (!std::is_class_v<T>) return false;
+  else if constexpr (std::is_final_v<T>) return requires(T& its, any_archive& to) { its.serialize(to, 0u); };
+  else return !requires { &with_name_serialize<T>::serialize; };
+}
+
+template <class T>
+constexpr bool holds_addresses_by_kind();
+/// An address, or a type that contains one, as far as the compiler can tell: a member of an aggregate is seen, a private
+/// one of another class is not.
+template <class T>
+inline constexpr bool holds_addresses = holds_addresses_by_kind<T>();
 template <class T, std::size_t Extent>
 inline constexpr bool holds_addresses<std::span<T, Extent>> = true;
 template <class... Traits>
@@ -58,13 +79,83 @@ inline constexpr bool holds_addresses<std::tuple<Members...>> = (holds_addresses
 template <class T>
 inline constexpr bool holds_addresses<T&> = true;
 template <class T, class Index>
-inline constexpr bool holds_addresses<located<T, Index>> = holds_addresses<T>;
+inline constexpr bool holds_addresses<located<T, Index>> = holds_addresses<T> || holds_addresses<Index>;
+
+/// std::variant, whose header is not needed to know one.
+template <class T>
+inline constexpr bool holds_addresses_of_variant = false;
+template <template <class...> class Variant, class... Members>
+  requires requires(Variant<Members...> const& its) { its.valueless_by_exception(); }
+inline constexpr bool holds_addresses_of_variant<Variant<Members...>> = (holds_addresses<Members> || ...);
+
+struct any_address {
+  template <class T>
+    requires holds_addresses<T>
+  operator T() const;
+};
+/// Whether a member of an aggregate with at most 8 of them holds addresses.
+template <class T, class... Before>
+constexpr bool has_address_behind() {
+  if constexpr (requires { T{Before{}..., any_address{}}; }) return true;
+  else if constexpr (sizeof...(Before) < 8 && requires { T{Before{}..., any_member{}}; })
+    return has_address_behind<T, Before..., any_member>();
+  else return false;
+}
+
+template <class T>
+constexpr bool holds_addresses_by_kind() {
+  if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T>) return true;
+  else if constexpr (!std::is_class_v<T> || !std::is_trivially_copyable_v<T> || has_serialize<T>()) return false;
+  else if constexpr (requires(T const& its) { its.has_value(); typename T::value_type; })   // std::optional
+    return holds_addresses<typename T::value_type>;
+  else if constexpr (std::is_aggregate_v<T>) return has_address_behind<T>();
+  else return holds_addresses_of_variant<T> || requires { typename T::iterator_category; } ||
+              requires(T const& its) { its.category().name(); } ||   // std::error_code
+              requires(T const& its) { its.hash_code(), its.name(); };   // std::type_index
+}
+
+/// A value that means nothing on another rank, unless its author says that it does.
+template <class T>
+concept address = holds_addresses<T> && !travels_as_bytes<T>;
+
+/// Said in the words of Boost, which needs not be there.
+template <class T>
+concept bytes_to_boost = requires { requires boost::mpi::is_mpi_datatype<T>::value; } ||
+                         requires { requires boost::serialization::is_bitwise_serializable<T>::value; };
+
+struct any_bytes {
+  template <class T>
+    requires travels_as_bytes<T>
+  operator T() const;
+};
+template <class T, std::size_t... I>
+constexpr bool is_made_of_bytes(std::index_sequence<I...>) {
+  return requires { T{(static_cast<void>(I), any_bytes{})...}; };
+}
+
+template <class T>
+constexpr bool is_bytes() {
+  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) return true;
+  else if constexpr (holds_addresses<T>) return false;
+  else if constexpr (has_serialize<T>()) return std::is_trivially_copyable_v<T> && bytes_to_boost<T>;
+  else if constexpr (std::is_trivially_copyable_v<T>) return true;
+  else if constexpr (std::is_aggregate_v<T> && std::is_trivially_copy_constructible_v<T> &&
+                     std::is_trivially_destructible_v<T> && count_members<T>() <= 8)
+    return is_made_of_bytes<T>(std::make_index_sequence<count_members<T>()>{});
+  else return false;
+}
 
 }  // namespace detail
 
-/// The element travels as its bytes.
-template <class T>
-concept travels_as_bytes = detail::is_bytes<T>;
+// The language never calls the assignment of a pair or a tuple trivial, even if copying its bytes is enough.
+template <class A, class B>
+inline constexpr bool travels_as_bytes<std::pair<A, B>> = travels_as_bytes<A> && travels_as_bytes<B>;
+template <class... Members>
+inline constexpr bool travels_as_bytes<std::tuple<Members...>> = (travels_as_bytes<Members> && ...);
+template <class T, std::size_t N>
+inline constexpr bool travels_as_bytes<std::array<T, N>> = travels_as_bytes<T>;
+template <class T, class Index>
+inline constexpr bool travels_as_bytes<located<T, Index>> = travels_as_bytes<T> && travels_as_bytes<Index>;
 
 namespace detail {
 

@@ -27,7 +27,11 @@ template <class T> struct bitwise_or;
 template <class T> struct bitwise_xor;
 template <class T> struct logical_xor;
 template <class Op, class T> struct is_commutative;
+template <class T> struct is_mpi_datatype;
 }  // namespace boost::mpi
+namespace boost::serialization {
+template <class T> struct is_bitwise_serializable;
+}  // namespace boost::serialization
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -12,32 +12,13 @@
 #include <tuple>
 #include <utility>
 
+#include "aggregate.hpp"
 #include "functor.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class T>
-concept tuple_like = requires { std::tuple_size<T>::value; };
-
-struct any_member {
-  template <class T>
-  operator T() const;
-};
-/// The number of members of an aggregate with at most 8; an array counts as many members as it has elements.
-template <class T, class... Members>
-constexpr std::size_t members_of_aggregate() {
-  if constexpr (sizeof...(Members) < 9 && requires { T{Members{}..., any_member{}}; })
-    return members_of_aggregate<T, Members..., any_member>();
-  else return sizeof...(Members);
-}
-template <class T>
-constexpr std::size_t count_members() {
-  if constexpr (tuple_like<T>) return std::tuple_size_v<T>;
-  else if constexpr (std::is_aggregate_v<T> && !std::is_array_v<T>) return members_of_aggregate<T>();
-  else return 0;
-}
 /// T has N members that a structured binding can name.
 template <class T, std::size_t N>
 concept has_members = N > 0 && (tuple_like<T> || N <= 8) && count_members<std::remove_cv_t<T>>() == N;

@@ -32,19 +32,12 @@ concept free_serialize = requires(boost::archive::binary_oarchive& archive, T& v
   serialize(archive, value, v);
 };
 
-struct has_serialize { void serialize(); };
-template <class T>
-struct both : T, has_serialize {};
-// If T has a member of that name too, the look-up is ambiguous, regardless of access.
-template <class T>
-concept member_serialize = std::is_class_v<T> && !std::is_final_v<T> && !requires { &both<T>::serialize; };
-
 }  // namespace probe
 
 /// Boost.Serialization can write the type: it is one of its primitives, or a class with a serialize.
 template <class T>
 concept serialisable = boost::serialization::implementation_level<T>::value == boost::serialization::primitive_type ||
-                       probe::free_serialize<T> || probe::member_serialize<T>;
+                       probe::free_serialize<T> || has_serialize<T>();
 
 // A message is its whole length (8 bytes) and an archive.
 class archive_out : public std::streambuf {

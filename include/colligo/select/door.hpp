@@ -47,7 +47,7 @@ inline constexpr bool is_text<std::basic_string<Traits...>> = true;
 
 /// A contiguous, sized range (std::vector, std::span, std::array ...) of elements that mean something on another rank.
 template <class R>
-concept elements = detail::contiguous<R> && !detail::holds_addresses<std::ranges::range_value_t<R>>;
+concept elements = detail::contiguous<R> && !detail::address<std::ranges::range_value_t<R>>;
 
 namespace detail {
 
@@ -122,12 +122,12 @@ template <class T>
 inline constexpr bool compares<std::not_equal_to<T>> = true;
 
 template <class Op, class T>
-concept functor_of_two = !holds_addresses<T> && (!compares<std::remove_cvref_t<Op>> || std::is_same_v<T, bool>) &&
+concept functor_of_two = !address<T> && (!compares<std::remove_cvref_t<Op>> || std::is_same_v<T, bool>) &&
                          std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
                          !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
 template <class Op, class T>
 concept functor_with_index =
-    !holds_addresses<T> && takes_index<std::remove_reference_t<Op>, T> &&
+    !address<T> && takes_index<std::remove_reference_t<Op>, T> &&
     !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, std::size_t, T const&, T const&>>();
 template <class Op, class T>
 concept functor_on = functor_of_two<Op, T> || functor_with_index<Op, T>;

@@ -83,7 +83,7 @@ inline constexpr bool is_part<boost::mpi::skeleton_proxy<T>> = true;
 
 /// A type that may be sent as one value: no address, in-place argument, archive, skeleton or content.
 template <class T>
-concept single = !holds_addresses<T> && !stands_in_place<T> && !written_archive<T> && !read_archive<T> &&
+concept single = !address<T> && !stands_in_place<T> && !written_archive<T> && !read_archive<T> &&
                  !is_part<std::remove_const_t<T>>;
 
 /// A range with the element type of In.

@@ -211,7 +211,7 @@ constexpr mistaken mistaken_in() {
   else if constexpr ((n > 2 || C == barrier) && is_name<last>) return mistaken::name;
   else if constexpr (container != mistaken::something) return container;
   else if constexpr (std::is_void_v<E> || std::is_void_v<element_in_t<second>>) return mistaken::untyped;
-  else if constexpr (holds_addresses<E>) return mistaken::addresses;
+  else if constexpr (address<E>) return mistaken::addresses;
   else if constexpr (element != mistaken::something) return element;
   else if constexpr (pointer<first> && (!whole_number<second> || (C == broadcast && !whole_number<third>)))
     return mistaken::pointer;
@@ -253,7 +253,7 @@ struct answer : mistake {
                 "colligo: this element type can not be sent: make it trivially copyable, or, with Boost.MPI, give it a "
                 "Boost.Serialization serialize() (for those of the standard library include "
                 "<boost/serialization/map.hpp>, <boost/serialization/utility.hpp> for std::pair ...), or specialise "
-                "colligo::travels_as_bytes if it can be copied byte by byte (a struct with a std::pair of numbers, a "
+                "colligo::travels_as_bytes if it can be copied byte by byte (a class with a private std::pair, a "
                 "matrix of fixed size)");
   static_assert(what != mistaken::bits,
                 "colligo: std::vector<bool> has bits instead of elements: write std::vector<char>");

@@ -32,7 +32,7 @@ template <class Entry>
 class list_view {
  public:
   static constexpr std::size_t head = 16;   // bytes before the entries
-  static_assert(is_bytes<Entry> && alignof(Entry) <= head, "colligo: elements have to travel as bytes");
+  static_assert(travels_as_bytes<Entry> && alignof(Entry) <= head, "colligo: elements have to travel as bytes");
   static constexpr std::size_t bytes(std::size_t capacity) { return head + capacity * sizeof(Entry); }
 
   explicit list_view(std::byte const* at) : at_(at) {}
@@ -243,8 +243,6 @@ struct combined_interval {
     return size == next.size && place + size == next.place && place % (2 * size) == 0;
   }
 };
-template <class T>
-inline constexpr bool is_bytes<combined_interval<T>> = is_bytes<T>;
 
 /// The question of accumulate().
 template <class T, class Op>

@@ -194,8 +194,6 @@ struct best_of_stretch {
   located<T> best;
   std::int64_t count;
 };
-template <class T>
-inline constexpr bool is_bytes<best_of_stretch<T>> = is_bytes<T>;
 template <class Better>
 struct best_of_two {
   template <class T>
