@@ -159,9 +159,19 @@ std::vector<T> sums_in_any_order(thread_communicator& comm, std::size_t n, std::
   check(both, "in place");
   colligo::reduce(comm, in, of_root, std::plus<>{}, 0, asked);
   if (comm.rank() == 0) check(of_root, "reduce");
+  auto const of_first = [&](std::size_t ranks) {   // scans are exact
+    std::vector<T> sums(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      exact_sum<T> sum;
+      for (std::size_t r = 0; r < ranks; ++r) sum += contribution<T>(seed, as[r], i);
+      sums[i] = sum.value();
+    }
+    return sums;
+  };
   colligo::scan(comm, in, prefix, std::plus<>{}, asked);
-  if (me + 1 == p) check(prefix, "scan");
+  if (!std::ranges::equal(bits(prefix), bits(of_first(me + 1)))) throw std::runtime_error("scan");
   colligo::exclusive_scan(comm, in, before, T(0), std::plus<>{}, asked);
+  if (!std::ranges::equal(bits(before), bits(of_first(me)))) throw std::runtime_error("exclusive_scan");
   std::vector<std::size_t> counts(p, n / p);
   counts.back() += n % p;
   std::vector<T> block(counts[me]);

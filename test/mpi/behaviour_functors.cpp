@@ -203,7 +203,8 @@ void vendor_means(Op op, std::deque<T> const& of_ranks, std::string const& what)
     in.fill(of_rank(static_cast<std::size_t>(world.rank())));
     auto const same = [](T const& a, T const& b) { return a == b || (a != a && b != b); };
     auto const check = [&](std::string const& form) {
-      for (T const& x : out) BOOST_CHECK_MESSAGE(same(x, expected), what << form << ", shift " << shift << ", p = " << p);
+      for (T const& x : out)
+        BOOST_CHECK_MESSAGE(same(x, expected), what << form << ", shift " << shift << ", p = " << p);
     };
     colligo::all_reduce(world, in, out, op, colligo::vendor{});
     check("");

@@ -117,9 +117,10 @@ TEST_CASE("a schedule's picture holds every message, and a plus where the receiv
       CHECK(fault_in_xml(mapped) == "");
       CHECK(occurrences(plain, "<circle") == circles_of(s) + 1);   // and that of the legend
       CHECK(occurrences(plain, red) == 0);
-      CHECK(occurrences(plain, std::to_string(s.total_messages()) + " messages<") == 1);
-      CHECK(occurrences(mapped, " messages, " + std::to_string(between) + " of them between " +
-                                    std::to_string(std::min(p, 3)) + " hosts") == 1);
+      char const* const messages = s.total_messages() == 1 ? " message" : " messages";
+      CHECK(occurrences(plain, std::to_string(s.total_messages()) + messages + "<") == 1);
+      CHECK(occurrences(mapped, messages + (", " + std::to_string(between)) + " of them between " +
+                                    std::to_string(std::min(p, 3)) + (p == 1 ? " host" : " hosts")) == 1);
       CHECK(between_hosts(s, hosts) == between);
       CHECK((between == 0) == (occurrences(mapped, red) == 0));
     }

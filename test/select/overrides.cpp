@@ -653,8 +653,8 @@ TEST_CASE("every call is right under every variable, on few ranks and on many") 
   for (auto const& [name, value] :
        {setting{"COLLIGO_EXPLAIN", "1"}, {"COLLIGO_CHECK", "1"}, {"COLLIGO_ADAPTIVE", "1"}, {"COLLIGO_SUM", "exact"},
         {"COLLIGO_BITS", "stable"}, {"COLLIGO_LEVELS", "2x4x8"}, {"COLLIGO_PATIENCE", "60s"}, {"COLLIGO_STRICT", "1"},
-        {"COLLIGO_TRACE", file.c_str()}, {"COLLIGO_LINES", "8"}, {"COLLIGO_CHUNKS", "64"}, {"COLLIGO_READ_MEMORY", "16"},
-        {"COLLIGO_STORES", "streaming"}})
+        {"COLLIGO_TRACE", file.c_str()}, {"COLLIGO_LINES", "8"}, {"COLLIGO_CHUNKS", "64"},
+        {"COLLIGO_READ_MEMORY", "16"}, {"COLLIGO_STORES", "streaming"}})
     for (int const p : {3, 8, 40}) {
       variable const set(name, value);
       INFO(name << "=" << value << ", " << p << " ranks");

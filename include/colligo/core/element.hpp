@@ -31,9 +31,9 @@ constexpr bool is_bytes();
 }
 
 /// Whether elements travel as their bytes. By default: what is trivially copyable, and pairs, tuples, arrays, located
-/// and aggregates of such members; but neither addresses, nor classes with a member serialize(), which says what travels
-/// (unless boost::mpi::is_mpi_datatype or BOOST_IS_BITWISE_SERIALIZABLE say that bytes do). Specialise it for a class
-/// that you know better:
+/// and aggregates of such members. But neither addresses, nor classes with a member serialize(): it says what travels,
+/// unless boost::mpi::is_mpi_datatype or BOOST_IS_BITWISE_SERIALIZABLE say that bytes do. Specialise it for a class that
+/// you know better:
 ///   template <> inline constexpr bool colligo::travels_as_bytes<my_vector3> = true;
 template <class T>
 inline constexpr bool travels_as_bytes = detail::is_bytes<T>();
@@ -58,8 +58,8 @@ constexpr bool has_serialize() {
 
 template <class T>
 constexpr bool holds_addresses_by_kind();
-/// An address, or a type that contains one, as far as the compiler can tell: a member of an aggregate is seen, a private
-/// one of another class is not.
+/// An address, or a type that contains one, as far as the compiler can tell: it sees the members of an aggregate, but
+/// not the private ones of another class.
 template <class T>
 inline constexpr bool holds_addresses = holds_addresses_by_kind<T>();
 template <class T, std::size_t Extent>

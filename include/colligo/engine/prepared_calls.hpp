@@ -73,7 +73,8 @@ class prepared_calls {
 
  private:
   static constexpr int lg_places = 6;
-  // A record costs about what 64 plays save. Where calls differ so much that no plays pay for records, records are rare.
+  // A record costs about what 64 plays save. Where calls differ so much that plays do not pay for records, these are
+  // rare.
   static constexpr int plays_for_record = 64, most_plays = 16 * plays_for_record;
   static constexpr unsigned seldom = 256;
 

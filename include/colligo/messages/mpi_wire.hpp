@@ -47,12 +47,7 @@ class left_calls {
 
  private:
   static void drop_of_next() noexcept;
-  static row<entry>* make_room() {
-    auto* const its = new row<entry>;
-    its->reserve(64);   // the first need no memory
-    return its;
-  }
-  static inline row<entry>& all_ = *make_room();   // outlives communicators that are static
+  static row<entry>& all() noexcept;
   static inline std::size_t turn_ = 0;
   static inline std::mutex mutex_;   // threads may wait on different communicators
   static inline std::atomic<int> count_ = 0;

@@ -63,29 +63,37 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   return why;
 }
 
+// Never destroyed: it outlives communicators that are static.
+[[gnu::cold]] COLLIGO_BODY row<left_calls::entry>& left_calls::all() noexcept {
+  alignas(row<entry>) static std::byte memory[sizeof(row<entry>)];
+  static row<entry>& its = *::new (memory) row<entry>;
+  return its;
+}
+
 [[gnu::cold]] COLLIGO_BODY void left_calls::add(entry const& call) noexcept {
   drop_messages();
   std::lock_guard const turn(mutex_);
   try {
-    all_.push_back(call);
+    if (all().empty()) all().reserve(64);
+    all().push_back(call);
     ++count_;
-  } catch (std::bad_alloc const&) {
-    all_[turn_++ % all_.size()] = call;
+  } catch (std::bad_alloc const&) {   // an older one is forgotten
+    if (!all().empty()) all()[turn_++ % all().size()] = call;
   }
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::forget_old(MPI_Comm comm, std::uint32_t number) noexcept {
   std::lock_guard const turn(mutex_);
-  for (std::size_t i = all_.size(); i-- > 0;)
-    if (entry& its = all_[i]; its.comm == comm && number - its.number >= its.tags / 2) all_.erase(&its), --count_;
+  for (std::size_t i = all().size(); i-- > 0;)
+    if (entry& its = all()[i]; its.comm == comm && number - its.number >= its.tags / 2) all().erase(&its), --count_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::drop_of_next() noexcept {
   std::unique_lock const turn(mutex_, std::try_to_lock);
-  if (!turn || all_.empty()) return;   // another thread is dropping messages, or has dropped the last ones
-  entry& its = all_[turn_++ % all_.size()];
+  if (!turn || all().empty()) return;   // another thread is dropping messages, or has dropped the last ones
+  entry& its = all()[turn_++ % all().size()];
   its.drop_messages();
-  if (its.others == 0) all_.erase(&its), --count_;
+  if (its.others == 0) all().erase(&its), --count_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop_messages() noexcept try {

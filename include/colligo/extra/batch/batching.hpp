@@ -114,7 +114,8 @@ class parts_in_batch {
     std::string words;
     for (auto const& part : static_cast<parts_in_batch const*>(its)->all) {
       if (!words.empty()) words += ", ";
-      words += std::to_string(part.count) + " " + std::string(part.of.name()) + " " + std::string(part.of.functor_name());
+      words += std::to_string(part.count) + " " + std::string(part.of.name()) + " ";
+      words += part.of.functor_name();
     }
     return words;
   }

@@ -41,8 +41,8 @@ struct summing_in_any_order {
 inline constexpr detail::order_of_contributions any_order{};
 
 /// require{any_order}. Errors: as the call's. Cost: 1.25 times the bytes of the plain sum of doubles, 2.5 times of
-/// floats, in parts of 32768 elements but for reduce_scatter; 10 to 18 bytes of memory for each of these, 5 to 10 ns. A scan's
-/// elements take up to 39 times the bytes of float or double, as exact_sum.
+/// floats, in parts of 32768 elements but for reduce_scatter; 10 to 18 bytes of memory for each of these, 5 to 10 ns. A
+/// scan's elements take up to 39 times the bytes of float or double, as exact_sum.
 template <>
 struct require<detail::order_of_contributions> {
   static constexpr std::string_view name = "require";
