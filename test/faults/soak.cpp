@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random calls one after the other: collectives, algorithms, lengths, functors that throw, ranks that come late, and
-// one that is killed. The seed is printed; COLLIGO_SOAK_SEED takes another run's, COLLIGO_SOAK_CALLS makes as many
+// one that is killed. Half of them come again soon, as calls do that the library prepares; beside them requests are in
+// progress, persistent ones are started again, and ranks use functors of different types for the same call. The seed is printed; COLLIGO_SOAK_SEED takes another run's, COLLIGO_SOAK_CALLS makes as many
 // calls instead of 2500.
 #define BOOST_TEST_NO_MAIN
 #include <signal.h>
@@ -11,10 +12,12 @@
 #include <colligo/colligo.hpp>
 #include <colligo/threads/thread_port.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -37,6 +40,11 @@ struct angry {
     if (*calls_left != 0 && --*calls_left == 0) throw refusal("no");
     return a + b;
   }
+};
+
+// The same functor to the ranks, another one to the compiler.
+struct angry_too : angry {
+  using angry::operator();
 };
 
 unsigned setting(char const* variable, unsigned otherwise) {
@@ -69,10 +77,38 @@ class soak {
  public:
   /// `in_memory`: nothing is asked to go over messages.
   soak(Comm const& comm, unsigned seed, bool in_memory = false)
-      : comm_(comm), random_(seed), in_memory_(in_memory), p_(comm.size()), me_(comm.rank()) {}
+      : comm_(comm), random_(seed), own_(seed + 7 * static_cast<unsigned>(comm.rank())), in_memory_(in_memory),
+        p_(comm.size()), me_(comm.rank()) {}
 
   /// Empty, or what was wrong.
   std::string call() {
+    std::string const beside = call_beside();
+    return beside.empty() ? one_call() : beside;
+  }
+
+ private:
+  // A request that stays in progress during other calls, or a persistent call.
+  std::string call_beside() {
+    unsigned const what = static_cast<unsigned>(random_() % 32);
+    if (what < 2 && !open_) {
+      beside_.assign(1 + random_() % 30, me_ + 1);
+      sums_.assign(beside_.size(), -1);
+      open_.emplace(iall_reduce(comm_, beside_, sums_, std::plus<>{}));
+    } else if (what < 8 && open_) {
+      open_->wait();
+      open_.reset();
+      if (sums_ != std::vector<long>(sums_.size(), static_cast<long>(p_) * (p_ + 1) / 2)) return "request: wrong values";
+    } else if (what < 10) {
+      if (!again_) again_.emplace(all_reduce_init(comm_, in_place(again_values_), std::plus<>{}));
+      again_values_.assign(again_values_.size(), me_ + 1);
+      again_->start();
+      again_->wait();
+      if (again_values_ != std::vector<long>(again_values_.size(), static_cast<long>(p_) * (p_ + 1) / 2))
+        return "persistent: wrong values";
+    }
+    return {};
+  }
+  std::string one_call() {
     using enum collective;
     constexpr collective all[] = {all_reduce, all_reduce, reduce, broadcast, all_gather, reduce_scatter_block,
                                   scan, gather, scatter, all_to_all, barrier};
@@ -86,7 +122,21 @@ class soak {
     }
     n_ = random_() % (1u << random_() % 16);
     root_ = static_cast<int>(random_() % static_cast<unsigned>(p_));
-    bool const starts = random_() % 4 == 0, throws = random_() % 8 == 0;
+    drawn& drawn_now = latest_[random_() % latest_.size()];
+    if (random_() % 4 == 0 || drawn_now.name.empty()) drawn_now = {c, name, n_, root_, random_() % 4 == 0};
+    return one_call(drawn_now);
+  }
+  struct drawn {
+    collective what{};
+    std::string name{};
+    std::size_t n = 0;
+    int root = 0;
+    bool starts = false;
+  };
+  std::string one_call(drawn const& its_call) {
+    auto const& [c, name, n, root, starts] = its_call;
+    n_ = n, root_ = root;
+    bool const throws = random_() % 8 == 0;
     auto const late = static_cast<int>(random_() % 64u), angry_rank = static_cast<int>(random_() % 6u);
     int const k = static_cast<int>(random_() % (n_ + 2)) + 1;
     bool const mine = throws && (angry_rank == me_ || angry_rank >= 4);   // some, or all
@@ -95,7 +145,8 @@ class soak {
     else random_();
     std::string its = "right";
     try {
-      if (!make(c, named(name), starts)) its = "wrong values";
+      bool const other = own_() % 3 == 0;
+      if (!(other ? make<angry_too>(c, named(name), starts) : make<angry>(c, named(name), starts))) its = "wrong values";
     } catch (refusal const&) {
       its = "refused";
     } catch (failed_elsewhere const&) {
@@ -113,15 +164,16 @@ class soak {
            (throws ? ", a functor throws" : "") + ": " + its;
   }
 
- private:
   // Ranks contribute rank + 1; `gets` elements come, `times` that or other ranks' values.
+  template <class Angry>
   bool make(collective c, named const& by, bool starts) {
     using enum collective;
     auto const p = static_cast<std::size_t>(p_);
     long const mine = me_ + 1, sum = static_cast<long>(p_) * (p_ + 1) / 2;
     std::size_t const all = n_ * p;
     bool const at_root = me_ == root_;
-    auto const op = as_commutative(angry{&left_});
+    auto const op = as_commutative(Angry{&left_});
+    std::vector<long>& in_ = inputs_[own_() % 2];   // elsewhere in memory
     in_.assign(c == reduce_scatter_block || c == scatter || c == all_to_all ? all : n_, mine);
     out_.assign(c == all_gather || c == gather || c == all_to_all ? all : n_, -1);
     auto const gathered = [&] {
@@ -161,11 +213,16 @@ class soak {
   }
 
   Comm const& comm_;
-  std::mt19937 random_;
+  std::mt19937 random_, own_;   // as of all ranks; of this one
+  std::array<drawn, 6> latest_;
+  std::vector<long> beside_, sums_, again_values_ = std::vector<long>(3);
+  std::optional<request> open_;
+  std::optional<persistent> again_;
   bool in_memory_;
   int p_, me_, root_ = 0, left_ = 0;
   std::size_t n_ = 0;
-  std::vector<long> in_, out_;
+  std::array<std::vector<long>, 2> inputs_;
+  std::vector<long> out_;
 };
 
 unsigned seed_of_this_run() {
