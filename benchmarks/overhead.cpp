@@ -7,9 +7,15 @@
 /// depend on it.
 #include <mpi.h>
 
+#include <sched.h>
+
+#include <array>
+#include <atomic>
 #include <bit>
 #include <colligo/all_reduce.hpp>
 #include <colligo/engine/checked.hpp>
+#include <cstdint>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -47,6 +53,56 @@ class by_hand {
  private:
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
+};
+
+/// The least that two ranks of a host can take: each writes its number and the number of the call into a line of shared
+/// memory, and waits for the other's line. Null on other numbers of ranks.
+class bare_exchange {
+ public:
+  bare_exchange() {
+    int size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 2) return;
+    void* at = nullptr;
+    MPI_Aint bytes = rank_ == 0 ? static_cast<MPI_Aint>(sizeof(lines)) : 0;
+    int unit = 0;
+    MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &at, &window_);
+    MPI_Win_shared_query(window_, 0, &bytes, &unit, &at);
+    if (rank_ == 0) ::new (at) lines;
+    lines_ = static_cast<lines*>(at);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  ~bare_exchange() {
+    if (lines_) MPI_Win_free(&window_);
+  }
+  bare_exchange(bare_exchange const&) = delete;
+  bare_exchange& operator=(bare_exchange const&) = delete;
+
+  bool is_there() const { return lines_ != nullptr; }
+  double operator()(double x) const {
+    if (!lines_) return MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD), x;
+    std::uint64_t const call = ++calls_;
+    auto& mine = (*lines_)[2 * (call & 1) + static_cast<std::uint64_t>(rank_)];
+    auto const& theirs = (*lines_)[2 * (call & 1) + static_cast<std::uint64_t>(1 - rank_)];
+    mine.value = x;
+    mine.call.store(call, std::memory_order_release);
+    for (unsigned polls = 0; theirs.call.load(std::memory_order_acquire) != call;)
+      if (++polls % 65536 == 0) sched_yield();   // where the ranks share a core
+    return rank_ == 0 ? x + theirs.value : theirs.value + x;
+  }
+
+ private:
+  struct alignas(128) line {
+    std::atomic<std::uint64_t> call = 0;
+    double value = 0;
+  };
+  using lines = std::array<line, 4>;
+
+  int rank_ = 0;
+  std::uint64_t mutable calls_ = 0;
+  MPI_Win window_ = MPI_WIN_NULL;
+  lines* lines_ = nullptr;
 };
 
 /// Microseconds per call on this rank. A template, so that the call under test is inlined as it is in a user's loop.
@@ -122,8 +178,16 @@ int overhead(int argc, char** argv) {
     return result;
   };
   auto const checked = [&comm](double x) { return colligo::all_reduce(colligo::checked(comm), x, std::plus<>{}); };
-  auto const samples =
-      interleave(o, hand, ours(tag), ours(name), ours(pinned), ours(direct), ours(automatic), checked, vendor);
+  std::vector<double> in(1), out(1);
+  auto again = colligo::all_reduce_init(comm, in, out, std::plus<>{});
+  auto const persistent = [&](double x) { return in[0] = x, again.start(), again.wait(), out[0]; };
+  auto const request = [&](double x) {
+    return in[0] = x, colligo::iall_reduce(comm, in, out, std::plus<>{}).wait(), out[0];
+  };
+  bare_exchange const bare;
+  auto const line = [&](double x) { return bare(x); };
+  auto const samples = interleave(o, hand, ours(tag), ours(name), ours(pinned), ours(direct), ours(automatic), checked,
+                                  vendor, persistent, request, line);
   if (rank != 0) return 0;
 
   fmt::print("all_reduce of one double: {}\n{}\n", mpi_library(), describe(seats, ranks));
@@ -132,7 +196,8 @@ int overhead(int argc, char** argv) {
              "median ratio", "of pairs");
   char const* const what[]{"recursive doubling by hand", "the same, over_messages{...}", "the same, named",
                            "recursive_doubling{}",       "direct{}",                     "automatic{}",
-                           "automatic{}, checked",       "MPI_Allreduce"};
+                           "automatic{}, checked",       "MPI_Allreduce",                "persistent",
+                           "iall_reduce and wait",       bare.is_there() ? "bare exchange of a line" : "MPI, in place"};
   statistics const base = statistics_of(samples[0]);
   double least = 0, paired = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -158,6 +223,11 @@ int overhead(int argc, char** argv) {
   };
   beside_automatic(same, "which takes it where ranks share memory");
   beside_automatic(agreed, "with an all_reduce of its own before each call");
+  constexpr std::size_t again_at = 8, request_at = 9, bare_at = 10;
+  if (!bare.is_there()) return 0;
+  for (std::size_t const which : {chosen, again_at, request_at})
+    fmt::print("{} / bare exchange of a line: {:.2f} by medians\n", what[which],
+               statistics_of(samples[which]).median / statistics_of(samples[bare_at]).median);
   return 0;
 }
 

@@ -134,7 +134,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline bool port_base::play(call const& its, choice const* by, bool& records) {
   bool const usual = prepares_ && !trace && !on_wait && !requests().busy() && prepared_call::is_possible(its);
-  if (!usual || (by && (by->policy->is_vendor || !by->policy->equals_by_bytes(by->tag())))) return false;
+  if (!usual) return false;
+  bool const is_pinned_elsewhere = by && (by->over == transport::messages || by->policy->is_vendor);
+  if (is_pinned_elsewhere || (by && !by->policy->equals_by_bytes(by->tag()))) return false;
   prepared_call const* const prepared = prepared_.find(its, by, its.vector.offsets ? distribution : 0, records);
   if (!prepared) return false;
   in_call const inside(*this);

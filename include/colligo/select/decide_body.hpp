@@ -275,14 +275,13 @@ inline void run_checked(port_base& port, call const& its, choice const& by) { ru
 }
 
 // Out of line, so that other calls need no stack for it. Only some ranks may have steps before a call, such as
-// explanation, so what follows them is the same as without them. `policies`: null if the rules have not chosen.
-[[gnu::cold, gnu::noinline]] inline void run_after(port_base& port, call const& its, choice const& by,
-                                                   policies_of_collective policies = nullptr) {
+// explanation, so `run` is what follows without them.
+template <class Run>
+[[gnu::cold, gnu::noinline]] void run_after(port_base& port, call const& its, choice const& by, Run run) {
   before_call_begins(port, its, by, call_form::blocking);
   if ((its.before & exactness) != 0 && sum_exactly->holds_for(port, its, by))
     return sum_exactly->run(port, its, by, &run_checked);
-  if (policies && its.what == collective::all_to_all_v) return run_exchange(port, its, by, policies);
-  run_checked(port, its, by);
+  run();
 }
 [[gnu::cold, gnu::noinline]] inline void run_after_by_rules(port_base& port, call const& its,
                                                             policies_of_collective policies) {
@@ -292,12 +291,16 @@ inline void run_checked(port_base& port, call const& its, choice const& by) { ru
     if (run_adaptively) return run_adaptively(port, its, policies);
     if (port.rank() == 0) warn_once(not_included("COLLIGO_ADAPTIVE", "adaptive.hpp"));
   }
-  run_after(port, its, by_rules(port, its, policies), policies);
+  choice const& by = by_rules(port, its, policies);
+  run_after(port, its, by, [&] {
+    if (its.what == collective::all_to_all_v) run_exchange(port, its, by, policies);
+    else run_checked(port, its, by);
+  });
 }
 
 COLLIGO_BODY void run_call(endpoint& at, call const& its, choice const& by) {
   port_base& port = port_at(at);
-  if (its.before) [[unlikely]] return run_after(port, its, by);
+  if (its.before) [[unlikely]] return run_after(port, its, by, [&] { run_checked(port, its, by); });
   bool records = false;
   if (!port.play(its, &by, records)) run_checked(port, its, by, records);
 }
