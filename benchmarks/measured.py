@@ -10,6 +10,7 @@ import collections
 import csv
 import os
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -23,6 +24,9 @@ COLUMNS += LATER_COLUMNS
 FIRST_LOOK = 0   # the launch that looks at all contenders, shortly
 NEAR = 1.5       # of the best there, to be looked at again
 OTHERS = ["mpi", "boost_mpi", "automatic"]   # no algorithms of their own
+# As examples/run has it: the mpirun that the library is built for, which root may use.
+MPIRUN = "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun"
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 # What is asked in one launch.
 Question = collections.namedtuple("Question", "collective type op ranks inputs")
@@ -110,7 +114,7 @@ class Launches:
                 command += ["--type", question.type, "--op", question.op]
             start = time.monotonic()
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                  stdin=subprocess.DEVNULL) as ran:
+                                  stdin=subprocess.DEVNULL, env={**os.environ, **AS_ROOT}) as ran:
                 try:
                     _, error = ran.communicate(timeout=max(1, o.seconds - self.elapsed()))
                 except subprocess.TimeoutExpired:   # the sizes that are done count
@@ -222,7 +226,7 @@ def add_options(parser, csv_file):
     root = os.path.dirname(here)
     parser.add_argument("--compare", default=os.path.join(root, "build/gcc/benchmarks/compare"), metavar="PROGRAM")
     parser.add_argument("--mpirun", metavar="COMMAND",
-                        default="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n",
+                        default=f"{MPIRUN} --oversubscribe --mca mpi_yield_when_idle 1 -n",
                         help="the number of ranks is put behind it (default: %(default)s)")
     parser.add_argument("--ranks", default="2,4", help="numbers of ranks (default: %(default)s)")
     parser.add_argument("--bytes", default="8:8388608",

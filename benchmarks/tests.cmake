@@ -74,30 +74,17 @@ set(builds LABELS benchmark RESOURCE_LOCK build PROCESSORS 2 TIMEOUT 900 ENVIRON
 add_test(NAME benchmark_simulate_help COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/simulate --ranks 2 --help)   # builds nothing
 set_tests_properties(benchmark_simulate_help PROPERTIES LABELS benchmark
   ENVIRONMENT "COLLIGO_BUILD=/dev/null" PASS_REGULAR_EXPRESSION "\n  benchmarks/simulate .--platform.*--keep-eager leaves")
-if(TARGET compare_smpi)
-  add_test(NAME benchmark_simulate_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/simulate --check 16)
-  set_tests_properties(benchmark_simulate_check PROPERTIES ${builds} FIXTURES_SETUP benchmark_smpi)
-else()
-  message(STATUS "smpicxx is not installed: benchmarks/simulate is not tested")
-endif()
-execute_process(COMMAND /usr/bin/python3 -c "import matplotlib" RESULT_VARIABLE no_matplotlib ERROR_QUIET OUTPUT_QUIET)
-if(no_matplotlib STREQUAL "0")
-  add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/figures all --quick --again
-    --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
-  set_tests_properties(benchmark_figures PROPERTIES ${builds} FIXTURES_REQUIRED benchmark_smpi)
-  if(TARGET compare_smpi)
-    set_tests_properties(benchmark_figures PROPERTIES FAIL_REGULAR_EXPRESSION "skipped")
-  endif()
-else()
-  message(STATUS "python3-matplotlib is not installed: benchmarks/figures is not tested")
-endif()
+add_test(NAME benchmark_simulate_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/simulate --check 16)
+set_tests_properties(benchmark_simulate_check PROPERTIES ${builds} FIXTURES_SETUP benchmark_smpi)
+add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/figures all --quick --again
+  --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
+set_tests_properties(benchmark_figures PROPERTIES ${builds} FIXTURES_REQUIRED benchmark_smpi
+  FAIL_REGULAR_EXPRESSION "skipped")
 # Every number of the gallery's text is what the files beside it give.
 add_test(NAME benchmark_gallery COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/gallery/write --check)
 set_tests_properties(benchmark_gallery PROPERTIES LABELS benchmark)
-if(TARGET combine)
-  add_test(NAME benchmark_combine COMMAND combine --benchmark_min_time=0.001)
-  set_tests_properties(benchmark_combine PROPERTIES LABELS benchmark)
-endif()
+add_test(NAME benchmark_combine COMMAND combine --benchmark_min_time=0.001)
+set_tests_properties(benchmark_combine PROPERTIES LABELS benchmark)
 
 add_benchmark_test(stores 2 $<TARGET_FILE:stores> --collectives broadcast,all_to_all --bytes 4096,65536 --repeats 1
   --sample-us 0)
@@ -178,53 +165,45 @@ add_refusal(mode "known are: blocking, nonblocking, persistent" --mode turbo)
 add_refusal(boost_mode "known here are: all or mpi,automatic" --mode persistent --algorithms boost_mpi)
 
 # What the library costs whoever compiles it: that it is measured, not how much it is.
-find_program(COLLIGO_PYTHON python3)
-if(COLLIGO_PYTHON)
-  set(compile ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/compile/compile)
-  add_test(NAME benchmark_compile COMMAND ${compile} --quick --compilers ${CMAKE_CXX_COMPILER}
-    --csv ${CMAKE_CURRENT_BINARY_DIR}/compile.csv)
-  add_test(NAME benchmark_compile_refuses COMMAND ${compile} --units turbo)
-  set_tests_properties(benchmark_compile_refuses PROPERTIES WILL_FAIL TRUE)
-  add_test(NAME benchmark_compile_explains COMMAND ${compile} --units turbo)
-  set_tests_properties(benchmark_compile_explains PROPERTIES
-    PASS_REGULAR_EXPRESSION "\"turbo\" is not known; known are: boost, boost_1")
-  set_tests_properties(benchmark_compile benchmark_compile_refuses benchmark_compile_explains PROPERTIES
-    LABELS benchmark)
-else()
-  message(STATUS "python3 is not installed: benchmarks/compile is not tested")
-endif()
+find_program(COLLIGO_PYTHON python3 REQUIRED)
+set(compile ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/compile/compile)
+add_test(NAME benchmark_compile COMMAND ${compile} --quick --compilers ${CMAKE_CXX_COMPILER}
+  --csv ${CMAKE_CURRENT_BINARY_DIR}/compile.csv)
+add_test(NAME benchmark_compile_refuses COMMAND ${compile} --units turbo)
+set_tests_properties(benchmark_compile_refuses PROPERTIES WILL_FAIL TRUE)
+add_test(NAME benchmark_compile_explains COMMAND ${compile} --units turbo)
+set_tests_properties(benchmark_compile_explains PROPERTIES
+  PASS_REGULAR_EXPRESSION "\"turbo\" is not known; known are: boost, boost_1")
+set_tests_properties(benchmark_compile benchmark_compile_refuses benchmark_compile_explains PROPERTIES
+  LABELS benchmark)
 
 # What is measured on a machine, and the library's own table, which is derived from such measurements.
-if(COLLIGO_PYTHON)
-  add_test(NAME benchmark_machines COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/machines/derive
-    --check ${PROJECT_SOURCE_DIR}/include/colligo/select/shared_memory_table.hpp)
-  add_test(NAME benchmark_tune COMMAND ${CMAKE_COMMAND} -DPYTHON=${COLLIGO_PYTHON} "-DRUN=${COLLIGO_MPIRUN}"
-    -DCOMPARE=$<TARGET_FILE:compare> -DPROGRAMS=${CMAKE_CURRENT_SOURCE_DIR}
-    -DOUT=${CMAKE_CURRENT_BINARY_DIR}/tuned -P ${CMAKE_CURRENT_SOURCE_DIR}/tune.cmake)
-  add_test(NAME benchmark_many_cores COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/many_cores/many_cores --check
-    --prices $<TARGET_FILE:prices>
-    --csv ${CMAKE_CURRENT_BINARY_DIR}/many_cores.csv --svg ${CMAKE_CURRENT_BINARY_DIR}/many_cores.svg)
-  set_tests_properties(benchmark_machines benchmark_tune benchmark_many_cores PROPERTIES LABELS benchmark)
-  set_tests_properties(benchmark_tune PROPERTIES PROCESSORS 3)
-endif()
+add_test(NAME benchmark_machines COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/machines/derive
+  --check ${PROJECT_SOURCE_DIR}/include/colligo/select/shared_memory_table.hpp)
+add_test(NAME benchmark_tune COMMAND ${CMAKE_COMMAND} -DPYTHON=${COLLIGO_PYTHON} "-DRUN=${COLLIGO_MPIRUN}"
+  -DCOMPARE=$<TARGET_FILE:compare> -DPROGRAMS=${CMAKE_CURRENT_SOURCE_DIR}
+  -DOUT=${CMAKE_CURRENT_BINARY_DIR}/tuned -P ${CMAKE_CURRENT_SOURCE_DIR}/tune.cmake)
+add_test(NAME benchmark_many_cores COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/many_cores/many_cores --check
+  --prices $<TARGET_FILE:prices>
+  --csv ${CMAKE_CURRENT_BINARY_DIR}/many_cores.csv --svg ${CMAKE_CURRENT_BINARY_DIR}/many_cores.svg)
+set_tests_properties(benchmark_machines benchmark_tune benchmark_many_cores PROPERTIES LABELS benchmark)
+set_tests_properties(benchmark_tune PROPERTIES PROCESSORS 3)
 
-if(TARGET compare_mpich_check)
-  add_test(NAME benchmark_mpich_build COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR}
-    --target compare_mpich_check overhead_mpich_check)
-  set_tests_properties(benchmark_mpich_build PROPERTIES LABELS benchmark RESOURCE_LOCK build
-    FIXTURES_SETUP benchmark_mpich)
-  add_test(NAME benchmark_mpich_reductions COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-    ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --collective all_reduce,reduce --type struct --op merge ${short})
-  set_tests_properties(benchmark_mpich_reductions PROPERTIES LABELS benchmark
+add_test(NAME benchmark_mpich_build COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR}
+  --target compare_mpich_check overhead_mpich_check)
+set_tests_properties(benchmark_mpich_build PROPERTIES LABELS benchmark RESOURCE_LOCK build
+  FIXTURES_SETUP benchmark_mpich)
+add_test(NAME benchmark_mpich_reductions COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
+  ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --collective all_reduce,reduce --type struct --op merge ${short})
+set_tests_properties(benchmark_mpich_reductions PROPERTIES LABELS benchmark
+  FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
+foreach(mode nonblocking persistent)
+  add_test(NAME benchmark_mpich_${mode} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
+    ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --mode ${mode} ${shortest})
+  set_tests_properties(benchmark_mpich_${mode} PROPERTIES LABELS benchmark
     FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
-  foreach(mode nonblocking persistent)
-    add_test(NAME benchmark_mpich_${mode} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-      ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --mode ${mode} ${shortest})
-    set_tests_properties(benchmark_mpich_${mode} PROPERTIES LABELS benchmark
-      FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
-  endforeach()
-  add_test(NAME benchmark_mpich_overhead COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-    ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/overhead --batches 2 --calls 10)
-  set_tests_properties(benchmark_mpich_overhead PROPERTIES LABELS benchmark
-    FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
-endif()
+endforeach()
+add_test(NAME benchmark_mpich_overhead COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
+  ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/overhead --batches 2 --calls 10)
+set_tests_properties(benchmark_mpich_overhead PROPERTIES LABELS benchmark
+  FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)

@@ -29,6 +29,16 @@ expect(2 "time is up after 0 of 4 launches\nnothing was measured" ${tune} --seco
 expect(2 "ends with 1:\n--algorithms: no algorithm is named" ${tune} --csv third.csv --algorithms rings)
 expect(2 "--ranks: \"two\"" ${tune} --ranks two)
 expect(2 "no_such_program is not there: it is built by\n  cmake --preset gcc" ${tune} --csv fourth.csv --compare no_such_program)
+# Root may use mpirun, whatever the environment says.
+expect(2 "ends with 1:\nroot 11\n" ${CMAKE_COMMAND} -E env --unset=OMPI_ALLOW_RUN_AS_ROOT
+  --unset=OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ${tune} --csv fifth.csv
+  --mpirun "sh -c 'echo root $OMPI_ALLOW_RUN_AS_ROOT$OMPI_ALLOW_RUN_AS_ROOT_CONFIRM >&2 && exit 1'")
+# What these programs and doxygen write into the tree is ignored.
+expect(0 "" git init --quiet ${OUT})
+file(COPY ${PROGRAMS}/../.gitignore DESTINATION ${OUT})
+foreach(file tune.csv colligo.table guidelines.csv map.svg benchmarks/__pycache__/measured.pyc include/html/index.html)
+  expect(0 "" git check-ignore --quiet ${file})
+endforeach()
 # A first look at all, then what came near.
 set(look ${PYTHON} ${PROGRAMS}/tune ${short} --collective broadcast --bytes 8 --ranks 2 --inputs fresh --csv look.csv
   --out look.table)

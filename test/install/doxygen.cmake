@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
-# Doxygen over ROOT/include says nothing, and has found the public headers.
+# Doxygen over ROOT/include says nothing, has found the public headers, and what it wrote has its pictures, links to its
+# pages, no command that it did not understand and no path of this machine.
+file(REMOVE_RECURSE doxygen)
 file(MAKE_DIRECTORY doxygen)
 execute_process(COMMAND ${CMAKE_COMMAND} -E env COLLIGO_DOXYGEN_OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/doxygen ${DOXYGEN} Doxyfile
                 WORKING_DIRECTORY ${ROOT}/include RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
@@ -10,3 +12,22 @@ file(STRINGS doxygen/html/namespacecolligo.html found REGEX "iall_reduce")
 if(NOT found)
   message(FATAL_ERROR "colligo::iall_reduce is not in what doxygen wrote")
 endif()
+file(GLOB pages doxygen/html/*.html)
+foreach(page IN LISTS pages)
+  file(READ ${page} text)
+  if(page MATCHES "/(md_[^/]*|index)[.]html$" AND text MATCHES "@(code|endcode|section|ref) ?")
+    message(SEND_ERROR "${page} has ${CMAKE_MATCH_0}")
+  endif()
+  string(FIND "${text}" "${ROOT}" place)
+  if(NOT place EQUAL -1)
+    message(SEND_ERROR "${page} has ${ROOT}")
+  endif()
+  string(REGEX MATCHALL "(src|data|href)=\"[^\":#]*[.](png|svg|md|[ch]pp|csv)[\"#]" files "${text}")
+  list(REMOVE_DUPLICATES files)
+  foreach(file IN LISTS files)
+    string(REGEX REPLACE "^[a-z]+=\"|[\"#]$" "" file "${file}")
+    if(NOT EXISTS ${CMAKE_CURRENT_BINARY_DIR}/doxygen/html/${file})
+      message(SEND_ERROR "${page} names ${file}, which is not there")
+    endif()
+  endforeach()
+endforeach()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A thread and a condition variable, as in <thread> and <condition_variable>. Those headers also declare clocks and
-/// stop tokens, and cost every unit an eighth of a second.
+/// A thread and a condition variable, as the standard library's headers of these names have. Those also declare clocks
+/// and stop tokens, and cost every unit an eighth of a second.
 #pragma once
 
 #include <pthread.h>
