@@ -25,21 +25,21 @@ struct how {
   std::string algorithm = "automatic";
 };
 
+constexpr std::size_t room = 202;   ///< elements: 5 of each of 40 ranks, and 2 more
 template <class T>
 struct vectors {
-  std::vector<T> in = std::vector<T>(100, 1), out = std::vector<T>(100, 77);
-  bool untouched() const { return out == std::vector<T>(100, 77); }
+  std::vector<T> in = std::vector<T>(room, 1), out = std::vector<T>(room, 77);
+  bool untouched() const { return out == std::vector<T>(room, 77); }
 };
 
-/// Any collective, blocking.
-template <class T, class Op, class Comm>
-void make(Comm const& comm, collective c, how const& h, vectors<T>& v, Op op) {
+/// Any collective, blocking, by this algorithm.
+template <class T, class Op, class Comm, class Algorithm>
+void make_by(Algorithm const& by, Comm const& comm, collective c, how const& h, vectors<T>& v, Op op) {
   using enum collective;
   auto const me = static_cast<std::size_t>(comm.rank()), p = static_cast<std::size_t>(comm.size());
   std::vector<std::size_t> counts(p, h.n);
   counts[0] += h.more;
   std::size_t const mine = counts[me], all = p * h.n + h.more;
-  colligo::named const by(h.algorithm);
   auto const in = [&v](std::size_t n) { return std::span<T const>(v.in).first(n); };
   auto const out = [&v](std::size_t n) { return std::span<T>(v.out).first(n); };
   switch (c) {
@@ -63,6 +63,11 @@ void make(Comm const& comm, collective c, how const& h, vectors<T>& v, Op op) {
     }
     case barrier: return colligo::barrier(comm, by);
   }
+}
+/// The same, by the algorithm that is named.
+template <class T, class Op, class Comm>
+void make(Comm const& comm, collective c, how const& h, vectors<T>& v, Op op) {
+  make_by(colligo::named(h.algorithm), comm, c, h, v, op);
 }
 
 constexpr bool has_counts(collective c) {
@@ -101,6 +106,32 @@ class trials {
       if (p_ == 1) break;
     }
     agreement();
+  }
+
+  // What agrees is done as ever.
+  void agreement() {
+    for (collective const c : colligo::collectives) {
+      using enum collective;
+      for (how const& h : {how{}, how{.n = 0}, how{.root = p_ - 1}, how{.n = 5, .more = has_counts(c) ? 2u : 0u}}) {
+        vectors<double> v;
+        if (c == broadcast && me_ == h.root) std::fill_n(v.out.begin(), h.n, 1);
+        make_by(colligo::automatic{}, comm_, c, h, v, std::plus<>{});
+        auto const p = static_cast<std::size_t>(p_);
+        bool const gets = !(c == reduce || c == gather || c == gatherv) || me_ == h.root;
+        bool const gathers = c == all_gather || c == all_gatherv || c == gather || c == gatherv || has_two_vectors(c);
+        std::size_t const n = c == barrier || !gets ? 0 : gathers ? p * h.n + h.more : h.n + (me_ == 0 ? h.more : 0);
+        double const value = c == scan ? me_ + 1 : c == exclusive_scan ? me_ : combines(c) ? p_ : 1;
+        std::vector<double> expected(room, 77);
+        std::fill_n(expected.begin(), n, value);
+        report_(v.out == expected, std::string(name_of(c)) + " of " + std::to_string(h.n) + ": wrong values");
+      }
+    }
+    vectors<double> v;
+    auto sum = colligo::all_reduce_init(comm_, v.in, v.out, std::plus<>{});
+    for (int round = 0; round < 3; ++round) sum.start(), sum.wait();
+    report_(v.out == std::vector<double>(room, p_), "a persistent sum is wrong");
+    auto const all = colligo::all_gatherv(comm_, std::vector<int>(static_cast<std::size_t>(me_), me_));
+    report_(all.data.size() == static_cast<std::size_t>(p_ * (p_ - 1) / 2), "all_gatherv of unknown counts");
   }
 
  private:
@@ -387,32 +418,6 @@ class trials {
     next_call_is_right("all are refused");
   }
 
-  // What agrees is done as ever.
-  void agreement() {
-    for (collective const c : colligo::collectives) {
-      using enum collective;
-      for (how const& h : {how{}, how{.n = 0}, how{.root = p_ - 1}, how{.n = 5, .more = has_counts(c) ? 2u : 0u}}) {
-        vectors<double> v;
-        if (c == broadcast && me_ == h.root) std::fill_n(v.out.begin(), h.n, 1);
-        make(comm_, c, h, v, std::plus<>{});
-        auto const p = static_cast<std::size_t>(p_);
-        bool const gets = !(c == reduce || c == gather || c == gatherv) || me_ == h.root;
-        bool const gathers = c == all_gather || c == all_gatherv || c == gather || c == gatherv || has_two_vectors(c);
-        std::size_t const n = c == barrier || !gets ? 0 : gathers ? p * h.n + h.more : h.n + (me_ == 0 ? h.more : 0);
-        double const value = c == scan ? me_ + 1 : c == exclusive_scan ? me_ : combines(c) ? p_ : 1;
-        std::vector<double> expected(100, 77);
-        std::fill_n(expected.begin(), n, value);
-        report_(v.out == expected, std::string(name_of(c)) + " of " + std::to_string(h.n) + ": wrong values");
-      }
-    }
-    vectors<double> v;
-    auto sum = colligo::all_reduce_init(comm_, v.in, v.out, std::plus<>{});
-    for (int round = 0; round < 3; ++round) sum.start(), sum.wait();
-    report_(v.out == std::vector<double>(100, p_), "a persistent sum is wrong");
-    auto const all = colligo::all_gatherv(comm_, std::vector<int>(static_cast<std::size_t>(me_), me_));
-    report_(all.data.size() == static_cast<std::size_t>(p_ * (p_ - 1) / 2), "all_gatherv of unknown counts");
-  }
-
   Comm const& comm_;
   Report report_;
   int me_, p_, odd_ = 0;
@@ -421,5 +426,9 @@ class trials {
 /// Everything, over a communicator whose calls are checked.
 template <class Comm, class Report>
 void try_all(Comm const& comm, Report report) { trials<Comm, Report>(comm, report).all(); }
+
+/// Calls of every collective that all ranks make alike, checked or not: the values are right.
+template <class Comm, class Report>
+void agree(Comm const& comm, Report report) { trials<Comm, Report>(comm, report).agreement(); }
 
 }  // namespace checked_calls

@@ -2,6 +2,10 @@
 // Traces of ranks that are threads, read back as a viewer would read them.
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <colligo/colligo.hpp>
 #include <colligo/plan/draw.hpp>
 #include <colligo/trace.hpp>
@@ -285,9 +289,18 @@ TEST_CASE("COLLIGO_TRACE: a file for every group of threads, as the name says, a
   std::remove("threads_trace.3.svg");
   ::setenv("COLLIGO_TRACE", "no_such_folder/trace.json", 1);
   CHECK_NOTHROW(run());
+  // Without a reader, opening a FIFO would wait: this test reads, and gets nothing.
+  char const* const fifo = "threads_trace.5.json";
+  REQUIRE(::mkfifo(fifo, 0600) == 0);
+  int const reader = ::open(fifo, O_RDONLY | O_NONBLOCK);
+  ::setenv("COLLIGO_TRACE", "threads_trace.json", 1);
+  CHECK_NOTHROW(run());
+  char any = 0;
+  CHECK(::read(reader, &any, 1) == 0);
+  ::close(reader), std::remove(fifo);
   ::unsetenv("COLLIGO_TRACE");
   CHECK_NOTHROW(run());
-  CHECK_FALSE(std::ifstream("threads_trace.5.json"));
+  CHECK_FALSE(std::ifstream("threads_trace.6.json"));
 }
 
 TEST_CASE("what is written for others to read is the same in every locale") {

@@ -115,6 +115,29 @@ BOOST_AUTO_TEST_CASE(other_values_are_refused_by_all_where_rank_0_is_strict) {
   all_throw<colligo::argument_error>(comm, [&] { expect_sum(comm); }, {"COLLIGO_CHECK=perhaps", "0 and 1"});
 }
 
+// What comes before a call, such as an agreement on its longest block, is alike on all ranks, whatever one has set.
+BOOST_AUTO_TEST_CASE(variables_of_one_rank_or_of_all_leave_every_call_right) {
+  int const p = communicator().size(), me = communicator().rank();
+  struct setting { char const *name, *value; };
+  constexpr setting settings[] = {
+      {"COLLIGO_EXPLAIN", "1"}, {"COLLIGO_CHECK", "1"}, {"COLLIGO_ADAPTIVE", "1"}, {"COLLIGO_STRICT", "1"},
+      {"COLLIGO_PATIENCE", "60s"}, {"COLLIGO_SUM", "exact"}, {"COLLIGO_BITS", "stable"}, {"COLLIGO_LEVELS", "2x4x8"},
+      {"COLLIGO_NETWORK", "30us,1.25GB/s"}, {"COLLIGO_LATENCIES", "25ns,110ns,220ns"}, {"COLLIGO_STORES", "streaming"},
+      {"COLLIGO_LINES", "0"}, {"COLLIGO_CHUNKS", "18446744073709551615"}, {"COLLIGO_READ_MEMORY", "16"},
+      {"COLLIGO_SHARED_MEMORY", "off"}, {"COLLIGO_TREE", "no_such_file"}, {"COLLIGO_TABLE", "no_such_file"},
+      {"COLLIGO_ALL_REDUCE", "vendor"}, {"COLLIGO_ALL_TO_ALL_V", "padded_bruck:longest=1"}};
+  bool const many = p > 8;   // then what the rules do for many ranks over messages, for time's sake
+  for (char const* const memory : {"off", "on"})
+    for (auto const& [name, value] : settings)
+      for (int const only : {0, p - 1, -1}) {   // -1: all ranks
+        if (many && (only != 0 || memory == std::string_view("on"))) continue;
+        variable const shared("COLLIGO_SHARED_MEMORY", memory), its(name, value, only == me || only == -1);
+        checked_calls::agree(fresh(), [&, only = only, name = name](bool right, std::string const& what) {
+          see(right, std::string(name) + " on " + (only < 0 ? "all" : std::to_string(only)) + ": " + what);
+        });
+      }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(memory_that_is_asked_for)

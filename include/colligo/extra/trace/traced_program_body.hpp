@@ -3,6 +3,8 @@
 /// The file of COLLIGO_TRACE, and how ranks that are threads use it.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -44,6 +46,8 @@ class trace_file {
   explicit trace_file(std::string path) : path_(std::move(path)) {
     if (!path_.ends_with(".svg") && !path_.ends_with(".json")) {
       complain("the name has to end in .json or .svg");
+    } else if (struct ::stat known; ::stat(path_.c_str(), &known) == 0 && !S_ISREG(known.st_mode)) {
+      complain("it is no regular file");   // to open a FIFO would wait for its reader
     } else {
       out_.open(path_);
       if (!out_) complain(std::strerror(errno));
