@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // A rank is killed in the middle of a soak, and the launcher lets the others go on: they get an error,
-// soon. With "messages" behind the number they wait for these, and get it by COLLIGO_PATIENCE.
+// soon. With "messages" behind the number they wait for these, and get it by COLLIGO_PATIENCE: in sums or, behind that,
+// as root of a "broadcast" of long vectors or of "short" ones, or where they "test" a request.
 #include <signal.h>
 #include <unistd.h>
 
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
+#include <colligo/broadcast.hpp>
 #include <colligo/patience.hpp>
 
 #include <chrono>
@@ -24,6 +26,7 @@ int main(int argc, char** argv) {
   int const victim = world.size() / 2;
   int const after = argc > 1 ? std::atoi(argv[1]) : 500;   // calls; memory is shared from the first one on
   bool const by_messages = argc > 2;
+  std::string const what = argc > 3 ? argv[3] : "sum";
   captured_stderr const captured;
   using clock = std::chrono::steady_clock;
   auto latest = clock::now();
@@ -33,7 +36,14 @@ int main(int argc, char** argv) {
       std::vector<long> const in(n, 1);
       std::vector<long> out(n);
       if (call == after && world.rank() == victim) ::raise(SIGKILL);
-      if (by_messages) colligo::all_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
+      if (what == "broadcast" || what == "short") {
+        std::vector<long> all(what == "short" ? 1 : 200000, world.rank() == 0 ? world.size() : 0);
+        colligo::broadcast(world, all, 0, colligo::over_messages{colligo::binary_tree{}});
+        out = all;
+      } else if (what == "test") {
+        auto sum = colligo::iall_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
+        while (!sum.test()) {}
+      } else if (by_messages) colligo::all_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
       else colligo::all_reduce(world, in, out, std::plus<>{});
       if (out[0] != world.size()) return std::puts("a wrong sum"), 1;
       latest = clock::now();

@@ -40,6 +40,8 @@ class running final : public kept_with_port {
   /// Makes progress; true if it is complete.
   bool complete();
   void yield_core(unsigned& polls);
+  /// For COLLIGO_PATIENCE: the rank has looked in vain.
+  void note_wait();
 
   /// A kept request for the same call, with these arguments; null if there is none. Collective as the constructor is.
   static owned_running kept(port_base& port, call const& its, choice const& by,

@@ -280,7 +280,10 @@ COLLIGO_BODY void running::rethrow() {
 }
 
 COLLIGO_BODY bool running::test() {
-  if (!complete()) return false;
+  if (!complete()) {
+    if (port_.on_wait) note_wait();
+    return false;
+  }
   rethrow();
   return true;
 }
@@ -290,11 +293,14 @@ COLLIGO_BODY bool running::complete() {
   return !in_progress();
 }
 
-// The exception `stalled` is kept for the request, whose next advance() fails with it.
 COLLIGO_BODY void running::yield_core(unsigned& polls) {
   constexpr unsigned least_polls = 256;
   port_.yield_core(polls);
-  if (!port_.on_wait || polls < least_polls) return;
+  if (port_.on_wait && polls >= least_polls) note_wait();
+}
+
+// The exception `stalled` is kept for the request, whose next advance() fails with it.
+[[gnu::cold]] COLLIGO_BODY void running::note_wait() {
   auto const turn = all_.lock();
   if (!in_progress()) return;
   bool const has_step = current_ < plan_.steps.size();

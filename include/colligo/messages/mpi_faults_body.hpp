@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 
+#include "../core/clock.hpp"
 #include "../core/error.hpp"
 #include "mpi_messages.hpp"
 
@@ -78,12 +79,18 @@ namespace colligo::inline COLLIGO_MODE::detail {
   bool const is_out_of_patience = port_.on_wait && port_.on_wait->is_abandoned(number_);
   for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // messages may never come
     if (int const from = memory_.messages[i].from; from != nobody) cancel_receives_from(from);
+  std::int64_t const end = now_in_ns() + 200 * ns_per_ms;   // then nobody takes this rank's own either
   for (std::size_t i = 0; i < memory_.messages.size();) {
     MPI_Request& request = memory_.requests[i];
     MPI_Status status;
     int done = 1, bytes = 1;
     bool const is_open = request != MPI_REQUEST_NULL;
     int const code = MPI_Test(&request, &done, &status);
+    if (code == MPI_SUCCESS && !done && is_out_of_patience && now_in_ns() > end) {
+      MPI_Request_free(&request);   // the memory of the message is MPI's to read until MPI_Finalize
+      ++i;
+      continue;
+    }
     if (code == MPI_SUCCESS && !done) {
       left_calls::drop_messages();
       sched_yield();

@@ -3,6 +3,7 @@
 /// The bodies of mpi_wire.hpp.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <exception>
 #include <mutex>
@@ -52,10 +53,17 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   if (kind != MPI_ERR_TRUNCATE) check_mpi(code, by);
 }
 
-// MPI buffers messages that short, so this does not wait.
+// Does not wait: a rank that is gone takes nothing more.
 [[gnu::cold]] COLLIGO_BODY void mpi_wire::send_empty(int to, std::uint32_t number, remark why) const {
-  check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, to, tag_of(number), comm_), "MPI_Send");
-  check_mpi(MPI_Send(&why, 1, MPI_BYTE, to, tag_of_remark(number), comm_), "MPI_Send");
+  static constexpr std::array remarks{remark::goes_on, remark::abort_message};   // stay until MPI has sent them
+  remark const* const says = why == remark::goes_on ? &remarks[0] : &remarks[1];
+  auto const send = [&](void const* from, int bytes, int tag) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Isend(from, bytes, MPI_BYTE, to, tag, comm_, &request), "MPI_Isend");
+    check_mpi(MPI_Request_free(&request), "MPI_Request_free");
+  };
+  send(nullptr, 0, tag_of(number));
+  send(says, 1, tag_of_remark(number));
 }
 [[gnu::cold]] COLLIGO_BODY mpi_wire::remark mpi_wire::receive_remark(MPI_Comm comm, int from, int tag) {
   remark why{};
