@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSL-1.0
 """The rooms of include/colligo: who includes whom, and how large they are.
 
-  test/rooms.py --check    fails where a header includes a room below its own, two headers share a name, or the drawing
-                           on the house page is not of today's headers
+  test/rooms.py --check    fails where a header includes a room below its own, two headers share a name, the text of an
+                           error does not begin with "colligo: ", or the drawing on the house page is not of today's
+                           headers
   test/rooms.py --draw     writes the drawing, include/colligo/rooms.svg
 """
 import collections
@@ -34,6 +35,10 @@ def read():
         name = header.relative_to(headers)
         lines[room] += text.count("\n")
         by_name[header.name].append(str(name))
+        # What begins with where() or with a text made before has it from there.
+        for said in re.findall(r'throw \w*(?:error|lost|stalled|elsewhere)\(\s*(?:concat\(\{\s*)?"(.*?)"', text):
+            if not said.startswith("colligo: "):
+                wrong.append(f'{name}: an error begins with "{said}", not with "colligo: "')
         for include in re.findall(r'^#include "(.+)"', text, re.M):
             target = room_of((header.parent / include).resolve())
             if target == room or include.endswith("version.hpp"):

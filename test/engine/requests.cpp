@@ -252,6 +252,35 @@ TEST_CASE("what a functor throws comes out of wait, once, and later calls are ri
       });
 }
 
+TEST_CASE("to wait for what was moved from, or never started, is an error; to wait for all is not") {
+  with_ranks(2, [](auto& comm) {
+    std::vector<int> const in(3, 1);
+    std::vector<int> out(3);
+    auto const refused = [](auto call, std::string const& words) {
+      try {
+        call();
+      } catch (error const& e) {
+        return std::string(e.what()).starts_with("colligo: ") && std::string(e.what()).find(words) != std::string::npos;
+      }
+      return false;
+    };
+    std::vector<request> two(2);
+    two[0] = iall_reduce(comm, in, out, std::plus<>{});
+    request taken = std::move(two[0]);
+    expect(refused([&] { two[0].wait(); }, "moved from"), "a request that was moved from");
+    expect(refused([&] { two[1].wait(); }, "empty"), "a request that was never made");
+    taken.wait();
+    taken.wait();   // complete
+    wait_all(two);
+    std::vector<persistent> again;
+    again.push_back(all_reduce_init(comm, in, out, std::plus<>{}));
+    expect(refused([&] { again[0].wait(); }, "never started"), "a persistent call that was never started");
+    wait_all(again);
+    again[0].start(), again[0].wait(), again[0].wait();
+    expect(out == std::vector<int>(3, 2), "sum");
+  });
+}
+
 TEST_CASE("wait_all, wait_any and test_all complete what there is") {
   with_ranks(4, [](auto& comm) {
     std::vector<std::vector<int>> out(6, std::vector<int>(3));

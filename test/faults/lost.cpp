@@ -43,8 +43,11 @@ int main(int argc, char** argv) {
       } else if (what == "test") {
         auto sum = colligo::iall_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
         while (!sum.test()) {}
-      } else if (by_messages) colligo::all_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
-      else colligo::all_reduce(world, in, out, std::plus<>{});
+      } else if (by_messages) {
+        colligo::all_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
+      } else {
+        colligo::all_reduce(world, in, out, std::plus<>{});
+      }
       if (out[0] != world.size()) return std::puts("a wrong sum"), 1;
       latest = clock::now();
     }

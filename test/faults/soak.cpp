@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random calls one after the other: collectives, algorithms, lengths, functors that throw, ranks that come late, and
-// one that is killed. Half of them come again soon, as calls do that the library prepares; beside them requests are in
-// progress, persistent ones are started again, and ranks use functors of different types for the same call. The seed is printed; COLLIGO_SOAK_SEED takes another run's, COLLIGO_SOAK_CALLS makes as many
-// calls instead of 2500.
+// one that is killed. Most of them come again soon, as calls do that the library prepares. Beside them requests are in
+// progress, persistent ones are started again, and ranks use functors of different types for the same call. The seed is
+// printed; COLLIGO_SOAK_SEED takes another run's, COLLIGO_SOAK_CALLS makes as many calls instead of 2500.
 #define BOOST_TEST_NO_MAIN
 #include <signal.h>
 #include <unistd.h>
@@ -97,7 +97,8 @@ class soak {
     } else if (what < 8 && open_) {
       open_->wait();
       open_.reset();
-      if (sums_ != std::vector<long>(sums_.size(), static_cast<long>(p_) * (p_ + 1) / 2)) return "request: wrong values";
+      if (sums_ != std::vector<long>(sums_.size(), static_cast<long>(p_) * (p_ + 1) / 2))
+        return "request: wrong values";
     } else if (what < 10) {
       if (!again_) again_.emplace(all_reduce_init(comm_, in_place(again_values_), std::plus<>{}));
       again_values_.assign(again_values_.size(), me_ + 1);
@@ -146,7 +147,8 @@ class soak {
     std::string its = "right";
     try {
       bool const other = own_() % 3 == 0;
-      if (!(other ? make<angry_too>(c, named(name), starts) : make<angry>(c, named(name), starts))) its = "wrong values";
+      bool const right = other ? make<angry_too>(c, named(name), starts) : make<angry>(c, named(name), starts);
+      if (!right) its = "wrong values";
     } catch (refusal const&) {
       its = "refused";
     } catch (failed_elsewhere const&) {

@@ -142,7 +142,7 @@ TEST_CASE("what the environment wishes is taken where it is legal, and never bre
         throw;
       }
     }));
-    CHECK_THAT(rank_0, StartsWith("all_reduce on rank 0 of 3: COLLIGO_ALL_REDUCE=rotating_ring") &&
+    CHECK_THAT(rank_0, StartsWith("colligo: all_reduce on rank 0 of 3: COLLIGO_ALL_REDUCE=rotating_ring") &&
                            Contains("as_commutative") && Contains("unset the variable"));
   }
   for (char const* wish : {"rings", "vendor", "shared_memory", "ring@memory", "off", "NO", "0", "automatic"}) {
@@ -176,7 +176,9 @@ TEST_CASE("a name says which of its parts is wrong, and numbers may have a unit"
   CHECK_THAT(trouble("ring:"), Contains("ring: a knob is missing after ':' or ',', it has none"));
   CHECK_THAT(trouble("direct:@messages"), Contains("missing after ':' or ',', its knobs are slices, window"));
   CHECK_THAT(trouble("direct:slices=8,"), Contains("direct: a knob is missing"));
-  CHECK_THAT(trouble("rng:block=1"), Contains("no algorithm is named \"rng:block=1\"; known are binary_tree, "));
+  CHECK_THAT(trouble("rng:block=1"),
+             Contains("no algorithm is named \"rng:block=1\": is ring meant? Known are binary_tree, "));
+  CHECK_THAT(trouble("nothing_like_it"), Contains("no algorithm is named \"nothing_like_it\"; known are "));
   CHECK_THAT(trouble("linear:block=1"), Contains("linear is no algorithm of this collective; known are binary_tree, "));
   CHECK_THAT(trouble("ring@wire"), Contains("@messages or @shared_memory, not @wire"));
   CHECK(record(named("direct:slices=2k,window=1M"), collective::all_reduce, 3, 4000).total_messages() ==
@@ -365,7 +367,7 @@ TEST_CASE("a table that is none is not taken; where the environment is strict it
     auto const said = all_ranks();
     for (int r = 0; r < 3; ++r)
       CHECK_THAT(said[static_cast<std::size_t>(r)],
-                 StartsWith("all_reduce on rank " + std::to_string(r) + " of 3: " + at));
+                 StartsWith("colligo: all_reduce on rank " + std::to_string(r) + " of 3: " + at));
   }
   variable const absent("COLLIGO_TABLE", "no_such_file"), strict("COLLIGO_STRICT", "1");
   CHECK_THAT(all_ranks()[2], Contains("COLLIGO_TABLE=no_such_file: cannot be opened"));

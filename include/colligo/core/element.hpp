@@ -32,8 +32,8 @@ constexpr bool is_bytes();
 
 /// Whether elements travel as their bytes. By default: what is trivially copyable, and pairs, tuples, arrays, located
 /// and aggregates of such members. But neither addresses, nor classes with a member serialize(): it says what travels,
-/// unless boost::mpi::is_mpi_datatype or BOOST_IS_BITWISE_SERIALIZABLE say that bytes do. Specialise it for a class that
-/// you know better:
+/// unless boost::mpi::is_mpi_datatype or BOOST_IS_BITWISE_SERIALIZABLE say that bytes do. Specialise it for a class
+/// that you know better:
 ///   template <> inline constexpr bool colligo::travels_as_bytes<my_vector3> = true;
 template <class T>
 inline constexpr bool travels_as_bytes = detail::is_bytes<T>();

@@ -48,8 +48,8 @@ class stage {
   template <steps Step>
   constexpr void operator()(Step& step, blocks const& vector, int root = 0) const {
     if (int const p = made_for(policy_, step.size()); p != step.size())
-      throw argument_error("a stage of a composed " + std::string(name_of(C)) + " is made for " + std::to_string(p) +
-                           " ranks, but has " + std::to_string(step.size()) + " to run on");
+      throw argument_error("colligo: a stage of a composed " + std::string(name_of(C)) + " is made for " +
+                           std::to_string(p) + " ranks, but has " + std::to_string(step.size()) + " to run on");
     with_erased(step, [&](auto& its) { apply<C>(policy_, its, vector, root); });
   }
   template <steps Step>

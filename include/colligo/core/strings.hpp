@@ -52,8 +52,10 @@ char const* environment_value(char const* variable);
 /// Prints a warning on stderr, unless this process has printed the same text before.
 void warn_once(std::string const& text);
 
-/// The contents of a file, up to a number of bytes; or the trouble: "cannot be opened", "is no regular file", "cannot be
-/// read".
+/// The text with control characters as "\\n" or "\\x1b", in quotes then.
+std::string printable(std::string_view text);
+/// The contents of a file, up to a number of bytes; or the trouble: "cannot be opened", "is no regular file",
+/// "cannot be read".
 struct file_text {
   std::string text;
   char const* trouble = nullptr;

@@ -123,6 +123,18 @@ template <class T>
   std::fprintf(stderr, "colligo: %s\n", text.c_str());
 }
 
+[[gnu::cold]] COLLIGO_BODY std::string printable(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string its;
+  for (char const c : text) {
+    auto const code = static_cast<unsigned char>(c);
+    if (c == '\n') its += "\\n";
+    else if (code < 0x20 || code == 0x7f) (its += "\\x") += {digits[code / 16], digits[code % 16]};
+    else its += c;
+  }
+  return its.size() == text.size() ? its : "\"" + its + "\"";
+}
+
 [[gnu::cold]] COLLIGO_BODY file_text read_file(char const* path, std::size_t most) {
   file_text its;
   struct ::stat known;

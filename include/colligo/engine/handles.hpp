@@ -40,7 +40,8 @@ class handle {
   /// Makes progress. Returns true if it is complete, and throws then what the functor has thrown, once. Also true for a
   /// request that has been waited for, or was never started.
   bool test();
-  /// Returns when it is complete; throws what the functor has thrown, once.
+  /// Returns when it is complete; throws what the functor has thrown, once. Throws error if it is empty, or was never
+  /// started.
   void wait();
   /// It has been started, and neither wait nor test has seen it complete.
   bool active() const;
@@ -92,14 +93,14 @@ concept range_of_requests = std::ranges::contiguous_range<R> && std::ranges::siz
 
 namespace by_name {
 
-/// Returns when all of them are complete. If functors have thrown, it then throws the first exception in the order of
-/// the range.
+/// Returns when all active ones are complete, as MPI_Waitall does. If functors have thrown, it then throws the first
+/// exception in the order of the range.
 template <detail::range_of_requests R>
 void wait_all(R&& requests) {
   std::exception_ptr first;
   for (auto& r : requests) {
     try {
-      r.wait();
+      if (r.active()) r.wait();
     } catch (...) {
       if (!first) first = std::current_exception();
     }

@@ -33,7 +33,7 @@ class port_base;
 class requests_of_rank;
 class shared_host;
 
-/// "all_reduce on rank 0 of 2: "
+/// "colligo: all_reduce on rank 0 of 2: "
 std::string where(endpoint const& port, collective what);
 std::string too_large_for_memory(std::size_t element_size);
 /// A functor makes or waits for another call on the communicator of its own call.

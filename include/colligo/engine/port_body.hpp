@@ -19,7 +19,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY std::string where(endpoint const& port, collective what) {
-  return concat({name_of(what), " on rank ", port.rank(), " of ", port.size(), ": "});
+  return concat({"colligo: ", name_of(what), " on rank ", port.rank(), " of ", port.size(), ": "});
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string too_large_for_memory(std::size_t element_size) {
@@ -55,7 +55,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void port_base::refuse_value(char const* variable, std::string const& value,
                                                         char const* wanted, char const* otherwise) const {
-  refuse_setting(concat({variable, "=", value, ": ", wanted}), otherwise);
+  refuse_setting(concat({variable, "=", printable(value), ": ", wanted}), otherwise);
 }
 
 [[gnu::cold]] COLLIGO_BODY void port_base::refuse_setting(std::string const& trouble, char const* otherwise) const {

@@ -89,7 +89,7 @@ class running final : public kept_with_port {
   unsigned runs_ = 0;
   std::size_t current_ = 0;           // index of the step in progress
   struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
-  bool begun_ = false, active_ = false;
+  bool begun_ = false, active_ = false, is_started_ = false;
   bool advancing_ = false;   // advance() runs, perhaps in the functor, which may call the library
   std::atomic<bool> in_progress_ = false;
   std::exception_ptr failed_, stalled_;

@@ -190,6 +190,7 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
     }
   }
   number_ = number;
+  is_started_ = true;
   if (port_.on_wait) port_.on_wait->starts(number);
   active_ = true;
   in_progress_.store(true, std::memory_order_release);
@@ -313,6 +314,7 @@ COLLIGO_BODY void running::yield_core(unsigned& polls) {
 }
 
 COLLIGO_BODY void running::wait() {
+  if (!is_started_) throw error(where(port_, call_.what) + "wait() of a persistent call that was never started");
   if (in_progress()) all_.refuse_inside(port_);
   if (plays_ && in_progress()) all_.finish_alone(*this);
   for (unsigned polls = 0; in_progress();)
@@ -429,7 +431,8 @@ COLLIGO_BODY handle::~handle() = default;
 
 COLLIGO_BODY bool handle::test() { return !running_ || running_->test(); }
 COLLIGO_BODY void handle::wait() {
-  if (running_) running_->wait();
+  if (!running_) throw error("colligo: wait() of an empty request: it has been moved from, or was never made");
+  running_->wait();
 }
 COLLIGO_BODY bool handle::active() const { return running_ && running_->active(); }
 COLLIGO_BODY bool handle::in_progress() const { return running_ && running_->in_progress(); }

@@ -69,7 +69,8 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   check_mpi(MPI_Comm_test_inter(user, &inter), "MPI_Comm_test_inter");
   if (inter)
     throw argument_error(
-        "colligo: an intercommunicator was given; the collectives of this library run within one group");
+        "colligo: the communicator is an intercommunicator; the collectives of this library run within one group: "
+        "merge the two with MPI_Intercomm_merge, or pass the local group's communicator");
   std::shared_ptr<port_base> const life = mpi_meeting::make_port(user);
   auto* const port = static_cast<mpi_port*>(life.get());
   check_mpi(MPI_Comm_set_attr(user, key, port), "MPI_Comm_set_attr");

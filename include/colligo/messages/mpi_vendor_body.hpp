@@ -20,7 +20,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// MPI counts elements with int.
 inline int count_of(std::size_t n) {
   if (n > static_cast<std::size_t>(INT_MAX))
-    throw argument_error("vendor: " + std::to_string(n) + " elements are more than MPI's int can count");
+    throw argument_error("colligo: vendor: " + std::to_string(n) + " elements are more than MPI's int can count");
   return static_cast<int>(n);
 }
 

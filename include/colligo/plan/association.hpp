@@ -217,8 +217,8 @@ class association_maker {
     for (message const& m : schedule_.messages_in_order()) {
       auto const &from = m.sent.elements, &to = m.received.elements;
       if (schedule_.scratch() == 0 ? from != to : fragments_in(from) != fragments_in(to))
-        throw argument_error("association: rank " + std::to_string(m.to) + " receives elements at another place than " +
-                             "where rank " + std::to_string(m.from) + " has them");
+        throw argument_error("colligo: association: rank " + std::to_string(m.to) + " receives elements at another " +
+                             "place than where rank " + std::to_string(m.from) + " has them");
       rank(m.to).arrived.push_back(sent(m));
       for (int const r : {m.from, m.to})
         if (--rank(r).open == 0) end_step(r), begin_step(r);

@@ -284,12 +284,13 @@ class door {
   int size() const { return port_.size(); }
   bool at(int root) const { return port_.rank() == root; }
 
-  void require_size(std::size_t is, std::size_t wanted, char const* which) const {
-    if (is != wanted) [[unlikely]] refuse_size(as_refused(), is, wanted, which);
+  /// `call`: its name in the error; null: the collective's.
+  void require_size(std::size_t is, std::size_t wanted, char const* which, char const* call = nullptr) const {
+    if (is != wanted) [[unlikely]] refuse_size(as_refused(call), is, wanted, which);
   }
   template <std::integral N>
-  void require_count(N count) const {
-    if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(as_refused(), std::to_string(count));
+  void require_count(N count, char const* call = nullptr) const {
+    if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(as_refused(call), std::to_string(count));
   }
   template <class T>
   void require_disjoint(std::span<T const> in, std::span<T> out) const {
@@ -393,7 +394,7 @@ class door {
     return its;
   }
 
-  refused as_refused() const { return {port_, C, (before() & agreement) != 0}; }
+  refused as_refused(char const* call = nullptr) const { return {port_, C, (before() & agreement) != 0, call}; }
 
   endpoint& port_;
 };

@@ -42,10 +42,15 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
   auto const asked = text.substr(0, text.find(':'));
   std::string known;
+  std::string_view nearest;
+  std::size_t least = asked.size() / 3 + 2;   // letters: a name further off is none that was meant
   bool elsewhere = false;
   for (std::size_t i = 0; i < policies.size(); ++i) {
     std::string_view const name = names_in_catalogue[i];
-    if (policies[i] != nullptr) (known += known.empty() ? "" : ", ") += name;
+    if (policies[i] != nullptr) {
+      (known += known.empty() ? "" : ", ") += name;
+      if (std::size_t const apart = edit_distance(asked, name); apart < least) least = apart, nearest = name;
+    }
     if (name != asked) continue;
     if (policies[i] == nullptr) {
       elsewhere = true;
@@ -61,9 +66,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
     found.over = over;
     return found;
   }
-  throw algorithm_error(elsewhere
-                            ? concat({where, asked, " is no algorithm of this collective; known are ", known})
-                            : concat({where, "no algorithm is named \"", text, "\"; known are ", known}));
+  if (elsewhere)
+    throw algorithm_error(concat({where, asked, " is no algorithm of this collective; known are ", known}));
+  std::string const meant = nearest.empty() ? "; known are " : concat({": is ", nearest, " meant? Known are "});
+  throw algorithm_error(concat({where, "no algorithm is named \"", text, "\"", meant, known}));
 }
 
 }  // namespace colligo

@@ -16,6 +16,7 @@ struct refused {
   endpoint& port;
   collective what;
   bool checked;   ///< the ranks compare their calls
+  char const* name = nullptr;   ///< of the user's call, if it is not the collective's
 };
 // These throw, before anything has been written.
 [[noreturn]] void refuse_size(refused const& its, std::size_t is, std::size_t wanted, char const* which);

@@ -14,7 +14,8 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string_view why) {
-  std::string const text = concat({where(its.port, its.what), why});
+  std::string text = concat({where(its.port, its.what), why});
+  if (its.name) text.replace(text.find(name_of(its.what)), name_of(its.what).size(), its.name);
   report_refusal(port_at(its.port), its.checked, text);
   throw argument_error(text);
 }

@@ -202,9 +202,9 @@ struct group_of_threads {
       std::lock_guard const state(state_);
       if (first_) throw abandoned{};
       if (at(peer).calls_abandoned.has(number))
-        throw failed_elsewhere("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
+        throw failed_elsewhere("colligo: rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
                                ", which has abandoned this call: " + at(peer).calls_abandoned.reason(number));
-      throw error("rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
+      throw error("colligo: rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
                   ", which has left: not all ranks made this call");
     }
 

@@ -88,7 +88,7 @@ struct asked_top {
             class Projection = std::identity>
   auto operator()(Comm const& comm, R const& range, K k, Compare compare = {}, Projection projection = {}) const {
     constexpr std::size_t worth_counting = 4096;   // longer lists have room for at most the whole sequence
-    door<collective::all_reduce, Comm>(comm).require_count(k);
+    door<collective::all_reduce, Comm>(comm).require_count(k, "top");
     auto const all = view_of(range);
     auto most = static_cast<std::size_t>(k);
     if (most > worth_counting)

@@ -143,7 +143,7 @@ struct moments_of_range {
 template <class Comm, class A, class B>
 auto products_over(Comm const& comm, A const& a, B const& b) {
   sum_of_products<std::ranges::range_value_t<A>> const its{view_of(a), view_of(b)};
-  door<collective::all_reduce, Comm>(comm).require_size(its.b.size(), its.a.size(), "the second range");
+  door<collective::all_reduce, Comm>(comm).require_size(its.b.size(), its.a.size(), "the second range", "dot");
   return its;
 }
 /// Two ranges for sums(): references, also to temporaries.
