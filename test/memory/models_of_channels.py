@@ -9,7 +9,8 @@ put_line = (channel, "void put_line(", "line.stamp.store")
 stamp_of, poll = (channel, "std::uint64_t stamp_of(", "stamp.load"), (channel, "void poll(", "stamp.load")
 
 
-@model(stamp="release", polled="acquire", heard="acquire", report="release", room="acquire", enough={"polled": "relaxed"},
+@model(stamp="release", polled="acquire", heard="acquire", report="release", room="acquire",
+       enough={"polled": "relaxed"},
        sources=[(*put_lines, "stamp stamp"), (*put_line, "stamp"), (*stamp_of, "heard"), (*poll, "polled"),
                 (channel, "void took(std::uint32_t lines)", "back_->lines.store", "report"),
                 (channel, "bool has_room_for(", "back.lines.load", "room")])

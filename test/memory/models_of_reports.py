@@ -8,16 +8,20 @@ identity, identity_body = "engine/identity.hpp", "engine/identity_body.hpp"
 faults, played_body = "memory/shared_faults_body.hpp", "memory/played_body.hpp"
 
 
-def sequence_lock(o, numbers, changing, is_valid):
+def overwrites(o, entries, changing):
     """Words that are a number's. While they change, the number is another one."""
+    for n, words in entries:
+        if o.but != "the number stays while words change":
+            yield store("number", o.change, changing(n))
+        yield fence(o.changes)
+        for word, value in words.items():
+            yield store(word, o.word, value)
+        yield store("number", o.number, n)
+
+
+def sequence_lock(o, numbers, changing, is_valid):
     def writer():
-        for n in numbers:
-            if o.but != "the number stays while words change":
-                yield store("number", o.change, changing(n))
-            yield fence(o.changes)
-            yield store("a", o.word, n)
-            yield store("b", o.word, n)
-            yield store("number", o.number, n)
+        return overwrites(o, [(n, {"a": n, "b": n}) for n in numbers], changing)
 
     def reader():
         n = yield load("number", o.look)
@@ -63,25 +67,31 @@ def types(o):
     return sequence_lock(o, (8, 16), lambda n: n - 1, lambda n: n in (8, 16))
 
 
-@model(**locked, sources=[
-    *letters, (*add, "its->number.store", "change number"), (*add, fences, "changes"),
+@model(**locked | {"mutants": [*locked["mutants"], "replaces the reason of a call"]}, sources=[
+    *letters, (*add, "if (last(e) == number) return;", ""),
+    (*add, "its->number.store", "change number"), (*add, fences, "changes"),
     (*add, "its->first.store", "word"), (*find, "e.number.load", "look look_again"), (*find, fences, "looked"),
     (*find, "e.first.load", "look_at_word"), (*reason, fences, "looked"),
     (*reason, "number.load", "look_again")])
 def abandoned(o):
     """Entries 10 and 20, which have the same place: which call is the first one, and then the reason."""
+    entries = [(20 if o.but == "replaces the reason of a call" else 10, "x"), (20, "y")]
+
+    def writer():
+        return overwrites(o, [(n, {"first": n, "why": why, "more": why}) for n, why in entries], lambda n: 0)
+
     def reader():
         last = yield load("number", o.look)
-        first = yield load("a", o.look_at_word)
+        first = yield load("first", o.look_at_word)
         yield fence(o.looked)
         if last == 0 or ((yield load("number", o.look_again)) != last and o.but != "looks at the number once"):
             return
         need(first == last, f"the first call of {first} for {last}")
-        why = yield load("b", o.look_at_word)
+        why, more = (yield load("why", o.look_at_word)), (yield load("more", o.look_at_word))
         yield fence(o.looked)
         if (yield load("number", o.look_again)) == last or o.but == "looks at the number once":
-            need(why == last, f"the reason of {why} for {last}")
-    return [sequence_lock(o, (10, 20), lambda n: 0, bool)[0], reader]
+            need(why == more and (last, why) in entries, f"the reason {why}{more} for {last}")
+    return [writer, reader]
 
 
 @model(**locked, sources=[
