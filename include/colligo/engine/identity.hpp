@@ -125,6 +125,7 @@ class rank_notice {
 /// The calls that a rank has abandoned. Of many in a row only the latest reasons are known.
 class abandoned_calls {
  public:
+  /// Does nothing for a call that is there: its first reason stays.
   void add(std::uint32_t number, std::string_view why);
   bool has(std::uint32_t number) const { return find(number).it != nullptr; }
   /// Empty if it has not been abandoned.

@@ -104,11 +104,12 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
 [[gnu::cold]] COLLIGO_BODY void abandoned_calls::add(std::uint32_t number, std::string_view why) {
   auto const last = [](entry const& e) { return e.number.load(std::memory_order_relaxed); };
   auto const age = [&](entry const& e) { return static_cast<std::int32_t>(number - last(e)); };
-  entry* its = &latest_[0];   // the one with this number, or the oldest
+  entry* its = &latest_[0];   // the oldest
   std::uint32_t first = number;
   for (entry& e : latest_) {
+    if (last(e) == number) return;   // the first reason stays: under one number a reader could mix two
     if (last(e) != 0 && age(e) == 1) first = e.first.load(std::memory_order_relaxed);
-    if (age(*its) != 0 && (age(e) == 0 || age(e) > age(*its))) its = &e;
+    if (age(e) > age(*its)) its = &e;
   }
   its->number.store(0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);

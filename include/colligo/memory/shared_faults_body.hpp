@@ -57,7 +57,12 @@ COLLIGO_BODY void shared_steps::abandon() {
 [[gnu::cold]] COLLIGO_BODY bool shared_steps::follows(int peer, std::uint64_t difference) const {
   rank_record const& theirs = host_.record_of(peer);
   rank_record::report same{.its = {.number = call_.number}};
-  bool const is_known = theirs.read(same);
+  bool is_known, has_reported;
+  do {   // the first messages of a call that is played come before its report
+    has_reported = static_cast<std::int32_t>(theirs.latest() - call_.number) >= 0 || host_.is_gone(peer);
+    is_known = theirs.read(same);
+    if (!has_reported) sched_yield();
+  } while (!is_known && !has_reported);
   std::uint64_t const before = is_known ? same.before : 0, mine = message_tag::after(before_.hash);
   if (is_known && (same.its != call_ || difference != (mine ^ message_tag::after(before)))) return false;
   if (before_.hash != 0 && before != 0) throw_mismatch(peer, before_.number);
