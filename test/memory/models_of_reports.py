@@ -155,5 +155,9 @@ alone += [   # of its own
     (*place_of, ".name.load", "relaxed"), (*place_of, "types_[which].number.load", "relaxed"),
     (*place_of, "newest_type_.load", "relaxed"), (*place_of, "newest_type_.store", "relaxed"),
     (*place_of, "its.name.store", "relaxed"), (*place_of, "latest_type_.store", "relaxed"),
+    (*add, "count_.load", "relaxed"), (*add, "count_.store", "relaxed"), (*add, "numbers_.size()].store", "relaxed"),
+    (identity_body, "bool abandoned_calls::is_listed(", "one.load", "relaxed"),
+    (identity_body, "bool abandoned_calls::may_have_forgotten(", "count_.load", "relaxed"),
+    (identity_body, "bool abandoned_calls::may_have_forgotten(", "one.load", "relaxed"),
     (*add, "e.number.load", "relaxed"), (*add, "e.first.load", "relaxed"), (*put_notice, "version_.load", "relaxed"),
 ]

@@ -267,6 +267,22 @@ TEST_CASE("a report is of the call whose number it has, or not known") {
   CHECK(torn == 0);
 }
 
+TEST_CASE("of many calls that a rank has abandoned the latest are known, and that there were more") {
+  auto const all = std::make_unique<detail::abandoned_calls>();
+  for (std::uint32_t k = 1; k <= 300; ++k) {
+    all->add(2 * k, "its reason");
+    REQUIRE(all->has(2 * k));
+    REQUIRE_FALSE(all->has(2 * k - 1));
+    CHECK(all->may_have_forgotten(1) == (k >= 128));
+  }
+  CHECK(all->reason(600) == "its reason");
+  CHECK(all->reason(500) == "no reason is known");
+  CHECK(all->reason(599).empty());
+  CHECK_FALSE(all->may_have_forgotten(600));
+  CHECK_FALSE(all->may_have_forgotten(599));
+  CHECK(all->may_have_forgotten(20));
+}
+
 namespace {
 // Two messages of different lengths to each rank in one step.
 struct in_two_parts {

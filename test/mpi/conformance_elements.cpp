@@ -44,6 +44,7 @@ struct bitwise {
 struct datatype : bitwise {};
 struct handle { int* of_all_ranks; };
 
+struct with_job { double a; job inner; };
 struct with_pair { std::pair<int, double> pair; long n; };
 struct with_string { std::pair<int, std::string> pair; long n; };
 struct with_pointer { int a; char const* text; };
@@ -82,6 +83,7 @@ static_assert(travels_as_bytes<bitwise> && travels_as_bytes<datatype> && travels
 static_assert(travels_as_bytes<std::optional<double>> && travels_as_bytes<std::variant<int, double>> &&
               travels_as_bytes<located<std::pair<int, int>>>);
 static_assert(is_serialised<job> && is_serialised<node> && is_serialised<closed> && is_serialised<std::string>);
+static_assert(!travels_as_bytes<with_job> && !travels_as_bytes<std::pair<job, int>>);
 static_assert(!travels_as_bytes<with_string> && !travels_as_bytes<located<double, std::string>>);
 static_assert(is_refused<int*> && is_refused<with_pointer> && is_refused<nested> && is_refused<with_span> &&
               is_refused<with_view> && is_refused<with_pointers> && is_refused<located<double, char const*>>);

@@ -93,12 +93,12 @@ struct any_address {
     requires holds_addresses<T>
   operator T() const;
 };
-/// Whether a member of an aggregate with at most 8 of them holds addresses.
-template <class T, class... Before>
-constexpr bool has_address_behind() {
-  if constexpr (requires { T{Before{}..., any_address{}}; }) return true;
+/// Whether one of the first 8 members of an aggregate can be made of Any.
+template <class T, class Any, class... Before>
+constexpr bool has_member_of() {
+  if constexpr (requires { T{Before{}..., Any{}}; }) return true;
   else if constexpr (sizeof...(Before) < 8 && requires { T{Before{}..., any_member{}}; })
-    return has_address_behind<T, Before..., any_member>();
+    return has_member_of<T, Any, Before..., any_member>();
   else return false;
 }
 
@@ -108,7 +108,7 @@ constexpr bool holds_addresses_by_kind() {
   else if constexpr (!std::is_class_v<T> || !std::is_trivially_copyable_v<T> || has_serialize<T>()) return false;
   else if constexpr (requires(T const& its) { its.has_value(); typename T::value_type; })   // std::optional
     return holds_addresses<typename T::value_type>;
-  else if constexpr (std::is_aggregate_v<T>) return has_address_behind<T>();
+  else if constexpr (std::is_aggregate_v<T>) return has_member_of<T, any_address>();
   else return holds_addresses_of_variant<T> || requires { typename T::iterator_category; } ||
               requires(T const& its) { its.category().name(); } ||   // std::error_code
               requires(T const& its) { its.hash_code(), its.name(); };   // std::type_index
@@ -133,12 +133,26 @@ constexpr bool is_made_of_bytes(std::index_sequence<I...>) {
   return requires { T{(static_cast<void>(I), any_bytes{})...}; };
 }
 
+/// A class that says itself what travels, or a member of an aggregate that does.
+struct any_that_serialises;
+template <class T>
+constexpr bool serialises() {
+  if constexpr (has_serialize<T>()) return !travels_as_bytes<T>;
+  else if constexpr (std::is_class_v<T> && std::is_aggregate_v<T>) return has_member_of<T, any_that_serialises>();
+  else return false;
+}
+struct any_that_serialises {
+  template <class T>
+    requires(serialises<T>())
+  operator T() const;
+};
+
 template <class T>
 constexpr bool is_bytes() {
   if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) return true;
   else if constexpr (holds_addresses<T>) return false;
   else if constexpr (has_serialize<T>()) return std::is_trivially_copyable_v<T> && bytes_to_boost<T>;
-  else if constexpr (std::is_trivially_copyable_v<T>) return true;
+  else if constexpr (std::is_trivially_copyable_v<T>) return !serialises<T>();
   else if constexpr (std::is_aggregate_v<T> && std::is_trivially_copy_constructible_v<T> &&
                      std::is_trivially_destructible_v<T> && count_members<T>() <= 8)
     return is_made_of_bytes<T>(std::make_index_sequence<count_members<T>()>{});

@@ -122,14 +122,16 @@ class rank_notice {
   std::array<std::atomic<std::uint64_t>, std::tuple_size_v<words>> words_;
 };
 
-/// The calls that a rank has abandoned. Of many in a row only the latest reasons are known.
+/// The calls that a rank has abandoned. The latest reasons are known, and the numbers of more.
 class abandoned_calls {
  public:
   /// Does nothing for a call that is there: its first reason stays.
   void add(std::uint32_t number, std::string_view why);
-  bool has(std::uint32_t number) const { return find(number).it != nullptr; }
+  bool has(std::uint32_t number) const { return find(number).it != nullptr || is_listed(number); }
   /// Empty if it has not been abandoned.
   std::string reason(std::uint32_t number) const;
+  /// A call before all that are known may have been abandoned too.
+  bool may_have_forgotten(std::uint32_t number) const;
 
  private:
   // Its number is 0 while the other words change.
@@ -142,8 +144,11 @@ class abandoned_calls {
     std::uint32_t last = 0;   ///< its number
   };
   found find(std::uint32_t number) const;
+  bool is_listed(std::uint32_t number) const;
 
   std::array<entry, 4> latest_;
+  std::array<std::atomic<std::uint32_t>, 128> numbers_;   // the latest; 0: none yet
+  std::atomic<std::uint32_t> count_;
 };
 
 /// A rank's reports of its calls, read only when something is wrong. A reader may be interrupted while the rank makes

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "../core/row.hpp"
 #include "../core/strings.hpp"
 #include "identity.hpp"
 
@@ -104,6 +105,11 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
 [[gnu::cold]] COLLIGO_BODY void abandoned_calls::add(std::uint32_t number, std::string_view why) {
   auto const last = [](entry const& e) { return e.number.load(std::memory_order_relaxed); };
   auto const age = [&](entry const& e) { return static_cast<std::int32_t>(number - last(e)); };
+  if (!has(number)) {
+    std::uint32_t const count = count_.load(std::memory_order_relaxed);
+    numbers_[count % numbers_.size()].store(number, std::memory_order_relaxed);
+    count_.store(count + 1, std::memory_order_relaxed);
+  }
   entry* its = &latest_[0];   // the oldest
   std::uint32_t first = number;
   for (entry& e : latest_) {
@@ -133,11 +139,22 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
 }
 [[gnu::cold]] COLLIGO_BODY std::string abandoned_calls::reason(std::uint32_t number) const {
   found const its = find(number);
-  if (!its.it) return {};
+  if (!its.it) return is_listed(number) ? "no reason is known" : "";
   std::string const why = read_letters(its.it->why);
   std::atomic_thread_fence(std::memory_order_acquire);
   bool const is_whole = its.it->number.load(std::memory_order_relaxed) == its.last;
   return why.empty() || !is_whole ? "no reason is known" : why;
+}
+
+[[gnu::cold]] COLLIGO_BODY bool abandoned_calls::is_listed(std::uint32_t number) const {
+  return number != 0 &&
+         is_any(numbers_, [=](auto const& one) { return one.load(std::memory_order_relaxed) == number; });
+}
+[[gnu::cold]] COLLIGO_BODY bool abandoned_calls::may_have_forgotten(std::uint32_t number) const {
+  if (count_.load(std::memory_order_relaxed) < numbers_.size()) return false;
+  return !is_any(numbers_, [=](auto const& one) {
+    return static_cast<std::int32_t>(number - one.load(std::memory_order_relaxed)) >= 0;
+  });
 }
 
 // get() reads again if the words change meanwhile.

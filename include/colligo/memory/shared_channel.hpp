@@ -8,7 +8,7 @@
 ///
 /// A channel allocates its memory on first use, so a host of q ranks needs, in bytes,
 ///
-///     q * (3.3 Ki + 16 (q + 1))       for the segments, all that an unused communicator has,
+///     q * (3.8 Ki + 16 (q + 1))       for the segments, all that an unused communicator has,
 ///     + 8.3 KiB for each channel in use (a pair of ranks has one each way; each rank has one to all), 2.3 KiB where
 ///       q > 32, and 128 for each reader but the first
 ///     + a ring for each channel with messages that are too long for lines (longer than 1.5 KiB; than 1.4 KiB in calls

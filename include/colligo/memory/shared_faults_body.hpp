@@ -103,6 +103,9 @@ COLLIGO_BODY void shared_steps::abandon() {
   if (static_cast<std::int32_t>(number - call_.number) > 0) number = call_.number;   // the peer is ahead
   throw_if_abandoned(peer);
   rank_record const& theirs = host_.record_of(peer);
+  if (theirs.abandoned.may_have_forgotten(call_.number))
+    throw failed_elsewhere(concat({"colligo: ", this_call(), " on rank ", rank_, abandoned_by, "rank ", peer,
+                                   ", or the ranks make different calls: no reason is known any more"}));
   std::string const said =
       concat({"colligo: ranks make different calls on this communicator: rank ", rank_, " made call ",
                 called(host_.my_record(), number), "; rank ", peer, " call ", called(theirs, number)});
