@@ -63,7 +63,9 @@ using player = std::exception_ptr (*)(prepared_call const& prepared, call const&
                                       std::uint32_t number);
 
 /// Records a run. It can be played only if every byte that it reads has been given or written by what was recorded, and
-/// every byte of the output written: so nothing is lost that the record does not see. Allocates nothing.
+/// every byte of the output written: so nothing is lost that the record does not see. And only if a rank never puts two
+/// messages into one channel without taking one in between: then the rank that is behind all others always finds room,
+/// so no rank has to take messages while it waits to put one. Allocates nothing.
 class run_record {
  public:
   static constexpr std::size_t most_bytes = 8 * 1024;   ///< of a call's vector, and of own memory
@@ -97,6 +99,7 @@ class run_record {
   template <class F>
   void for_each_stretch(F f);
   void add(action what);
+  bool always_finds_room() const;
   bool place_data(std::size_t& own_bytes);
   bool is_complete() const;
   void fold_from_lines();

@@ -50,6 +50,16 @@ void run_record::for_each_stretch(F f) {
   }
 }
 
+[[gnu::cold]] COLLIGO_BODY bool run_record::always_finds_room() const {
+  for (std::size_t i = 0; i < actions_.size(); ++i)
+    for (std::size_t k = i; actions_[i].what == action::kind::put && k-- > 0;) {
+      action const& before = actions_[k];
+      if (before.what == action::kind::take) break;
+      if (before.what == action::kind::put && before.to == actions_[i].to) return false;
+    }
+  return true;
+}
+
 // Gives each address its place: in the output, in the input, or in memory of the call's own, where the stretches that
 // the run used lie one after the other.
 [[gnu::cold]] COLLIGO_BODY bool run_record::place_data(std::size_t& own_bytes) {
@@ -181,7 +191,7 @@ class written_bytes {
 
 [[gnu::cold]] COLLIGO_BODY std::size_t run_record::finish() {
   std::size_t own_bytes = 0;
-  if (steps_ && !is_spoilt_ && place_data(own_bytes) && is_complete()) fold_from_lines();
+  if (steps_ && !is_spoilt_ && always_finds_room() && place_data(own_bytes) && is_complete()) fold_from_lines();
   else actions_.clear();
   return own_bytes;
 }
