@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Calls that come again. A call of which all messages travel in lines, or in one chunk each, is recorded when it comes
-/// for the second time, and played from then on: its algorithm, the places of its data and the channels of its messages have been worked out
-/// once. What a rank plays puts the same bytes into the same channels as its algorithm does. So each rank decides by
-/// itself, and ranks that play a call meet ranks that do not.
+/// for the second time, and played from then on: its algorithm, the places of its data and the channels of its messages
+/// have been worked out once. What a rank plays puts the same bytes into the same channels as its algorithm does. So
+/// each rank decides by itself, and ranks that play a call meet ranks that do not.
 #pragma once
 
 #include <array>
