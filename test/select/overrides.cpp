@@ -177,7 +177,7 @@ TEST_CASE("a name says which of its parts is wrong, and numbers may have a unit"
   CHECK_THAT(trouble("direct:@messages"), Contains("missing after ':' or ',', its knobs are slices, window"));
   CHECK_THAT(trouble("direct:slices=8,"), Contains("direct: a knob is missing"));
   CHECK_THAT(trouble("rng:block=1"),
-             Contains("no algorithm is named \"rng:block=1\": is ring meant? Known are binary_tree, "));
+             Contains("no algorithm is named \"rng:block=1\"; the nearest is ring; known are binary_tree, "));
   CHECK_THAT(trouble("nothing_like_it"), Contains("no algorithm is named \"nothing_like_it\"; known are "));
   CHECK_THAT(trouble("linear:block=1"), Contains("linear is no algorithm of this collective; known are binary_tree, "));
   CHECK_THAT(trouble("ring@wire"), Contains("@messages or @shared_memory, not @wire"));

@@ -68,7 +68,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
   if (elsewhere)
     throw algorithm_error(concat({where, asked, " is no algorithm of this collective; known are ", known}));
-  std::string const meant = nearest.empty() ? "; known are " : concat({": is ", nearest, " meant? Known are "});
+  std::string const meant = nearest.empty() ? "; known are " : concat({"; the nearest is ", nearest, "; known are "});
   throw algorithm_error(concat({where, "no algorithm is named \"", text, "\"", meant, known}));
 }
 
