@@ -293,6 +293,20 @@ TEST_CASE("sums do not depend on the mode of the processor, nor does what rounds
     }
 #endif
   }
+#if defined(__SSE2__)
+  unsigned const before = __builtin_ia32_stmxcsr();
+  for (double const x : {3 * std::numeric_limits<double>::denorm_min(), -3 * std::numeric_limits<double>::denorm_min(),
+                         -1e-310, -1.5})
+    for (unsigned const mode : {0u, 0x8000u, 0x40u}) {
+      double mean = 0;
+      run_threads(1, [&](thread_communicator& comm) {
+        __builtin_ia32_ldmxcsr(before | mode);
+        mean = mean_and_variance(comm, std::vector<double>(3, x)).mean;
+        __builtin_ia32_ldmxcsr(before);
+      });
+      CHECK(bits(mean) == bits(x));
+    }
+#endif
 }
 
 TEST_CASE("every algorithm of every collective sums exactly: any number of ranks, order and partition") {
