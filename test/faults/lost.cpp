@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A rank is killed in the middle of a soak, and the launcher lets the others go on: they get an error,
 // soon. With "messages" behind the number they wait for these, and get it by COLLIGO_PATIENCE: in sums or, behind that,
-// as root of a "broadcast" of long vectors or of "short" ones, or where they "test" a request.
+// as root of a "broadcast" of long vectors or of "short" ones, or where they "test" a request. With "memory" they wait
+// for "requests" beside each other, or "test" one.
 #include <signal.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ int main(int argc, char** argv) {
   boost::mpi::communicator const world;
   int const victim = world.size() / 2;
   int const after = argc > 1 ? std::atoi(argv[1]) : 500;   // calls; memory is shared from the first one on
-  bool const by_messages = argc > 2;
+  bool const by_messages = argc > 2 && argv[2] == std::string("messages");
   std::string const what = argc > 3 ? argv[3] : "sum";
   captured_stderr const captured;
   using clock = std::chrono::steady_clock;
@@ -41,8 +42,16 @@ int main(int argc, char** argv) {
         colligo::broadcast(world, all, 0, colligo::over_messages{colligo::binary_tree{}});
         out = all;
       } else if (what == "test") {
-        auto sum = colligo::iall_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
+        auto sum = colligo::iall_reduce(world, in, out, std::plus<>{},
+                                        colligo::named(by_messages ? "ring@messages" : "automatic"));
         while (!sum.test()) {}
+      } else if (what == "requests") {
+        std::vector<long> const ones(3, 1);
+        std::vector<long> sums(3);
+        auto first = colligo::iall_reduce(world, ones, sums, std::plus<>{});
+        auto second = colligo::iall_reduce(world, in, out, std::plus<>{});
+        second.wait();
+        first.wait();
       } else if (by_messages) {
         colligo::all_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
       } else {

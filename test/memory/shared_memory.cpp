@@ -283,6 +283,14 @@ TEST_CASE("of many calls that a rank has abandoned the latest are known, and tha
   CHECK(all->may_have_forgotten(20));
 }
 
+TEST_CASE("a reason is that of its own call, also where many in a row have been abandoned") {
+  auto const all = std::make_unique<detail::abandoned_calls>();
+  for (std::uint32_t k = 1; k <= 10; ++k) all->add(k, "reason " + std::to_string(k));
+  CHECK(all->reason(10) == "reason 10");
+  CHECK(all->reason(3) == "no reason is known");
+  CHECK(all->reason(11).empty());
+}
+
 namespace {
 // Two messages of different lengths to each rank in one step.
 struct in_two_parts {

@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_no_tree_over_the_ranks_is_refused_on_all_of_
     std::vector<int> out{-7};
     for (int again = 0; again < 2; ++again) {
       auto const message = message_of([&] { colligo::all_reduce(world, in, out, std::plus<>{}); });
-      auto const expected = text("all_reduce on rank ", me, " of ", p, ": COLLIGO_TREE=", file.path(), reason);
+      auto const expected = text("colligo: all_reduce on rank ", me, " of ", p, ": COLLIGO_TREE=", file.path(), reason);
       BOOST_CHECK_MESSAGE(message.starts_with(expected), message << "\n  instead of\n" << expected);
     }
     BOOST_CHECK_EQUAL(out[0], -7);
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_table_of_rank_0_decides_on_all_ranks) {
     boost::mpi::communicator const world = fresh();
     auto const message = message_of([&] { colligo::all_reduce(world, 1, std::plus<>{}); });
     auto const expected =
-        text("all_reduce on rank ", me, " of ", p, ": COLLIGO_TABLE=", file.path(), ":2: no algorithm");
+        text("colligo: all_reduce on rank ", me, " of ", p, ": COLLIGO_TABLE=", file.path(), ":2: no algorithm");
     BOOST_CHECK_MESSAGE(message.starts_with(expected), message << "\n  instead of\n" << expected);
   }
   for (char const* each : {"COLLIGO_STRICT", "COLLIGO_TABLE", "COLLIGO_READ_MEMORY"}) unsetenv(each);

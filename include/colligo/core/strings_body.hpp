@@ -120,7 +120,8 @@ template <class T>
   its.append(text).push_back('\0');
   if (printed.find(its) != printed.npos) return;
   printed.append(its, 1);
-  std::fprintf(stderr, "colligo: %s\n", text.c_str());
+  // The message of an error begins with the name already.
+  std::fprintf(stderr, "%s%s\n", text.starts_with("colligo: ") ? "" : "colligo: ", text.c_str());
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string printable(std::string_view text) {

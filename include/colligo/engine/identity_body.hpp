@@ -143,7 +143,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   std::string const why = read_letters(its.it->why);
   std::atomic_thread_fence(std::memory_order_acquire);
   bool const is_whole = its.it->number.load(std::memory_order_relaxed) == its.last;
-  return why.empty() || !is_whole ? "no reason is known" : why;
+  return why.empty() || !is_whole || its.last != number ? "no reason is known" : why;
 }
 
 [[gnu::cold]] COLLIGO_BODY bool abandoned_calls::is_listed(std::uint32_t number) const {

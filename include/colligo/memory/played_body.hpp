@@ -28,6 +28,7 @@ inline void shared_steps::play_taken(action const& a, std::byte const* taken, wo
 COLLIGO_BODY void shared_steps::begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) {
   begin_call(number, prepared.hash_in_tags);
   played_ = {&prepared, &now, prepared.actions.begin()};
+  was_hopeless_ = false;
   // The first messages come before this rank's report, because other ranks wait for them.
   action const*& next = played_.next;
   while (next != prepared.actions.end() && next->what == action::kind::put && play_put(*next, tag_.of(next->bytes)))
@@ -38,6 +39,7 @@ COLLIGO_BODY void shared_steps::begin_playing(prepared_call const& prepared, cal
 
 // Counts a look for a message in vain, and now and then checks whether the other ranks are still there.
 COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
+  if (std::exchange(stuck_at_, played_.next) != played_.next) was_hopeless_ = false;   // something has moved
   if (++stuck_ % 256 == 0) check_ranks(&alone);
   return false;
 }
@@ -78,7 +80,6 @@ COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
 
 COLLIGO_BODY shared_steps::state shared_steps::play(working_vector& data, bool waits) {
   work_on(data);
-  was_hopeless_ = false;
   for (action const* const end = played_.prepared->actions.end(); played_.next != end; ++played_.next) {
     action const& a = *played_.next;
     if (!traffic_.out.empty() && advance() != state::done) return state::stuck;   // a message that found no room

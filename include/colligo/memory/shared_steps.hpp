@@ -228,6 +228,7 @@ class shared_steps final : private listener {
   unsigned stuck_ = 0;   // calls of advance() that moved nothing
   int hopeless_peer_ = nobody;
   bool was_hopeless_ = false;   // at the latest check, and nothing has moved since
+  action const* stuck_at_ = nullptr;   // of a prepared call
   bool checks_gone_ = false;    // the next check includes whether ranks are gone, which takes system calls
   std::int64_t checked_gone_at_ = 0;   // ns
   shared_traffic& traffic_;

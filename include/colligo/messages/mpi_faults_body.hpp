@@ -80,6 +80,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // messages may never come
     if (int const from = memory_.messages[i].from; from != nobody) cancel_receives_from(from);
   std::int64_t const end = now_in_ns() + 200 * ns_per_ms;   // then nobody takes this rank's own either
+  bool is_left = false;
   for (std::size_t i = 0; i < memory_.messages.size();) {
     MPI_Request& request = memory_.requests[i];
     MPI_Status status;
@@ -87,7 +88,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
     bool const is_open = request != MPI_REQUEST_NULL;
     int const code = MPI_Test(&request, &done, &status);
     if (code == MPI_SUCCESS && !done && is_out_of_patience && now_in_ns() > end) {
-      MPI_Request_free(&request);   // the memory of the message is MPI's to read until MPI_Finalize
+      MPI_Request_free(&request);   // the memory of the message is MPI's until MPI_Finalize
+      is_left = true;
       ++i;
       continue;
     }
@@ -103,6 +105,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
     }
     ++i;
   }
+  if (is_left) memory_.encoded.clear();   // never freed: encoded messages are MPI's too
   memory_.requests.clear(), memory_.messages.clear();
   finished_ = 0, abandoned_by_ = nobody;
 }
