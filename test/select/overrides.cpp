@@ -652,19 +652,19 @@ TEST_CASE("predict: formulas where cards have them, recorded schedules elsewhere
 TEST_CASE("every call is right under every variable, on few ranks and on many") {
   struct setting { char const *name, *value; };
   auto const file = std::string("/tmp/colligo-test-") + std::to_string(::getpid()) + ".trace";
-  for (auto const& [name, value] :
+  for (setting const its :
        {setting{"COLLIGO_EXPLAIN", "1"}, {"COLLIGO_CHECK", "1"}, {"COLLIGO_ADAPTIVE", "1"}, {"COLLIGO_SUM", "exact"},
         {"COLLIGO_BITS", "stable"}, {"COLLIGO_LEVELS", "2x4x8"}, {"COLLIGO_PATIENCE", "60s"}, {"COLLIGO_STRICT", "1"},
         {"COLLIGO_TRACE", file.c_str()}, {"COLLIGO_LINES", "8"}, {"COLLIGO_CHUNKS", "64"},
         {"COLLIGO_READ_MEMORY", "16"}, {"COLLIGO_STORES", "streaming"}})
     for (int const p : {3, 8, 40}) {
-      variable const set(name, value);
-      INFO(name << "=" << value << ", " << p << " ranks");
+      variable const set(its.name, its.value);
+      INFO(its.name << "=" << its.value << ", " << p << " ranks");
       on_stderr([&, p = p] {
         REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
           for (std::size_t const n : {1u, 30u}) {
-            whole_family(comm, automatic{}, name, n);
-            whole_family(comm, named("direct@shared_memory"), name, n);
+            whole_family(comm, automatic{}, its.name, n);
+            whole_family(comm, named("direct@shared_memory"), its.name, n);
           }
         }));
       });
