@@ -19,7 +19,7 @@
 // on the wide grid by more than 1.1 at a point.
 #include <colligo/record.hpp>
 #include <colligo/plan/price.hpp>
-#include <colligo/select/choose.hpp>
+#include <colligo/rules/choose.hpp>
 
 #include <algorithm>
 #include <array>
@@ -172,7 +172,7 @@ class prices {
   // By a rank in the middle and the one with the longest block.
   std::array<bench::said_by_rank, 2> said_by(chosen_algorithm const& its) const {
     std::array<bench::said_by_rank, 2> all;
-    detail::row<operand> memory;
+    detail::small_vector<operand> memory;
     memory.reserve(64);
     int const longest = static_cast<int>(std::ranges::max_element(counts_) - counts_.begin());
     for (std::size_t i = 0; int const rank : {p_ / 2, counts_.empty() ? 0 : longest}) {
@@ -234,7 +234,7 @@ class prices {
     int next = nobody;
     std::vector<std::size_t> messages{};
 
-    sending(int rank, int size, detail::row<operand>& memory) : any_step(rank, size, 1, memory) {}
+    sending(int rank, int size, detail::small_vector<operand>& memory) : any_step(rank, size, 1, memory) {}
     void exchange(range out, range, pair_of peers, pair_kind) override {
       next = peers.to;
       messages.push_back(out.size());
@@ -244,7 +244,7 @@ class prices {
   };
   struct around { int next; std::vector<std::size_t> messages; };
   std::vector<around> sent_around(chosen_algorithm const& its) const {
-    detail::row<operand> memory;
+    detail::small_vector<operand> memory;
     std::vector<around> all;
     std::size_t rounds = 0;
     for (int r = 0; r < p_; ++r) {

@@ -10,7 +10,7 @@
 ///        Clusters and Multi-Clusters
 #include <colligo/all_reduce.hpp>
 #include <colligo/record.hpp>
-#include <colligo/shape/host_map.hpp>
+#include <colligo/topology/host_map.hpp>
 #include <colligo/trees.hpp>
 
 #include <chrono>

@@ -8,7 +8,7 @@
 #include <mpi.h>
 
 #include <colligo/all_reduce.hpp>
-#include <colligo/memory/arena.hpp>
+#include <colligo/transport/memory/arena.hpp>
 #include <fstream>
 #include <functional>
 #include <string>

@@ -20,7 +20,7 @@ struct said_by_rank {
 
 class counting_step final : public colligo::any_step {
  public:
-  counting_step(int rank, int size, std::size_t element_size, colligo::detail::row<colligo::operand>& memory)
+  counting_step(int rank, int size, std::size_t element_size, colligo::detail::small_vector<colligo::operand>& memory)
       : any_step(rank, size, element_size, memory) {}
   void exchange(colligo::range out, colligo::range in, colligo::pair_of peers, colligo::pair_kind kind) override {
     if (peers.to != colligo::nobody && !out.empty()) sends(out.size());

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <colligo/select/communicators.hpp>
+#include <colligo/communicators/communicators.hpp>
 #include <cstdio>
 #include <exception>
 #include <sstream>

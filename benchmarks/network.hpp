@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <chrono>
 #include <colligo/plan/recorder.hpp>
-#include <colligo/messages/mpi.hpp>
-#include <colligo/engine/port.hpp>
+#include <colligo/communicators/mpi.hpp>
+#include <colligo/engine/communicator_state.hpp>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
@@ -22,9 +22,9 @@ namespace bench {
 
 /// The host of each rank; with `pretended`, so many ranks in a row are taken for a host.
 inline std::vector<int> hosts_of(colligo::mpi_communicator const& comm, int pretended) {
-  auto const& port = colligo::detail::port_at(colligo::port_of<colligo::mpi_communicator>::open(comm));
-  auto hosts = port.hosts.list();
-  hosts.resize(static_cast<std::size_t>(port.size()));   // empty where there is one
+  auto const& state = colligo::detail::state_at(colligo::state_of<colligo::mpi_communicator>::open(comm));
+  auto hosts = state.hosts.list();
+  hosts.resize(static_cast<std::size_t>(state.size()));   // empty where there is one
   for (std::size_t r = 0; r < hosts.size() && pretended != 0; ++r) hosts[r] = static_cast<int>(r) / pretended;
   return hosts;
 }

@@ -14,7 +14,7 @@
 // and f_beta (one direction over both), each 1 if left out. all_gatherv's --bytes is the distribution's base count.
 #include <colligo/algorithm/catalogue.hpp>
 #include <colligo/record.hpp>
-#include <colligo/select/choose.hpp>
+#include <colligo/rules/choose.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -127,7 +127,7 @@ struct nanoseconds_clock : detail::seconds_clock {
 };
 
 /// "4:cache,64:socket": so many consecutive ranks share a cache, and so on.
-nest nest_in(std::string_view text, int p) {
+hierarchy hierarchy_in(std::string_view text, int p) {
   constexpr std::string_view names[] = {"cache", "socket", "host", "network"};
   std::vector<std::vector<int>> levels;
   std::vector<distance> far;
@@ -141,14 +141,14 @@ nest nest_in(std::string_view text, int p) {
     auto& groups = levels.emplace_back();
     for (int r = 0; r < p; ++r) groups.push_back(r / together);
   }
-  return nest(p, std::move(levels), std::move(far));
+  return hierarchy(p, std::move(levels), std::move(far));
 }
 
 /// Ranks of each group of a level: "4*16+5".
-std::string groups_of(nest const& its, int level) {
+std::string groups_of(hierarchy const& its, int level) {
   std::vector<std::pair<int, int>> runs;   // of groups of one size
   for (int place = 0; place < its.size();) {
-    nest::group const group = its.group_at(level, place);
+    hierarchy::group const group = its.group_at(level, place);
     if (runs.empty() || runs.back().first != group.size()) runs.emplace_back(group.size(), 0);
     ++runs.back().second;
     place = group.last;
@@ -162,12 +162,12 @@ std::string groups_of(nest const& its, int level) {
   return said;
 }
 
-void print_choice(int p, std::size_t bytes, nest const& levels) {
+void print_choice(int p, std::size_t bytes, hierarchy const& levels) {
   auto const name = name_of(choose(collective::all_reduce, {.vector = blocks{{0, bytes}, p}, .element_size = 1,
                                                             .shared = true, .cores = true, .levels = &levels}));
   bool const in_slices = name == slices_by_level::name;
   std::cout << p << ',' << bytes << ',' << name << ',';
-  nest const& its = in_slices ? levels.for_slices(static_cast<double>(bytes)) : levels.for_whole();
+  hierarchy const& its = in_slices ? levels.for_slices(static_cast<double>(bytes)) : levels.for_whole();
   for (int level = 0, written = 0; level < its.levels(); ++level)
     if (!in_slices || !its.is_short_round(level)) std::cout << (written++ != 0 ? " " : "") << groups_of(its, level);
   std::cout << '\n';
@@ -215,7 +215,7 @@ int run(int argc, char** argv) {
   if (o["--of"] == "choices") {
     std::cout << "ranks,bytes,algorithm,groups\n";
     for (int const p : numbers<int>(o["--ranks"])) {
-      nest const levels = nest_in(o["--levels"], p);
+      hierarchy const levels = hierarchy_in(o["--levels"], p);
       for (std::size_t const bytes : numbers<std::size_t>(o["--bytes"])) print_choice(p, bytes, levels);
     }
     return 0;

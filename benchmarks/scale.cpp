@@ -13,18 +13,18 @@
 // than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks; or where what a communicator
 // knows of its ranks takes 1 MiB, or the first use of 100000 ranks has a message of 64 KiB, or that of 100 to 10^6 has
 // 4 lg p messages of a rank.
-// --communicator: what a rank keeps of all ranks (their hosts, what their cores share, nests of both, places on its
-// host), on hosts of 64 with 8 to a cache, in order or dealt out; how long it takes to make, and what the first use
+// --communicator: what a rank keeps of all ranks (their hosts, what their cores share, hierarchies of both, places on
+// its host), on hosts of 64 with 8 to a cache, in order or dealt out; how long it takes to make, and what the first use
 // sends: most messages of a rank, both ways, counted in binomial trees, and bytes of the longest.
 // --memory: MiB of a communicator on one host, of all ranks together: shared, and their own with scratch; unused, after
 // all collectives of 8 B to 1 MiB by what `automatic` takes but all_to_all, and after all_to_all too.
 // --table: the rows of a million ranks in benchmarks/README.md.
 #include <malloc.h>
 
-#include <colligo/messages/mpi_shared.hpp>
+#include <colligo/bootstrap/mpi_shared.hpp>
 #include <colligo/record.hpp>
-#include <colligo/select/choose.hpp>
-#include <colligo/select/kept_choices.hpp>
+#include <colligo/rules/choose.hpp>
+#include <colligo/rules/kept_choices.hpp>
 
 #include <algorithm>
 #include <array>
@@ -92,7 +92,7 @@ struct question {
     chosen_algorithm its;
     double const deciding = least_us([&] { its = choose(C, s); });
     detail::erased_policy const& policy = *detail::policies_of<>(C)()[its.index()];
-    detail::row<operand> memory;
+    detail::small_vector<operand> memory;
     memory.reserve(64);
     std::size_t operands = 0, messages = 0;
     double text = 0;
@@ -127,13 +127,13 @@ std::size_t heap() {
   return its.uordblks + its.hblkhd;
 }
 
-// What a rank knows of all ranks: as mpi_meeting and kept_choices make it.
+// What a rank knows of all ranks: as mpi_bootstrap and kept_choices make it.
 struct knowledge {
   static constexpr int on_host = 64, in_cache = 8;
 
   detail::run_list hosts, places;
   std::array<detail::run_list, detail::domain_levels> domains;
-  std::optional<nest> by_host, levels;
+  std::optional<hierarchy> by_host, levels;
   std::size_t bytes = 0;
   double made_ms = 0;
 
@@ -155,8 +155,8 @@ struct knowledge {
     places = list([&](int r) { return lowest(r) == 0 ? place(r) : -1; });
     for (detail::run_list& level : domains)
       level = detail::by_lowest(list([&](int r) { return lowest(r) * on_host + place(r) / in_cache; }));
-    by_host.emplace(nest::without_columns(hosts.list()));
-    levels.emplace(detail::nest_of_domains(p, domains, hosts));
+    by_host.emplace(hierarchy::without_columns(hosts.list()));
+    levels.emplace(detail::hierarchy_of_domains(p, domains, hosts));
   }
 };
 
@@ -165,7 +165,7 @@ int messages_of_first_use(int p, int on_host, bool dealt_out) {
   int const hosts = (p + on_host - 1) / on_host;
   int most = 0;
   for (int r = 0; r < p; ++r) {
-    bool const is_few = static_cast<std::size_t>(p) <= detail::mpi_roster::most_gathered;
+    bool const is_few = static_cast<std::size_t>(p) <= detail::mpi_rank_table::most_gathered;
     int const place = dealt_out ? r / hosts : r % on_host;
     int const ranks = dealt_out ? (p - r % hosts - 1) / hosts + 1 : std::min(on_host, p - (r - place));
     most = std::max(most, is_few ? first_use::messages_of_few(r, p) : first_use::messages(r, p, place, ranks));
@@ -176,7 +176,7 @@ int messages_of_first_use(int p, int on_host, bool dealt_out) {
 // What goes to all ranks.
 std::size_t longest_message(int p, bool dealt_out) {
   std::vector<detail::mpi_rank_info> all(static_cast<std::size_t>(p));
-  if (all.size() <= detail::mpi_roster::most_gathered) return all.size() * sizeof all[0];
+  if (all.size() <= detail::mpi_rank_table::most_gathered) return all.size() * sizeof all[0];
   int const hosts = (p + knowledge::on_host - 1) / knowledge::on_host;
   for (int r = 0; r < p; ++r) {
     int const host = dealt_out ? r % hosts : r / knowledge::on_host;
@@ -185,7 +185,7 @@ std::size_t longest_message(int p, bool dealt_out) {
     its.host = static_cast<std::uint64_t>(host);
     its.domains.group = {core, core / knowledge::in_cache * knowledge::in_cache, 0, 0, 0};
   }
-  return detail::mpi_roster::write(all).size() * sizeof(int);
+  return detail::mpi_rank_table::write(all).size() * sizeof(int);
 }
 
 void print_communicators(int most) {
@@ -204,7 +204,7 @@ void print_memory() {
   std::cout << "p,levels,used_by,shared_MiB,own_MiB\n";
   for (auto const& [p, sizes] : {host_size{2, {}}, {8, {}}, {16, {4}}, {32, {4}}, {64, {4, 16}}, {128, {4, 16}},
                                  {72, {}}, {281, {72}}, {288, {72}}}) {
-    nest const levels = nest::of_sizes(p, sizes);
+    hierarchy const levels = hierarchy::of_sizes(p, sizes);
     std::size_t const before = heap();
     counted::host host(static_cast<std::size_t>(p));
     auto const print = [&, p = p](char const* by) {

@@ -179,7 +179,7 @@ set_tests_properties(benchmark_compile benchmark_compile_refuses benchmark_compi
 
 # What is measured on a machine, and the library's own table, which is derived from such measurements.
 add_test(NAME benchmark_machines COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/machines/derive
-  --check ${PROJECT_SOURCE_DIR}/include/colligo/select/shared_memory_table.hpp)
+  --check ${PROJECT_SOURCE_DIR}/include/colligo/rules/shared_memory_table.hpp)
 add_test(NAME benchmark_tune COMMAND ${CMAKE_COMMAND} -DPYTHON=${COLLIGO_PYTHON} "-DRUN=${COLLIGO_MPIRUN}"
   -DCOMPARE=$<TARGET_FILE:compare> -DPROGRAMS=${CMAKE_CURRENT_SOURCE_DIR}
   -DOUT=${CMAKE_CURRENT_BINARY_DIR}/tuned -P ${CMAKE_CURRENT_SOURCE_DIR}/tune.cmake)

@@ -7,11 +7,11 @@
 //   draw tree lam_reduce 32 --hosts 8 > tree.svg     # LAM-MPI's tree on 8 hosts: 28 of the 31 edges are between hosts
 //   draw tree my.tree 16 > tree.svg                  # as for COLLIGO_TREE=my.tree; or flat, chain, kary:3, by_host ...
 #include <CLI/CLI.hpp>
-#include <colligo/plan/draw.hpp>
+#include <colligo/tools/draw.hpp>
 #include <colligo/record.hpp>
 #include <colligo/shape/tree.hpp>
-#include <colligo/shape/tree_file.hpp>
-#include <colligo/shape/named_trees.hpp>
+#include <colligo/rules/tree_file.hpp>
+#include <colligo/rules/named_trees.hpp>
 
 #include <charconv>
 #include <cstddef>

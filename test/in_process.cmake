@@ -5,11 +5,11 @@
 # share by all.
 add_executable(test_threads memory/shared_memory.cpp)
 if(COLLIGO_SANITIZE)
-  target_sources(test_threads PRIVATE threads/threads.cpp engine/checked.cpp extra/trace.cpp engine/requests.cpp
-                 engine/kept_plans.cpp engine/letters.cpp select/forms.cpp)
+  target_sources(test_threads PRIVATE threads/threads.cpp engine/checked.cpp tools/trace.cpp engine/requests.cpp
+                 engine/kept_plans.cpp engine/letters.cpp rules/forms.cpp)
 endif()
 if(COLLIGO_SANITIZE MATCHES "address")
-  target_sources(test_threads PRIVATE select/overrides.cpp)
+  target_sources(test_threads PRIVATE rules/overrides.cpp)
 endif()
 target_link_libraries(test_threads PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
 # Numbers with commas, as in many countries. localedef warns of what a locale has not.
@@ -18,7 +18,7 @@ find_program(COLLIGO_LOCALEDEF localedef REQUIRED)
 file(MAKE_DIRECTORY ${locales})
 execute_process(COMMAND ${COLLIGO_LOCALEDEF} -c --no-archive -i ${CMAKE_CURRENT_SOURCE_DIR}/commas.locale
                 -f ANSI_X3.4-1968 ${locales}/commas OUTPUT_QUIET ERROR_QUIET)
-set_source_files_properties(extra/trace.cpp select/overrides.cpp PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(tools/trace.cpp rules/overrides.cpp PROPERTIES COMPILE_DEFINITIONS
                             "COLLIGO_TEST_LOCALES=\"${locales}\"")
 colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
 add_test(NAME threads COMMAND test_threads)
@@ -31,14 +31,14 @@ add_executable(test_algorithms algorithm/combined.cpp algorithm/recorded.cpp)
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")
   list(APPEND programs test_texts)
   add_executable(test_texts words.cpp algorithm/hierarchical.cpp algorithm/levels.cpp core/each.cpp core/indices.cpp
-                 extra/batch.cpp extra/binned.cpp extra/exact.cpp extra/sequences.cpp extra/sparse.cpp)
+                 sums/batch.cpp sums/binned.cpp sums/exact.cpp sums/sequences.cpp sums/sparse.cpp)
   add_test(NAME texts COMMAND test_texts)
 endif()
 if(NOT COLLIGO_SANITIZE)   # schedules as data: nothing for sanitizers to see
   target_sources(test_algorithms PRIVATE algorithm/calls_page.cpp)
   set_source_files_properties(algorithm/calls_page.cpp PROPERTIES COMPILE_DEFINITIONS
                               "COLLIGO_TEST_GUIDE=\"${PROJECT_SOURCE_DIR}/examples/guide\"")
-  target_sources(test_texts PRIVATE algorithm/cost.cpp select/bits.cpp)
+  target_sources(test_texts PRIVATE algorithm/cost.cpp rules/bits.cpp)
 endif()
 foreach(program IN LISTS programs)
   target_compile_options(${program} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
@@ -51,8 +51,8 @@ add_test(NAME algorithms.words COMMAND test_algorithms "${words}")
 set_tests_properties(algorithms algorithms.words PROPERTIES SKIP_RETURN_CODE 77 LABELS algorithm)   # tested.hpp
 if(NOT COLLIGO_SANITIZE)   # the compilers of the project, whichever builds it
   add_test(NAME exact_digests COMMAND ${CMAKE_COMMAND} -DHEADERS=${PROJECT_SOURCE_DIR}/include
-           -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/extra/exact_digest.cpp -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/digests
-           -P ${CMAKE_CURRENT_SOURCE_DIR}/extra/exact_digests.cmake)
+           -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/sums/exact_digest.cpp -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/digests
+           -P ${CMAKE_CURRENT_SOURCE_DIR}/sums/exact_digests.cmake)
 endif()
 if(COLLIGO_SANITIZE)   # else they go to 33, and record 64
   target_compile_definitions(colligo_warnings INTERFACE COLLIGO_TEST_MOST_RANKS=5 COLLIGO_TEST_MOST_RECORDED_RANKS=9)
@@ -69,8 +69,8 @@ endif()
 
 # core, shape, algorithm, record and cost know nothing of MPI: no MPI on the include path here.
 if(NOT COLLIGO_SANITIZE)
-  add_executable(test_without_mpi core/functor.cpp core/range.cpp shape/named_trees.cpp shape/tree_file.cpp
-                 algorithm/all_gatherv.cpp plan/draw.cpp plan/record.cpp select/choose.cpp)
+  add_executable(test_without_mpi core/functor.cpp core/range.cpp rules/named_trees.cpp rules/tree_file.cpp
+                 algorithm/all_gatherv.cpp plan/draw.cpp plan/record.cpp rules/choose.cpp)
   target_compile_definitions(test_without_mpi PRIVATE COLLIGO_TEST_TREES="${CMAKE_CURRENT_SOURCE_DIR}/trees")
   target_include_directories(test_without_mpi PRIVATE ${COLLIGO_PAGES})
   target_link_libraries(test_without_mpi PRIVATE colligo_schedules colligo_catch_main)

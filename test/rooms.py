@@ -15,15 +15,18 @@ import sys
 headers = pathlib.Path(__file__).resolve().parent.parent / "include" / "colligo"
 drawing = headers / "rooms.svg"
 # From top to bottom; a room includes those above it. The public headers are the last one.
-rows = [["core"], ["shape", "environment"], ["algorithm", "plan"], ["engine"], ["memory"], ["messages", "threads"],
-        ["select"], ["extra"], ["public headers"]]
+rows = [["core"], ["topology", "environment"], ["shape", "plan"], ["algorithm"], ["engine"], ["transport/memory"],
+        ["transport/messages", "transport/threads"], ["bootstrap"], ["communicators"], ["rules"], ["arguments"],
+        ["sums"], ["tools"], ["public headers"]]
 level = {room: at for at, row in enumerate(rows) for room in row}
-alone = {"algorithm": {"core", "shape"}, "plan": {"core"}, "environment": {"core"}}   # these include nothing else
+# These include nothing else.
+alone = {"topology": {"core"}, "environment": {"core"}, "shape": {"core", "topology"}, "plan": {"core"},
+         "algorithm": {"core", "topology", "shape"}}
 
 
 def room_of(header):
     parts = header.relative_to(headers).parts
-    return parts[0] if len(parts) > 1 else "public headers"
+    return "public headers" if len(parts) == 1 else "/".join(parts[:-1])
 
 
 def read():

@@ -19,8 +19,8 @@
 #include <mpi.h>
 
 #include <colligo/explain.hpp>
-#include <colligo/select/door.hpp>
-#include <colligo/select/chosen.hpp>
+#include <colligo/arguments/call_arguments.hpp>
+#include <colligo/rules/chosen.hpp>
 #include <colligo/engine/requests.hpp>
 #include <cstring>
 #include <memory>

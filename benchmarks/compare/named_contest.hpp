@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <colligo/core/error.hpp>
-#include <colligo/select/decide.hpp>
+#include <colligo/rules/decide.hpp>
 #include <functional>
 #include <memory>
 #include <optional>

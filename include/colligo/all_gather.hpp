@@ -3,7 +3,7 @@
 /// all_gather: every rank gets the vectors of all ranks, one after the other; all of the same length.
 #pragma once
 
-#include "select/calls.hpp"
+#include "arguments/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -27,7 +27,7 @@ struct calls<collective::all_gather> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-    door<collective::all_gather, Comm> const its(comm);
+    call_arguments<collective::all_gather, Comm> const its(comm);
     blocks const block = its.blocks_of(std::ranges::size(in));
     fill_empty(its, out, block.whole.size());
     auto const [from, to] = spans(in, out);
@@ -35,7 +35,7 @@ struct calls<collective::all_gather> {
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Algorithm const& algorithm = {}) {
-    door<collective::all_gather, Comm> const its(comm);
+    call_arguments<collective::all_gather, Comm> const its(comm);
     auto const both = span_of(in_place);
     return accept_gathering_all(its, its.blocks_of(both.size() / static_cast<std::size_t>(its.size())), both)
         .template make<How>(no_functor{}, algorithm);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "all_gather.hpp"
-#include "select/displacements.hpp"
+#include "arguments/displacements.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -16,7 +16,7 @@ struct calls<collective::all_gatherv> {
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts,
                           Algorithm const& algorithm = {}) {
-    door<collective::all_gatherv, Comm> const its(comm);
+    call_arguments<collective::all_gatherv, Comm> const its(comm);
     blocks const block = its.blocks_of(counts);
     fill_empty(its, out, block.whole.size());
     auto const [from, to] = spans(in, out);
@@ -26,7 +26,7 @@ struct calls<collective::all_gatherv> {
   template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
-    door<collective::all_gatherv, Comm> const its(comm);
+    call_arguments<collective::all_gatherv, Comm> const its(comm);
     return accept_gathering_all(its, its.blocks_of(counts), span_of(both))
         .template make<How>(no_functor{}, algorithm);
   }
@@ -55,7 +55,7 @@ void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts
 /// constructible.
 template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_gatherv(Comm const& comm, In const& in, Algorithm const& algorithm = {}) {
-  return detail::door<collective::all_gatherv, Comm>(comm).make_calls(2, [&] {
+  return detail::call_arguments<collective::all_gatherv, Comm>(comm).make_calls(2, [&] {
     gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
     colligo::all_gatherv(comm, in, all.data, all.counts, algorithm);
     return all;
@@ -65,7 +65,7 @@ gathered<std::ranges::range_value_t<In>> all_gatherv(Comm const& comm, In const&
 /// n elements from a pointer on.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 gathered<T> all_gatherv(Comm const& comm, T const* in, N n, Algorithm const& algorithm = {}) {
-  return detail::door<collective::all_gatherv, Comm>(comm).make_calls(2, [&] {
+  return detail::call_arguments<collective::all_gatherv, Comm>(comm).make_calls(2, [&] {
     return colligo::all_gatherv(comm, detail::counted<collective::all_gatherv>(comm, in, n), algorithm);
   });
 }
@@ -84,7 +84,7 @@ COLLIGO_REQUESTS(all_gatherv)
 template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Algorithm const& algorithm = {}) {
-  detail::door<collective::all_gatherv, Comm> const its(comm);
+  detail::call_arguments<collective::all_gatherv, Comm> const its(comm);
   blocks const block = its.blocks_of(counts);
   colligo::all_gatherv(comm, std::span(in, block[its.rank()].size()), std::span(out, block.whole.size()), counts,
                        algorithm);
@@ -111,7 +111,7 @@ void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& c
                  Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<In>;
   detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
-  detail::gather_apart(detail::door<collective::all_gatherv, Comm>(comm), out, counts, displs,
+  detail::gather_apart(detail::call_arguments<collective::all_gatherv, Comm>(comm), out, counts, displs,
                        [&](std::span<T> to) { colligo::all_gatherv(comm, in, to, counts, algorithm); });
 }
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
@@ -120,7 +120,7 @@ void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts
                  Algorithm const& algorithm = {}) {
   detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
   auto const where = detail::extent_of(counts, displs);
-  detail::door<collective::all_gatherv, Comm> const its(comm);
+  detail::call_arguments<collective::all_gatherv, Comm> const its(comm);
   if (where.last > 0) detail::fill_empty(its, out, static_cast<std::size_t>(where.last));
   detail::require_room<collective::all_gatherv>(comm, out, where, "the output");
   colligo::all_gatherv(comm, in, std::ranges::data(out), counts, displs, algorithm);
@@ -129,7 +129,7 @@ template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T>
           std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
-  detail::door<collective::all_gatherv, Comm> const its(comm);
+  detail::call_arguments<collective::all_gatherv, Comm> const its(comm);
   std::size_t const mine = its.blocks_of(counts)[its.rank()].size();
   colligo::all_gatherv(comm, std::span(in, mine), out, counts, displs, algorithm);
 }

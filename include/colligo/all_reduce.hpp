@@ -3,7 +3,7 @@
 /// all_reduce: every rank gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "select/calls.hpp"
+#include "arguments/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -25,7 +25,7 @@ struct calls<collective::all_to_all> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-    door<collective::all_to_all, Comm> const its(comm);
+    call_arguments<collective::all_to_all, Comm> const its(comm);
     fill_empty(its, out, std::ranges::size(in));
     auto const [from, to] = spans(in, out);
     blocks const block = even_blocks(its, from.size(), "the input");
@@ -35,7 +35,7 @@ struct calls<collective::all_to_all> {
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Algorithm const& algorithm = {}) {
-    door<collective::all_to_all, Comm> const its(comm);
+    call_arguments<collective::all_to_all, Comm> const its(comm);
     auto const both = span_of(in_place);
     return accept_exchange(its, even_blocks(its, both.size(), "the range in place"), constant(both), both)
         .template make<How>(no_functor{}, algorithm);
@@ -47,7 +47,7 @@ struct calls<collective::all_to_all_v> {
             output_of<How, In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
                           Algorithm const& algorithm = {}) {
-    door<collective::all_to_all_v, Comm> const its(comm);
+    call_arguments<collective::all_to_all_v, Comm> const its(comm);
     blocks const vector = its.blocks_of(counts, out_counts);
     auto const [from_all, to_all] = vectors_of(collective::all_to_all_v, vector, its.rank());
     fill_empty(its, out, to_all.whole.size());
@@ -61,7 +61,7 @@ struct calls<collective::all_to_all_v> {
   template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Counts const& counts, Algorithm const& algorithm = {}) {
-    door<collective::all_to_all_v, Comm> const its(comm);
+    call_arguments<collective::all_to_all_v, Comm> const its(comm);
     auto const both = span_of(in_place);
     blocks const vector = its.blocks_of(counts, counts);
     its.require_size(both.size(), vectors_of(collective::all_to_all_v, vector, its.rank()).in.whole.size(),
@@ -120,7 +120,7 @@ void all_to_all(Comm const& comm, T const* in, T* out, Algorithm const& algorith
 template <communicator Comm, detail::elements_over<Comm> In, std::integral N, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const& algorithm = {}) {
-  detail::door<collective::all_to_all, Comm> const its(comm);
+  detail::call_arguments<collective::all_to_all, Comm> const its(comm);
   its.require_count(n);
   its.require_size(std::ranges::size(in), static_cast<std::size_t>(n) * static_cast<std::size_t>(its.size()),
                    "the input");
@@ -158,7 +158,7 @@ template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_
           algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const& in, Counts const& counts,
                                                       Algorithm const& algorithm = {}) {
-  detail::door<collective::all_to_all_v, Comm> const its(comm);
+  detail::call_arguments<collective::all_to_all_v, Comm> const its(comm);
   return its.make_calls(2, [&] {
     its.blocks_of(counts);   // accepts them
     std::vector<std::size_t> to;

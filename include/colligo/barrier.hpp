@@ -6,7 +6,7 @@
 #include <array>
 #include <span>
 
-#include "select/calls.hpp"
+#include "arguments/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -21,7 +21,7 @@ template <>
 struct calls<collective::barrier> {
   template <made How, communicator Comm, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Algorithm const& algorithm = {}) {
-    door<collective::barrier, Comm> const its(comm);
+    call_arguments<collective::barrier, Comm> const its(comm);
     std::array<std::byte, 2> here{};
     if constexpr (How == made::at_once) {
       return its.accept_whole(std::span<std::byte>(here)).template make<How>(no_functor{}, algorithm);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// batch: several calls of all_reduce that are made as one (extra/batch/batching.hpp).
+/// batch: several calls of all_reduce that are made as one (sums/batching.hpp).
 #pragma once
 
-#include "extra/batch/batching.hpp"
+#include "sums/batching.hpp"

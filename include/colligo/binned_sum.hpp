@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// binned_sum, for many sums at once (extra/exact/binning.hpp).
+/// binned_sum, for many sums at once (sums/binning.hpp).
 #pragma once
 
-#include "extra/exact/binning.hpp"
+#include "sums/binning.hpp"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "select/calls.hpp"
+#include "arguments/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -17,7 +17,7 @@ namespace detail {
 template <class Comm, class R>
 auto accept_broadcast(Comm const& comm, R& both, int root) {
   using T = std::ranges::range_value_t<R>;
-  door<collective::broadcast, Comm> const its(comm, root);
+  call_arguments<collective::broadcast, Comm> const its(comm, root);
   std::span<T> const to(both);
   std::span<T const> const from = its.at(root) ? to : std::span<T>{};
   return its.accept_whole(from, to, root);
@@ -48,7 +48,7 @@ struct nothing_of {
 /// expect no message, and take the root's for the next broadcast.
 template <class T, class Comm, class Algorithm>
 void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
-  door<collective::broadcast, Comm> const its(comm);
+  call_arguments<collective::broadcast, Comm> const its(comm);
   nothing_of<T> here{};
   if (its.at(root)) here.word = nothing_of<T>::expected;
   auto const both = one(here);
@@ -93,7 +93,7 @@ template <communicator Comm, detail::output_over<Comm> R, algorithm Algorithm = 
 void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<R>;
   if constexpr (!travels_as_bytes<T>) {
-    detail::door<collective::broadcast, Comm> const its(comm);
+    detail::call_arguments<collective::broadcast, Comm> const its(comm);
     its.make_calls(2, [&] {
       std::size_t const n = detail::number_at_root<T>(comm, std::ranges::size(both), root);
       detail::fill_empty(its, both, n);
@@ -124,7 +124,7 @@ void broadcast(Comm const& comm, T* both, N n, int root, Algorithm const& algori
     colligo::broadcast(comm, detail::counted<collective::broadcast>(comm, both, n), root, algorithm);
   };
   if constexpr (travels_as_bytes<T>) all();
-  else detail::door<collective::broadcast, Comm>(comm).make_calls(2, all);
+  else detail::call_arguments<collective::broadcast, Comm>(comm).make_calls(2, all);
 }
 
 /// Marks a container that takes the root's size: broadcast(comm, resized(values), root).
@@ -135,7 +135,7 @@ resized_container<R> resized(R& container) { return {container}; }
 template <communicator Comm, class R, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, resized_container<R> both, int root, Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<R>;
-  detail::door<collective::broadcast, Comm> const its(comm);
+  detail::call_arguments<collective::broadcast, Comm> const its(comm);
   its.make_calls(2, [&] {
     detail::with_size(its, both.elements, detail::number_at_root<T>(comm, std::ranges::size(both.elements), root));
     detail::broadcast_elements(comm, both.elements, root, algorithm);

@@ -3,7 +3,7 @@
 /// All collectives, questions about sequences, exact, binned and sparse sums, batches, and explain, predict, record,
 /// require, adaptive, trees, progress_thread. A unit compiles only what it uses. Not included: features that only the
 /// environment turns on (environment.hpp), tracing (trace.hpp), use_table (table.hpp) and pictures of schedules
-/// (plan/draw.hpp).
+/// (tools/draw.hpp).
 #pragma once
 
 #include "all_gather.hpp"
@@ -15,10 +15,10 @@
 #include "binned_sum.hpp"
 #include "broadcast.hpp"
 #include "each.hpp"
-#include "extra/adaptive/adapting.hpp"
-#include "extra/explain/explaining.hpp"
+#include "tools/adapting.hpp"
+#include "tools/explaining.hpp"
 #include "gather.hpp"
-#include "plan/association.hpp"
+#include "tools/association.hpp"
 #include "predict.hpp"
 #include "record.hpp"
 #include "reduce.hpp"
@@ -26,7 +26,7 @@
 #include "require.hpp"
 #include "scan.hpp"
 #include "scatter.hpp"
-#include "select/trees_of_hosts.hpp"
+#include "rules/trees_of_hosts.hpp"
 #include "sequence.hpp"
 #include "sparse.hpp"
 #if __has_include(<mpi.h>)

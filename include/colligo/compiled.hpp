@@ -8,7 +8,7 @@
 
 #include "colligo.hpp"
 #include "environment.hpp"
-#include "plan/draw.hpp"
+#include "tools/draw.hpp"
 #include "progress.hpp"
 #if !defined(COLLIGO_REST_APART)
 #include "compiled_rest.hpp"

@@ -3,9 +3,9 @@
 /// The part of the library colligo::compiled that has all algorithms and the rules that choose among them.
 #pragma once
 
-#include "select/choose.hpp"
-#include "select/choose_body.hpp"
-#include "select/decide.hpp"
+#include "rules/choose.hpp"
+#include "rules/choose_body.hpp"
+#include "rules/decide.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -12,11 +12,11 @@
 
 #include "compiled_algorithms.hpp"
 
-#include "extra/exact/binning.hpp"
-#include "extra/exact/block_sums.hpp"
-#include "extra/exact/fixed_point.hpp"
-#include "extra/exact/natural.hpp"
-#include "extra/trace/trace_file.hpp"
+#include "sums/binning.hpp"
+#include "sums/block_sums.hpp"
+#include "sums/fixed_point.hpp"
+#include "sums/natural.hpp"
+#include "tools/trace_file.hpp"
 #if !COLLIGO_HAS_REST
 #error "the second source of a compiled library includes compiled_rest.hpp before all other headers"
 #endif

@@ -7,7 +7,7 @@
 
 #include "adaptive.hpp"
 #include "explain.hpp"
-#include "extra/exact/sums_of_environment.hpp"
+#include "sums/sums_of_environment.hpp"
 #include "patience.hpp"
 #include "table.hpp"
 #include "trace.hpp"

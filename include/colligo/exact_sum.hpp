@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// exact_sum, exact_product (extra/exact/summing.hpp).
+/// exact_sum, exact_product (sums/summing.hpp).
 #pragma once
 
-#include "extra/exact/summing.hpp"
+#include "sums/summing.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// explain (extra/explain/explaining.hpp), and COLLIGO_EXPLAIN. With COLLIGO_EXPLAIN=1 in the environment of rank 0, a
+/// explain (tools/explaining.hpp), and COLLIGO_EXPLAIN. With COLLIGO_EXPLAIN=1 in the environment of rank 0, a
 /// program that includes this header in one unit prints a line on stderr for each collective, type and size class
 /// (powers of two) that is new on a communicator.
 #pragma once
 
-#include "engine/port.hpp"
-#include "extra/explain/explaining.hpp"
+#include "engine/communicator_state.hpp"
+#include "tools/explaining.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "all_gather.hpp"
-#include "select/displacements.hpp"
+#include "arguments/displacements.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -34,7 +34,7 @@ struct calls<collective::gather> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-    door<collective::gather, Comm> const its(comm, root);
+    call_arguments<collective::gather, Comm> const its(comm, root);
     blocks const block = its.blocks_of(std::ranges::size(in));
     if (its.at(root)) fill_empty(its, out, block.whole.size());
     auto const [from, to] = spans(in, out);
@@ -42,7 +42,7 @@ struct calls<collective::gather> {
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, int root, Algorithm const& algorithm = {}) {
-    door<collective::gather, Comm> const its(comm, root);
+    call_arguments<collective::gather, Comm> const its(comm, root);
     auto const both = span_of(in_place);
     auto const n = its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size();
     return accept_gathering(its, its.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
@@ -54,7 +54,7 @@ struct calls<collective::gatherv> {
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
-    door<collective::gatherv, Comm> const its(comm, root);
+    call_arguments<collective::gatherv, Comm> const its(comm, root);
     blocks const block = its.blocks_of(counts);
     if (its.at(root)) fill_empty(its, out, block.whole.size());
     auto const [from, to] = spans(in, out);
@@ -65,7 +65,7 @@ struct calls<collective::gatherv> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
-    door<collective::gatherv, Comm> const its(comm, root);
+    call_arguments<collective::gatherv, Comm> const its(comm, root);
     return accept_gathering(its, its.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
@@ -126,7 +126,7 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, deta
           algorithm Algorithm = automatic>
 void gather(Comm const& comm, T const* in, N n, Out&& out, int root, Algorithm const& algorithm = {}) {
   auto const from = detail::counted<collective::gather>(comm, in, n);
-  bool const at_root = detail::door<collective::gather, Comm>(comm).at(root);
+  bool const at_root = detail::call_arguments<collective::gather, Comm>(comm).at(root);
   colligo::gather(comm, from,
                   at_root ? detail::room_for_all<collective::gather, T>(comm, out, from.size()) : std::span<T>(), root,
                   algorithm);
@@ -152,7 +152,7 @@ void gather(Comm const& comm, T const& value, int root, Algorithm const& algorit
 template <communicator Comm, detail::elements_over<Comm> In, algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> gatherv(Comm const& comm, In const& in, int root,
                                                  Algorithm const& algorithm = {}) {
-  return detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+  return detail::call_arguments<collective::gatherv, Comm>(comm).make_calls(2, [&] {
     gathered<std::ranges::range_value_t<In>> all{{}, detail::counts_of_ranks(comm, std::ranges::size(in))};
     colligo::gatherv(comm, in, all.data, all.counts, root, algorithm);
     return all;
@@ -160,7 +160,7 @@ gathered<std::ranges::range_value_t<In>> gatherv(Comm const& comm, In const& in,
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 gathered<T> gatherv(Comm const& comm, T const* in, N n, int root, Algorithm const& algorithm = {}) {
-  return detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+  return detail::call_arguments<collective::gatherv, Comm>(comm).make_calls(2, [&] {
     return colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), root, algorithm);
   });
 }
@@ -170,7 +170,7 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<
           std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
-  detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+  detail::call_arguments<collective::gatherv, Comm>(comm).make_calls(2, [&] {
     auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
     detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
     colligo::gatherv(comm, in, std::span(out, detail::sum_of(counts)), counts, root, algorithm);
@@ -180,7 +180,7 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, deta
           std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
-  detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+  detail::call_arguments<collective::gatherv, Comm>(comm).make_calls(2, [&] {
     colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, root, algorithm);
   });
 }
@@ -191,7 +191,7 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, Displs const& displs, int root,
              Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<In>;
-  detail::door<collective::gatherv, Comm> const its(comm);
+  detail::call_arguments<collective::gatherv, Comm> const its(comm);
   its.make_calls(2, [&] {
     if (its.at(root)) detail::require_displacements<collective::gatherv>(comm, sizes, displs);
     auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
@@ -205,7 +205,7 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, deta
           std::ranges::sized_range Sizes, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, Displs const& displs,
              int root, Algorithm const& algorithm = {}) {
-  detail::door<collective::gatherv, Comm>(comm).make_calls(2, [&] {
+  detail::call_arguments<collective::gatherv, Comm>(comm).make_calls(2, [&] {
     colligo::gatherv(comm, detail::counted<collective::gatherv>(comm, in, n), out, sizes, displs, root, algorithm);
   });
 }

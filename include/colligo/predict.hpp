@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// predict: the time that each algorithm is expected to take (extra/predict/predicting.hpp).
+/// predict: the time that each algorithm is expected to take (tools/predicting.hpp).
 #pragma once
 
-#include "extra/predict/predicting.hpp"
+#include "tools/predicting.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// progress_thread: requests make progress while the program computes (extra/progress/progress_thread.hpp).
+/// progress_thread: requests make progress while the program computes (tools/progress_thread.hpp).
 #pragma once
 
-#include "extra/progress/progress_thread.hpp"
+#include "tools/progress_thread.hpp"

@@ -6,9 +6,9 @@
 
 #include "plan/price.hpp"
 #include "plan/recorder.hpp"
-#include "select/chosen.hpp"
-#include "select/decide.hpp"
-#include "select/recorded.hpp"
+#include "rules/chosen.hpp"
+#include "rules/decide.hpp"
+#include "rules/recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -3,7 +3,7 @@
 /// reduce: one rank, the root, gets the combination of all ranks' vectors, element by element.
 #pragma once
 
-#include "select/calls.hpp"
+#include "arguments/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -14,7 +14,7 @@ struct calls<collective::reduce> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
-    door<collective::reduce, Comm> const its(comm, root);
+    call_arguments<collective::reduce, Comm> const its(comm, root);
     if (its.at(root)) fill_empty(its, out, std::ranges::size(in));
     auto [from, to] = spans(in, out);
     if (its.at(root)) {
@@ -28,7 +28,7 @@ struct calls<collective::reduce> {
   template <made How, communicator Comm, in_place_over<Comm> Both, functor_in_place<Both> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
-    door<collective::reduce, Comm> const its(comm, root);
+    call_arguments<collective::reduce, Comm> const its(comm, root);
     auto const from = span_for<Op>(both), to = its.at(root) ? from : from.first(0);
     return its.accept_whole(constant(from), to, root).template make<How>(std::forward<Op>(op), algorithm);
   }

@@ -3,7 +3,7 @@
 /// reduce_scatter: the ranks' vectors are combined, element by element, and each rank gets its block of the result.
 #pragma once
 
-#include "select/calls.hpp"
+#include "arguments/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -22,7 +22,7 @@ struct calls<collective::reduce_scatter> {
             std::ranges::sized_range Counts, functor_of<How, Out> Op, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                           Algorithm const& algorithm = {}) {
-    door<collective::reduce_scatter, Comm> const its(comm);
+    call_arguments<collective::reduce_scatter, Comm> const its(comm);
     auto const [from, to] = spans(in, out);
     return accept_reducing(its, its.blocks_of(counts), from, to).template make<How>(std::forward<Op>(op), algorithm);
   }
@@ -32,7 +32,7 @@ struct calls<collective::reduce_scatter_block> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-    door<collective::reduce_scatter_block, Comm> const its(comm);
+    call_arguments<collective::reduce_scatter_block, Comm> const its(comm);
     auto const [from, to] = spans(in, out);
     return accept_reducing(its, its.blocks_of(to.size()), from, to)
         .template make<How>(std::forward<Op>(op), algorithm);

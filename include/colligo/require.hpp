@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// require: the best algorithm whose results have a required property (extra/require/requiring.hpp); any_order
-/// (extra/require/any_order.hpp).
+/// require: the best algorithm whose results have a required property (tools/requiring.hpp); any_order
+/// (tools/any_order.hpp).
 #pragma once
 
-#include "extra/require/any_order.hpp"
-#include "extra/require/requiring.hpp"
+#include "tools/any_order.hpp"
+#include "tools/requiring.hpp"

@@ -3,7 +3,7 @@
 /// scan and exclusive_scan: every rank gets the combination of the vectors of the ranks up to it, or before it.
 #pragma once
 
-#include "select/calls.hpp"
+#include "arguments/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -46,21 +46,21 @@ struct calls<collective::exclusive_scan> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, std::ranges::range_value_t<Out> const& init, Op&& op,
                           Algorithm const& algorithm = {}) {
     auto const [from, to] = spans(in, out);
-    return make_with_init<How>(accept_elementwise(door<what, Comm>(comm), from, to), to, init, std::forward<Op>(op),
-                               algorithm);
+    return make_with_init<How>(accept_elementwise(call_arguments<what, Comm>(comm), from, to), to, init,
+                               std::forward<Op>(op), algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, class T, functor_in_place<Both> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, T const& init, Op&& op, Algorithm const& algorithm = {}) {
     auto const to = span_for<Op>(both);
-    return make_with_init<How>(door<what, Comm>(comm).accept_whole(to), to,
+    return make_with_init<How>(call_arguments<what, Comm>(comm).accept_whole(to), to,
                                static_cast<typename decltype(to)::value_type>(init), std::forward<Op>(op), algorithm);
   }
 
  private:
   template <made How, class Accepted, class T, class Op, class Algorithm>
   static made_t<How> make_with_init(Accepted its, std::span<T> to, T const& init, Op&& op, Algorithm const& algorithm) {
-    bool const first = its.port.rank() == 0;
+    bool const first = its.state.rank() == 0;
     if constexpr (How == made::at_once) {
       initial_value initial{&init};
       its.its.init = &initial;
@@ -170,9 +170,10 @@ template <communicator Comm, class T, class Op = detail::overloaded<T>, algorith
   requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
 T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result{};
-  auto its = detail::door<collective::exclusive_scan, Comm>(comm).accept_whole(detail::one(value), detail::one(result));
+  auto its = detail::call_arguments<collective::exclusive_scan, Comm>(comm).accept_whole(detail::one(value),
+                                                                                         detail::one(result));
   its.make(op, algorithm);
-  return its.port.rank() == 0 ? T{} : result;
+  return its.state.rank() == 0 ? T{} : result;
 }
 
 }  // namespace by_name

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "all_gather.hpp"
-#include "select/displacements.hpp"
+#include "arguments/displacements.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -23,7 +23,7 @@ auto accept_scattering(Door const& its, blocks const& block, std::span<T const> 
 /// Calls f(all ranks' counts, the output) for ranks that know only their own count, sizes[rank].
 template <class Comm, class Sizes, class T, class F>
 void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, F f) {
-  door<collective::scatterv, Comm> const its(comm);
+  call_arguments<collective::scatterv, Comm> const its(comm);
   auto const mine = static_cast<std::size_t>(sizes[static_cast<std::size_t>(its.rank())]);
   its.make_calls(2, [&] {
     auto const counts = counts_of_ranks(comm, mine);
@@ -46,14 +46,14 @@ struct calls<collective::scatter> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-    door<collective::scatter, Comm> const its(comm, root);
+    call_arguments<collective::scatter, Comm> const its(comm, root);
     auto const [from, to] = spans(in, out);
     return accept_scattering(its, its.blocks_of(to.size()), from, to, root)
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, int root, Algorithm const& algorithm = {}) {
-    door<collective::scatter, Comm> const its(comm, root);
+    call_arguments<collective::scatter, Comm> const its(comm, root);
     auto const both = span_of(in_place);
     auto const n = its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size();
     return accept_scattering(its, its.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
@@ -65,7 +65,7 @@ struct calls<collective::scatterv> {
             output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                           Algorithm const& algorithm = {}) {
-    door<collective::scatterv, Comm> const its(comm, root);
+    call_arguments<collective::scatterv, Comm> const its(comm, root);
     auto const [from, to] = spans(in, out);
     blocks const block = its.blocks_of(counts);
     its.require_size(to.size(), block[its.rank()].size(), "the output");
@@ -75,7 +75,7 @@ struct calls<collective::scatterv> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
-    door<collective::scatterv, Comm> const its(comm, root);
+    call_arguments<collective::scatterv, Comm> const its(comm, root);
     return accept_scattering(its, its.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
@@ -166,7 +166,7 @@ void scatter(Comm const& comm, T& out, int root, Algorithm const& algorithm = {}
 /// `out`. The root needs a form with an input.
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T* out, N n, int root, Algorithm const& algorithm = {}) {
-  detail::door<collective::scatterv, Comm>(comm).make_calls(2, [&] {
+  detail::call_arguments<collective::scatterv, Comm>(comm).make_calls(2, [&] {
     auto const to = detail::counted<collective::scatterv>(comm, out, n);
     colligo::scatterv(comm, std::span<T const>(), detail::counts_of_ranks(comm, to.size()), to, root, algorithm);
   });
@@ -206,7 +206,7 @@ template <communicator Comm, class T, std::ranges::sized_range Sizes, std::range
           std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Displs const& displs, T* out, N n, int root,
               Algorithm const& algorithm = {}) {
-  detail::door<collective::scatterv, Comm> const its(comm);
+  detail::call_arguments<collective::scatterv, Comm> const its(comm);
   its.make_calls(2, [&] {
     auto const to = detail::counted<collective::scatterv>(comm, out, n);
     if (its.at(root)) detail::require_displacements<collective::scatterv>(comm, sizes, displs);
@@ -221,7 +221,7 @@ template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_
           std::ranges::sized_range Displs, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& displs,
               std::ranges::range_value_t<In>* out, N n, int root, Algorithm const& algorithm = {}) {
-  detail::door<collective::scatterv, Comm> const its(comm);
+  detail::call_arguments<collective::scatterv, Comm> const its(comm);
   its.make_calls(2, [&] {
     if (its.at(root)) {
       detail::require_displacements<collective::scatterv>(comm, sizes, displs);

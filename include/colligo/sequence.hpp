@@ -11,7 +11,7 @@
 #pragma once
 
 #include "all_reduce.hpp"
-#include "extra/exact/questions.hpp"
+#include "sums/questions.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -43,7 +43,7 @@ namespace by_name {
 template <communicator Comm, class Archive, algorithm Algorithm = automatic>
   requires(detail::written_archive<Archive> || detail::read_archive<Archive>)
 void broadcast(Comm const& comm, Archive& archive, int root, Algorithm const& algorithm = {}) {
-  detail::door<collective::broadcast, Comm> const its(comm);
+  detail::call_arguments<collective::broadcast, Comm> const its(comm);
   auto& bytes = detail::bytes_in(archive);
   auto const length = [&] { return static_cast<std::size_t>(bytes.size()); };
   std::size_t n = its.at(root) ? length() : 0;
@@ -64,7 +64,7 @@ void broadcast(Comm const& comm, Archive& archive, int root, Algorithm const& al
 template <communicator Comm, class T, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, boost::mpi::skeleton_proxy<T> const& shape, int root,
                Algorithm const& algorithm = {}) {
-  detail::door<collective::broadcast, Comm> const its(comm);
+  detail::call_arguments<collective::broadcast, Comm> const its(comm);
   if (its.at(root)) {
     std::optional<typename detail::skeletons_of<T>::written> archive;
     its.make_calls(2, [&] {
@@ -85,7 +85,7 @@ void broadcast(Comm const& comm, boost::mpi::skeleton_proxy<T> const& shape, int
 template <communicator Comm, class Content, algorithm Algorithm = automatic>
   requires std::is_same_v<Content, boost::mpi::content>
 void broadcast(Comm const& comm, Content const& values, int root, Algorithm const& algorithm = {}) {
-  detail::door<collective::broadcast, Comm> const its(comm);
+  detail::call_arguments<collective::broadcast, Comm> const its(comm);
   MPI_Datatype const type = values.get_mpi_datatype();
   int n = 0, at = 0;
   detail::check_mpi(MPI_Pack_size(1, type, MPI_COMM_SELF, &n), "MPI_Pack_size");

@@ -22,7 +22,7 @@
 #include "all_gatherv.hpp"
 #include "all_reduce.hpp"
 #include "all_to_all.hpp"
-#include "extra/sparse/index_lists.hpp"
+#include "sums/index_lists.hpp"
 #include "reduce_scatter.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -71,7 +71,7 @@ std::string words_of(mistake_of_list const& its, std::string const& who) {
 /// The states of all ranks, if all lists are valid. Otherwise all ranks throw.
 template <collective C, class Comm, class T, class Index>
 std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> const& its, sparse_form form) {
-  door<collective::all_gather, Comm> const here(comm);
+  call_arguments<collective::all_gather, Comm> const here(comm);
   std::vector<state_of_list> states;
   here.attempt([&] { states.resize(static_cast<std::size_t>(here.size())); });
   state_of_list mine{mistake_in(its), its.length, 0, static_cast<std::int64_t>(its.indices.size()),
@@ -157,7 +157,7 @@ std::vector<std::int64_t> cut_by_samples(std::span<state_of_list const> states) 
 template <class Comm, class T, class Index, class Op>
 sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> const& its,
                                     std::span<std::int64_t const> begin, Op& op, bool others_wait) {
-  door<collective::all_to_all, Comm> const here(comm);
+  call_arguments<collective::all_to_all, Comm> const here(comm);
   auto const p = static_cast<std::size_t>(here.size());
   std::vector<std::size_t> to, from;
   here.attempt([&] {
@@ -177,7 +177,7 @@ sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> con
     std::inclusive_scan(from.begin(), from.end(), from.begin());
     merge_all(lists, std::move(from), op);
   };
-  if (others_wait) door<collective::all_gather, Comm>(comm).attempt(merge);
+  if (others_wait) call_arguments<collective::all_gather, Comm>(comm).attempt(merge);
   else merge();
   return lists;
 }
@@ -186,7 +186,7 @@ sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> con
 template <class Comm, class T, class Index>
 sparse_vector<T, Index> all_parts(Comm const& comm, sparse_vector<T, Index> const& mine,
                                   std::span<std::int64_t const> begin) {
-  door<collective::all_gather, Comm> const here(comm);
+  call_arguments<collective::all_gather, Comm> const here(comm);
   auto const p = static_cast<std::size_t>(here.size()), me = static_cast<std::size_t>(here.rank());
   std::vector<std::size_t> counts, bytes;
   std::vector<std::byte> code, codes;
@@ -238,7 +238,7 @@ auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
                       (form != sparse_form::lists && detail::are_blocks_less<T, Index>(states, true));
   if constexpr (travels_as_bytes<T>) {
     if (blocks) {
-      detail::door<collective::all_reduce, Comm> const here(comm);
+      detail::call_arguments<collective::all_reduce, Comm> const here(comm);
       std::vector<detail::sparse_block<T>> all;
       here.attempt([&] {
         all = detail::blocks_of_list<std::remove_reference_t<Op>>(its, std::array{std::int64_t{0}, states[0].length});
@@ -248,7 +248,7 @@ auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
       return detail::list_of_blocks<Index, T>(all, 0);
     }
   }
-  detail::door<collective::all_to_all, Comm> const first(comm);
+  detail::call_arguments<collective::all_to_all, Comm> const first(comm);
   return first.make_calls(6, [&] {
     std::vector<std::int64_t> begin;
     first.attempt([&] { begin = detail::cut_by_samples(states); });
@@ -263,7 +263,7 @@ template <communicator Comm, class T, class Index, std::ranges::sized_range Coun
   requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
 auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts const& counts, Op&& op,
                     sparse_form form = sparse_form::fewest_bytes) {
-  detail::door<collective::reduce_scatter, Comm> const here(comm);
+  detail::call_arguments<collective::reduce_scatter, Comm> const here(comm);
   auto const p = static_cast<std::size_t>(here.size()), me = static_cast<std::size_t>(here.rank());
   here.require_size(std::ranges::size(counts), p, "the list of counts");
   std::vector<std::int64_t> begin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// use_table, and COLLIGO_TABLE: measurements of a machine (extra/tables/measured.hpp).
+/// use_table, and COLLIGO_TABLE: measurements of a machine (tools/measured.hpp).
 #pragma once
 
-#include "extra/tables/measured.hpp"
+#include "tools/measured.hpp"

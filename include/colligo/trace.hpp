@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// tracing, and COLLIGO_TRACE for whole programs (extra/trace/tracing.hpp).
+/// tracing, and COLLIGO_TRACE for whole programs (tools/tracing.hpp).
 #pragma once
 
-#include "extra/trace/tracing.hpp"
+#include "tools/tracing.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Trees over the ranks of a communicator (select/trees_of_hosts.hpp), and COLLIGO_TREE, for programs that include this
+/// Trees over the ranks of a communicator (rules/trees_of_hosts.hpp), and COLLIGO_TREE, for programs that include this
 /// header in one unit.
 #pragma once
 
-#include "select/trees_of_hosts.hpp"
+#include "rules/trees_of_hosts.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline bool const trees_of_environment = (make_tree = &tree_for_port<void>, true);
+inline bool const trees_of_environment = (make_tree = &tree_for_state<void>, true);
 
 }  // namespace colligo

@@ -3,7 +3,7 @@
 // algorithm's formula).
 #include <catch2/catch.hpp>
 
-#include <colligo/plan/association.hpp>
+#include <colligo/tools/association.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 // hosts. And trees over threads.
 #include <catch2/catch.hpp>
 
-#include <colligo/engine/port.hpp>
+#include <colligo/engine/communicator_state.hpp>
 
 #include <atomic>
 #include <random>
@@ -227,21 +227,21 @@ TEST_CASE("every tree over p = 1..5 ranks, and random ones, over threads") {
 TEST_CASE("what is left open is filled in with the hosts that the communicator knows") {
   for (int const p : {2, 5, 8})
     REQUIRE_NOTHROW(run_threads(p, [p](thread_communicator& comm) {
-      auto& port = detail::port_at(port_of<thread_communicator>::open(comm));
-      port.hosts = hosts_by(p, [](int r) { return r % 2; });   // as if they were dealt out over two hosts
+      auto& state = detail::state_at(state_of<thread_communicator>::open(comm));
+      state.hosts = hosts_by(p, [](int r) { return r % 2; });   // as if they were dealt out over two hosts
       auto const combined = [&](auto const& tag) {
         return colligo::all_reduce(comm, laws::word(comm.rank(), 0), as_commutative(laws::concatenation{}), tag);
       };
-      laws::expect(combined(configured{}) == combined(configured{trees::by_host(port.hosts.list())}),
+      laws::expect(combined(configured{}) == combined(configured{trees::by_host(state.hosts.list())}),
                    "configured by the hosts", p, 1);
       laws::expect(combined(named("configured")) == combined(configured{}), "configured by name", p, 1);
-      laws::expect(combined(hierarchical<>{}) == combined(hierarchical<>{.hosts = port.hosts.kept()}),
+      laws::expect(combined(hierarchical<>{}) == combined(hierarchical<>{.hosts = state.hosts.kept()}),
                    "hierarchical", p, 1);
-      laws::expect(combined(named("multi_leader")) == combined(multi_leader<>{.hosts = port.hosts.kept()}),
+      laws::expect(combined(named("multi_leader")) == combined(multi_leader<>{.hosts = state.hosts.kept()}),
                    "multi_leader by name", p, 1);
       laws::expect((combined(configured{}) == combined(binary_tree{})) == (p == 2), "an order of its own", p, 1);
-      laws::expect(trees::by_host(comm) == trees::by_host(port.hosts.list()), "by_host of a communicator", p, 1);
+      laws::expect(trees::by_host(comm) == trees::by_host(state.hosts.list()), "by_host of a communicator", p, 1);
       words(comm, configured{trees::by_host(comm)}, 3);
-      words(comm, hierarchical<>{.hosts = port.hosts.kept()}, 3);
+      words(comm, hierarchical<>{.hosts = state.hosts.kept()}, 3);
     }));
 }

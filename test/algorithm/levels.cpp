@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// What goes by levels: nests of ranks, counts that stand for quality on many cores, laws, order, bits and words over
-// all factorings and random nests.
+// What goes by levels: hierarchies of ranks, counts that stand for quality on many cores, laws, order, bits and words
+// over all factorings and random hierarchies.
 #include <catch2/catch.hpp>
 
 #include <colligo/environment/core_domains.hpp>
 #include <colligo/explain.hpp>
-#include <colligo/plan/association.hpp>
-#include <colligo/select/choose.hpp>
-#include <colligo/select/kept_choices.hpp>
+#include <colligo/tools/association.hpp>
+#include <colligo/rules/choose.hpp>
+#include <colligo/rules/kept_choices.hpp>
 
 #include <algorithm>
 #include <array>
@@ -43,7 +43,7 @@ std::vector<std::vector<int>> factorings(int p) {
 }
 
 /// Groups of 1 to 5 within groups of 1 to 5, up to p ranks, which are dealt out at random if `shuffled`.
-nest random_nest(int p, std::mt19937& random, bool shuffled) {
+hierarchy random_hierarchy(int p, std::mt19937& random, bool shuffled) {
   std::vector<int> order(static_cast<std::size_t>(p));
   std::iota(order.begin(), order.end(), 0);
   if (shuffled) std::ranges::shuffle(order, random);
@@ -59,11 +59,11 @@ nest random_nest(int p, std::mt19937& random, bool shuffled) {
     auto& level = levels.emplace_back(static_cast<std::size_t>(p));
     for (std::size_t i = 0; i < order.size(); ++i) level[static_cast<std::size_t>(order[i])] = below[i];
   }
-  return nest(p, levels);
+  return hierarchy(p, levels);
 }
 
 template <class F>
-void for_each_tag(nest const& its, F f) {
+void for_each_tag(hierarchy const& its, F f) {
   f(direct_by_level{.levels = &its});
   f(slices_by_level{.levels = &its});
 }
@@ -83,7 +83,7 @@ bool has_each_once(std::string const& text, int p, bool in_order) {
 }
 
 /// The schedule obeys the laws; all ranks put each element together in one way, in order if the levels keep it.
-void check_laws(nest const& its, std::size_t n) {
+void check_laws(hierarchy const& its, std::size_t n) {
   for_each_tag(its, [&]<class Tag>(Tag const& tag) {
     INFO(Tag::name << ", " << its.size() << " ranks, " << its.text() << ", n = " << n);
     auto const said = record(tag, collective::all_reduce, its.size(), n);
@@ -173,7 +173,7 @@ struct counts {
   }
 };
 
-nest nest_of(int p, std::vector<int> const& sizes) { return nest::of_sizes(p, sizes); }
+hierarchy hierarchy_of(int p, std::vector<int> const& sizes) { return hierarchy::of_sizes(p, sizes); }
 
 using ints = std::vector<int>;
 
@@ -220,7 +220,7 @@ class fake_system {
       detail::fill_groups(its, level, domains.size(), {}, [&](std::size_t r) -> auto& { return domains[r]; });
       groups[level] = std::move(its);
     }
-    return detail::nest_of_domains(static_cast<int>(domains.size()), groups, {}).text();
+    return detail::hierarchy_of_domains(static_cast<int>(domains.size()), groups, {}).text();
   }
   std::string levels(int ranks) const {
     std::vector<std::string> cores;
@@ -304,7 +304,7 @@ TEST_CASE("COLLIGO_LEVELS: the rules decide as on such a host, and explain says 
   CHECK_THAT(said(9, 1, std::plus<>{}, "off"), Contains("by the papers' rules"));
 }
 
-TEST_CASE("a nest of many ranks, kept in runs: ranks and places, groups, columns") {
+TEST_CASE("a hierarchy of many ranks, kept in runs: ranks and places, groups, columns") {
   constexpr int p = 5003, hosts = 79;
   for (char const* const placed : {"in order", "dealt out", "in blocks dealt out", "anyhow"}) {
     std::vector<int> host;
@@ -316,7 +316,7 @@ TEST_CASE("a nest of many ranks, kept in runs: ranks and places, groups, columns
                      : r < hosts                         ? r   // numbered in the order of their lowest ranks
                                                          : static_cast<int>(random() % hosts));
     detail::run_list const kept(host);
-    nest const its = nest::of_hosts(host);
+    hierarchy const its = hierarchy::of_hosts(host);
     int const level = its.level_within(distance::network);
     std::vector<int> columns;
     bool right = its.consecutive() == (placed == "in order"sv) && its.parts(level, {0, p}) == hosts &&
@@ -337,43 +337,43 @@ TEST_CASE("a nest of many ranks, kept in runs: ranks and places, groups, columns
   }
 }
 
-TEST_CASE("a nest: rounds of 4 to 9, groups that nest, order, places") {
-  CHECK(nest_of(128, {4, 16, 2}).text() == "4 x 16 x 2");
-  CHECK(nest_of(128, {4, 16, 2}).levels() == 4);   // 16 in two short rounds
-  CHECK(nest_of(288, {72, 4}).text() == "8 x 9 x 4");
-  CHECK(nest(72).text() == "8 x 9");
-  CHECK(nest_of(10, {4, 4}).text() == "2..4 x 3");
-  CHECK(nest(4, {{0, 1, 1, 2}, {0, 0, 1, 1}}).text() == "2 x 2");   // the finer one crosses: left out
-  CHECK(nest(4, {{0, 1, 2, 3}, {7, 7, 7, 7}}).levels() == 1);
-  nest const dealt(6, {{0, 1, 0, 1, 0, 1}});
+TEST_CASE("a hierarchy: rounds of 4 to 9, groups that hierarchy, order, places") {
+  CHECK(hierarchy_of(128, {4, 16, 2}).text() == "4 x 16 x 2");
+  CHECK(hierarchy_of(128, {4, 16, 2}).levels() == 4);   // 16 in two short rounds
+  CHECK(hierarchy_of(288, {72, 4}).text() == "8 x 9 x 4");
+  CHECK(hierarchy(72).text() == "8 x 9");
+  CHECK(hierarchy_of(10, {4, 4}).text() == "2..4 x 3");
+  CHECK(hierarchy(4, {{0, 1, 1, 2}, {0, 0, 1, 1}}).text() == "2 x 2");   // the finer one crosses: left out
+  CHECK(hierarchy(4, {{0, 1, 2, 3}, {7, 7, 7, 7}}).levels() == 1);
+  hierarchy const dealt(6, {{0, 1, 0, 1, 0, 1}});
   CHECK_FALSE(dealt.consecutive());
   CHECK(dealt.rank_at(1) == 2);
   CHECK(dealt.place_of(1) == 3);
   CHECK(dealt.text() == "3 x 2");
-  nest const crossed(6, {{0, 1, 1, 0, 2, 2}});
+  hierarchy const crossed(6, {{0, 1, 1, 0, 2, 2}});
   CHECK(crossed.text() == "2 x 3");
   CHECK_FALSE(crossed.pairs_off());   // 0 with 1, but 3 with 2
   CHECK(dealt.pairs_off());
   for (int const size : {0, -4})
-    CHECK_THROWS_WITH(nest_of(8, {2, size}), Catch::Matchers::Contains("a size is " + std::to_string(size)));
+    CHECK_THROWS_WITH(hierarchy_of(8, {2, size}), Catch::Matchers::Contains("a size is " + std::to_string(size)));
 }
 
 TEST_CASE("where groups differ others are joined, some over a level: for whole vectors, for short and long slices") {
   auto const of_sockets = [](int p) {
     std::vector<int> sockets;
     for (int r = 0; r < p; ++r) sockets.push_back(r / 72);
-    return nest(p, {sockets}, {distance::cache});
+    return hierarchy(p, {sockets}, {distance::cache});
   };
-  nest const its = of_sockets(145);
+  hierarchy const its = of_sockets(145);
   CHECK(its.for_whole().text() == "1..8 x 3..4 x 5");
   CHECK(its.for_slices(1024).text() == "6..7 x 6 x 4");
   CHECK(its.for_slices(1 << 20).text() == "12..13 x 6 x 2");
   CHECK(its.for_slices(1 << 20).busiest_at(2).messages[2] > 0);   // of another socket
-  nest const similar = of_sockets(178);   // the same peers, where others would hardly be quicker
+  hierarchy const similar = of_sockets(178);   // the same peers, where others would hardly be quicker
   CHECK(similar.for_slices(1024).text() == similar.for_whole().text());
   CHECK(similar.for_slices(1 << 20).text() == "11..12 x 3 x 5");
-  CHECK(nest_of(13, {4}).for_slices().text() == "13");
-  for (nest const& even : {nest_of(128, {4, 16, 2}), nest_of(288, {72, 4})})
+  CHECK(hierarchy_of(13, {4}).for_slices().text() == "13");
+  for (hierarchy const& even : {hierarchy_of(128, {4, 16, 2}), hierarchy_of(288, {72, 4})})
     CHECK((&even.for_slices() == &even && &even.for_whole() == &even));
 }
 
@@ -388,7 +388,7 @@ TEST_CASE("short vectors on many cores: a line's way, lines read and written") {
         target{16, {4, 64}, {4}, {1, 1}, {3, 3}, 2, 6}, target{32, {4, 64}, {4}, {1, 1}, {3, 7}, 2, 10},
         target{64, {4, 64}, {4}, {1, 2}, {3, 6}, 3, 9}, target{72, {72}, {}, {2}, {15}, 2, 15},
         target{288, {72, 288}, {72}, {2, 1}, {15, 3}, 3, 18}}) {
-    nest const its = nest_of(p, sizes);
+    hierarchy const its = hierarchy_of(p, sizes);
     counts const is(record(direct_by_level{.levels = &its}, collective::all_reduce, p, 1), cores);
     INFO("p = " << p);
     CHECK(is.hops == hops);
@@ -403,7 +403,7 @@ TEST_CASE("short vectors on many cores: a line's way, lines read and written") {
 TEST_CASE("long vectors on many cores: what is read, and what enters a cache and a socket") {
   double const n = 128 * 9 * 4;
   auto const of = [&](int p, ints const& sizes, ints const& cores) {
-    nest const its = nest_of(p, sizes);
+    hierarchy const its = hierarchy_of(p, sizes);
     return counts(record(slices_by_level{.levels = &its}, collective::all_reduce, p, static_cast<std::size_t>(n)),
                   cores);
   };
@@ -429,7 +429,7 @@ TEST_CASE(
   int exact = 0;
   for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += p < 33 ? 1 : 1 + p % 3)
     for (auto const& sizes : factorings(p)) {
-      nest const its = nest_of(p, sizes);
+      hierarchy const its = hierarchy_of(p, sizes);
       check_laws(its, p < 13 ? 3 : 1);
       for (machine const& m : priced::machines)
         for_each_tag(its, [&]<class Tag>(Tag const& tag) {
@@ -454,7 +454,7 @@ TEST_CASE(
   CHECK(exact > (COLLIGO_TEST_MOST_RECORDED_RANKS > 32 ? 500 : 100));
 }
 
-TEST_CASE("prices by level: closed formulas are what schedules cost where ranks are as far apart as a nest says") {
+TEST_CASE("prices by level: closed formulas are what schedules cost where ranks are as far apart as a hierarchy says") {
   std::array<machine, distances> costs{machine{64, 2, 1}, {256, 4, 1}, {512, 8, 1}, {4096, 16, 1}};
   for (machine& at : costs) at.f_further = 0.125, at.fetched = true;
   machine own{4096, 16, 1};
@@ -464,14 +464,15 @@ TEST_CASE("prices by level: closed formulas are what schedules cost where ranks 
     for (int r = 0; r < p; ++r) hosts.push_back(r / ranks);
     return hosts;
   };
-  auto const both = [&]<collective C>(auto const& tag, nest const& its, std::size_t n) {
+  auto const both = [&]<collective C>(auto const& tag, hierarchy const& its, std::size_t n) {
     return priced::pair{price(record<double>(tag, C, its.size(), n), own, sizeof(double), its),
                         priced::formula_of<C>(tag, own, its.size(), n)};
   };
   using enum collective;
-  for (nest const& its : std::array{nest_of(16, {4}), nest_of(32, {4}), nest_of(64, {4}), nest_of(128, {4, 16, 2}),
-                          nest(72, {ints(72, 0)}, {distance::cache}), nest_of(288, {72, 4}),
-                          nest::of_hosts(host_of(32, 4)), nest::of_sizes(64, std::array{4, 2, 4}, host_of(64, 8))})
+  for (hierarchy const& its :
+       std::array{hierarchy_of(16, {4}), hierarchy_of(32, {4}), hierarchy_of(64, {4}), hierarchy_of(128, {4, 16, 2}),
+                  hierarchy(72, {ints(72, 0)}, {distance::cache}), hierarchy_of(288, {72, 4}),
+                  hierarchy::of_hosts(host_of(32, 4)), hierarchy::of_sizes(64, std::array{4, 2, 4}, host_of(64, 8))})
     for (std::size_t const n : {std::size_t{1}, priced::divisible(its.size())}) {
       INFO(its.size() << " ranks, " << its.text() << ", n = " << n);
       direct_by_level const whole{&its};
@@ -501,7 +502,7 @@ TEST_CASE("prices by level: closed formulas are what schedules cost where ranks 
   // A host's only way to the network: where each of its ranks has a message their bytes add up; start-ups as well, if
   // they do not overlap.
   costs[3].ways = 1, costs[3].fetched = false, costs[3].f_further = 1;
-  nest const hosts = nest::of_hosts(host_of(8, 4));
+  hierarchy const hosts = hierarchy::of_hosts(host_of(8, 4));
   auto const [recorded, formula] = both.operator()<all_reduce>(direct_by_level{&hosts}, hosts, 64);
   CHECK(recorded == Approx(formula).epsilon(1e-12));
   CHECK(recorded == 512 + 2 * 64 + 3 * 8 * 512. + 3 * 512 + 4 * (4096 + 16 * 512) + 512);
@@ -527,7 +528,7 @@ TEST_CASE("bytes of a group share its way in, while each core waits for its own 
   // 17 ranks by four a cache: of whole vectors of 1 KiB 4 come from afar to each rank, of slices 16 of a line.
   ints fours;
   for (int r = 0; r < 17; ++r) fours.push_back(r / 4);
-  nest const its(17, {fours}, {distance::cache, distance::socket});
+  hierarchy const its(17, {fours}, {distance::cache, distance::socket});
   auto const taken = [&](std::size_t n) {
     return name_of(choose(collective::all_reduce, {.vector = blocks{{0, n}, 17}, .element_size = 1, .shared = true,
                                                    .cores = true, .levels = &its}));
@@ -539,22 +540,22 @@ TEST_CASE("bytes of a group share its way in, while each core waits for its own 
 TEST_CASE("levels with hosts among them: within a host by its sizes, beyond it racks and sites") {
   ints hosts;
   for (int r = 0; r < 64; ++r) hosts.push_back(r / 8);
-  auto const far = [](nest const& its) {
+  auto const far = [](hierarchy const& its) {
     std::string said;
     for (int level = 0; level < its.levels(); ++level) said += "csh-"[static_cast<int>(its.how_far(level))];
     return said;
   };
-  nest const racks = nest::of_sizes(64, std::array{4, 2, 4}, hosts);
+  hierarchy const racks = hierarchy::of_sizes(64, std::array{4, 2, 4}, hosts);
   CHECK(racks.text() == "4 x 2 x 4 x 2");
   CHECK(far(racks) == "cs--");
   CHECK(racks.level_within(distance::network) == 1);
-  nest const sites = nest::of_sizes(64, std::array{32, 2}, hosts);   // hosts need not be said
+  hierarchy const sites = hierarchy::of_sizes(64, std::array{32, 2}, hosts);   // hosts need not be said
   CHECK(sites.text() == "8 x 4 x 2");
   CHECK(far(sites) == "h--");
-  CHECK(nest::of_hosts(hosts).text() == "8 x 8");
-  CHECK(far(nest_of(128, {4, 16, 2})) == "cssh");
-  CHECK(nest::of_hosts(ints{5, 3, 1}).level_within(distance::network) == -1);
-  CHECK(nest::of_hosts(ints{5, 5, 5}).level_within(distance::network) == 0);
+  CHECK(hierarchy::of_hosts(hosts).text() == "8 x 8");
+  CHECK(far(hierarchy_of(128, {4, 16, 2})) == "cssh");
+  CHECK(hierarchy::of_hosts(ints{5, 3, 1}).level_within(distance::network) == -1);
+  CHECK(hierarchy::of_hosts(ints{5, 5, 5}).level_within(distance::network) == 0);
   // Each block crosses from site to site once.
   auto const into_site = [&](auto const& tag, collective what) {
     std::size_t sum = 0;
@@ -586,7 +587,7 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
       }
       std::vector<distance> far(sizes.size(), distance::host);
       far.front() = sizes.size() > 1 ? distance::cache : distance::host, far.push_back(distance::network);
-      nest const its(p, levels, far);
+      hierarchy const its(p, levels, far);
       std::vector<int> const& hosts = levels.back();
       auto const ranks_of = [&](int host) { return static_cast<std::size_t>(std::ranges::count(hosts, host)); };
       INFO(p << " ranks, " << its.text() << (shuffled ? ", shuffled" : ""));
@@ -678,18 +679,18 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
   CHECK(exact == (COLLIGO_TEST_MOST_RECORDED_RANKS > 31 ? 28 : 0));
 }
 
-TEST_CASE("levels in random nests obey the laws") {
+TEST_CASE("levels in random hierarchies obey the laws") {
   std::mt19937 random(28);
   int others = 0;
   for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 8)
     for (int times = 0; times < 6; ++times) {
-      nest const its = random_nest(p, random, times % 3 == 2);
+      hierarchy const its = random_hierarchy(p, random, times % 3 == 2);
       check_laws(its, 7);
       if (&its.for_slices() == &its.for_slices(0)) continue;   // others for long vectors
       check_laws(its.for_slices(), 7);
       ++others;
     }
-  for (int p = 1; p <= 140; p += 1 + p / 4) check_laws(nest(p), 1);
+  for (int p = 1; p <= 140; p += 1 + p / 4) check_laws(hierarchy(p), 1);
   CHECK((others > 0) == (COLLIGO_TEST_MOST_RECORDED_RANKS > 31));
 }
 
@@ -697,7 +698,7 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
   std::mt19937 random(5);
   for (int p = 1; p <= std::min(33, COLLIGO_TEST_MOST_RANKS); p += 1 + p / 4)
     for (bool const shuffled : {false, true}) {
-      nest const its = random_nest(p, random, shuffled);
+      hierarchy const its = random_hierarchy(p, random, shuffled);
       REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
         for (std::size_t const n : {0u, 1u, 64u})
           for_each_tag(its, [&]<class Tag>(Tag const& tag) {
@@ -775,7 +776,7 @@ TEST_CASE("64 and 128 ranks that share memory, by levels of several shapes: in o
   for (auto const& [ranks, sizes] :
        {std::pair{64, ints{4, 16}}, {64, {2, 4, 8}}, {128, {4, 16, 2}}, {128, {5, 3, 9}}}) {
     int const p = COLLIGO_TEST_MOST_RANKS < 33 ? COLLIGO_TEST_MOST_RANKS : ranks;   // the sanitizers' builds say less
-    nest const its = nest_of(p, sizes);
+    hierarchy const its = hierarchy_of(p, sizes);
     REQUIRE_NOTHROW(run_threads(p, [&, p = p](thread_communicator& comm) {
       for (std::size_t const n : {1u, 28u, 300u, 3000u})   // of 16 bytes
         for_each_tag(its, [&]<class Tag>(Tag const& tag) {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <colligo/record.hpp>
-#include <colligo/select/choose.hpp>
+#include <colligo/rules/choose.hpp>
 
 #include <algorithm>
 #include <array>
@@ -35,7 +35,7 @@ struct work_of_rank {
 };
 
 work_of_rank run(detail::erased_policy const& policy, void const* tag, blocks const& vector, int rank) {
-  detail::row<operand> memory;
+  detail::small_vector<operand> memory;
   memory.reserve(64);
   bench::counting_step step(rank, vector.parts, element_size, memory);
   double const before = blocks_run;
@@ -115,8 +115,9 @@ TEST_CASE("own work of algorithms by level is what cards say, within a factor of
     }
     shuffled = dealt_out;
     std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(1));
-    for (nest const& levels : {nest::of_sizes(p, std::vector{8}), nest::of_sizes(p, std::vector{4, 16}),
-                               nest::of_hosts(uneven), nest::of_hosts(dealt_out), nest::of_hosts(shuffled)})
+    for (hierarchy const& levels :
+         {hierarchy::of_sizes(p, std::vector{8}), hierarchy::of_sizes(p, std::vector{4, 16}),
+          hierarchy::of_hosts(uneven), hierarchy::of_hosts(dealt_out), hierarchy::of_hosts(shuffled)})
       for (collective const what : {all_reduce, reduce, broadcast, all_gatherv, reduce_scatter, gatherv, scatterv, scan,
                                     exclusive_scan, all_to_all})
         for (std::size_t const each : {1u, 1000u})

@@ -159,13 +159,15 @@ TEST_CASE("what has been decided of late is not decided again when it comes agai
     return its;
   }();
   run_threads(1, [](thread_communicator& comm) {
-    detail::door<C, thread_communicator> const door(comm);
+    detail::call_arguments<C, thread_communicator> const call_arguments(comm);
     auto const decides = [&](int times, int count) {
-      auto its = door.accept(door.blocks_of(std::vector{count}), std::span<char const>(), range{}, std::span<char>(),
-                             range{}).its;
+      auto its = call_arguments
+                     .accept(call_arguments.blocks_of(std::vector{count}), std::span<char const>(), range{},
+                             std::span<char>(), range{})
+                     .its;
       its.of = &detail::element_of<char, detail::no_functor>;
       int const before = decisions;
-      detail::by_rules(port_of<thread_communicator>::open(comm), its,
+      detail::by_rules(state_of<thread_communicator>::open(comm), its,
                        []() -> detail::policy_table const& { return counting; });
       expect(decisions - before == times, std::to_string(count));
     };

@@ -5,7 +5,7 @@
 
 #include <colligo/colligo.hpp>
 #include <colligo/engine/requests.hpp>
-#include <colligo/engine/waiting_port.hpp>
+#include <colligo/engine/waiting_state.hpp>
 
 #include <array>
 #include <atomic>
@@ -77,10 +77,10 @@ class steps final : public detail::moving_step {
   std::size_t taken_ = 0;
 };
 
-class port final : public detail::waiting_port<> {
+class state final : public detail::waiting_state<> {
  public:
-  port(boxes& all, int rank, int size) : waiting_port(own_requests_), all_(all) { rank_ = rank, size_ = size; }
-  ~port() { spare_requests = {}; }
+  state(boxes& all, int rank, int size) : waiting_state(own_requests_), all_(all) { rank_ = rank, size_ = size; }
+  ~state() { spare_requests = {}; }
 
   detail::owner<detail::moving_step> steps_for_request(detail::working_vector& data, detail::call const&,
                                                          colligo::transport) override {
@@ -95,7 +95,7 @@ class port final : public detail::waiting_port<> {
 };
 
 struct communicator {
-  port& its;
+  state& its;
 };
 
 }  // namespace letters
@@ -103,7 +103,7 @@ struct communicator {
 namespace colligo::inline COLLIGO_MODE {
 
 template <>
-struct port_of<letters::communicator> {
+struct state_of<letters::communicator> {
   static detail::endpoint& open(letters::communicator const& comm) { return comm.its; }
   template <class T>
   static constexpr bool has_vendor = false;
@@ -137,9 +137,9 @@ TEST_CASE("a transport that writes seven functions has all collectives, blocking
   for (int p = 1; p <= 6; ++p) {
     letters::boxes all;
     auto const f = [&](int rank) {
-      auto const port = std::make_shared<letters::port>(all, rank, p);
-      port->life = port;
-      letters::communicator const comm{*port};
+      auto const state = std::make_shared<letters::state>(all, rank, p);
+      state->life = state;
+      letters::communicator const comm{*state};
       matrix before = of_rank(0), product = of_rank(0);
       for (int r = 1; r < p; ++r) product = times(product, of_rank(r));
       for (int r = 1; r <= rank; ++r) before = times(before, of_rank(r));
@@ -159,7 +159,7 @@ TEST_CASE("a transport that writes seven functions has all collectives, blocking
       expect(colligo::all_reduce(comm, rank, std::plus<>{}) == p * (p - 1) / 2, "a blocking call beside a request");
       its.wait();
       expect(of_request == std::vector(40, product), "iall_reduce");
-      port->life.reset();
+      state->life.reset();
     };
     std::vector<std::exception_ptr> failed(static_cast<std::size_t>(p));
     {

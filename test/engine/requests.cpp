@@ -2,7 +2,7 @@
 // Non-blocking and persistent collectives among threads.
 #include <catch2/catch.hpp>
 
-#include <colligo/threads/thread_port.hpp>
+#include <colligo/transport/threads/thread_state.hpp>
 
 #include <list>
 #include <numeric>
@@ -324,7 +324,7 @@ TEST_CASE("a request that is dropped or overwritten is completed") {
 TEST_CASE("a thread that sees no request in progress sees the writes of the thread that made progress") {
   for (char const* name : {"direct@shared_memory", "recursive_doubling"})
     with_ranks(3, [name](auto& comm) {
-      auto& all = detail::port_at(port_of<thread_communicator>::open(comm)).requests();
+      auto& all = detail::state_at(state_of<thread_communicator>::open(comm)).requests();
       all.share();
       std::jthread const looks([&all](std::stop_token end) {
         while (!end.stop_requested()) {

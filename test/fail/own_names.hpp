@@ -36,7 +36,7 @@ using others = types<
     colligo::sparse_range<double, int>, colligo::sparse_form, colligo::collective, colligo::gathered<double>,
     colligo::resized_container<row>, colligo::machine, colligo::prediction, colligo::property,
     colligo::require<colligo::property>, colligo::bits_of<colligo::ring>, colligo::schedule, colligo::bracketing,
-    colligo::tree, colligo::nest, colligo::trees::by_host_options, colligo::range, colligo::blocks, colligo::send,
+    colligo::tree, colligo::hierarchy, colligo::trees::by_host_options, colligo::range, colligo::blocks, colligo::send,
     colligo::tracing<colligo::thread_communicator>, colligo::tracer, colligo::trace_log, colligo::trace_event,
     colligo::traced_message, colligo::progress_thread>;
 

@@ -10,11 +10,11 @@
 #include <boost/serialization/string.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
-#include <colligo/memory/arena.hpp>
-#include <colligo/messages/mpi_shared.hpp>
+#include <colligo/transport/memory/arena.hpp>
+#include <colligo/bootstrap/mpi_shared.hpp>
 #include <colligo/sequence.hpp>
 #include <colligo/sparse.hpp>
-#include <colligo/threads/thread_port.hpp>
+#include <colligo/transport/threads/thread_state.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -287,9 +287,9 @@ BOOST_AUTO_TEST_CASE(no_memory_over_mpi) {
     return fresh;
   };
   try_all(true, world.size(), renew, agree, report);
-  std::size_t const most = std::exchange(detail::mpi_roster::most_gathered, 0);   // as many ranks meet
+  std::size_t const most = std::exchange(detail::mpi_rank_table::most_gathered, 0);   // as many ranks meet
   fail_everywhere<long>("first of many", automatic{}, 1, false, world.size(), renew, agree, report);
-  detail::mpi_roster::most_gathered = most;
+  detail::mpi_rank_table::most_gathered = most;
   boost::mpi::communicator const used(world, boost::mpi::comm_duplicate);
   colligo::all_reduce(used, 1, std::plus<>{}, shared_memory{});
   try_all(false, world.size(), [&]() -> auto& { return used; }, agree, report);

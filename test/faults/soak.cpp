@@ -10,7 +10,7 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
-#include <colligo/threads/thread_port.hpp>
+#include <colligo/transport/threads/thread_state.hpp>
 
 #include <array>
 #include <chrono>

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <colligo/colligo.hpp>
-#include <colligo/memory/shared_host.hpp>
-#include <colligo/threads/thread_port.hpp>
+#include <colligo/transport/memory/shared_host.hpp>
+#include <colligo/transport/threads/thread_state.hpp>
 
 #include "on_stderr.hpp"
 
@@ -63,7 +63,7 @@ struct overlapping {
 };
 
 detail::shared_host& memory_of(thread_communicator& comm) {
-  return *static_cast<detail::thread_port&>(port_of<thread_communicator>::open(comm)).shared();
+  return *static_cast<detail::thread_state&>(state_of<thread_communicator>::open(comm)).shared();
 }
 
 template <class Tag>

@@ -9,8 +9,8 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
-#include <colligo/messages/mpi_port.hpp>
-#include <colligo/memory/shared_host.hpp>
+#include <colligo/transport/messages/mpi_state.hpp>
+#include <colligo/transport/memory/shared_host.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -47,9 +47,9 @@ void refuse(bool mine, unsigned from, unsigned to) {
 }
 
 bool announces(boost::mpi::communicator const& world, std::size_t bytes) {
-  auto& port = detail::mpi_port::of(world);
-  if (!port.shared() || !port.shared()->can_read()) return false;
-  port.shared()->announce_from(bytes);
+  auto& state = detail::mpi_state::of(world);
+  if (!state.shared() || !state.shared()->can_read()) return false;
+  state.shared()->announce_from(bytes);
   return true;
 }
 

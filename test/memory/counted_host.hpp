@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include <colligo/memory/shared_steps.hpp>
+#include <colligo/transport/memory/shared_steps.hpp>
 #include <colligo/plan/walk.hpp>
 #include <colligo/record.hpp>
-#include <colligo/select/choose.hpp>
+#include <colligo/rules/choose.hpp>
 
 namespace counted {
 
@@ -60,7 +60,7 @@ class host {
   /// All that a call takes of a rank before its first message, of doubles.
   void prepare(collective what, chosen_algorithm const& by, topology const& known, std::size_t n) {
     int const p = static_cast<int>(ranks_.size());
-    detail::row<operand> list;
+    detail::small_vector<operand> list;
     detail::rank_plan plan;
     detail::call const its{.what = what, .of = &detail::element_of<double, std::plus<>>, .wire = nullptr, .op = nullptr,
                            .vector = blocks{{0, n}, p}, .in = {}, .out = {}};
@@ -91,7 +91,7 @@ class host {
 };
 
 /// Calls of all collectives but all_to_all, 8 B to 1 MiB, by what `automatic` takes where each rank has a core.
-inline void prepare_all(host& its, int p, nest const& levels) {
+inline void prepare_all(host& its, int p, hierarchy const& levels) {
   using enum collective;
   for (collective const what : {all_reduce, reduce, broadcast, all_gather, gather, scatter, reduce_scatter_block, scan,
                                 exclusive_scan, barrier})

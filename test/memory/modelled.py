@@ -6,7 +6,7 @@ import re
 
 root = pathlib.Path(__file__).resolve().parent.parent.parent / "include" / "colligo"
 # Here every atomic operation belongs to a model, or to `alone`.
-covered = ["memory/*.hpp", "threads/*.hpp", "engine/identity.hpp", "engine/identity_body.hpp"]
+covered = ["transport/memory/*.hpp", "transport/threads/*.hpp", "engine/identity.hpp", "engine/identity_body.hpp"]
 
 # enough: orders that would do, where the header's are stronger. mutants: names of changes to the program.
 Model = collections.namedtuple("Model", "name program orders sources enough mutants")
@@ -91,6 +91,7 @@ class Sources:
             found = self.orders(header, function, operation)
             self.compare("alone", header, function, operation, [order] * max(1, len(found)))
         operations = re.compile(r"(?:\.|->)(?:load|store|exchange|compare_exchange_\w+|fetch_\w+)(?=\()|_fence(?=\()")
+        self.wrong += [f"there is no {pattern}" for pattern in covered if not any(root.glob(pattern))]
         for header in sorted({h for pattern in covered for h in root.glob(pattern)}):
             name = str(header.relative_to(root))
             for match in operations.finditer(self.text(name)):

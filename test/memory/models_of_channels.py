@@ -3,7 +3,7 @@
 from executions import choose, exchange, load, need, read, store, write
 from modelled import alone, model
 
-channel, host, host_body = (f"memory/shared_{name}.hpp" for name in ("channel", "host", "host_body"))
+channel, host, host_body = (f"transport/memory/shared_{name}.hpp" for name in ("channel", "host", "host_body"))
 put_lines = (channel, "void put_lines(", "line.stamp.store")
 put_line = (channel, "void put_line(", "line.stamp.store")
 stamp_of, poll = (channel, "std::uint64_t stamp_of(", "stamp.load"), (channel, "void poll(", "stamp.load")
@@ -100,8 +100,8 @@ def chunks(o):
 
 
 @model(published="release", seen="acquire",
-       sources=[(host_body, "std::byte* shared_host::ring_of(outlet", "->ring.store", "published"),
-                (host_body, "std::byte const* shared_host::ring_of(inlet", "->ring.load", "seen")])
+       sources=[(host_body, "std::byte* shared_host::ring_of(sender", "->ring.store", "published"),
+                (host_body, "std::byte const* shared_host::ring_of(receiver", "->ring.load", "seen")])
 def rings(o):
     """The writer makes a ring, whose first header says that nothing is there."""
     def writer():
@@ -137,7 +137,7 @@ def fronts(o):
 @model(seen="acquire", published="acq_rel",
        sources=[(host_body, "shared_host::record_of(", "entry.load", "seen"),
                 (host_body, "shared_host::record_of(", "entry.compare_exchange_strong", "published")])
-def audiences(o):
+def reader_groups(o):
     return first_come(o)
 
 
@@ -176,9 +176,9 @@ def in_place(o):
        enough={"done": "release"}, mutants=["looks before it says that it reads"],
        sources=[(channel, "void withdraw(", "front_->withdrawn.store", "withdrawn"),
                 (channel, "void withdraw(", "backs_[k].reading", "sees_reading"),
-                (host, "bool inlet::read(", "back_->reading = true", "reading"),
-                (host, "bool inlet::read(", "front_->withdrawn <= read_", "sees_withdrawn"),
-                (host, "bool inlet::read(", "back_->reading = false", "done")])
+                (host, "bool receiver::read(", "back_->reading = true", "reading"),
+                (host, "bool receiver::read(", "front_->withdrawn <= read_", "sees_withdrawn"),
+                (host, "bool receiver::read(", "back_->reading = false", "done")])
 def withdrawn(o):
     """A sender gives up a message while its reader may be reading it in place."""
     def writer():
@@ -199,8 +199,8 @@ def withdrawn(o):
 
 
 @model(left="acq_rel", all_left="acquire", enough={"left": "release"},
-       sources=[("messages/mpi_shared_body.hpp", "mpi_shared::~mpi_shared()", "left.fetch_add", "left"),
-                ("memory/arena_body.hpp", "void arena::collect()", "left->load", "all_left")])
+       sources=[("bootstrap/mpi_shared_body.hpp", "mpi_shared::~mpi_shared()", "left.fetch_add", "left"),
+                ("transport/memory/arena_body.hpp", "void arena::collect()", "left->load", "all_left")])
 def segments(o):
     """The owner of a part uses it again when two ranks have left it."""
     def rank():
@@ -216,7 +216,7 @@ def segments(o):
 alone += [
     # Hints: how long chunks have taken.
     (channel, "void took(std::size_t bytes, std::uint64_t cycles) {\n    bool", "cost[streams].store", "relaxed"),
-    (host, "way_to_take outlet::next_store(", "cost[streams].load", "relaxed"),
+    (host, "way_to_take sender::next_store(", "cost[streams].load", "relaxed"),
     # Only for the clock: short chunks may still be in the store buffer.
-    ("memory/shared_messages_body.hpp", "bool shared_steps::put_chunk(", "atomic_thread_fence", "seq_cst"),
+    ("transport/memory/shared_messages_body.hpp", "bool shared_steps::put_chunk(", "atomic_thread_fence", "seq_cst"),
 ]

@@ -5,7 +5,7 @@ from modelled import alone, model
 from models_of_channels import put_line, stamp_of
 
 identity, identity_body = "engine/identity.hpp", "engine/identity_body.hpp"
-faults, played_body = "memory/shared_faults_body.hpp", "memory/played_body.hpp"
+faults, played_body = "transport/memory/shared_faults_body.hpp", "transport/memory/played_body.hpp"
 
 
 def overwrites(o, entries, changing):

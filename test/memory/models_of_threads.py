@@ -3,7 +3,7 @@
 from executions import exchange, load, need, read, store, write
 from modelled import model
 
-threads = "threads/thread_group.hpp"
+threads = "transport/threads/thread_group.hpp"
 
 
 def lock(mutex):

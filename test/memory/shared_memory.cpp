@@ -16,9 +16,9 @@
 #include <thread>
 #include <variant>
 
-#include <colligo/memory/look_ahead.hpp>
-#include <colligo/memory/stores.hpp>
-#include <colligo/threads/thread_port.hpp>
+#include <colligo/transport/memory/look_ahead.hpp>
+#include <colligo/transport/memory/stores.hpp>
+#include <colligo/transport/threads/thread_state.hpp>
 
 #include "../laws.hpp"
 #include "counted_host.hpp"
@@ -204,7 +204,7 @@ TEST_CASE("messages longer than a ring, and those read from their sender's memor
   for (int const p : {2, 3, 4})
     for (std::size_t const from : {std::size_t{4096}, detail::memory_limits::by_ring, detail::memory_limits::as_it_is})
       REQUIRE_NOTHROW(run_threads(p, [from](thread_communicator& comm) {
-        static_cast<detail::thread_port&>(port_of<thread_communicator>::open(comm)).shared()->announce_from(from);
+        static_cast<detail::thread_state&>(state_of<thread_communicator>::open(comm)).shared()->announce_from(from);
         std::size_t const n = 2 * detail::segment_layout(comm.size()).capacity(0) / sizeof(letters) + 5;
         over_memory_all(comm, n);
       }));
@@ -310,7 +310,7 @@ struct in_two_parts {
 }  // namespace
 
 TEST_CASE("a request receives messages of different lengths from one rank in one step") {
-  nest const levels = nest::of_sizes(8, std::array{2, 2, 2});
+  hierarchy const levels = hierarchy::of_sizes(8, std::array{2, 2, 2});
   for (std::size_t n = 0; n <= 40; ++n)
     REQUIRE_NOTHROW(run_threads(8, [&](thread_communicator& comm) {
       for (int root = 0; root < comm.size(); root += 3) {
@@ -483,13 +483,13 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
   counted::host hosts(p);
   std::vector<operand> everybody(2 * p - 2);
   for (std::size_t r = 0; r < p; ++r)
-    hosts[r].allocate_ring(hosts[r].to(*hosts[r].audience_of(everybody, list_kind::published)));
+    hosts[r].allocate_ring(hosts[r].to(*hosts[r].reader_group_of(everybody, list_kind::published)));
   std::size_t const chunk_size = hosts[0].chunk_of(1);
   for (std::size_t other = 1; other < p; ++other) {
     for (std::size_t r = 0; r < p; ++r) {
       int const peer = static_cast<int>(r ^ other);
       if (r % 2) hosts[r].from(peer);   // either end may be the first
-      detail::outlet& out = hosts[r].to(peer);
+      detail::sender& out = hosts[r].to(peer);
       auto const value = static_cast<std::byte>(r);
       out.put_lines(&value, 1, tag);
       *out.room_for(chunk_size, tag) = value;
@@ -498,7 +498,7 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
     for (std::size_t r = 0; r < p; ++r) {
       auto const expected = static_cast<std::byte>(r ^ other);
       int const peer = static_cast<int>(r ^ other);
-      detail::inlet& in = hosts[r].from(peer);
+      detail::receiver& in = hosts[r].from(peer);
       detail::awaited const message{nullptr, peer, tag};
       REQUIRE(in.has_line(message));
       std::byte got{};
@@ -518,7 +518,7 @@ TEST_CASE("what automatic takes on hosts whose ranks have a core each stays in O
   for (auto const& [p, sizes, mebibytes] :
        {host_size{64, {4, 16}, 12}, {121, {4, 16}, 23}, {128, {4, 16}, 22}, {281, {72, 4}, 56}, {288, {72, 4}, 56}}) {
     counted::host its(static_cast<std::size_t>(p));
-    counted::prepare_all(its, p, nest::of_sizes(p, sizes));
+    counted::prepare_all(its, p, hierarchy::of_sizes(p, sizes));
     INFO(p << " ranks");
     CHECK(static_cast<double>(its.shared_bytes()) / (1 << 20) < mebibytes);
   }
@@ -529,8 +529,8 @@ TEST_CASE("short vectors by level: a rank writes one line per level, for whoever
   for (auto const& [p, sizes, lines, peers] :
        {target{16, {4}, 2, 6}, {32, {4}, 2, 10}, {64, {4}, 3, 9}, {128, {4, 16, 2}, 4, 10}, {72, {}, 2, 15},
         {288, {72}, 3, 18}}) {
-    nest const its = nest::of_sizes(p, sizes);
-    detail::row<operand> list;
+    hierarchy const its = hierarchy::of_sizes(p, sizes);
+    detail::small_vector<operand> list;
     for (int const me : {0, p / 3, p - 1}) {
       detail::rank_plan plan;
       detail::planner plans(me, p, sizeof(double), plan, list);
@@ -549,7 +549,7 @@ TEST_CASE("short vectors by level: a rank writes one line per level, for whoever
   }
 }
 
-TEST_CASE("ranks of an audience find each other, whoever comes first, and others are none of them") {
+TEST_CASE("ranks of a reader group find each other, whoever comes first, and others are none of them") {
   constexpr std::size_t p = 12;
   counted::host hosts(p);
   detail::call_identity const sum{.number = 1, .what = collective::all_reduce, .n = 1};
@@ -561,24 +561,24 @@ TEST_CASE("ranks of an audience find each other, whoever comes first, and others
         if (r != me) list.push_back(sends ? operand(send{r, range{0, 1}}) : operand(fold{r, range{0, 1}}));
     return list;
   };
-  auto const audience_of = [&](int me, std::vector<int> const& members) {
-    return hosts[static_cast<std::size_t>(me)].audience_of(to(me, members), list_kind::published_among);
+  auto const reader_group_of = [&](int me, std::vector<int> const& members) {
+    return hosts[static_cast<std::size_t>(me)].reader_group_of(to(me, members), list_kind::published_among);
   };
-  CHECK(audience_of(0, {0, 5}) == nullptr);   // a message like any
+  CHECK(reader_group_of(0, {0, 5}) == nullptr);   // a message like any
   int made = 0;
   for (std::vector<int> const& members : {std::vector{0, 1, 2, 3}, {0, 4, 8}, {0, 4, 9}, {5, 7, 11}}) {
     for (int const me : members) {
-      detail::audience* const its = audience_of(me, members);
+      detail::reader_group* const its = reader_group_of(me, members);
       REQUIRE(its != nullptr);
       CHECK(its->readers() == members.size() - 1);
-      CHECK(audience_of(me, {members.rbegin(), members.rend()}) == its);   // in any order
+      CHECK(reader_group_of(me, {members.rbegin(), members.rend()}) == its);   // in any order
       auto const value = static_cast<std::byte>(10 * made + me);
       hosts[static_cast<std::size_t>(me)].to(*its).put_lines(&value, 1, tag);
     }
     for (int const me : members)
       for (int const from : members) {
         if (from == me) continue;
-        detail::inlet& in = hosts[static_cast<std::size_t>(me)].from(*audience_of(me, members), from);
+        detail::receiver& in = hosts[static_cast<std::size_t>(me)].from(*reader_group_of(me, members), from);
         REQUIRE(in.has_line({nullptr, from, tag}));
         std::byte got{};
         in.take_line(&got, 1);
@@ -590,12 +590,12 @@ TEST_CASE("ranks of an audience find each other, whoever comes first, and others
   int found = 0;
   for (int a = 1; a < static_cast<int>(p); ++a)
     for (int b = a + 1; b < static_cast<int>(p); ++b) {
-      bool const is_there = audience_of(a, {0, a, b}) != nullptr;
-      CHECK((audience_of(0, {0, a, b}) != nullptr) == is_there);
-      CHECK((audience_of(b, {b, a, 0}) != nullptr) == is_there);
+      bool const is_there = reader_group_of(a, {0, a, b}) != nullptr;
+      CHECK((reader_group_of(0, {0, a, b}) != nullptr) == is_there);
+      CHECK((reader_group_of(b, {b, a, 0}) != nullptr) == is_there);
       found += is_there;
     }
-  CHECK(found == static_cast<int>(detail::segment_layout::audiences) - 1);   // {0, 1, 2, 3} has one
+  CHECK(found == static_cast<int>(detail::segment_layout::reader_groups) - 1);   // {0, 1, 2, 3} has one
 }
 
 TEST_CASE("a copy past the cache writes what it is to write, and nothing beside it") {
@@ -648,7 +648,7 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
 
 TEST_CASE("a channel does not measure the pages of a new ring, nor where it is told how to store") {
   counted::host hosts(2);
-  detail::outlet& to = hosts[0].to(1);
+  detail::sender& to = hosts[0].to(1);
   constexpr std::size_t bytes = 2048;
   constexpr std::uint64_t tag = 1 << 8;
   auto const is_timed = [&] {   // one more chunk
@@ -755,8 +755,8 @@ TEST_CASE("very many chunks, stored both ways in turn, are read as they were wri
 
 TEST_CASE("bytes that look like the header of a chunk are none") {
   counted::host hosts(2);
-  detail::outlet& out = hosts[0].to(1);
-  detail::inlet& in = hosts[1].from(0);
+  detail::sender& out = hosts[0].to(1);
+  detail::receiver& in = hosts[1].from(0);
   detail::awaited const awaited{nullptr, 0, 1 << 8};
   std::vector<detail::chunk_header> forged(300);   // a whole message of them, wherever a header may be expected
   for (auto& line : forged) {

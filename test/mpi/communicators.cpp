@@ -12,10 +12,10 @@
 #include <array>
 #include <chrono>
 #include <colligo/colligo.hpp>
-#include <colligo/memory/arena.hpp>
-#include <colligo/messages/mpi_port.hpp>
-#include <colligo/messages/mpi_shared.hpp>
-#include <colligo/memory/shared_host.hpp>
+#include <colligo/transport/memory/arena.hpp>
+#include <colligo/transport/messages/mpi_state.hpp>
+#include <colligo/bootstrap/mpi_shared.hpp>
+#include <colligo/transport/memory/shared_host.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(one_rank_alone_needs_no_communicator_and_no_memory) {
   request.wait();
   BOOST_TEST((out == in));
   BOOST_TEST(calls_of_mpi == before);
-  BOOST_TEST((detail::mpi_port::of(alone).shared() == nullptr));
+  BOOST_TEST((detail::mpi_state::of(alone).shared() == nullptr));
   BOOST_TEST(all_reduce(comm, 3, std::plus<>{}, vendor{}) == 3);
   MPI_Comm_free(&alone);
 }
@@ -200,12 +200,12 @@ BOOST_AUTO_TEST_CASE(many_ranks_know_of_each_other_what_few_do) {
   MPI_Comm by_few = duplicate_of_world(), by_many = duplicate_of_world();
   int const rank = rank_in_world(), p = size_of_world();
   messages = 0;
-  auto& few = detail::mpi_port::of(by_few);
+  auto& few = detail::mpi_state::of(by_few);
   BOOST_TEST(messages == first_use::messages_of_few(rank, p));
-  std::size_t const most = std::exchange(detail::mpi_roster::most_gathered, 0);
+  std::size_t const most = std::exchange(detail::mpi_rank_table::most_gathered, 0);
   messages = 0;
-  auto& many = detail::mpi_port::of(by_many);
-  detail::mpi_roster::most_gathered = most;
+  auto& many = detail::mpi_state::of(by_many);
+  detail::mpi_rank_table::most_gathered = most;
   std::vector<int> const hosts = many.hosts.empty() ? std::vector<int>(static_cast<std::size_t>(p)) : many.hosts.list();
   auto const here = hosts.begin() + rank;
   for (int r = 0; r < p; ++r)
@@ -240,8 +240,8 @@ BOOST_AUTO_TEST_CASE(a_first_use_of_many_ranks_has_short_messages) {
       all[r].setting = r == 77;
       all[r].domains.group = {static_cast<int>(place[placed]), static_cast<int>(place[placed] / 8 * 8), 0, -1, 0};
     }
-    std::vector<int> const words = detail::mpi_roster::write(all);
-    detail::mpi_roster::read(words, read);
+    std::vector<int> const words = detail::mpi_rank_table::write(all);
+    detail::mpi_rank_table::read(words, read);
     bool right = true;
     for (std::size_t r = 0; r < p; ++r)
       right = right && read[r].host == all[r].host && read[r].setting == all[r].setting &&

@@ -7,7 +7,7 @@
 
 #include <boost/mpi.hpp>
 #include <colligo/colligo.hpp>
-#include <colligo/plan/draw.hpp>
+#include <colligo/tools/draw.hpp>
 #include <colligo/progress.hpp>
 #include <colligo/table.hpp>
 #include <colligo/trace.hpp>

@@ -8,8 +8,8 @@
 #include <array>
 #include <chrono>
 #include <colligo/colligo.hpp>
-#include <colligo/messages/mpi_port.hpp>
-#include <colligo/memory/shared_host.hpp>
+#include <colligo/transport/messages/mpi_state.hpp>
+#include <colligo/transport/memory/shared_host.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace colligo;
 
-detail::shared_host* memory_of(MPI_Comm comm) { return detail::mpi_port::of(comm).shared(); }
+detail::shared_host* memory_of(MPI_Comm comm) { return detail::mpi_state::of(comm).shared(); }
 
 /// A duplicate of MPI_COMM_WORLD that frees itself.
 class own_comm {

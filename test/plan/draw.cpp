@@ -3,12 +3,12 @@
 // without MPI on the include path.
 #include <catch2/catch.hpp>
 
-#include <colligo/plan/association.hpp>
-#include <colligo/plan/draw.hpp>
+#include <colligo/tools/association.hpp>
+#include <colligo/tools/draw.hpp>
 #include <colligo/record.hpp>
 #include <colligo/plan/price.hpp>
 #include <colligo/shape/tree.hpp>
-#include <colligo/shape/named_trees.hpp>
+#include <colligo/rules/named_trees.hpp>
 
 #include <algorithm>
 #include <array>

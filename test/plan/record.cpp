@@ -3,7 +3,7 @@
 // include path.
 #include <catch2/catch.hpp>
 
-#include <colligo/plan/association.hpp>
+#include <colligo/tools/association.hpp>
 #include <colligo/plan/extent.hpp>
 #include <colligo/record.hpp>
 
@@ -63,7 +63,7 @@ TEST_CASE("all_to_all: blocks of other sizes for other ranks, and other sizes fr
 
 TEST_CASE("what uneven blocks touch, no other rank needs memory for") {
   auto const holds = [](auto tag, int rank) {
-    detail::row<operand> memory;
+    detail::small_vector<operand> memory;
     extent e(rank, 8, sizeof(int), memory);
     apply<collective::gatherv>(make_policy<collective::gatherv, decltype(tag), int, int>(tag), e, blocks{{0, 80}, 8},
                                0);
@@ -84,7 +84,7 @@ void check_what_they_write(std::function<range(int p, int rank, std::size_t n)> 
       if (!writes_output_alone<std::remove_const_t<decltype(policy)>>()) return;
       for (int p = 2; p < 10; ++p)
         for (int rank = 0; rank < p; ++rank) {
-          detail::row<operand> memory;
+          detail::small_vector<operand> memory;
           extent needed(rank, p, sizeof(int), memory);
           auto const n = 4 * static_cast<std::size_t>(p);
           apply<C>(policy, needed, blocks{{0, n}, p}, 0);

@@ -29,7 +29,7 @@ namespace detail {
 
 /// Collects bundles level by level outwards, exchanges them on each level, and distributes them on the way back.
 template <steps Step>
-void exchange_in_bundles(nest const& its, Step& step, blocks const& in, blocks const& out) {
+void exchange_in_bundles(hierarchy const& its, Step& step, blocks const& in, blocks const& out) {
   int const innermost = its.named_after(-1), outermost = its.levels() - 1;
   bundles_of_rank const bundles(its, step, in, out);
   bundles.within_innermost(innermost, true);
@@ -47,17 +47,17 @@ void exchange_in_bundles(nest const& its, Step& step, blocks const& in, blocks c
 struct bundles_by_level {
   static constexpr std::string_view name = "bundles_by_level";
 
-  nest const* levels = nullptr;   ///< null: as the communicator knows
+  hierarchy const* levels = nullptr;   ///< null: as the communicator knows
 
   template <class T>
   struct all_to_all : detail::over_levels<bundles_by_level> {
     std::size_t scratch(blocks const& in, std::size_t) const {
-      return this->with(in.parts, [&](nest const& its) {
+      return this->with(in.parts, [&](hierarchy const& its) {
         return its.named_after(-1) + 1 < its.levels() ? detail::bundle_rooms(its, 0, 1).all() * in.longest() : 0;
       });
     }
     own_work work(blocks const& in, std::size_t) const {
-      return this->with(in.parts, [&](nest const& its) {
+      return this->with(in.parts, [&](hierarchy const& its) {
         int const innermost = its.named_after(-1), outermost = its.levels() - 1;
         if (innermost == outermost) return own_work{};
         double copies = 2. * in.parts + 2. * static_cast<double>(detail::most_bundled(its, innermost));
@@ -69,16 +69,16 @@ struct bundles_by_level {
 
     template <steps Step>
     void operator()(Step& step, blocks const& in, blocks const& out) const {
-      this->with(step.size(), [&](nest const& its) {
+      this->with(step.size(), [&](hierarchy const& its) {
         if (its.named_after(-1) + 1 == its.levels()) detail::exchange_pairs(step, in, out, step.size());
         else detail::exchange_in_bundles(its, step, in, out);
       });
     }
 
-    // Of even nests.
+    // Of even hierarchies.
     double cost(machine const& m, int p, std::size_t n) const {
       double const block = static_cast<double>(n * sizeof(T)) / p;
-      return this->with(p, [&](nest const& its) {
+      return this->with(p, [&](hierarchy const& its) {
         int const innermost = its.named_after(-1);
         if (innermost + 1 == its.levels() || n == 0) return detail::cost_of_pairs(m, p, block * p, p);
         auto const exchange = [&](int level, int messages, double blocks_of_each) {
@@ -99,7 +99,7 @@ struct bundles_by_level {
       });
     }
     formula exact_for(machine const&, int p, std::size_t n) const {
-      return this->with(p, [&](nest const& its) {
+      return this->with(p, [&](hierarchy const& its) {
         int const innermost = its.named_after(-1), outermost = its.levels() - 1;
         if (!divides(p, n) || !its.even()) return formula::estimate;
         if (innermost == outermost) return formula::exact;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Configured: reduce, broadcast and all_reduce along any tree over the ranks: made by hand, from the hosts
-/// (shape/named_trees.hpp) or from a file, so that communication fits the cluster without a change of the program. The
+/// (rules/named_trees.hpp) or from a file, so that communication fits the cluster without a change of the program. The
 /// trees up and down may differ.
 /// Picture  trees::by_host of two hosts of four ranks, all flat   reduce: 1->0 5->4   2->0 6->4   3->0 7->4   4->0
 ///          broadcast: back

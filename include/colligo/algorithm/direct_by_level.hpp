@@ -7,7 +7,7 @@
 ///          equal to the recorded schedule where groups of a level have as many parts
 /// Own work all_reduce takes 90 p steps where ranks would combine in different orders, and it ignores the levels
 /// Needs    any p, any levels: ranks of a larger group read a smaller group's members cyclically; where a host's groups
-///          differ in size, other groups replace them (nest::for_whole). Where no levels are known, rounds by rank
+///          differ in size, other groups replace them (hierarchy::for_whole). Where no levels are known, rounds by rank
 ///          numbers join 4 to 9 groups each
 /// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute; same bits on all ranks
 /// Prefer   short vectors on many cores: the latency between distant caches counts once or twice.   Avoid: long vectors
@@ -28,21 +28,21 @@ namespace detail {
 /// On each level, sends `out` to the ranks of other parts that read this one, and folds `in` from one rank of each of
 /// these parts. `same_order`: ignores the levels if ranks would combine in different orders.
 template <steps Step>
-void exchange_by_level(nest const& its, Step& step, range out, range in, bool same_order = true) {
-  if (same_order && !its.pairs_off()) [[unlikely]] return exchange_by_level(nest(its.size()), step, out, in);
+void exchange_by_level(hierarchy const& its, Step& step, range out, range in, bool same_order = true) {
+  if (same_order && !its.pairs_off()) [[unlikely]] return exchange_by_level(hierarchy(its.size()), step, out, in);
   int const me = its.place_of(step.rank());
   for (int level = 0; level < its.levels(); ++level) {
-    nest::group const all = its.group_at(level, me), own = its.group_at(level - 1, me);
+    hierarchy::group const all = its.group_at(level, me), own = its.group_at(level - 1, me);
     int const parts = its.parts(level - 1, all), mine = its.part_of(level - 1, all, me), place = me - own.first;
     auto const part = [&its, all, level, mine](int i) { return its.part(level - 1, all, other(i, mine)); };
     // How many members of a part read this rank: every own.size()-th one.
-    auto const readers = [own, place](nest::group of) {
+    auto const readers = [own, place](hierarchy::group of) {
       return place < of.size() ? (of.size() - 1 - place) / own.size() + 1 : 0;
     };
     int sends = 0;
     bool alike = true;   // all parts have one size: this rank's readers are the ranks that it reads
     for (int i = 0; i < parts - 1; ++i) sends += readers(part(i)), alike &= part(i).size() == own.size();
-    auto const read = [&its, part, own, me](int i) { return its.rank_at(nest::partner(part(i), own, me)); };
+    auto const read = [&its, part, own, me](int i) { return its.rank_at(hierarchy::partner(part(i), own, me)); };
     in_order_of_ranks const in_order(its, parts - 1, read);
     step(published_among(alike, listed{sends + parts - 1, [=, &its, &in_order](int i) -> operand {
                   if (i >= sends) return fold{in_order(i - sends), in};
@@ -58,7 +58,7 @@ void exchange_by_level(nest const& its, Step& step, range out, range in, bool sa
 struct direct_by_level {
   static constexpr std::string_view name = "direct_by_level";
 
-  nest const* levels = nullptr;   ///< null: as the communicator knows
+  hierarchy const* levels = nullptr;   ///< null: as the communicator knows
 
   template <class T, class Op>
   struct all_reduce : detail::over_levels<direct_by_level> {
@@ -68,7 +68,7 @@ struct direct_by_level {
     template <steps Step>
     void operator()(Step& step, range all) const {
       this->with(step.size(),
-                 [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, all, all); });
+                 [&](hierarchy const& its) { detail::exchange_by_level(its.for_whole(), step, all, all); });
     }
 
     own_work work(blocks const& vector, std::size_t) const {
@@ -85,8 +85,9 @@ struct direct_by_level {
     template <steps Step>
     void operator()(Step& step) const {
       // Folds, because the ranges of two receives may not overlap.
-      this->with(step.size(),
-                 [&](nest const& its) { detail::exchange_by_level(its.for_whole(), step, {0, 1}, {1, 2}, false); });
+      this->with(step.size(), [&](hierarchy const& its) {
+        detail::exchange_by_level(its.for_whole(), step, {0, 1}, {1, 2}, false);
+      });
     }
 
     double cost(machine const& m, int p, std::size_t) const { return this->tag.exchange(m, p, 1); }
@@ -95,8 +96,8 @@ struct direct_by_level {
 
  private:
   double exchange(machine const& m, int p, double bytes) const {
-    return detail::with_nest(levels, p, [&](nest const& known) {
-      nest const& its = known.for_whole();
+    return detail::with_hierarchy(levels, p, [&](hierarchy const& known) {
+      hierarchy const& its = known.for_whole();
       double sum = 0;
       for (int level = 0; level < its.levels(); ++level)
         sum += detail::messages_of_round(m, known, its, level, its.most(level), bytes, true, bytes);
@@ -104,7 +105,8 @@ struct direct_by_level {
     });
   }
   formula exact_for(int p) const {
-    return detail::with_nest(levels, p, [](nest const& its) { return exact_if(its.even() && its.pairs_off()); });
+    return detail::with_hierarchy(levels, p,
+                                  [](hierarchy const& its) { return exact_if(its.even() && its.pairs_off()); });
   }
 };
 

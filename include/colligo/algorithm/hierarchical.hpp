@@ -22,7 +22,7 @@
 #include <type_traits>
 
 #include "../core/stage.hpp"
-#include "../shape/host_map.hpp"
+#include "../topology/host_map.hpp"
 #include "binary_tree.hpp"
 #include "direct.hpp"
 #include "recursive_doubling.hpp"
@@ -44,7 +44,7 @@ struct hierarchical {
   Within within{};
   Between between{};
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
-  nest const* by_host = nullptr;   ///< nest::of_hosts of these, if kept
+  hierarchy const* by_host = nullptr;   ///< hierarchy::of_hosts of these, if kept
 
   // `up` reduces to the leaders (not in a broadcast), `across` runs between them, `down` broadcasts (not in a reduce).
   template <collective C, class T, class Op>

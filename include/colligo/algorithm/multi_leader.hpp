@@ -29,7 +29,7 @@ struct multi_leader {
   Within within{};
   Between between{};
   std::span<int const> hosts{};   ///< the host of each rank; empty: as the communicator knows
-  nest const* by_host = nullptr;   ///< nest::of_hosts of these, if kept
+  hierarchy const* by_host = nullptr;   ///< hierarchy::of_hosts of these, if kept
 
   template <class T, class Op>
   struct all_reduce {

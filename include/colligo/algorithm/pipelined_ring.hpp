@@ -26,7 +26,7 @@
 
 #include "../core/knob.hpp"
 #include "../core/renumbered.hpp"
-#include "../shape/nest.hpp"
+#include "../topology/hierarchy.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -51,7 +51,7 @@ struct pipelined_ring {
   std::size_t even = 0;             ///< not 0: cuts a contribution evenly instead of into full blocks
                                     ///< and a remainder
   std::span<int const> hosts = {};  ///< the host of each rank; empty: one host, or as the communicator knows
-  nest const* by_host = nullptr;    ///< nest::of_hosts of these, if kept
+  hierarchy const* by_host = nullptr;    ///< hierarchy::of_hosts of these, if kept
 
   static constexpr std::array knobs{knob<pipelined_ring>{"block", &pipelined_ring::block},
                                     knob<pipelined_ring>{"even", &pipelined_ring::even}};
@@ -118,7 +118,7 @@ struct pipelined_ring {
     static COLLIGO_CONSTEXPR std::vector<int> ring_order(blocks const& of_rank, pipelined_ring const& knob) {
       if (knob.by_host || !knob.hosts.empty()) {
         auto const several = knob.by_host ? host_by_host(of_rank, *knob.by_host)
-                                          : host_by_host(of_rank, nest::of_hosts(knob.hosts));
+                                          : host_by_host(of_rank, hierarchy::of_hosts(knob.hosts));
         if (!several.empty()) return several;
       }
       std::vector<int> full, empty, order;
@@ -132,7 +132,7 @@ struct pipelined_ring {
       return full.empty() ? empty : order;
     }
     // Empty if all ranks are on one host.
-    static std::vector<int> host_by_host(blocks const& of_rank, nest const& hosts) {
+    static std::vector<int> host_by_host(blocks const& of_rank, hierarchy const& hosts) {
       int const level = hosts.level_within(distance::network);
       std::vector<int> order;
       if (hosts.group_at(level, 0).size() == hosts.size()) return order;

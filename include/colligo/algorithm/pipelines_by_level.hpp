@@ -31,7 +31,7 @@ namespace detail {
 
 /// Passes the slice `left`, from `level` outwards; between(step, range, root) runs among its leaders on all hosts.
 template <steps Step, class Between>
-void pass_in_slices(nest const& its, Step& step, range left, int level, int root, bool outwards,
+void pass_in_slices(hierarchy const& its, Step& step, range left, int level, int root, bool outwards,
                     Between const& between) {
   int const outermost = its.levels() - 1, hosts = its.named_before(outermost);
   if (level > hosts) {
@@ -53,7 +53,7 @@ void pass_in_slices(nest const& its, Step& step, range left, int level, int root
 struct pipelines_by_level {
   static constexpr std::string_view name = "pipelines_by_level";
 
-  nest const* levels = nullptr;   ///< null: as the communicator knows
+  hierarchy const* levels = nullptr;   ///< null: as the communicator knows
   std::size_t block = 0;          ///< bytes; 0: chosen from the length of a slice and the number of hosts
 
   static constexpr std::array knobs{knob<pipelines_by_level>{"block", &pipelines_by_level::block}};
@@ -68,8 +68,8 @@ struct pipelines_by_level {
     auto with_hosts(int p, F const& f) const {
       pipelined_circulant const tag_between{.block = this->tag.block};
       between const among_hosts(tag_between);
-      return this->with(p, [&](nest const& all) {
-        nest const& its = all.for_slices();
+      return this->with(p, [&](hierarchy const& all) {
+        hierarchy const& its = all.for_slices();
         int const hosts = its.named_before(its.levels() - 1);
         return f(its, hosts, its.parts(hosts, {0, p}), among_hosts);
       });
@@ -78,18 +78,18 @@ struct pipelines_by_level {
 
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
-      with_hosts(step.size(), [&](nest const& its, int, int, between const& among_hosts) {
+      with_hosts(step.size(), [&](hierarchy const& its, int, int, between const& among_hosts) {
         detail::pass_in_slices(its, step, all, its.long_round_after(-1), root, outwards, among_hosts);
       });
     }
 
     own_work work(blocks const& vector, std::size_t) const {
-      return with_hosts(vector.parts, [&](nest const&, int, int parts, between const&) {
+      return with_hosts(vector.parts, [&](hierarchy const&, int, int parts, between const&) {
         return pipelined_circulant::broadcast<T>::work({vector.whole, parts}, 1);
       });
     }
     double cost(machine const& m, int p, std::size_t n) const {
-      return with_hosts(p, [&](nest const& its, int hosts, int parts, between const& among_hosts) {
+      return with_hosts(p, [&](hierarchy const& its, int hosts, int parts, between const& among_hosts) {
         double all = 0, left = static_cast<double>(n);
         for (int level = its.long_round_after(-1); level <= hosts; level = its.long_round_after(level)) {
           int const others = its.most_in_long(level) - 1;
@@ -104,7 +104,7 @@ struct pipelines_by_level {
       });
     }
     formula exact_for(machine const& m, int p, std::size_t n) const {
-      return with_hosts(p, [&](nest const&, int hosts, int parts, between const& among_hosts) {
+      return with_hosts(p, [&](hierarchy const&, int hosts, int parts, between const& among_hosts) {
         return hosts < 0 ? among_hosts.exact_for(m, parts, n) : formula::estimate;
       });
     }

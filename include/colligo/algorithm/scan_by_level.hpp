@@ -19,7 +19,7 @@
 #include <string_view>
 
 #include "../core/policy.hpp"
-#include "../shape/nest.hpp"
+#include "../topology/hierarchy.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -27,16 +27,16 @@ namespace detail {
 
 /// Behind the vector: for each level the prefix of the part whose last rank this is, then what other parts have sent.
 template <bool Inclusive, steps Step>
-void scan_along(nest const& its, Step& step, range all) {
+void scan_along(hierarchy const& its, Step& step, range all) {
   int const me = step.rank();
   auto const behind = [all](int i) {
     std::size_t const first = all.last + static_cast<std::size_t>(i) * all.size();
     return range{first, first + all.size()};
   };
   auto const is_last = [&](int level) { return its.group_at(level, me).last == me + 1; };
-  auto const last_of = [&](nest::group of, int level, int part) { return its.part(level, of, part).last - 1; };
+  auto const last_of = [&](hierarchy::group of, int level, int part) { return its.part(level, of, part).last - 1; };
   for (int level = 0; level < its.levels() && is_last(level - 1); ++level) {
-    nest::group const own = its.group_at(level, me);
+    hierarchy::group const own = its.group_at(level, me);
     int const parts = its.parts(level - 1, own), mine = its.part_of(level - 1, own, me);
     auto const received = [&](int part) { return behind(part == 0 ? level : its.levels() + part - 1); };
     // The nearest peers first, so that all ranks are busy in each turn.
@@ -49,7 +49,7 @@ void scan_along(nest const& its, Step& step, range all) {
     if (mine > 0) step(merge{received(0), all});
   }
   for (int level = its.levels() - 1; level > 0; --level) {
-    nest::group const part = its.group_at(level - 1, me);
+    hierarchy::group const part = its.group_at(level - 1, me);
     if (part.first == 0 || !is_last(level - 2)) continue;   // no prefix, or another rank receives it
     bool const hands_down = me + 1 == part.last;
     int const others = its.parts(level - 2, part) - 1, mine = its.part_of(level - 2, part, me);
@@ -72,7 +72,7 @@ void scan_along(nest const& its, Step& step, range all) {
 struct scan_by_level {
   static constexpr std::string_view name = "scan_by_level";
 
-  nest const* levels = nullptr;   ///< null: as the communicator knows
+  hierarchy const* levels = nullptr;   ///< null: as the communicator knows
 
  private:
   template <class T, bool Inclusive>
@@ -84,15 +84,15 @@ struct scan_by_level {
     int made_for(int p) const { return tag.levels ? tag.levels->size() : p; }
     template <class F>
     auto with(int p, F const& f) const {
-      return detail::with_nest(tag.levels && tag.levels->consecutive() ? tag.levels : nullptr, p, f);
+      return detail::with_hierarchy(tag.levels && tag.levels->consecutive() ? tag.levels : nullptr, p, f);
     }
     std::size_t scratch(blocks const& vector, std::size_t) const {
-      return with(vector.parts, [&](nest const& its) {
+      return with(vector.parts, [&](hierarchy const& its) {
         return static_cast<std::size_t>(its.levels() + most_parts(its)) * vector.whole.size();
       });
     }
     own_work work(blocks const& vector, std::size_t) const {
-      return with(vector.parts, [&](nest const& its) {
+      return with(vector.parts, [&](hierarchy const& its) {
         double moves = 2 * (its.levels() - 1) + !Inclusive;
         for (int level = 0; level < its.levels(); ++level) moves += its.most(level) - 1;
         double const without = tag.levels && !tag.levels->consecutive() ? 87 * vector.parts : 0;
@@ -103,12 +103,12 @@ struct scan_by_level {
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      with(step.size(), [&](nest const& its) { detail::scan_along<Inclusive>(its, step, all); });
+      with(step.size(), [&](hierarchy const& its) { detail::scan_along<Inclusive>(its, step, all); });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
       double const bytes = static_cast<double>(n * sizeof(T));
-      return with(p, [&](nest const& its) {
+      return with(p, [&](hierarchy const& its) {
         double all = 0;
         for (int level = 0; level < its.levels() && n != 0; ++level) {
           machine const& at = m.at(its.how_far(level));
@@ -123,11 +123,11 @@ struct scan_by_level {
       });
     }
     formula exact_for(machine const&, int p, std::size_t) const {
-      return exact_if(with(p, [](nest const& its) { return its.even(); }));
+      return exact_if(with(p, [](hierarchy const& its) { return its.even(); }));
     }
 
    private:
-    static int most_parts(nest const& its) {
+    static int most_parts(hierarchy const& its) {
       int most = 0;
       for (int level = 0; level < its.levels(); ++level)
         most = std::max(most, its.most(level));

@@ -13,8 +13,8 @@
 ///          copied into or out of columns, in which slices are contiguous
 /// Needs    any p, any levels. On each level there are as many slices as its smallest group has parts; further ranks
 ///          lead none, and pass their blocks to a rank of their group. Where a host's groups differ in size, others
-///          replace them (nest::for_slices). Where no levels are known, rounds go by rank numbers. Memory for another
-///          vector, except for all_reduce
+///          replace them (hierarchy::for_slices). Where no levels are known, rounds go by rank numbers. Memory for
+///          another vector, except for all_reduce
 /// Order    kept where the groups hold consecutive ranks, otherwise the functor must commute; same bits on all ranks
 /// Prefer   longer vectors on many cores, blocks on several hosts.   Avoid: short vectors (see direct_by_level)
 /// Source   reduce_scatter and all_gather of Rabenseifner's halving and doubling, in any radix and along levels
@@ -32,7 +32,7 @@ namespace detail {
 
 /// Reduces the slice `left`, from `level` outwards.
 template <steps Step>
-void all_reduce_in_slices(nest const& its, Step& step, range left, int level) {
+void all_reduce_in_slices(hierarchy const& its, Step& step, range left, int level) {
   if (level == its.levels()) return;
   slices_of_level const here{its, step, level};
   auto const slice = [cut = blocks{left, here.slices}](int part) { return cut[part]; };
@@ -58,19 +58,19 @@ void blocks_in_slices(blocks_by_level const& columns, Step& step, int level, boo
 struct slices_by_level {
   static constexpr std::string_view name = "slices_by_level";
 
-  nest const* levels = nullptr;   ///< null: as the communicator knows
+  hierarchy const* levels = nullptr;   ///< null: as the communicator knows
 
  private:
   struct in_slices : detail::over_levels<slices_by_level> {
     template <class T, class F>
     auto with(int p, std::size_t n, F const& f) const {
-      return over_levels::with(p,
-                               [&](nest const& its) { return f(its.for_slices(static_cast<double>(n * sizeof(T)))); });
+      return over_levels::with(
+          p, [&](hierarchy const& its) { return f(its.for_slices(static_cast<double>(n * sizeof(T)))); });
     }
     // Combined on the way out, collected on the way back.
     double cost_of(machine const& m, int p, double bytes, bool out, bool back) const {
-      return over_levels::with(p, [&](nest const& known) {
-        nest const& its = known.for_slices(bytes);
+      return over_levels::with(p, [&](hierarchy const& known) {
+        hierarchy const& its = known.for_slices(bytes);
         double all = 0, left = bytes;
         for (int level = its.long_round_after(-1); level < its.levels() && left > 0;
              level = its.long_round_after(level)) {
@@ -85,7 +85,7 @@ struct slices_by_level {
       });
     }
     formula exact_for(machine const&, int p, std::size_t n) const {
-      return over_levels::with(p, [&](nest const& its) {
+      return over_levels::with(p, [&](hierarchy const& its) {
         bool possible = divides(p, n) && its.even() && its.pairs_off();
         for (int level = its.long_round_after(-1); level < its.levels(); level = its.long_round_after(level))
           possible = possible && (its.most_in_long(level) <= 4 || is_power_of_two(its.most_in_long(level)));
@@ -102,7 +102,7 @@ struct slices_by_level {
 
     template <steps Step>
     void operator()(Step& step, blocks const& block) const {
-      this->template with<T>(step.size(), block.whole.size(), [&](nest const& its) {
+      this->template with<T>(step.size(), block.whole.size(), [&](hierarchy const& its) {
         detail::blocks_by_level const columns{its, block, true};
         columns.copy_all_or_own(step, Combines, false);
         detail::blocks_in_slices(columns, step, its.long_round_after(-1), Combines);
@@ -123,7 +123,7 @@ struct slices_by_level {
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      this->template with<T>(step.size(), all.size(), [&](nest const& its) {
+      this->template with<T>(step.size(), all.size(), [&](hierarchy const& its) {
         detail::all_reduce_in_slices(its, step, all, its.long_round_after(-1));
       });
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Vendor: the MPI library's own collective. It does not consist of steps; transports over MPI call it
-/// (messages/mpi_vendor.hpp).
+/// (transport/messages/mpi_vendor.hpp).
 /// Picture  all_reduce of doubles by std::plus<> is one MPI_Allreduce of MPI_DOUBLE by MPI_SUM; other types are
 ///          contiguous bytes to MPI, other functors an MPI_Op that calls them
 /// Cost     unknown, measure it: benchmarks/compare

@@ -8,7 +8,7 @@
 #include <span>
 #include <type_traits>
 
-#include "row.hpp"
+#include "small_vector.hpp"
 #include "step.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -66,7 +66,7 @@ class any_step {
 
  protected:
   /// `operands`: memory for lists that are no arrays (`listed`).
-  any_step(int rank, int size, std::size_t element_size, detail::row<operand>& operands)
+  any_step(int rank, int size, std::size_t element_size, detail::small_vector<operand>& operands)
       : rank_(rank), size_(size), element_size_(element_size), operands_(operands) {}
   /// A view of another step, with the same memory for lists.
   any_step(int rank, int size, any_step& other) : any_step(rank, size, other.element_size_, other.operands_) {}
@@ -79,7 +79,7 @@ class any_step {
             kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in})};
   }
 
-  detail::row<operand>& list_memory() { return operands_; }
+  detail::small_vector<operand>& list_memory() { return operands_; }
   /// Elements of the next run have this size.
   void set_element_size(std::size_t bytes) { element_size_ = bytes; }
 
@@ -106,7 +106,7 @@ class any_step {
 
   int rank_, size_;
   std::size_t element_size_;
-  detail::row<operand>& operands_;
+  detail::small_vector<operand>& operands_;
 };
 
 static_assert(steps<any_step>);

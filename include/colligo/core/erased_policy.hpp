@@ -21,7 +21,7 @@
 namespace colligo::inline COLLIGO_MODE {
 
 class tree;     // shape/ranked_tree.hpp
-class nest;           // shape/nest.hpp
+class hierarchy;           // topology/hierarchy.hpp
 struct vendor;  // algorithm/vendor.hpp
 
 /// Facts about a communicator that a tag may leave open.
@@ -29,13 +29,13 @@ struct topology {
   std::span<int const> hosts{};         ///< the host of each rank; empty: all ranks on one, or see by_host
   tree const* reduce_tree = nullptr;    ///< null: none
   tree const* broadcast_tree = nullptr;
-  nest const* by_host = nullptr;        ///< the hosts as a nest of one level; null: follows from `hosts`
-  nest const* levels = nullptr;         ///< null: all pairs of ranks are equally near
+  hierarchy const* by_host = nullptr;        ///< the hosts as a hierarchy of one level; null: follows from `hosts`
+  hierarchy const* levels = nullptr;         ///< null: all pairs of ranks are equally near
 };
 
 namespace detail {
 
-class port_base;   // engine/port.hpp
+class communicator_state;   // engine/communicator_state.hpp
 
 /// The parts of a topology that a tag may leave open.
 enum class left_open : std::uint8_t { nothing, trees, hosts, levels };
@@ -60,7 +60,8 @@ struct erased_policy {
   transport over = transport::best;   ///< that the tag asks for
   bool ordered = true, keeps_input = false, writes_output_alone = false, is_vendor = false;
   bool same_bits = false, sequential = false;   ///< for every p and n, as the card says
-  bool runs_beside = false;   ///< for port_base::run_beside(): it packs, or its plans of uneven blocks are kept
+  bool runs_beside =
+      false;   ///< for communicator_state::run_beside(): it packs, or its plans of uneven blocks are kept
   void (*run)(void const* tag, topology const& known, any_step& step, blocks const& vector, int root) = nullptr;
   void (*make_tag)(void* at) = nullptr;   ///< constructs a tag with default knobs; null: the tag is not held by value
   /// Bytes of its tags if equal bytes mean equal tags, because they contain only knobs, and perhaps hosts.
@@ -76,8 +77,8 @@ struct erased_policy {
   /// null: any number of ranks, order as `ordered` says.
   fitness (*fits)(void const* tag, topology const& known, int p) = nullptr;
   left_open open = left_open::nothing;
-  /// Asks the port for the open parts; null: the tag leaves none open.
-  void (*find_out)(port_base& port, collective c, topology& known) = nullptr;
+  /// Asks the state for the open parts; null: the tag leaves none open.
+  void (*find_out)(communicator_state& state, collective c, topology& known) = nullptr;
   knob_reader knob = nullptr;   ///< null: its tags have none
   /// For policies whose transport depends on the tag; null: `over`.
   transport (*needs)(void const* tag) = nullptr;
@@ -95,7 +96,7 @@ inline constexpr bool is_knobs_and_hosts = requires {
   requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t) + sizeof(Tag::hosts) + sizeof(Tag::by_host);
 };
 template <class Tag>
-concept completed_by_levels = std::is_same_v<decltype(Tag::levels), nest const*>;
+concept completed_by_levels = std::is_same_v<decltype(Tag::levels), hierarchy const*>;
 
 template <class Tag>
 constexpr left_open open_in() {
@@ -104,9 +105,9 @@ constexpr left_open open_in() {
   else if constexpr (completed_by_levels<Tag>) return left_open::levels;
   else return left_open::nothing;
 }
-/// Fills in the open parts (select/decide_body.hpp). A template: units compile only parts that are open.
+/// Fills in the open parts (rules/decide_body.hpp). A template: units compile only parts that are open.
 template <left_open>
-void find_out(port_base& port, collective c, topology& known);
+void find_out(communicator_state& state, collective c, topology& known);
 
 /// Calls f(tag) with the open parts of the tag filled in.
 template <class Tag, class F>

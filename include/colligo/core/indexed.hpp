@@ -10,17 +10,17 @@
 
 #include "element.hpp"
 #include "range.hpp"
-#include "row.hpp"
+#include "small_vector.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// `places`: the indices known in this run.
 struct known_places {
   /// The elements of `from` are copied into `into`, or combined with those there: both ranges have the same indices.
-  void (*learn)(row<std::size_t>& places, range const& vector, range from, range into);
+  void (*learn)(small_vector<std::size_t>& places, range const& vector, range from, range into);
   /// Combines the elements of a range.
-  void (*combine)(row<std::size_t> const& places, range const& vector, element const& of, void* op, range elements,
-                  std::byte const* left, std::byte const* right, std::byte* out);
+  void (*combine)(small_vector<std::size_t> const& places, range const& vector, element const& of, void* op,
+                  range elements, std::byte const* left, std::byte const* right, std::byte* out);
 };
 
 /// A template, so that only units with such a functor compile it.
@@ -29,7 +29,7 @@ struct places_for_indices {
   /// Cuts a range into stretches of consecutive indices, and calls f(stretch, index of its first element, whether that
   /// is known) for each.
   template <class F>
-  static void for_each(row<std::size_t> const& places, range const& vector, range rest, F f) {
+  static void for_each(small_vector<std::size_t> const& places, range const& vector, range rest, F f) {
     while (!rest.empty()) {
       range part{rest.first, std::min(rest.last, vector.last)};
       std::size_t index = rest.first;
@@ -51,7 +51,7 @@ struct places_for_indices {
     }
   }
 
-  static void learn(row<std::size_t>& places, range const& vector, range from, range into) {
+  static void learn(small_vector<std::size_t>& places, range const& vector, range from, range into) {
     auto const pass_on = [&](range source, range target) {   // true: all indices of the source are known
       bool all = true;
       for_each(places, vector, source, [&](range part, std::size_t index, bool known) {
@@ -68,8 +68,8 @@ struct places_for_indices {
     if (!pass_on(from, into)) pass_on(into, from);
   }
 
-  static void combine(row<std::size_t> const& places, range const& vector, element const& of, void* op, range elements,
-                      std::byte const* left, std::byte const* right, std::byte* out) {
+  static void combine(small_vector<std::size_t> const& places, range const& vector, element const& of, void* op,
+                      range elements, std::byte const* left, std::byte const* right, std::byte* out) {
     for_each(places, vector, elements, [&](range part, std::size_t index, bool) {
       std::size_t const n = part.size();
       of.by_index->combine(op, index, left, right, out, n);

@@ -22,7 +22,7 @@ class renumbered_step final : public any_step {
     inner_.exchange(out, in, {real_(view_, peers.to), real_(view_, peers.from)}, kind);
   }
   void list(std::span<operand const> operands, list_kind kind) override {
-    row<operand>& renamed = list_memory();   // the operands may be in it already
+    small_vector<operand>& renamed = list_memory();   // the operands may be in it already
     if (operands.data() != renamed.data()) {
       renamed.resize(operands.size());
       std::copy(operands.begin(), operands.end(), renamed.begin());

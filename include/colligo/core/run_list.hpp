@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "row.hpp"
+#include "small_vector.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -47,8 +47,8 @@ class number_runs {
   void visit_all(void const* f, visitor call) const;
   void visit(int begin, int end, std::int64_t number, int count, void const* f, visitor call) const;
 
-  row<run> runs_;
-  row<level> levels_;
+  small_vector<run> runs_;
+  small_vector<level> levels_;
   std::size_t size_ = 0;
 };
 

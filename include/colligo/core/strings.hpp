@@ -20,7 +20,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// "1", "on", "yes", "true" or "0", "off", "no", "false", in letters of any size.
 std::optional<bool> switch_in(std::string_view word);
 
-/// Whether a switch of the environment is on. Off if it is not set or its value is unknown; ports warn of unknown ones.
+/// Whether a switch of the environment is on. Off if it is not set or its value is unknown; states warn of unknown
+/// ones.
 bool switch_of_environment(char const* variable);
 
 /// Removes the digits at the beginning of a text and returns their value. None if there are no digits or too many.

@@ -14,7 +14,7 @@
 #include <limits>
 #include <mutex>
 
-#include "row.hpp"
+#include "small_vector.hpp"
 #include "strings.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -82,7 +82,7 @@ template <class T>
 
 // Levenshtein's distance.
 [[gnu::cold]] COLLIGO_BODY std::size_t edit_distance(std::string_view a, std::string_view b) {
-  row<std::size_t> line(b.size() + 1);
+  small_vector<std::size_t> line(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) line[j] = j;
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::size_t across = line[0];
@@ -114,7 +114,7 @@ template <class T>
 
 [[gnu::cold]] COLLIGO_BODY void warn_once(std::string const& text) {
   static std::mutex mutex;
-  static auto& printed = *new std::string(1, '\0');   // zeros between texts; ports outlive static objects
+  static auto& printed = *new std::string(1, '\0');   // zeros between texts; states outlive static objects
   std::lock_guard const lock(mutex);
   std::string its(1, '\0');
   its.append(text).push_back('\0');

@@ -53,7 +53,7 @@ constexpr transport transport_of(Tag const& tag) {
 
 namespace detail {
 
-/// How chunks are stored into shared memory: see memory/stores.hpp.
+/// How chunks are stored into shared memory: see transport/memory/stores.hpp.
 enum class stores_setting : unsigned char { measured, cached, streaming };
 
 /// Settings for messages through shared memory, the same on all ranks. Values above the capacity of lines or rings mean

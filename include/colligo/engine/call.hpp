@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The interface between public headers and the engine: a communicator's endpoint, and a call of a collective in bytes.
-/// Kept small, because every unit that makes a call compiles it. A transport specialises port_of for its communicator
+/// Kept small, because every unit that makes a call compiles it. A transport specialises state_of for its communicator
 /// type.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "../core/element.hpp"
 #include "../core/owner.hpp"
 #include "../core/policy.hpp"
-#include "../core/row.hpp"
+#include "../core/small_vector.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -22,11 +22,11 @@ namespace colligo::inline COLLIGO_MODE {
 /// `wire<T, Op, MayBeVendor>()`, the transport's own description of them, or null. With a member `checks_calls` all
 /// calls are checked.
 template <class Comm>
-struct port_of {};
+struct state_of {};
 
 /// A type that the collectives accept as communicator.
 template <class Comm>
-concept communicator = requires(Comm const& comm) { port_of<Comm>::open(comm); };
+concept communicator = requires(Comm const& comm) { state_of<Comm>::open(comm); };
 
 namespace detail {
 
@@ -35,7 +35,7 @@ template <class T, class Comm>
 concept travels_over =
     std::is_object_v<T> &&
     (travels_as_bytes<std::remove_cv_t<T>> ||
-     (std::semiregular<std::remove_cv_t<T>> && port_of<Comm>::template carries<std::remove_cv_t<T>>));
+     (std::semiregular<std::remove_cv_t<T>> && state_of<Comm>::template carries<std::remove_cv_t<T>>));
 
 /// Bits for the steps before a call; usually none, which costs one test.
 enum before_call : std::uint8_t {
@@ -46,7 +46,7 @@ enum before_call : std::uint8_t {
   in_functor = 16,   ///< an error: this rank is in a functor of a call on this communicator
 };
 
-/// The outside of a port (port.hpp).
+/// The outside of a state (state.hpp).
 class endpoint {
  public:
   endpoint(endpoint const&) = delete;
@@ -57,7 +57,7 @@ class endpoint {
   /// The steps before every call.
   std::uint8_t before() const { return before_; }
 
-  row<std::size_t> offsets;   ///< of the blocks of the latest v-collective
+  small_vector<std::size_t> offsets;   ///< of the blocks of the latest v-collective
   static constexpr std::uint64_t new_distribution = 1;
   std::uint64_t distribution = new_distribution;   ///< the number of these offsets; new_distribution: not numbered yet
   std::uint64_t newest_distribution = new_distribution;   ///< the largest number so far

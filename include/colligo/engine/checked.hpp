@@ -26,9 +26,9 @@ class checked_communicator {
 };
 
 template <class Comm>
-struct port_of<checked_communicator<Comm>> : port_of<Comm> {
+struct state_of<checked_communicator<Comm>> : state_of<Comm> {
   static constexpr bool checks_calls = true;
-  static detail::endpoint& open(checked_communicator<Comm> const& comm) { return port_of<Comm>::open(comm); }
+  static detail::endpoint& open(checked_communicator<Comm> const& comm) { return state_of<Comm>::open(comm); }
 };
 
 namespace by_name {

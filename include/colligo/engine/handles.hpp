@@ -27,7 +27,7 @@ namespace by_name {
 /// begins: mpi_error, argument_error (settings, an intercommunicator), std::bad_alloc, failed_elsewhere.
 template <communicator Comm>
 void prepare(Comm const& comm) {
-  port_of<Comm>::open(comm);
+  state_of<Comm>::open(comm);
 }
 
 }  // namespace by_name
@@ -142,6 +142,6 @@ bool test_all(R&& requests) {
 }  // namespace colligo
 
 #if COLLIGO_HAS_BODIES
-#include "port_body.hpp"
+#include "communicator_state_body.hpp"
 #include "requests_body.hpp"
 #endif

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 
-#include "../core/row.hpp"
+#include "../core/small_vector.hpp"
 #include "../core/strings.hpp"
 #include "identity.hpp"
 

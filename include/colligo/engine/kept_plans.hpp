@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The counts and plans of irregular calls, kept with their port, so that the library decides on the algorithm and
+/// The counts and plans of irregular calls, kept with their state, so that the library decides on the algorithm and
 /// computes its steps once for the same counts.
 #pragma once
 
@@ -12,51 +12,51 @@
 #include "../core/latest_used.hpp"
 #include "../plan/extent.hpp"
 #include "../plan/walk.hpp"
-#include "port.hpp"
+#include "communicator_state.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t most_bytes_of_distributions = std::size_t{1} << 18;                  ///< of a communicator
 inline constexpr std::size_t most_bytes_of_plans = 3 * most_bytes_of_distributions;   ///< 1 MiB together
 
-/// The distributions that a port's calls used last, compared by value.
-class distributions_of_port final : public kept_with_port {
+/// The distributions that a state's calls used last, compared by value.
+class distributions_of_state final : public kept_with_state {
  public:
-  /// Sets the number of the port's offsets, which are new, and the lengths of their blocks.
-  static void number(port_base& port, blocks const& its) {
-    auto* all = static_cast<distributions_of_port*>(port.distributions.get());
-    auto const* known = all ? all->latest_.find([&](distribution const& of) { return of.is_of(port); }) : nullptr;
+  /// Sets the number of the state's offsets, which are new, and the lengths of their blocks.
+  static void number(communicator_state& state, blocks const& its) {
+    auto* all = static_cast<distributions_of_state*>(state.distributions.get());
+    auto const* known = all ? all->latest_.find([&](distribution const& of) { return of.is_of(state); }) : nullptr;
     if (known) {
-      port.distribution = known->number, port.lengths = known->lengths;
+      state.distribution = known->number, state.lengths = known->lengths;
       return;
     }
-    port.lengths = {0, its.whole.size()};
+    state.lengths = {0, its.whole.size()};
     for (int i = 0; i < its.parts; ++i) {
       std::size_t const n = its.offsets[i + 1] - its.offsets[i];
-      port.lengths = {std::max(port.lengths.longest, n), std::min(port.lengths.shortest, n)};
+      state.lengths = {std::max(state.lengths.longest, n), std::min(state.lengths.shortest, n)};
     }
-    port.distribution = ++port.newest_distribution;
-    if (port.offsets.size() * sizeof(std::size_t) > most_bytes_of_distributions) return;
+    state.distribution = ++state.newest_distribution;
+    if (state.offsets.size() * sizeof(std::size_t) > most_bytes_of_distributions) return;
     try {
-      if (!all) port.distributions = owner<kept_with_port>(all = new distributions_of_port);
-      all->latest_.add(make_owner<distribution>(port));
+      if (!all) state.distributions = owner<kept_with_state>(all = new distributions_of_state);
+      all->latest_.add(make_owner<distribution>(state));
     } catch (std::bad_alloc const&) {   // it is only a cache
     }
   }
 
  private:
   struct distribution {
-    explicit distribution(port_base const& port)
-        : number(port.distribution), lengths(port.lengths), ends(port.offsets.begin(), port.offsets.end()) {}
-    bool is_of(port_base const& port) const {
-      return ends.size() == port.offsets.size() && std::equal(ends.begin(), ends.end(), port.offsets.begin());
+    explicit distribution(communicator_state const& state)
+        : number(state.distribution), lengths(state.lengths), ends(state.offsets.begin(), state.offsets.end()) {}
+    bool is_of(communicator_state const& state) const {
+      return ends.size() == state.offsets.size() && std::equal(ends.begin(), ends.end(), state.offsets.begin());
     }
     /// At least a sixteenth of the cache, because a search compares all entries.
     std::size_t bytes() const { return std::max(ends.size() * sizeof(std::size_t), most_bytes_of_distributions / 16); }
 
     std::uint64_t number;
     block_lengths lengths;
-    row<std::size_t> ends;
+    small_vector<std::size_t> ends;
     distribution* next = nullptr;
   };
 
@@ -93,7 +93,7 @@ struct plan_of_call final : kept_plan {
 /// A plan that becomes too long is not kept, but holds() is still right.
 class plan_keeper final : public any_step {
  public:
-  plan_keeper(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory)
+  plan_keeper(int rank, int size, std::size_t element_size, rank_plan& plan, small_vector<operand>& memory)
       : any_step(rank, size, element_size, memory), plan_(plan), needed_(rank, size, element_size, memory) {}
 
   void exchange(range out, range in, pair_of peers, pair_kind kind) override {
@@ -141,27 +141,28 @@ inline void play_plan(kept_plan const& its, any_step& step) {
   }
 }
 
-class plans_of_port final : public kept_with_port {
+class plans_of_state final : public kept_with_state {
  public:
-  static kept_plan const* take(port_base& port, policy_run const& run) try {
+  static kept_plan const* take(communicator_state& state, policy_run const& run) try {
     if (!run.by.policy->equals_by_bytes(run.by.tag())) return nullptr;
-    if (!port.plans) port.plans = make_owner<plans_of_port>();
-    auto& all = static_cast<plans_of_port&>(*port.plans);
-    if (auto const* its = all.latest_.find([&](plan_of_call const& of) { return of.is_for(run, port.distribution); })) {
+    if (!state.plans) state.plans = make_owner<plans_of_state>();
+    auto& all = static_cast<plans_of_state&>(*state.plans);
+    if (auto const* its =
+            all.latest_.find([&](plan_of_call const& of) { return of.is_for(run, state.distribution); })) {
       all.unused_ = 0;
       return its;
     }
     // If no kept plan is used again, plans are kept ever more rarely.
     if (++all.unused_ > few_unused && all.unused_ % few_unused != 0) return nullptr;
-    return &all.add(port, run);
+    return &all.add(state, run);
   } catch (std::bad_alloc const&) {   // the call runs its algorithm
     return nullptr;
   }
 
  private:
-  plan_of_call& add(port_base& port, policy_run const& run) {
-    auto made = make_owner<plan_of_call>(run, port.distribution);
-    plan_keeper keeper(port.rank(), port.size(), run.its.of->size, made->plan, port.memory.operands);
+  plan_of_call& add(communicator_state& state, policy_run const& run) {
+    auto made = make_owner<plan_of_call>(run, state.distribution);
+    plan_keeper keeper(state.rank(), state.size(), run.its.of->size, made->plan, state.memory.operands);
     run(keeper);
     made->holds = keeper.holds();
     rank_plan const recorded = std::move(made->plan);   // has spare capacity, its copy has none
@@ -181,6 +182,6 @@ class plans_of_port final : public kept_with_port {
 
 /// Sets keep_plan in units that use it: those that make irregular calls.
 template <class Lazy = void>
-inline bool const plans_are_kept = (keep_plan = &plans_of_port::take, true);
+inline bool const plans_are_kept = (keep_plan = &plans_of_state::take, true);
 
 }  // namespace colligo

@@ -38,7 +38,7 @@ struct prepared_call {
   std::uint64_t hash = 0;              ///< of the signature
   call_identity identity;
   std::uint64_t hash_in_tags = 0;      ///< of the identity
-  row<action> actions;                 ///< empty: it can not be played
+  small_vector<action> actions;                 ///< empty: it can not be played
   buffer memory;                       ///< of the actions, from `own` on
   std::byte* own = nullptr;
   std::size_t own_bytes = 0;           ///< that it has room for
@@ -67,7 +67,7 @@ class prepared_calls {
     return find_other(its, by, distribution, records);
   }
   /// Where the call of the latest find() records.
-  row<action>& actions() { return spare_->actions; }
+  small_vector<action>& actions() { return spare_->actions; }
   /// Keeps that record.
   void keep(run_record& record, call_identity const& identity) noexcept;
 

@@ -12,19 +12,19 @@
 #include <mutex>
 #include <optional>
 
-#include "../core/row.hpp"
+#include "../core/small_vector.hpp"
 #include "../core/thread.hpp"
 #include "../plan/walk.hpp"
-#include "port.hpp"
+#include "communicator_state.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// A collective on one rank that is performed step by step, any number of times. A complete request is kept for a while
 /// and reused with other arguments, so that a program that repeats a call plans it once.
-class running final : public kept_with_port {
+class running final : public kept_with_state {
  public:
-  /// Makes all decisions and allocations. Collective only if the port's shared memory has not been used before.
-  running(port_base& port, call const& its, choice const& by, owner<owned_by_request> owned, bool persistent);
+  /// Makes all decisions and allocations. Collective only if the state's shared memory has not been used before.
+  running(communicator_state& state, call const& its, choice const& by, owner<owned_by_request> owned, bool persistent);
   COLLIGO_BODY ~running() override;
   running(running const&) = delete;
   running& operator=(running const&) = delete;
@@ -44,14 +44,14 @@ class running final : public kept_with_port {
   void note_wait();
 
   /// A kept request for the same call, with these arguments; null if there is none. Collective as the constructor is.
-  static owned_running kept(port_base& port, call const& its, choice const& by,
+  static owned_running kept(communicator_state& state, call const& its, choice const& by,
                             owner<owned_by_request>& owned);
   /// Called by its last owner: keeps it for reuse, or destroys it.
   static void leave(owner<running> its);
 
  private:
   friend class requests_of_rank;
-  static void run_among(port_base& port, policy_run const& run);
+  static void run_among(communicator_state& state, policy_run const& run);
 
   void end_silently() noexcept;
   void work_on_arguments();
@@ -65,13 +65,14 @@ class running final : public kept_with_port {
   void finish();
   void rethrow();
 
-  std::shared_ptr<port_base> port_life_;   // its communicator may be freed before; null while the port keeps this one
-  port_base& port_;
+  std::shared_ptr<communicator_state>
+      state_life_;   // its communicator may be freed before; null while the state keeps this one
+  communicator_state& state_;
   requests_of_rank& all_;
   call call_;
   choice by_;
   std::uint32_t number_ = 0;
-  row<std::size_t> offsets_;
+  small_vector<std::size_t> offsets_;
   owner<owned_by_request> owned_;
   scratch memory_;
   rank_plan plan_;
@@ -88,7 +89,7 @@ class running final : public kept_with_port {
   bool plays_ = false;                // this run is played
   unsigned runs_ = 0;
   std::size_t current_ = 0;           // index of the step in progress
-  struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by port_.trace
+  struct { std::size_t call; std::int64_t began, combining, combined_before; } traced_{};   // by state_.trace
   bool begun_ = false, active_ = false, is_started_ = false;
   bool advancing_ = false;   // advance() runs, perhaps in the functor, which may call the library
   std::atomic<bool> in_progress_ = false;
@@ -115,8 +116,8 @@ class requests_of_rank {
   void add(running& r, std::uint32_t number);
   /// Completes a request that plays, if it is the only one and no other thread makes progress.
   void finish_alone(running& r);
-  /// Throws error inside a functor of a request over this port: a call there could match no call of other ranks.
-  void refuse_inside(port_base const& port);
+  /// Throws error inside a functor of a request over this state: a call there could match no call of other ranks.
+  void refuse_inside(communicator_state const& state);
   /// Several threads may make and drop requests.
   std::unique_lock<std::recursive_mutex> lock() {
     return shared_ && !are_of_parent() ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
@@ -127,7 +128,7 @@ class requests_of_rank {
   void make_room(int one_more_or_less);
   // The first request sets these two pointers, so that units without requests compile neither function.
   /// Runs a blocking call while requests are in progress, which continue meanwhile.
-  void (*run_among)(port_base& port, policy_run const& run) = nullptr;
+  void (*run_among)(communicator_state& state, policy_run const& run) = nullptr;
   std::atomic<bool (*)(requests_of_rank& its)> advance_all = nullptr;
 
  private:
@@ -141,8 +142,8 @@ class requests_of_rank {
   std::size_t made_ = 0;
   bool ended_ = false;
   std::uint64_t walk_ = 0;   // number of the latest walk over the requests
-  int walks_ = 0;            // walks in progress, nested: a functor may make calls over other ports
-  row<running*> in_progress_;  // in the order of their starts; null: complete
+  int walks_ = 0;            // walks in progress, nested: a functor may make calls over other states
+  small_vector<running*> in_progress_;  // in the order of their starts; null: complete
 };
 
 }  // namespace colligo

@@ -19,9 +19,9 @@ inline constexpr std::size_t most_bytes_of_spares = 4 << 20;   // for each commu
 inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
 inline constexpr char const* is_of_parent = "this is a child of fork(), which can not complete its parent's requests";
 
-COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by,
+COLLIGO_BODY running::running(communicator_state& state, call const& its, choice const& by,
                               owner<owned_by_request> owned, bool persistent)
-    : port_life_(port.life), port_(port), all_(port.requests()), call_(its), by_(by), owned_(std::move(owned)) {
+    : state_life_(state.life), state_(state), all_(state.requests()), call_(its), by_(by), owned_(std::move(owned)) {
   erased_policy const& what = *by.policy;
   all_.make_room(1);
   all_.run_among = &run_among;
@@ -32,21 +32,21 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   }
   if (what.is_vendor) {
     plan_.steps.push_back({0, 0, list_kind::plain});
-    steps_ = port.vendor_request(call_, persistent);
+    steps_ = state.vendor_request(call_, persistent);
     if (!steps_)
-      throw algorithm_error(where(port, its.what) + "vendor: the MPI library has no such collective as a request");
+      throw algorithm_error(where(state, its.what) + "vendor: the MPI library has no such collective as a request");
     return;
   }
-  uses_memory_ = port.uses_memory(call_, by.over);
+  uses_memory_ = state.uses_memory(call_, by.over);
   element const& of = *call_.of;
   memory_.operands.reserve(64);
-  planner plan(port.rank(), port.size(), of.size, plan_, memory_.operands);
-  kept_plan const* const kept = plan_of(port, {call_, by_, port.known, 0});
-  policy_run{call_, by_, port.known, 0, kept && kept->play ? kept : nullptr}(plan);
-  call_.vector.lengths = nullptr;   // the port owns them, and changes them
+  planner plan(state.rank(), state.size(), of.size, plan_, memory_.operands);
+  kept_plan const* const kept = plan_of(state, {call_, by_, state.known, 0});
+  policy_run{call_, by_, state.known, 0, kept && kept->play ? kept : nullptr}(plan);
+  call_.vector.lengths = nullptr;   // the state owns them, and changes them
   range holds = call_.out.covers;
   if (holds != call_.vector.whole || what.scratch) {
-    extent needed(port.rank(), port.size(), of.size, memory_.operands);
+    extent needed(state.rank(), state.size(), of.size, memory_.operands);
     for (auto const& s : plan_.steps)
       for (operand const& o : plan_.operands_of(s))
         s.kind == list_kind::moves ? needed.move(o) : needed.sees(o);
@@ -58,7 +58,7 @@ COLLIGO_BODY running::running(port_base& port, call const& its, choice const& by
   result_.emplace(memory_.result, of, place_.beside.size());
   input_.emplace(memory_.input, of, copies_input_ ? call_.in.covers.size() : 0);
   work_on_arguments();
-  steps_ = port.steps_for_request(*data_, call_, by.over);
+  steps_ = state.steps_for_request(*data_, call_, by.over);
   // Reserves memory for every step, so that no start allocates.
   std::size_t received = 0, combined = 0, grouped = 0;
   for (auto const& s : plan_.steps) {
@@ -106,15 +106,15 @@ COLLIGO_BODY bool running::matches(call const& its, choice const& by) const {
          (!asked.offsets || std::equal(offsets_.begin(), offsets_.end(), asked.offsets));
 }
 
-COLLIGO_BODY owned_running running::kept(port_base& port, call const& its, choice const& by,
+COLLIGO_BODY owned_running running::kept(communicator_state& state, call const& its, choice const& by,
                                          owner<owned_by_request>& owned) {
-  bool const uses_memory = port.uses_memory(its, by.over);
-  auto const turn = port.requests().lock();
-  for (auto& spare : port.spare_requests) {
+  bool const uses_memory = state.uses_memory(its, by.over);
+  auto const turn = state.requests().lock();
+  for (auto& spare : state.spare_requests) {
     auto* const one = static_cast<running*>(spare.get());
     if (!one || one->uses_memory_ != uses_memory || !one->matches(its, by)) continue;
     spare.release();
-    one->port_life_ = port.life;
+    one->state_life_ = state.life;
     one->owned_ = std::move(owned);
     auto const* const offsets = one->call_.vector.offsets;
     one->call_ = its;
@@ -134,15 +134,15 @@ COLLIGO_BODY void running::end_silently() noexcept try {
 COLLIGO_BODY void running::leave(owner<running> its) {
   its->end_silently();
   its->owned_.reset();
-  if (!its->reusable_ || !its->port_.life) return;
+  if (!its->reusable_ || !its->state_.life) return;
   try {
     its->prepare();
   } catch (std::bad_alloc const&) {   // its steps are performed
     its->prepared_.reset();
   }
-  auto const life = std::move(its->port_life_);   // a kept request must not own the port that keeps it
+  auto const life = std::move(its->state_life_);   // a kept request must not own the state that keeps it
   auto const turn = its->all_.lock();
-  auto& spares = its->port_.spare_requests;   // the latest comes first
+  auto& spares = its->state_.spare_requests;   // the latest comes first
   for (std::size_t i = spares.size() - 1; i > 0; --i) spares[i] = std::move(spares[i - 1]);
   spares.front() = std::move(its);
   std::size_t all = 0;
@@ -158,23 +158,24 @@ COLLIGO_BODY running::~running() {
 }
 
 COLLIGO_BODY void running::start() {
-  if (all_.ended_) throw error(where(port_, call_.what) + ended_with_mpi);
-  if (active_) throw error(where(port_, call_.what) + "this request is active: wait for it before it is started again");
-  all_.refuse_inside(port_);
+  if (all_.ended_) throw error(where(state_, call_.what) + ended_with_mpi);
+  if (active_)
+    throw error(where(state_, call_.what) + "this request is active: wait for it before it is started again");
+  all_.refuse_inside(state_);
   if (owned_) owned_->begin();
-  all_.add(*this, ++port_.calls);
+  all_.add(*this, ++state_.calls);
 }
 
 COLLIGO_BODY void running::begin(std::uint32_t number) {
-  if (port_.trace) {
-    traced_ = {port_.trace->begin(call_, by_.policy->name, number), 0, 0, 0};
+  if (state_.trace) {
+    traced_ = {state_.trace->begin(call_, by_.policy->name, number), 0, 0, 0};
     if (data_) data_->watch_combining(&traced_.combining);
   }
   failed_ = nullptr;
   current_ = 0;
   begun_ = false;
   if (data_) {
-    bool const usual = prepared_ && !port_.trace && !port_.on_wait;
+    bool const usual = prepared_ && !state_.trace && !state_.on_wait;
     plays_ = usual && !prepared_->actions.empty();
     record_.reset();
     data_->begin_again();
@@ -186,12 +187,12 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
       if (copies_input_)
         copy_values(*call_.of, call_.in.data, call_.in.covers.size(), input_->data(), record);
       if (has_two_vectors(call_.what))
-        copy_own_block(call_, port_.rank(), place_.out(call_, result_->data()).data, record);
+        copy_own_block(call_, state_.rank(), place_.out(call_, result_->data()).data, record);
     }
   }
   number_ = number;
   is_started_ = true;
-  if (port_.on_wait) port_.on_wait->starts(number);
+  if (state_.on_wait) state_.on_wait->starts(number);
   active_ = true;
   in_progress_.store(true, std::memory_order_release);
 }
@@ -237,24 +238,24 @@ COLLIGO_BODY bool running::advance(bool waits) {
     finish();
   } catch (...) {
     if (begun_ || current_ != plan_.steps.size())
-      port_.abandon_call_now(number_);   // first, because other ranks abandon the call when they see that
+      state_.abandon_call_now(number_);   // first, because other ranks abandon the call when they see that
     if (begun_) steps_->abandon();
     begun_ = reusable_ = false;
     failed_ = std::current_exception();
   }
-  if (port_.trace) port_.trace->end(traced_.call, traced_.combining);
-  if (port_.on_wait) port_.on_wait->completes();
+  if (state_.trace) state_.trace->end(traced_.call, traced_.combining);
+  if (state_.on_wait) state_.on_wait->completes();
   return true;
 }
 
 COLLIGO_BODY void running::begin_step(std::span<operand const> operands, list_kind kind) {
-  if (port_.trace) traced_.began = port_.trace->now(), traced_.combined_before = traced_.combining;
+  if (state_.trace) traced_.began = state_.trace->now(), traced_.combined_before = traced_.combining;
   steps_->begin(operands, kind);
 }
 COLLIGO_BODY bool running::end_step() {
   if (!steps_->advance()) return false;
-  if (port_.trace && !by_.policy->is_vendor)
-    port_.trace->step(call_, number_, current_, plan_.operands_of(plan_.steps[current_]), *steps_, traced_.began,
+  if (state_.trace && !by_.policy->is_vendor)
+    state_.trace->step(call_, number_, current_, plan_.operands_of(plan_.steps[current_]), *steps_, traced_.began,
                       traced_.combining - traced_.combined_before);
   return true;
 }
@@ -276,13 +277,13 @@ COLLIGO_BODY void running::finish() {
 
 COLLIGO_BODY void running::rethrow() {
   active_ = false;
-  if (port_.on_wait) port_.on_wait->has_waited();
+  if (state_.on_wait) state_.on_wait->has_waited();
   if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
 }
 
 COLLIGO_BODY bool running::test() {
   if (!complete()) {
-    if (port_.on_wait) note_wait();
+    if (state_.on_wait) note_wait();
     return false;
   }
   rethrow();
@@ -290,14 +291,14 @@ COLLIGO_BODY bool running::test() {
 }
 
 COLLIGO_BODY bool running::complete() {
-  if (in_progress()) port_.requests().progress();
+  if (in_progress()) state_.requests().progress();
   return !in_progress();
 }
 
 COLLIGO_BODY void running::yield_core(unsigned& polls) {
   constexpr unsigned least_polls = 256;
-  port_.yield_core(polls);
-  if (port_.on_wait && polls >= least_polls) note_wait();
+  state_.yield_core(polls);
+  if (state_.on_wait && polls >= least_polls) note_wait();
 }
 
 // The exception `stalled` is kept for the request, whose next advance() fails with it.
@@ -307,18 +308,18 @@ COLLIGO_BODY void running::yield_core(unsigned& polls) {
   bool const has_step = current_ < plan_.steps.size();
   auto const now = has_step ? plan_.operands_of(plan_.steps[current_]) : std::span<operand const>();
   try {
-    port_.on_wait->waits_for(call_, *by_.policy, number_, uses_memory_, current_, now);
+    state_.on_wait->waits_for(call_, *by_.policy, number_, uses_memory_, current_, now);
   } catch (stalled const&) {
     stalled_ = std::current_exception();
   }
 }
 
 COLLIGO_BODY void running::wait() {
-  if (!is_started_) throw error(where(port_, call_.what) + "wait() of a persistent call that was never started");
-  if (in_progress()) all_.refuse_inside(port_);
+  if (!is_started_) throw error(where(state_, call_.what) + "wait() of a persistent call that was never started");
+  if (in_progress()) all_.refuse_inside(state_);
   if (plays_ && in_progress()) all_.finish_alone(*this);
   for (unsigned polls = 0; in_progress();)
-    if (!port_.requests().progress()) yield_core(polls);
+    if (!state_.requests().progress()) yield_core(polls);
   rethrow();
 }
 
@@ -348,7 +349,7 @@ COLLIGO_BODY void requests_of_rank::finish_alone(running& r) {
   char const* const why = are_of_parent() ? is_of_parent : ended_with_mpi;
   for (running* const r : in_progress_) {
     if (!r) continue;
-    r->failed_ = std::make_exception_ptr(error(where(r->port_, r->call_.what) + why));
+    r->failed_ = std::make_exception_ptr(error(where(r->state_, r->call_.what) + why));
     r->begun_ = r->reusable_ = false;
     r->in_progress_.store(false, std::memory_order_release);
   }
@@ -362,11 +363,11 @@ COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
   if (made_ > in_progress_.capacity()) in_progress_.reserve(2 * made_);
 }
 
-COLLIGO_BODY void requests_of_rank::refuse_inside(port_base const& port) {
+COLLIGO_BODY void requests_of_rank::refuse_inside(communicator_state const& state) {
   auto const turn = lock();
   if (walks_ == 0 || are_of_parent()) return;
   for (running const* const r : in_progress_)
-    if (r && r->advancing_ && &r->port_ == &port) throw_in_functor(port);
+    if (r && r->advancing_ && &r->state_ == &state) throw_in_functor(state);
 }
 
 // A thread inside a request's functor makes progress for the other requests.
@@ -382,9 +383,9 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   for (std::size_t k = 0; k < in_progress_.size(); ++k) {
     running* const r = in_progress_[k];
     if (!r) continue;
-    // Requests over one port's shared memory run one after the other, in the order of their starts. One has no turn if
+    // Requests over one state's shared memory run one after the other, in the order of their starts. One has no turn if
     // this walk, or one nested in it, has met an earlier one.
-    bool const has_turn = !r->uses_memory_ || r->port_.memory_in_use < walk;
+    bool const has_turn = !r->uses_memory_ || r->state_.memory_in_use < walk;
     if (!r->advancing_ && (has_turn || r->stalled_)) {
       r->advancing_ = true;
       bool const complete = r->advance();
@@ -396,7 +397,7 @@ COLLIGO_BODY bool requests_of_rank::advance() {
         continue;
       }
     }
-    if (r->uses_memory_) r->port_.memory_in_use = walk_;
+    if (r->uses_memory_) r->state_.memory_in_use = walk_;
   }
   if (--walks_ != 0) return completes;
   in_progress_.resize(static_cast<std::size_t>(
@@ -405,21 +406,21 @@ COLLIGO_BODY bool requests_of_rank::advance() {
   return completes;
 }
 
-COLLIGO_BODY void running::run_among(port_base& port, policy_run const& run) {
+COLLIGO_BODY void running::run_among(communicator_state& state, policy_run const& run) {
   std::optional<running> now;
   try {
-    port.requests().refuse_inside(port);
+    state.requests().refuse_inside(state);
   } catch (...) {
-    --port.calls;   // this call does not count: other ranks do not make it
+    --state.calls;   // this call does not count: other ranks do not make it
     throw;
   }
   try {
-    now.emplace(port, run.its, run.by, nullptr, false);
+    now.emplace(state, run.its, run.by, nullptr, false);
   } catch (...) {
-    port.abandon_call_now(run.number);
+    state.abandon_call_now(run.number);
     throw;
   }
-  port.requests().add(*now, run.number);
+  state.requests().add(*now, run.number);
   now->wait();
 }
 

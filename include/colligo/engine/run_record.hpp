@@ -9,15 +9,15 @@
 #include <cstdint>
 #include <exception>
 
-#include "../core/row.hpp"
+#include "../core/small_vector.hpp"
 #include "call.hpp"
 #include "scratch.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-class outlet;
-class inlet;
-class audience;
+class sender;
+class receiver;
+class reader_group;
 
 /// Where a call's input begins within its output, in bytes; all ones: not there.
 inline std::size_t in_behind_out(call const& its) {
@@ -50,10 +50,10 @@ struct action {
   std::uint32_t n = 0;             ///< elements that are combined
   place from{}, right{}, into{};   ///< combine, fold: into = op(from, right)
   union {
-    outlet* to = nullptr;          ///< put
-    inlet* by;                     ///< take, fold
+    sender* to = nullptr;          ///< put
+    receiver* by;                     ///< take, fold
   };
-  audience* all = nullptr;         ///< put: whose outlet it is; null: to one peer
+  reader_group* all = nullptr;         ///< put: whose sender it is; null: to one peer
 };
 
 struct prepared_call;
@@ -71,15 +71,17 @@ class run_record {
   static constexpr std::size_t most_bytes = 8 * 1024;   ///< of a call's vector, and of own memory
 
   /// Records into `actions` as far as its capacity goes.
-  run_record(call const& recorded, row<action>& actions) : call_(recorded), actions_(actions) { actions_.clear(); }
+  run_record(call const& recorded, small_vector<action>& actions) : call_(recorded), actions_(actions) {
+    actions_.clear();
+  }
 
   /// All ranks share memory, and these steps of the transport perform the call.
   void begin(void* steps, player by) { steps_ = steps, play_ = by; }
   /// The run does something that can not be played.
   void spoil() { is_spoilt_ = true; }
-  void put(outlet& to, audience* all, int peer, std::byte const* from, std::size_t bytes, std::uint32_t lines);
+  void put(sender& to, reader_group* all, int peer, std::byte const* from, std::size_t bytes, std::uint32_t lines);
   /// `written`: the bytes that may be written from `into` on.
-  void take(inlet& from, int peer, std::byte* into, std::size_t bytes, std::uint32_t lines, std::size_t written);
+  void take(receiver& from, int peer, std::byte* into, std::size_t bytes, std::uint32_t lines, std::size_t written);
   void combine(std::byte const* left, std::byte const* right, std::byte* into, std::size_t n);
   void copy(std::byte const* from, std::size_t bytes, std::byte* to);
 
@@ -108,7 +110,7 @@ class run_record {
   void* steps_ = nullptr;
   player play_ = nullptr;
   bool is_spoilt_ = false;
-  row<action>& actions_;
+  small_vector<action>& actions_;
 };
 
 }  // namespace colligo

@@ -15,12 +15,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
   what.written = std::max(what.written, what.bytes);
   actions_.push_back(what);
 }
-[[gnu::cold]] COLLIGO_BODY void run_record::put(outlet& to, audience* all, int peer, std::byte const* from,
+[[gnu::cold]] COLLIGO_BODY void run_record::put(sender& to, reader_group* all, int peer, std::byte const* from,
                                                 std::size_t bytes, std::uint32_t lines) {
   add({.what = action::kind::put, .peer = peer, .bytes = static_cast<std::uint32_t>(bytes), .lines = lines,
        .from = action::place::of(from), .to = &to, .all = all});
 }
-[[gnu::cold]] COLLIGO_BODY void run_record::take(inlet& from, int peer, std::byte* into, std::size_t bytes,
+[[gnu::cold]] COLLIGO_BODY void run_record::take(receiver& from, int peer, std::byte* into, std::size_t bytes,
                                                  std::uint32_t lines, std::size_t written) {
   add({.what = action::kind::take, .peer = peer, .bytes = static_cast<std::uint32_t>(bytes), .lines = lines,
        .written = static_cast<std::uint32_t>(written), .into = action::place::of(into), .by = &from});

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "../core/element.hpp"
-#include "../core/row.hpp"
+#include "../core/small_vector.hpp"
 #include "../core/step.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -104,10 +104,10 @@ struct scratch {
   buffer result;     ///< the working vector where the user gives none
   buffer input;      ///< the input where an in-place run needs it to the end
   buffer kept;       ///< own values that are overwritten before they are combined
-  row<operand> operands;            ///< of a list that is no array: any_step
-  row<std::byte const*> sources;    ///< where the messages of a step begin
-  row<fragment> arriving;           ///< folds in order of arrival
-  row<std::size_t> places;          ///< of elements beyond the vector (core/indexed.hpp)
+  small_vector<operand> operands;            ///< of a list that is no array: any_step
+  small_vector<std::byte const*> sources;    ///< where the messages of a step begin
+  small_vector<fragment> arriving;           ///< folds in order of arrival
+  small_vector<std::size_t> places;          ///< of elements beyond the vector (core/indexed.hpp)
 };
 
 }  // namespace colligo

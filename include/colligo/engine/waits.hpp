@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The interface of COLLIGO_PATIENCE to waiting loops, usually a null pointer. extra/patience/ implements it.
+/// The interface of COLLIGO_PATIENCE to waiting loops, usually a null pointer. tools/waiting_for.hpp implements it.
 #pragma once
 
 #include <cstddef>

@@ -221,7 +221,7 @@ class working_vector {
   }
 
   // Without the indices of the previous run.
-  row<std::size_t>& places() {
+  small_vector<std::size_t>& places() {
     if (!std::exchange(has_learnt_, true)) memory_.places.clear();
     return memory_.places;
   }

@@ -32,7 +32,7 @@ core_domains domains_of(cpu_set_t const& cores, std::string const& root = "");
 core_domains const& domains_of_process();
 
 /// Numbers each rank's group on a level, differently on different hosts; empty if a rank's group is unknown. `hosts` as
-/// in port.hpp; domains_of(rank). Allocates nothing if the capacity of `groups` is enough.
+/// in state.hpp; domains_of(rank). Allocates nothing if the capacity of `groups` is enough.
 template <class DomainsOf>
 void fill_groups(std::vector<int>& groups, std::size_t level, std::size_t ranks, std::vector<int> const& hosts,
                  DomainsOf const& domains_of) {

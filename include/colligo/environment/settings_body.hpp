@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "../core/lines.hpp"
-#include "../core/row.hpp"
+#include "../core/small_vector.hpp"
 #include "../core/strings.hpp"
 #include "settings.hpp"
 
@@ -100,7 +100,7 @@ struct table_of_program {
   file_setting its;
 
   static table_of_program& of_process() {
-    static auto& one = *new table_of_program;   // ports may outlive static objects
+    static auto& one = *new table_of_program;   // states may outlive static objects
     return one;
   }
 };
@@ -135,7 +135,7 @@ struct table_of_program {
 }
 
 [[gnu::cold]] COLLIGO_BODY settings const& nothing_set() {
-  static auto const& none = *new settings;   // ports may outlive static objects
+  static auto const& none = *new settings;   // states may outlive static objects
   return none;
 }
 

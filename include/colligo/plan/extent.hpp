@@ -14,7 +14,7 @@ namespace colligo::inline COLLIGO_MODE {
 /// holds() covers all ranges that the rank writes to, and the ranges that it sends or copies if they overlap these.
 class extent final : public any_step {
  public:
-  extent(int rank, int size, std::size_t element_size, detail::row<operand>& memory)
+  extent(int rank, int size, std::size_t element_size, detail::small_vector<operand>& memory)
       : any_step(rank, size, element_size, memory) {}
 
   void exchange(range out, range in, pair_of peers, pair_kind) override {

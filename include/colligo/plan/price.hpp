@@ -77,7 +77,7 @@ template <class Clock = detail::seconds_clock>
 constexpr double price(schedule const& s, machine const& m, double bytes_per_element = 1) {
   return s.play(Clock{m, bytes_per_element});
 }
-/// The same with the costs of each distance (machine::levels) for ranks that are as far apart as a nest says.
+/// The same with the costs of each distance (machine::levels) for ranks that are as far apart as a hierarchy says.
 template <class Nest>
 double price(schedule const& s, machine const& m, double bytes_per_element, Nest const& levels) {
   return s.play(detail::clock_by_level<Nest>(m, bytes_per_element, levels));

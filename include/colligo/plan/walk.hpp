@@ -17,8 +17,8 @@ struct rank_plan {
     list_kind kind;
     bool pair = false;   ///< issued as an exchange: two operands, of which one may vanish
   };
-  row<operand> operands;
-  row<step> steps;
+  small_vector<operand> operands;
+  small_vector<step> steps;
 
   std::span<operand const> operands_of(step const& s) const { return std::span(operands).subspan(s.first, s.count); }
   void clear() {
@@ -33,7 +33,7 @@ struct plan_is_long {};
 /// Keeps an algorithm's steps. Operands that vanish are left out.
 class planner final : public any_step {
  public:
-  planner(int rank, int size, std::size_t element_size, rank_plan& plan, row<operand>& memory,
+  planner(int rank, int size, std::size_t element_size, rank_plan& plan, small_vector<operand>& memory,
           std::size_t most = static_cast<std::size_t>(-1))
       : any_step(rank, size, element_size, memory), plan_(plan), most_(most) {}
 

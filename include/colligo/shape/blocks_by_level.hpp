@@ -6,13 +6,13 @@
 #include <cstddef>
 
 #include "../core/renumbered.hpp"
-#include "nest.hpp"
+#include "../topology/hierarchy.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// In columns or in the order of places. `in_place`: places are ranks, so the blocks stay where they are.
 struct blocks_by_level {
-  nest const& groups;
+  hierarchy const& groups;
   blocks const& block;
   bool in_columns, in_place = false;
   bool alike = block.is_even() && divides(block.parts, block.whole.size());   ///< all blocks have one length
@@ -27,10 +27,10 @@ struct blocks_by_level {
     for (int i = 0; i < some; ++i) before += of_rank(i).size();
     return first + before;
   }
-  range operator()(nest::group some) const { return {begin_of(some.first), begin_of(some.last)}; }
+  range operator()(hierarchy::group some) const { return {begin_of(some.first), begin_of(some.last)}; }
   range of_own(int rank) const {
     int const place = groups.place_of(rank);
-    return (*this)(in_columns ? groups.column_within(-1, place) : nest::group{place, place + 1});
+    return (*this)(in_columns ? groups.column_within(-1, place) : hierarchy::group{place, place + 1});
   }
 
   /// Copies the own block from the vector, or `back`.

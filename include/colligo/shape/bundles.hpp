@@ -7,16 +7,16 @@
 #include <cstddef>
 
 #include "../core/range.hpp"
-#include "nest.hpp"
+#include "../topology/hierarchy.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Parts a and b of a group exchange in turn (a + b) mod parts, the same number for both. A part's ranks take turns.
-constexpr int leader_in(nest::group own, int turn) { return own.first + turn % own.size(); }
+constexpr int leader_in(hierarchy::group own, int turn) { return own.first + turn % own.size(); }
 /// The place in group `own` that exchanges with group `away`; both are parts of one group of `level`.
-inline int leader_for(nest const& groups, nest::group own, nest::group away, int level) {
+inline int leader_for(hierarchy const& groups, hierarchy::group own, hierarchy::group away, int level) {
   int const below = groups.named_before(level);
-  nest::group const all = groups.group_at(level, own.first);
+  hierarchy::group const all = groups.group_at(level, own.first);
   int const turn = groups.part_of(below, all, own.first) + groups.part_of(below, all, away.first);
   return leader_in(own, turn % groups.parts(below, all));
 }
@@ -24,17 +24,17 @@ inline int leader_for(nest const& groups, nest::group own, nest::group away, int
 /// Calls f(level, away, before) for every group `away` with which a place exchanges for its group of level `below` (-1:
 /// for itself alone). `away` is a part of the place's group of `level`; `before`: the ranks of earlier calls' groups.
 template <class F>
-void for_each_bundle(nest const& groups, int below, int place, F const& f) {
-  nest::group const own = groups.group_at(below, place);
+void for_each_bundle(hierarchy const& groups, int below, int place, F const& f) {
+  hierarchy::group const own = groups.group_at(below, place);
   std::size_t before = 0;
   for (int level = groups.named_after(below); level < groups.levels(); level = groups.named_after(level)) {
     int const finer = groups.named_before(level);
-    nest::group const all = groups.group_at(level, place);
+    hierarchy::group const all = groups.group_at(level, place);
     int const parts = groups.parts(finer, all), mine = groups.part_of(finer, all, place);
     for (int turn = place - own.first; turn < parts; turn += own.size()) {
       int const part = (turn - mine + parts) % parts;
       if (part == mine) continue;
-      nest::group const away = groups.part(finer, all, part);
+      hierarchy::group const away = groups.part(finer, all, part);
       f(level, away, before);
       before += static_cast<std::size_t>(away.size());
     }
@@ -42,7 +42,7 @@ void for_each_bundle(nest const& groups, int below, int place, F const& f) {
 }
 
 /// With how many ranks, at most, one place exchanges for its group of level `below`.
-inline std::size_t most_led_by_one(nest const& groups, int below) {
+inline std::size_t most_led_by_one(hierarchy const& groups, int below) {
   std::size_t most = 0;
   int const leaders = groups.smallest(below);
   for (int level = groups.named_after(below); level < groups.levels(); level = groups.named_after(level)) {
@@ -53,7 +53,7 @@ inline std::size_t most_led_by_one(nest const& groups, int below) {
 }
 
 /// How many blocks, at most, a place bundles for those ranks: one from each rank of its group to each of them.
-inline std::size_t most_bundled(nest const& groups, int below) {
+inline std::size_t most_bundled(hierarchy const& groups, int below) {
   std::size_t most = 0;
   int const fewest = groups.smallest(below), ranks = groups.largest(below);
   for (int level = groups.named_after(below); level < groups.levels(); level = groups.named_after(level)) {
@@ -68,7 +68,7 @@ inline std::size_t most_bundled(nest const& groups, int below) {
 /// each level but the last: bundles from the own group (up), sorted by source, and for it, sorted by destination.
 class bundle_rooms {
  public:
-  bundle_rooms(nest const& groups, std::size_t first, std::size_t length)
+  bundle_rooms(hierarchy const& groups, std::size_t first, std::size_t length)
       : groups_(groups), first_(first), length_(length) {
     int const innermost = groups.named_after(-1);
     pitch_ = most_led_by_one(groups, innermost) + 1;
@@ -93,7 +93,7 @@ class bundle_rooms {
  private:
   std::size_t size(int below) const { return most_bundled(groups_, below); }
 
-  nest const& groups_;
+  hierarchy const& groups_;
   std::size_t first_, length_, area_, pitch_;
 };
 

@@ -13,9 +13,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 template <steps Step>
 class bundles_of_rank {
  public:
-  using group = nest::group;
+  using group = hierarchy::group;
 
-  bundles_of_rank(nest const& groups, Step& step, blocks const& in, blocks const& out)
+  bundles_of_rank(hierarchy const& groups, Step& step, blocks const& in, blocks const& out)
       : groups_(groups), step_(step), in_(in), out_(out), me_(groups.place_of(step.rank())),
         slots_(groups, out.whole.last, in.longest()) {}
 
@@ -136,7 +136,7 @@ class bundles_of_rank {
 
   static std::size_t number(int i) { return static_cast<std::size_t>(i); }
 
-  nest const& groups_;
+  hierarchy const& groups_;
   Step& step_;
   blocks const& in_;
   blocks const& out_;

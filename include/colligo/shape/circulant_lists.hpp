@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../core/range.hpp"
-#include "../core/row.hpp"
+#include "../core/small_vector.hpp"
 #include "circulant_graph.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -173,11 +173,11 @@ class circulant_lists {
   circulant_graph graph_;
   blocks of_rank_;
   int rank_, segments_, first_ = 0;   // the number of the first round, such that the last one has k = q - 1
-  detail::row<data> cut_;
-  detail::row<std::size_t> begun_;   // of these, in the turn of the latest question
+  detail::small_vector<data> cut_;
+  detail::small_vector<std::size_t> begun_;   // of these, in the turn of the latest question
   int turns_of_begun_ = std::numeric_limits<int>::min();
   bool all_distances_ = false;
-  detail::row<std::int8_t> received_;
+  detail::small_vector<std::int8_t> received_;
 };
 
 }  // namespace colligo

@@ -6,15 +6,15 @@
 #include <cstddef>
 
 #include "everybody.hpp"
-#include "nest.hpp"
+#include "../topology/hierarchy.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The cost of messages at that distance while all ranks exchange some.
-inline machine at_distance(machine const& m, nest const& groups, distance far) {
+inline machine at_distance(machine const& m, hierarchy const& groups, distance far) {
   return m.at(far).shared_by(groups.largest(groups.level_within(far)));
 }
-inline machine on_level(machine const& m, nest const& groups, int level) {
+inline machine on_level(machine const& m, hierarchy const& groups, int level) {
   return at_distance(m, groups, groups.how_far(level));
 }
 
@@ -33,7 +33,7 @@ constexpr double exchanged_messages(machine const& at, int parts, double bytes) 
 }
 /// A round of `other`, which is groups.for_whole() or for_slices(), in which `parts` parts exchange messages, near and
 /// far ones where it joins groups of several levels. `copied`: bytes copied first, for other ranks to fetch.
-inline double messages_of_round(machine const& m, nest const& groups, nest const& other, int level, int parts,
+inline double messages_of_round(machine const& m, hierarchy const& groups, hierarchy const& other, int level, int parts,
                                 double bytes, bool combines, double copied) {
   distance const far = other.how_far(level);
   if (far == distance::network || !m.at(far).fetched)

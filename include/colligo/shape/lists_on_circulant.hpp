@@ -146,7 +146,7 @@ inline double time_of_lists(machine const& m, blocks const& of_rank, std::size_t
     double const length = static_cast<double>(data);
     return static_cast<std::size_t>(length / std::min(most, std::ceil(length * of_least)));
   };
-  row<std::size_t> begin(static_cast<std::size_t>(of_rank.parts) + 1);
+  small_vector<std::size_t> begin(static_cast<std::size_t>(of_rank.parts) + 1);
   std::size_t at = 0, cut_ranks = 0, less = 0;
   auto const up_to = [&](int rank) {
     std::size_t const from = at;

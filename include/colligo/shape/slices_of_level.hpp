@@ -13,11 +13,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// the one that has the same slice left.
 template <steps Step>
 struct slices_of_level {
-  nest const& groups;
+  hierarchy const& groups;
   Step& step;
   int level;
   int me = groups.place_of(step.rank()), below = groups.long_round_before(level), slices = groups.fewest_in_long(level);
-  nest::group all = groups.group_at(level, me), own = groups.group_at(below, me);
+  hierarchy::group all = groups.group_at(level, me), own = groups.group_at(below, me);
   int parts = groups.parts(below, all), mine = groups.part_of(below, all, me);
 
   bool leads() const { return mine < slices; }
@@ -77,6 +77,6 @@ struct slices_of_level {
   }
 };
 template <class Step>
-slices_of_level(nest const&, Step&, int) -> slices_of_level<Step>;
+slices_of_level(hierarchy const&, Step&, int) -> slices_of_level<Step>;
 
 }  // namespace colligo::detail

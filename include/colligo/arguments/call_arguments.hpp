@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The common part of the public headers: the checks of a call's arguments, the checks at compile time, and the step
+/// from types to bytes. No template on element type and functor goes further.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/functor.hpp"
+#include "../core/indexed.hpp"
+#include "../engine/call.hpp"
+#include "../engine/handles.hpp"
+#include "../rules/decide.hpp"
+#include "refusals.hpp"
+#if COLLIGO_HAS_BODIES
+#include "../engine/kept_plans.hpp"
+#endif
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+template <class R>
+concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+/// A range that outlives the call: no temporary, except a view.
+template <class R>
+concept lasting_range = contiguous<R> && std::ranges::borrowed_range<R>;
+template <class R>
+concept writable_range = lasting_range<R> &&
+                         !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+template <class T>
+inline constexpr bool is_text = false;
+template <class... Traits>
+inline constexpr bool is_text<std::basic_string<Traits...>> = true;
+
+}  // namespace detail
+
+/// A contiguous, sized range (std::vector, std::span, std::array ...) of elements that mean something on another rank.
+template <class R>
+concept elements = detail::contiguous<R> && !detail::address<std::ranges::range_value_t<R>>;
+
+namespace detail {
+
+/// Ranges that a request may read, and that a call may write.
+template <class R>
+concept lasting = elements<R> && lasting_range<R>;
+template <class R>
+concept output = elements<R> && writable_range<R>;
+
+/// The same, of elements that can be sent over such a communicator.
+template <class R, class Comm>
+concept elements_over = elements<R> && travels_over<std::ranges::range_value_t<R>, Comm>;
+template <class R, class Comm>
+concept lasting_over = lasting<R> && elements_over<R, Comm>;
+template <class R, class Comm>
+concept output_over = output<R> && elements_over<R, Comm>;
+
+}  // namespace detail
+
+/// A range that is input and output at once: see in_place().
+template <detail::contiguous R>
+struct in_place_range {
+  std::span<std::ranges::range_value_t<R>> elements;
+};
+
+namespace by_name {
+
+/// Marks a range as input and output at once: all_reduce(comm, in_place(values), op). Accepts a single value too; a
+/// string counts as one.
+template <detail::writable_range R>
+  requires(!detail::is_text<std::remove_cvref_t<R>>)
+in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
+template <class T>
+  requires(!std::is_const_v<T> && (!detail::contiguous<T&> || detail::is_text<T>))
+in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
+
+}  // namespace by_name
+
+namespace detail {
+
+template <class R>
+inline constexpr bool is_in_place = false;
+template <class R>
+inline constexpr bool is_in_place<in_place_range<R>> = true;
+
+/// The functor's result type can not hold all values of the elements: std::plus<int> on double. bool is allowed.
+template <class T, class Result>
+constexpr bool narrows() {
+  if constexpr (!std::is_arithmetic_v<T> || !std::is_arithmetic_v<Result> || std::is_same_v<Result, bool>) {
+    return false;
+  } else if constexpr (std::is_integral_v<T> == std::is_integral_v<Result>) {
+    return sizeof(Result) < sizeof(T);
+  } else {
+    return std::is_integral_v<Result> || std::numeric_limits<Result>::digits < std::numeric_limits<T>::digits;
+  }
+}
+
+/// Comparisons, of which std::less is taken for a minimum. Of bools std::equal_to and its like are functors.
+template <class Op>
+inline constexpr bool compares = false;
+template <class T>
+inline constexpr bool compares<std::less<T>> = true;
+template <class T>
+inline constexpr bool compares<std::less_equal<T>> = true;
+template <class T>
+inline constexpr bool compares<std::greater<T>> = true;
+template <class T>
+inline constexpr bool compares<std::greater_equal<T>> = true;
+template <class T>
+inline constexpr bool compares<std::equal_to<T>> = true;
+template <class T>
+inline constexpr bool compares<std::not_equal_to<T>> = true;
+
+template <class Op, class T>
+concept functor_of_two = !address<T> && (!compares<std::remove_cvref_t<Op>> || std::is_same_v<T, bool>) &&
+                         std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
+                         !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
+template <class Op, class T>
+concept functor_with_index =
+    !address<T> && takes_index<std::remove_reference_t<Op>, T> &&
+    !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, std::size_t, T const&, T const&>>();
+template <class Op, class T>
+concept functor_on = functor_of_two<Op, T> || functor_with_index<Op, T>;
+
+/// A parameter that accepts overloaded functions, such as std::max<double>, to print what to write instead.
+template <class T>
+struct overloaded {
+  overloaded(T const& (*)(T const&, T const&)) {
+    static_assert(!std::is_same_v<T, T>,
+                  "colligo: the functor is a set of overloaded functions: for std::max write colligo::maximum{}, for "
+                  "std::min colligo::minimum{}, for others a lambda that calls them");
+  }
+  overloaded(T (*)(T, T)) : overloaded(static_cast<T const& (*)(T const&, T const&)>(nullptr)) {}
+  T operator()(T const& a, T const&) const requires(!elements<T>) { return a; }
+};
+template <class R>
+using overloaded_on = overloaded<std::ranges::range_value_t<R>>;
+
+/// Input and output as spans.
+template <class In, class Out>
+auto spans(In const& in, Out& out) {
+  using T = std::ranges::range_value_t<Out>;
+  return std::pair(std::span<T const>(in), std::span<T>(out));
+}
+
+/// These elements as the values of a stretch of the vector.
+template <class T>
+auto holding(std::span<T> elements, range stretch) {
+  using byte = std::conditional_t<std::is_const_v<T>, std::byte const, std::byte>;
+  return values<byte>{reinterpret_cast<byte*>(elements.data()), stretch};
+}
+
+/// Copies member by member: a wide load after narrow stores stalls.
+inline blocks memberwise(blocks const& b) {
+  return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer, b.lengths};
+}
+
+/// Ranks compare every call over such a communicator.
+template <class Comm>
+inline constexpr bool checks_calls = requires { state_of<Comm>::checks_calls; };
+
+/// A call is blocking, started as a request, or made as a persistent request.
+enum class made { at_once, started, ready };
+/// Its result type.
+template <made How>
+using made_t = std::conditional_t<How == made::at_once, void,
+                                  std::conditional_t<How == made::started, request, persistent>>;
+
+/// A functor that a request keeps.
+template <class Op>
+struct owned_functor : owned_by_request {
+  explicit owned_functor(Op its) : op(std::move(its)) {}
+  Op op;
+};
+
+/// Checks at compile time that an algorithm fits the element type and the functor.
+template <collective C, class Algorithm, class T, class Op, class Comm>
+constexpr void check_laws() {
+  static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
+  if constexpr (offers<Algorithm, C, T, Op>) {
+    static_assert(keeps_order<policy_t<C, Algorithm, T, Op>>() || may_reorder<Op, T>(),
+                  "colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, "
+                  "colligo::as_commutative(op), "
+                  "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order");
+    static_assert(!std::is_same_v<Algorithm, vendor> || state_of<Comm>::template has_vendor<T>,
+                  "colligo: vendor is the MPI library's own collective: it needs a communicator over MPI and elements "
+                  "that travel as bytes");
+    static_assert(!std::is_same_v<Algorithm, vendor> || !takes_index<Op, T>,
+                  "colligo: vendor is the MPI library's own collective, which does not know the index of the elements "
+                  "that it combines");
+  }
+}
+
+/// A call whose arguments have been accepted, except functor and algorithm.
+template <collective C, class Comm, class T>
+class accepted {
+ public:
+  endpoint& state;
+  call its;
+
+  /// Makes the call, and returns when it is complete on this rank; or makes a request that keeps the functor.
+  template <made How = made::at_once, class Op, class Algorithm>
+  made_t<How> make(Op&& op, Algorithm const& algorithm) {
+    using functor = std::remove_reference_t<Op>;
+    if constexpr (How != made::at_once) {
+      using kept = std::decay_t<Op>;
+      if constexpr (std::is_empty_v<kept> && std::is_trivially_copyable_v<kept>) {
+        static kept without_state(op);   // for all requests: equal, because it is empty
+        set_functor<Algorithm>(without_state);
+        return made_t<How>(prepare_call(state, its, decide<kept>(algorithm), {}, How == made::ready));
+      } else {
+        return make_owning<How, kept>(own<How, owned_functor<kept>>(std::forward<Op>(op)), algorithm);
+      }
+    } else if constexpr (std::is_function_v<functor>) {
+      make(&op, algorithm);
+    } else {
+      set_functor<Algorithm>(op);
+      if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(state, its, &policy_table_of<C>);
+      else if constexpr (requires { algorithm.run(state, its, &policy_table_of<C>); }) {
+        Algorithm::template check<C, T, std::remove_cv_t<functor>, Comm>();
+        algorithm.run(state, its, &policy_table_of<C>);
+      } else run_call(state, its, decide<functor>(algorithm));
+    }
+  }
+
+  /// Makes an object that a request owns. If that fails for a request that is started at once, reports it to the other
+  /// ranks.
+  template <made How, class Owned, class... Arguments>
+  owner<Owned> own(Arguments&&... arguments) {
+    try {
+      return make_owner<Owned>(std::forward<Arguments>(arguments)...);
+    } catch (...) {
+      if constexpr (How == made::started) refuse_request({state, C, its.checked()});
+      throw;
+    }
+  }
+  template <made How, class Op, class Owned, class Algorithm>
+  made_t<How> make_owning(owner<Owned> owned, Algorithm const& algorithm) {
+    set_functor<Algorithm>(owned->op);
+    return made_t<How>(prepare_call(state, its, decide<Op>(algorithm), std::move(owned), How == made::ready));
+  }
+
+ private:
+  template <class Algorithm, class Op>
+  void set_functor(Op& op) {
+    static_assert(!travels_as_bytes<T> || alignof(T) <= cache_line,
+                  "colligo: element types may have at most the alignment of a cache line");
+    its.of = &element_of<T, Op>;
+    its.wire = state_of<Comm>::template wire<T, Op, may_be_vendor<Algorithm>>();
+    its.op = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
+  }
+
+  template <class Op, class Algorithm>
+  decltype(auto) decide(Algorithm const& algorithm) const {
+    using op = std::remove_cv_t<Op>;
+    if constexpr (decides_itself<Algorithm>) Algorithm::template check<C, T, op, Comm>();
+    else if constexpr (!is_decided_at_run_time<Algorithm>) check_laws<C, Algorithm, T, op, Comm>();
+    if constexpr (is_decided_at_run_time<Algorithm> || offers<Algorithm, C, T, op>)
+      return detail::decide<C, T, op>(state, its, algorithm);
+  }
+};
+
+/// A call on one rank: checks its arguments.
+template <collective C, communicator Comm>
+class call_arguments {
+ public:
+  explicit call_arguments(Comm const& comm) : state_(state_of<Comm>::open(comm)) {}
+  /// Of a call with a root.
+  call_arguments(Comm const& comm, int root) : call_arguments(comm) {
+    if (root < 0 || root >= size()) [[unlikely]] refuse_root(as_refused(), root);
+  }
+
+  int rank() const { return state_.rank(); }
+  int size() const { return state_.size(); }
+  bool at(int root) const { return state_.rank() == root; }
+
+  /// `call`: its name in the error; null: the collective's.
+  void require_size(std::size_t is, std::size_t wanted, char const* which, char const* call = nullptr) const {
+    if (is != wanted) [[unlikely]] refuse_size(as_refused(call), is, wanted, which);
+  }
+  template <std::integral N>
+  void require_count(N count, char const* call = nullptr) const {
+    if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(as_refused(call), std::to_string(count));
+  }
+  template <class T>
+  void require_disjoint(std::span<T const> in, std::span<T> out) const {
+    std::less<T const*> const before;
+    bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
+                       !before(out.data(), in.data() + in.size());
+    if (!apart) [[unlikely]] refuse_overlap(as_refused());
+  }
+
+  /// Throws on a rank with an empty container that has received a broadcast of elements.
+  [[noreturn]] void refuse_empty_container(char const* note) const { detail::refuse_empty_container(state_, note); }
+  /// Calls f() and reports its exception to the other ranks, which wait for this one unless it is for a later start.
+  template <made How = made::at_once, class F>
+  void attempt(F f) const {
+    try {
+      f();
+    } catch (...) {
+      if constexpr (How != made::ready) refuse_request(as_refused());
+      throw;
+    }
+  }
+  /// Calls f(), which makes n calls. If it throws, refuses the calls that f() has not made: other ranks may make them.
+  template <class F>
+  decltype(auto) make_calls(std::uint32_t n, F f) const {
+    std::uint32_t const calls = calls_of(state_) + n;
+    try {
+      return f();
+    } catch (...) {
+      refuse_rest(as_refused(), calls);
+      throw;
+    }
+  }
+
+  /// Checks the counts of a v-collective and returns its blocks.
+  template <std::ranges::sized_range Counts>
+  blocks blocks_of(Counts const& counts) const {
+#if COLLIGO_HAS_BODIES
+    static_cast<void>(&plans_are_kept<>);
+#endif
+    std::size_t* const offsets = room_for_offsets(static_cast<std::size_t>(size()) + 1);
+    std::size_t const sum = *add_blocks(counts, offsets);
+    blocks its = numbered({{0, sum}, size(), offsets});
+    its.lengths = &state_.lengths;
+    return its;
+  }
+  /// The same for all_to_all_v, which has two vectors: see vectors_of().
+  template <std::ranges::sized_range In, std::ranges::sized_range Out>
+  blocks blocks_of(In const& in, Out const& out) const {
+    std::size_t* const offsets = room_for_offsets(offsets_of(C, size()));
+    add_blocks(out, add_blocks(in, offsets));
+    return numbered({{}, size(), offsets});
+  }
+  /// Blocks of n elements each.
+  blocks blocks_of(std::size_t n) const { return {{0, n * static_cast<std::size_t>(size())}, size()}; }
+
+  /// `in` is this rank's contribution, `out` its result, each a stretch of `vector`.
+  template <class T>
+  accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out,
+                              range out_covers, int root = 0) const {
+    return {state_,
+            {C, nullptr, nullptr, nullptr, memberwise(vector), holding(in, in_covers), holding(out, out_covers), root,
+             before(), C == collective::exclusive_scan && state_.rank() == 0}};   // rank 0 gets init
+  }
+  /// `in` and `out` are the whole vector, or empty on a rank that contributes nothing or gets nothing.
+  template <class T>
+  auto accept_whole(std::span<T const> in, std::span<T> out, int root = 0) const {
+    blocks const vector{{0, std::max(in.size(), out.size())}, size()};
+    return accept(vector, in, {0, in.size()}, out, {0, out.size()}, root);
+  }
+  template <class T>
+  auto accept_whole(std::span<T> both) const { return accept_whole(std::span<T const>(both), both); }
+
+ private:
+  std::uint8_t before() const {
+    return checks_calls<Comm> ? static_cast<std::uint8_t>(state_.before() | agreement) : state_.before();
+  }
+  std::size_t* room_for_offsets(std::size_t n) const {
+    if (state_.offsets.size() != n) [[unlikely]] attempt([&] { state_.offsets.resize(n); });
+    return state_.offsets.data();
+  }
+  // Writes the ends of the blocks. If they equal those of the latest call, the distribution keeps its number, by which
+  // choices and plans are found again.
+  template <std::ranges::sized_range Counts>
+  std::size_t* add_blocks(Counts const& counts, std::size_t* end) const {
+    require_size(std::ranges::size(counts), static_cast<std::size_t>(size()), "the list of counts");
+    std::ranges::range_value_t<Counts> least = 0;
+    std::size_t sum = *end;
+    bool others = false;
+    for (auto const count : counts) {
+      least = std::min(least, count);
+      sum += static_cast<std::size_t>(count);
+      others |= *++end != sum;
+      *end = sum;
+    }
+    if (others) [[unlikely]] state_.distribution = endpoint::new_distribution;
+    require_count(least);
+    return end;
+  }
+  blocks numbered(blocks const& its) const {
+    if (state_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(as_refused(), its);
+    return its;
+  }
+
+  refused as_refused(char const* call = nullptr) const { return {state_, C, (before() & agreement) != 0, call}; }
+
+  endpoint& state_;
+};
+
+}  // namespace detail
+}  // namespace colligo

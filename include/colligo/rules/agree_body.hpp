@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Checked mode: before a call begins the ranks check that all make the same one. They compare descriptions of their
+/// calls in words, so the error message can show every difference.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/small_vector.hpp"
+#include "decide_body.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// The description of a rank's call: a hash of all of it, and its beginning as text. Travels as bytes.
+class description {
+ public:
+  void add(std::string_view words) {
+    for (char const c : words) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;   // FNV-1a
+    show(words, end_of_part_);
+  }
+  void add(std::size_t number) {
+    std::array<char, 20> digits;
+    auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    add({digits.data(), static_cast<std::size_t>(end - digits.data())});
+  }
+  /// Shows at most `most` of the characters that f adds.
+  template <class F>
+  void add_part(std::size_t characters, F f) {
+    end_of_part_ = std::min(longest, length_ + characters);
+    is_cut_ = false;
+    f();
+    end_of_part_ = longest;
+    if (is_cut_) show("...", longest);
+  }
+
+  std::string_view text() const { return {text_.data(), length_}; }
+  /// Not 0.
+  std::uint64_t hash() const { return hash_ | 1; }
+
+  bool is_refusal = false;
+
+ private:
+  static constexpr std::size_t longest = 480;   // characters
+
+  void show(std::string_view words, std::size_t end) {
+    is_cut_ = is_cut_ || words.size() > end - length_;
+    words = words.substr(0, end - length_);
+    std::copy_n(words.data(), words.size(), text_.data() + length_);
+    length_ += words.size();
+  }
+
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+  std::size_t length_ = 0, end_of_part_ = longest;
+  bool is_cut_ = false;
+  std::array<char, longest> text_{};
+};
+
+/// The operand of the comparison. The combination is associative.
+struct verdict {
+  std::uint64_t call;     // 0: refused
+  std::uint64_t differ;   // 0: all alike so far
+};
+struct compare_calls {
+  verdict operator()(verdict const& a, verdict const& b) const {
+    return {a.call, a.differ | b.differ | std::uint64_t{a.call != b.call}};
+  }
+};
+
+// "8 double (64 bytes)"
+[[gnu::cold]] COLLIGO_BODY void describe_elements(call const& its, description& words) {
+  constexpr std::size_t type_shown = 120, counts_shown = 100;   // characters
+  if (its.what == collective::all_to_all_v) {   // whose counts may differ on all ranks
+    words.add_part(type_shown, [&] { words.add(its.of->name()); });
+    words.add(" (");
+    words.add(its.of->size);
+    return words.add(" bytes each)");
+  }
+  bool const even = has_blocks(its.what) && !has_counts(its.what);
+  std::size_t const n = even ? its.vector[0].size() : its.vector.whole.size();
+  if (has_counts(its.what)) {
+    words.add_part(counts_shown, [&] {
+      for (int r = 0; r < its.vector.parts; ++r) {
+        if (r != 0) words.add(", ");
+        words.add(its.vector[r].size());
+      }
+    });
+  } else {
+    words.add(n);
+  }
+  words.add(" ");
+  words.add_part(type_shown, [&] { words.add(its.of->name()); });
+  words.add(" (");
+  words.add(its.of->bytes(n));   // types of the same name may differ in size
+  words.add(even ? " bytes) a rank" : " bytes)");
+}
+
+// "pipelined_chain:block=512@shared_memory"
+[[gnu::cold]] COLLIGO_BODY void describe_algorithm(choice const& by, description& words) {
+  words.add(by.policy->name);
+  char const* before = ":";
+  for_each_knob(by, [&](std::string_view knob, std::size_t value) {
+    words.add(std::exchange(before, ","));
+    words.add(knob);
+    words.add("=");
+    words.add(value);
+  });
+  if (by.over == transport::best || by.over == by.policy->over) return;
+  words.add("@");
+  words.add(name_of(by.over));
+}
+
+// "reduce of 8 double (64 bytes) with root 1, binary_tree, std::plus<void>"
+[[gnu::cold]] COLLIGO_BODY description described(call const& its, choice const& by, call_form form) {
+  constexpr std::size_t functor_shown = 120, details_shown = 200;   // characters
+  description words;
+  if (form == call_form::request) words.add("i");
+  words.add(name_of(its.what));
+  if (form == call_form::persistent) words.add("_init");
+  if (its.what != collective::barrier) {
+    words.add(" of ");
+    describe_elements(its, words);
+  }
+  if (has_root(its.what)) {
+    words.add(" with root ");
+    words.add(static_cast<std::size_t>(its.root));
+  }
+  words.add(", ");
+  describe_algorithm(by, words);
+  if (combines(its.what)) {
+    words.add(", ");
+    words.add_part(functor_shown, [&] { words.add(its.of->functor_name()); });
+  }
+  if (its.of->details) {
+    words.add(": ");
+    words.add_part(details_shown, [&] { words.add(its.of->details(its.op)); });
+  }
+  return words;
+}
+
+// Calls that few ranks make come first.
+[[gnu::cold]] COLLIGO_BODY std::string difference_text(std::span<description const> all) {
+  constexpr std::size_t most = 8;   // calls
+  auto const is_same = [](description const& a, description const& b) {
+    return a.hash() == b.hash() && a.is_refusal == b.is_refusal;
+  };
+  auto const ranks_that_call = [&](description const& its) {
+    small_vector<int> ranks;
+    for (std::size_t r = 0; r < all.size(); ++r)
+      if (is_same(all[r], its)) ranks.push_back(static_cast<int>(r));
+    return ranks;
+  };
+  small_vector<std::size_t> calls, frequent;   // by the lowest ranks that make them; how many do
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    std::size_t call = 0;
+    while (call < calls.size() && !is_same(all[calls[call]], all[r])) ++call;
+    if (call == calls.size()) calls.push_back(r), frequent.push_back(0);
+    ++frequent[call];
+  }
+  std::string words = "colligo: ranks make different calls: ";
+  for (std::size_t shown = 0; shown < calls.size(); ++shown) {
+    if (shown == most) return concat({words, "; and ", calls.size() - most, " more"});
+    auto const next = std::min_element(frequent.begin(), frequent.end());
+    description const& its = all[calls[static_cast<std::size_t>(next - frequent.begin())]];
+    *next = all.size() + 1;   // listed
+    small_vector<int> const ranks = ranks_that_call(its);
+    words += concat({shown == 0 ? "" : "; ", ranks_text(ranks), its.is_refusal ? " refuse" : " call",
+                       ranks.size() == 1 ? "s" : "", its.is_refusal ? ": " : " ", its.text()});
+    bool const is_unclear = is_any(all, [&](description const& other) {
+      return other.text() == its.text() && !is_same(other, its);
+    });
+    if (is_unclear) words += concat({" [", its.hash(), "]"});   // they differ in characters that are not shown
+  }
+  return words;
+}
+
+[[gnu::cold]] COLLIGO_BODY void compare_with_others(communicator_state& state, description const& mine) {
+  if (state.size() == 1) return;
+  verdict all{mine.is_refusal ? 0 : mine.hash(), 0};
+  combine_among_ranks(state, compare_calls{}, std::span(&all, 1));
+  if (all.differ == 0) return;
+  small_vector<description> theirs(static_cast<std::size_t>(state.size()));
+  blocks const each{{0, theirs.size()}, state.size()};
+  exchange_among_ranks<collective::all_gather, ring>(state, no_functor{}, each, &mine, each[state.rank()],
+                                                     theirs.data());
+  if (!mine.is_refusal) throw mismatch_error(difference_text(theirs));
+}
+
+[[gnu::cold]] COLLIGO_BODY void agree_on(communicator_state& state, call const& its, choice const& by, call_form form) {
+  if (state.size() == 1) return;
+  compare_with_others(state, described(its, by, form));
+}
+
+[[gnu::cold]] COLLIGO_BODY void report_refusal(communicator_state& state, bool checked, std::string_view why) {
+  if (!checked) return state.refuse(why);
+  description words;
+  words.add(why);
+  words.is_refusal = true;
+  compare_with_others(state, words);
+}
+
+}  // namespace colligo

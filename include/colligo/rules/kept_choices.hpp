@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Choices that are kept with a state, because programs repeat calls.
+#pragma once
+
+#include <array>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../core/latest_used.hpp"
+#include "../engine/communicator_state.hpp"
+#include "../topology/host_map.hpp"
+#include "../topology/hierarchy.hpp"
+#include "choose.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// The levels of p ranks from their reports on their cores, without levels that some rank does not know. `hosts`: the
+/// host of each rank; empty: all ranks are on one.
+[[gnu::cold]] inline hierarchy hierarchy_of_domains(int p, std::span<run_list const> domains, run_list const& hosts) {
+  row_of_lists levels;
+  small_vector<distance> distances_of_levels;
+  for (std::size_t level = 0; level < domains.size(); ++level) {
+    if (domains[level].empty()) continue;
+    distances_of_levels.push_back(level < 2 ? distance::cache : distance::socket);
+    levels.add(domains[level].list());
+  }
+  if (!hosts.empty()) levels.add(hosts.list()), distances_of_levels.push_back(distance::host);
+  distances_of_levels.push_back(hosts.empty() ? distance::host : distance::network);
+  return hierarchy::of_lists(p, levels, std::move(distances_of_levels));
+}
+
+/// The vector that a choice was made for.
+struct decided_for {
+  std::size_t n = 0;
+  std::uint64_t distribution = 0;   ///< of its blocks; 0: they are even
+  int root = 0;                     ///< where they are uneven
+
+  decided_for() = default;
+  decided_for(communicator_state const& state, call const& its) : n(its.vector.whole.size()) {
+    if (its.vector.offsets) [[unlikely]] distribution = state.distribution, root = its.root;
+  }
+  friend bool operator==(decided_for const&, decided_for const&) = default;
+};
+
+/// The latest choices for a collective, kept with the state, because programs repeat calls.
+struct kept_choice {
+  decided_for latest;
+  element const* of = nullptr;
+  void const* wire = nullptr;
+  bool automatic = false, rules = false;   ///< `by` is for automatic; and not the environment's override
+  std::string name;
+  situation known{};
+  choice by{};
+  // The latest choices of the rules for other vectors.
+  struct earlier_choice {
+    decided_for vector;
+    choice by{};
+    earlier_choice* next = nullptr;
+
+    static constexpr std::size_t bytes() { return 1; }   // so `earlier` has room for 8
+  };
+  latest_used<earlier_choice> earlier{8};
+  // The environment's override, read once.
+  bool override_is_read = false;
+  std::optional<choice> overriding;
+  std::string override_text;   ///< "COLLIGO_ALL_REDUCE=ring"
+  std::string why_not_taken;   ///< why it can never be taken, or could not be the last time; empty: it was
+  // The rows of COLLIGO_TABLE for these elements.
+  element const* measured_of = nullptr;
+  owner<kept_with_state> measured;
+  std::size_t measured_line = 0;   ///< of the row that was taken last
+
+  /// Kept for automatic and calls like this one, on vectors of any length.
+  bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
+
+  /// Takes the earlier choice for an equal vector; false if there is none.
+  bool take_earlier(decided_for const& vector) {
+    auto const* found = earlier.find([&](earlier_choice const& one) { return one.vector == vector; });
+    if (found) by = found->by;
+    return found;
+  }
+  void keep(decided_for const& vector) {
+    try {
+      auto one = earlier.make_room(1);   // a warm call allocates nothing
+      if (!one) one = make_owner<earlier_choice>();
+      one->vector = vector, one->by = by;
+      earlier.add(std::move(one));
+    } catch (std::bad_alloc const&) {   // decided again the next time
+    }
+  }
+};
+
+/// Everything that rules/ keeps with a communicator.
+struct kept_choices final : kept_with_state {
+  struct explained_call {
+    collective what;
+    element const* of;
+    int size_class;
+    bool operator==(explained_call const&) const = default;
+  };
+
+  std::array<owner<kept_choice>, collectives.size()> of_collective;   // null: not called yet
+  tree reduce_tree, broadcast_tree;
+  std::vector<explained_call> explained;   ///< on stderr
+  owner<hierarchy> hosts, levels;
+  owner<kept_with_state> required, adapted, measured;   ///< kept by require, adaptive and predict
+
+  static kept_choices& of(communicator_state& state) {
+    if (!state.selection) state.selection = make_owner<kept_choices>();
+    return static_cast<kept_choices&>(*state.selection);
+  }
+  // A rank without memory to keep the choice decides all the same, because others wait for it.
+  static kept_choice& of(communicator_state& state, collective c) {
+    try {
+      auto& its = of(state).of_collective[static_cast<std::size_t>(c)];
+      if (!its) [[unlikely]] its = make_owner<kept_choice>();
+      return *its;
+    } catch (std::bad_alloc const&) {
+      static thread_local std::optional<kept_choice> spare;
+      return spare.emplace();
+    }
+  }
+  /// The hierarchy of the state's hosts; null if all ranks are on one.
+  static hierarchy const* hosts_of(communicator_state& state) {
+    if (state.hosts.empty()) return nullptr;
+    owner<hierarchy>& kept = of(state).hosts;
+    if (!kept) kept = owner<hierarchy>(new hierarchy(hierarchy::without_columns(state.hosts.list())));
+    return kept.get();
+  }
+  static int host_count(communicator_state& state) {
+    hierarchy const* const its = hosts_of(state);
+    return its ? host_map{{}, state.size(), its}.host_count() : 1;
+  }
+  /// The levels of the state's ranks.
+  static hierarchy const& levels_of(communicator_state& state) {
+    owner<hierarchy>& kept = of(state).levels;
+    if (!kept)
+      kept = owner<hierarchy>(new hierarchy(
+          !state.levels_asked().empty() ? hierarchy::of_sizes(state.size(), state.levels_asked(), state.hosts.list())
+          : state.levels_off()          ? hierarchy(state.size())
+                                       : hierarchy_of_domains(state.size(), state.domains, state.hosts)));
+    return *kept;
+  }
+  /// The choice of automatic for the latest call, if this call is the same; null otherwise.
+  static choice const* same(communicator_state& state, call const& its) {
+    if (!state.selection) [[unlikely]] return nullptr;
+    kept_choice const* const kept =
+        static_cast<kept_choices&>(*state.selection).of_collective[static_cast<std::size_t>(its.what)].get();
+    return kept && kept->is_like(its) && kept->latest == decided_for(state, its) ? &kept->by : nullptr;
+  }
+};
+
+}  // namespace colligo

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Trees over the ranks of a communicator, for configured{tree}: shapes (rules/named_trees.hpp), files
+/// (rules/tree_file.hpp), and trees of hosts. ../trees.hpp adds COLLIGO_TREE.
+#pragma once
+
+#include <vector>
+
+#include "../algorithm/configured.hpp"
+#include "named_trees.hpp"
+#include "tree_file.hpp"
+#include "decide.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// The host of each rank.
+std::vector<int> hosts_of(endpoint const& state);
+
+}  // namespace detail
+
+namespace trees::by_name {
+
+/// trees::by_host over the hosts of comm's ranks, as MPI_COMM_TYPE_SHARED says. Throws as that does. Collective over
+/// comm if it has not been used before.
+template <communicator Comm>
+tree by_host(Comm const& comm, by_host_options const& options = {}) {
+  return trees::by_host(colligo::detail::hosts_of(state_of<Comm>::open(comm)), options);
+}
+
+}  // namespace trees::by_name
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "trees_of_hosts_body.hpp"
+#endif

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The questions of sequence.hpp, for blocking calls, requests and persistent requests.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "../arguments/mistakes.hpp"
+#include "lists.hpp"
+#include "summaries.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Ranges of elements that travel as bytes.
+template <class R, class Comm>
+concept listed_over = elements_over<R, Comm> && travels_as_bytes<std::ranges::range_value_t<R>>;
+/// Ranges whose extremes can be sent; between threads all can.
+template <class R, class Comm>
+concept ordered_over = elements_over<R, Comm> && travels_over<best_of_stretch<std::ranges::range_value_t<R>>, Comm>;
+
+/// The length of a sequence of which this rank has `mine` elements. One collective.
+template <class Comm>
+std::int64_t length_of(Comm const& comm, std::int64_t mine) {
+  std::plus<> op;
+  accept_element(comm, mine).make(op, automatic{});
+  return mine;
+}
+/// The place in the sequence where this rank's range of `mine` elements begins, and the sequence's length. Two
+/// collectives.
+template <class Comm>
+std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t mine) {
+  std::int64_t before = 0;
+  std::plus<> op;
+  call_arguments<collective::exclusive_scan, Comm> const its(comm);
+  its.accept_whole(constant(one(mine)), one(before)).make(op, automatic{});
+  return {its.rank() == 0 ? 0 : before, length_of(comm, mine)};
+}
+
+// From the arguments of a call to its question: an object whose local() summarises a rank's range and whose result() is
+// that of the combined summaries.
+struct asked_sum {
+  template <class Comm, summable R>
+  auto operator()(Comm const& comm, R const& range) const { return summary_over(comm, range); }
+};
+struct asked_dot {
+  template <class Comm, summable A, elements_like<A> B>
+  auto operator()(Comm const& comm, A const& a, B const& b) const { return products_over(comm, a, b); }
+};
+struct asked_norm2 {
+  template <class Comm, numbers R>
+  auto operator()(Comm const&, R const& range) const {
+    return norm_of_range<std::ranges::range_value_t<R>>(view_of(range));
+  }
+};
+struct asked_mean_and_variance {
+  template <class Comm, numbers R>
+  auto operator()(Comm const&, R const& range) const {
+    return moments_of_range<std::ranges::range_value_t<R>>{view_of(range)};
+  }
+};
+template <class Better>
+struct asked_best {
+  template <class Comm, ordered_over<Comm> R>
+  auto operator()(Comm const&, R const& range) const {
+    return best_of_range<std::ranges::range_value_t<R>, Better>{view_of(range)};
+  }
+};
+using asked_minimum_of = asked_best<minloc>;
+using asked_maximum_of = asked_best<maxloc>;
+struct asked_extremes {
+  template <class Comm, ordered_over<Comm> R>
+  auto operator()(Comm const&, R const& range) const {
+    return extremes_of_range<std::ranges::range_value_t<R>>(view_of(range));
+  }
+};
+struct asked_sums {
+  template <class Comm, summands... R>
+  auto operator()(Comm const& comm, R const&... ranges) const {
+    return summaries{std::tuple{summary_over(comm, ranges)...}};
+  }
+};
+struct asked_top {
+  template <class Comm, listed_over<Comm> R, std::integral K, class Compare = std::greater<>,
+            class Projection = std::identity>
+  auto operator()(Comm const& comm, R const& range, K k, Compare compare = {}, Projection projection = {}) const {
+    constexpr std::size_t worth_counting = 4096;   // longer lists have room for at most the whole sequence
+    call_arguments<collective::all_reduce, Comm>(comm).require_count(k, "top");
+    auto const all = view_of(range);
+    auto most = static_cast<std::size_t>(k);
+    if (most > worth_counting)
+      most = std::min(most, static_cast<std::size_t>(call_arguments<collective::all_reduce, Comm>(comm).make_calls(
+                                2, [&] { return length_of(comm, std::ssize(all)); })));   // the answer's is the second
+    return best_of_lists<std::ranges::range_value_t<R>, Compare, Projection>(
+        all, most, std::move(compare), std::move(projection));
+  }
+};
+struct asked_accumulate {
+  template <class Comm, listed_over<Comm> R, class Op>
+    requires functor_on_elements<Op, R>
+  auto operator()(Comm const& comm, R const& range, Op&& op) const {
+    auto const all = view_of(range);
+    auto const [first, n] = call_arguments<collective::all_reduce, Comm>(comm).make_calls(
+        3, [&] { return places_of(comm, std::ssize(all)); });   // the answer's is the third
+    return intervals_of_lists<std::ranges::range_value_t<R>, Op>(all, first, n, std::forward<Op>(op));
+  }
+};
+
+template <class Asked, class Comm, class... Arguments>
+using question = std::invoke_result_t<Asked const&, Comm const&, Arguments...>;
+
+/// Arguments that a request may keep: a functor or a number, which it copies, or an object that outlives it.
+template <class T>
+inline constexpr bool are_gone_factors = false;
+template <class A, class B>
+inline constexpr bool are_gone_factors<two_factors<A, B>> = !lasting<A> || !lasting<B>;
+template <class T>
+inline constexpr bool may_be_kept = (!std::ranges::range<T> || lasting<T>) && !are_gone_factors<std::remove_cvref_t<T>>;
+
+template <class Asked, class Comm, class... Arguments, std::size_t... I>
+constexpr bool can_be_asked(std::tuple<Arguments...>*, std::index_sequence<I...>) {
+  using all = std::tuple<Arguments...>;
+  if constexpr ((may_be_kept<std::tuple_element_t<I, all>> && ...) &&
+                std::is_invocable_v<Asked const&, Comm const&, std::tuple_element_t<I, all>...>)
+    return std::is_same_v<std::tuple_element_t<sizeof...(I), all>,
+                          typename question<Asked, Comm, std::tuple_element_t<I, all>...>::answer&>;
+  else return false;
+}
+/// The arguments of such a call, followed by the variable for the answer.
+template <class Asked, class Comm, class... Arguments>
+concept starts = sizeof...(Arguments) > 0 &&
+                 can_be_asked<Asked, Comm>(static_cast<std::tuple<Arguments&&...>*>(nullptr),
+                                           std::make_index_sequence<sizeof...(Arguments) - 1>{});
+
+/// Ranges by reference, everything else as a copy.
+template <class T>
+decltype(auto) to_be_kept(T& its) {
+  if constexpr (std::ranges::range<T>) return (its);
+  else return std::decay_t<T>(its);
+}
+template <made How, class Asked, class Comm, class... Arguments>
+made_t<How> ask_for(Asked const& asked, Comm const& comm, Arguments&... arguments) {
+  auto const all = std::tie(arguments...);
+  constexpr std::size_t last = sizeof...(Arguments) - 1;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return ask<How>(comm, asked(comm, to_be_kept(std::get<I>(all))...), std::get<last>(all));
+  }(std::make_index_sequence<last>{});
+}
+
+/// The type of a mistaken call, with the message.
+template <class Asked, class... Arguments>
+struct no_answer : mistake {
+  static constexpr bool apart = ((std::ranges::range<Arguments> && !contiguous<Arguments>) || ...);
+  static_assert(!apart,
+                "colligo: elements have to be contiguous, one after the other in memory (std::vector, std::array, "
+                "std::span ...): copy those of a list, a deque, a map or a view into a std::vector");
+  template <class Its>
+  static constexpr bool lists = std::is_same_v<Asked, Its> && !apart;
+  static_assert(!lists<asked_sum>, "colligo: sum takes (comm, range of float, double, half types or integers)");
+  static_assert(!lists<asked_dot>,
+                "colligo: dot takes (comm, range of float, double, half types or integers, range of the same)");
+  static_assert(!lists<asked_norm2>,
+                "colligo: norm2 takes (comm, range of float, double or half types); for integers write "
+                "std::sqrt(colligo::dot(comm, range, range))");
+  static_assert(!lists<asked_mean_and_variance>,
+                "colligo: mean_and_variance takes (comm, range of float, double or half types); integers have to be "
+                "converted");
+  static_assert(!lists<asked_minimum_of>, "colligo: minimum_of takes (comm, range of what travels as bytes)");
+  static_assert(!lists<asked_maximum_of>, "colligo: maximum_of takes (comm, range of what travels as bytes)");
+  static_assert(!lists<asked_extremes>, "colligo: extremes takes (comm, range of what travels as bytes)");
+  static_assert(!lists<asked_sums>, "colligo: sums takes (comm, range or colligo::factors(range, range), ...)");
+  static_assert(!lists<asked_top>,
+                "colligo: top takes (comm, range of what travels as bytes, k[, compare[, projection]])");
+  static_assert(!lists<asked_accumulate>,
+                "colligo: accumulate takes (comm, range of what travels as bytes, functor on its elements)");
+};
+/// The same of a request, whose arguments may be those of the blocking call.
+template <class Asked, class Comm, class... Arguments>
+struct no_request : mistake {
+  static_assert(sizeof...(Arguments) == 0,
+                "colligo: a request takes the arguments of the blocking call, ranges that are no temporaries, and last "
+                "a variable of the type that the blocking call returns");
+};
+
+}  // namespace colligo
+
+/// iNAME and NAME_init of a call whose blocking form is above, and the overload for arguments that no form accepts.
+#define COLLIGO_QUESTION(name)                                                                                       \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \
+  [[nodiscard]] request i##name(Comm const& comm, Arguments&&... its) {                                              \
+    return detail::ask_for<detail::made::started>(detail::asked_##name(), comm, its...);                             \
+  }                                                                                                                  \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \
+  [[nodiscard]] persistent name##_init(Comm const& comm, Arguments&&... its) {                                       \
+    return detail::ask_for<detail::made::ready>(detail::asked_##name(), comm, its...);                               \
+  }                                                                                                                  \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires(!requires(Comm const& comm, Arguments&&... its) {                                                       \
+      colligo::name(comm, static_cast<Arguments&&>(its)...);                                                         \
+    })                                                                                                               \
+  detail::no_answer<detail::asked_##name, Comm, Arguments...> name(Comm const&, Arguments&&...) { return {}; }       \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires(!detail::starts<detail::asked_##name, Comm, Arguments...>)                                              \
+  detail::no_request<detail::asked_##name, Comm, Arguments...> i##name(Comm const&, Arguments&&...) { return {}; }   \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires(!detail::starts<detail::asked_##name, Comm, Arguments...>)                                              \
+  detail::no_request<detail::asked_##name, Comm, Arguments...> name##_init(Comm const&, Arguments&&...) {            \
+    return {};                                                                                                       \
+  }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Calls that add up floating point numbers, made on exact sums instead, and rounded once.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "plain_sums.hpp"
+#include "summing.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// The call on exact sums; the same call if it adds up no floating point numbers.
+inline call on_exact_sums(communicator_state& state, call const& its) {
+  call made = its;
+  if (adds_up<double>(*its.of)) made.of = &element_of<exact_sum<double>, std::plus<>>;
+  else if (adds_up<float>(*its.of)) made.of = &element_of<exact_sum<float>, std::plus<>>;
+  else return made;
+  made.wire = state.wire_of_bytes();
+  return made;
+}
+
+/// A rank's exact sums, contributed and received.
+template <class T>
+struct sums_of_call {
+  std::vector<exact_sum<T>> in, out;
+
+  sums_of_call(std::size_t contributed, std::size_t wanted) : in(contributed), out(wanted) {}
+  void take(std::byte const* from, std::size_t n) {
+    auto const* const numbers = reinterpret_cast<T const*>(from);
+    for (std::size_t i = 0; i < n; ++i) in[i] = exact_sum<T>(numbers[i]);
+  }
+  /// Rounds once, with `init` in the sums; null: there is none.
+  void give(std::byte* to, std::size_t n, initial_value* init) {
+    if (init) {
+      init->is_in_result = true;
+      for (std::size_t i = 0; i < n; ++i) out[i] += *static_cast<T const*>(init->value);
+    }
+    for (std::size_t i = 0; i < n; ++i) reinterpret_cast<T*>(to)[i] = out[i].value();
+  }
+  /// Turns the call into one on these.
+  void stand_for(call& its) {
+    its.in.data = reinterpret_cast<std::byte const*>(in.data());
+    its.out.data = reinterpret_cast<std::byte*>(out.data());
+  }
+};
+
+/// Sums are up to 39 times as long as numbers, so long vectors are sent in parts if possible.
+template <class T, class Run>
+void run_on_exact_sums(communicator_state& state, call const& its, Run run) {
+  constexpr std::size_t most = 4096;
+  sums_of_call<T> sums(0, 0);
+  auto const allocate = [&](std::size_t length) {
+    sums = {std::min(its.in.covers.size(), length), std::min(its.out.covers.size(), length)};
+  };
+  run_in_parts(state, on_exact_sums(state, its), most, allocate, [&](call part, std::size_t done) {
+    sums.stand_for(part);
+    sums.take(its.in.data + done * sizeof(T), part.in.covers.size());
+    if (its.what == collective::exclusive_scan) std::ranges::fill(sums.out, exact_sum<T>());
+    run(part);
+    sums.give(its.out.data + done * sizeof(T), part.out.covers.size(), its.init);
+  });
+}
+
+}  // namespace colligo

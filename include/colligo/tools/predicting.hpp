@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// predict: the time that each algorithm is expected to take for a call, on a given machine, or one measured on the
+/// communicator.
+///
+///   auto const here = colligo::measured_machine<double>(world, std::plus<>{});       // alpha, beta, gamma
+///   for (auto const& each : colligo::predict<double>(world, colligo::collective::all_reduce, n, std::plus<>{}, here))
+///     std::cout << each.name << ' ' << each.seconds << '\n';
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "../core/clock.hpp"
+#include "../core/machine.hpp"
+#include "../plan/recorder.hpp"
+#include "../arguments/call_arguments.hpp"
+#include "../rules/recorded.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// The predicted time of an algorithm.
+struct prediction {
+  std::string_view name;
+  double seconds;
+  bool by_formula;   ///< of its card; otherwise by its recorded schedule
+};
+
+namespace detail {
+
+/// The implementation of predict(). A template, so only units that use it compile it.
+template <class Lazy = void>
+struct predicting {
+  static std::vector<prediction> predict(endpoint& at, call const& its, policy_table const& policies, machine const& m);
+  /// Seconds per message and per byte, between ranks that share a host or, `between`, do not. Collective.
+  static machine network(endpoint& at, bool between);
+  /// The largest of all ranks' values.
+  static double largest_of_ranks(endpoint& at, double mine);
+
+ private:
+  struct kept;
+};
+
+/// Seconds for combining one byte, by the fastest of a few runs over a vector in cache.
+template <class T, class Op>
+double gamma_of(Op& op) {
+  constexpr std::size_t n = sizeof(T) < 4096 ? 16384 / sizeof(T) : 4;
+  std::vector<T> left(n), right(n), out(n);
+  double best = 1;
+  std::int64_t const begin = now_in_ns();
+  do {
+    std::int64_t const began = now_in_ns();
+    combine(left.data(), right.data(), out.data(), n, op);
+    best = std::min(best, seconds_since(began));
+  } while (seconds_since(begin) < 2e-3);
+  return best / static_cast<double>(n * sizeof(T));
+}
+
+}  // namespace detail
+
+namespace by_name {
+
+/// The machine that the communicator runs on: alpha and beta of messages to and fro between two ranks (on one host, or
+/// on two where `between_hosts` and there are several), over the wire that calls take, gamma of this type and functor,
+/// the largest of any rank. Measured in some 30 ms the first time, and kept with the communicator; gamma, 2 ms, is
+/// measured each time. The same on all ranks. It combines elements made by T(). Collective over comm.
+template <class T, communicator Comm, class Op>
+machine measured_machine(Comm const& comm, Op op, bool between_hosts = false) {
+  static_assert(std::is_default_constructible_v<T>,
+                "colligo: the time of a functor is measured on elements made by T()");
+  auto& at = state_of<Comm>::open(comm);
+  machine its = detail::predicting<>::network(at, between_hosts);
+  its.gamma = detail::predicting<>::largest_of_ranks(at, detail::gamma_of<T>(op));
+  return its;
+}
+
+/// The predicted times of the algorithms for a call of this collective with n elements of type T (for collectives on
+/// blocks: each), the fastest first: by the formula of the card if it has one, otherwise by the recorded schedule. Long
+/// schedules, the MPI library's own and algorithms that the call would refuse are missing. Prices are those of
+/// messages: over shared memory, where a vector is published once and read by all, they compare volumes, not waiting
+/// times. Cost: microseconds, milliseconds where schedules are recorded. Collective.
+template <class T, communicator Comm, class Op>
+  requires(!std::is_same_v<Op, machine>)
+std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, Op const& op,
+                                machine const& m = typical) {
+  return detail::predicting<>::predict(state_of<Comm>::open(comm), detail::call_in_question<T>(comm, what, n, op),
+                                       detail::policies_of(what)(), m);
+}
+/// The same for collectives without a functor.
+template <class T, communicator Comm>
+std::vector<prediction> predict(Comm const& comm, collective what, std::size_t n, machine const& m = typical) {
+  return colligo::predict<T>(comm, what, n, detail::no_functor{}, m);
+}
+
+}  // namespace by_name
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "predicting_body.hpp"
+#endif

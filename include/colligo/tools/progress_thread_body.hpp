@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of progress_thread.hpp.
+#pragma once
+
+#include <mpi.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <atomic>
+
+#include "../core/error.hpp"
+#include "../core/thread.hpp"
+#include "../transport/messages/mpi_state.hpp"
+#include "progress_thread.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+struct progress_thread::state {
+  explicit state(std::int64_t period) : period_in_ns(period) {}
+  void look() {
+#ifdef PR_SET_TIMERSLACK
+    prctl(PR_SET_TIMERSLACK, 1000UL);   // nanoseconds; the 50 us that are usual would be late
+#endif
+    timespec const period{.tv_sec = period_in_ns / 1'000'000'000, .tv_nsec = period_in_ns % 1'000'000'000};
+    for (detail::requests_of_rank& all = detail::mpi_state::all_requests(); !ends.load(std::memory_order_acquire);) {
+      if (all.busy()) all.progress();
+      nanosleep(&period, nullptr);
+    }
+  }
+
+  std::int64_t period_in_ns;
+  std::atomic<bool> ends = false;
+  detail::thread looking{[](void* its) { static_cast<state*>(its)->look(); }, this};
+};
+
+COLLIGO_BODY progress_thread::progress_thread(std::int64_t period_in_ns) {
+  int threads = MPI_THREAD_SINGLE, initialised = 0;
+  MPI_Initialized(&initialised);
+  if (initialised) detail::check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
+  if (threads != MPI_THREAD_MULTIPLE)
+    throw error("colligo: a progress_thread needs MPI_THREAD_MULTIPLE: boost::mpi::environment(argc, argv, "
+                "boost::mpi::threading::multiple) or MPI_Init_thread");
+  detail::mpi_state::all_requests().share();
+  state_ = detail::make_owner<state>(period_in_ns);
+}
+
+COLLIGO_BODY progress_thread::~progress_thread() { state_->ends.store(true, std::memory_order_release); }
+
+}  // namespace colligo

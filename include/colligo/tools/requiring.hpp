@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// require: the best algorithm among those whose results have a required property.
+///
+///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::same_bits});
+///   colligo::all_reduce(world, in, out, std::plus<>{}, colligo::require{colligo::as_sequential});
+///   colligo::reduce(world, in, out, std::plus<>{}, 0, colligo::require{colligo::like(colligo::halving_doubling{})});
+///
+/// The card of an algorithm promises the property, or the first such call proves it on the recorded schedule
+/// (tools/association.hpp) and keeps the result. Calls that combine nothing, or have the same bits in any order (sums
+/// of integers), use `automatic`, which the compiler decides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "../arguments/call_arguments.hpp"
+#include "../rules/named.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// Properties of a result's bits. They can be combined: same_bits | as_sequential.
+struct property {
+  std::uint8_t which;
+
+  constexpr bool has(property other) const { return (which & other.which) != 0; }
+  friend constexpr property operator|(property a, property b) {
+    return {static_cast<std::uint8_t>(a.which | b.which)};
+  }
+  friend constexpr bool operator==(property const&, property const&) = default;
+};
+
+/// All ranks get the same bits. For all_reduce; in other collectives no two ranks get the same element.
+inline constexpr property same_bits{1};
+/// The same program on as many ranks of the same hosts gives the same bits again: nothing depends on the order of
+/// arrival, on a clock, or on a library without that promise.
+inline constexpr property run_to_run{2};
+/// Element by element as one process would combine them from the lowest rank on, ((a0 op a1) op a2) ...; by
+/// exclusive_scan, init op that.
+inline constexpr property as_sequential{4};
+
+/// The same bits on any number of ranks. Exact operations have it by any algorithm (integers, exact_sum, maxloc,
+/// minloc, each() of those); all others are refused.
+inline constexpr property any_p{8};
+
+/// See like().
+template <class Tag>
+struct bits_of {
+  Tag tag;
+};
+namespace by_name {
+
+/// For require{like(tag)}: the bits that the algorithm of this tag gives.
+template <algorithm Tag>
+constexpr bits_of<Tag> like(Tag const& tag) {
+  static_assert(!std::is_same_v<Tag, vendor> && !std::is_same_v<Tag, automatic> && !std::is_same_v<Tag, named>,
+                "colligo: like() takes the tag of an algorithm that consists of steps, so that its bits are known");
+  return {tag};
+}
+
+}  // namespace by_name
+
+namespace detail {
+
+struct requirement {
+  property what;
+  choice const* like = nullptr;
+  bool keeps = true;   ///< `like` is defined by its knobs, by which a kept decision is found again
+};
+
+/// Decides for a call and keeps the decision. A template, so only units that use it compile it.
+template <class Lazy = void>
+struct requiring {
+  /// Throws algorithm_error on all ranks if no algorithm is known to have the property.
+  static choice decide(endpoint& at, call const& its, policies_of_collective policies, requirement const& asks);
+
+ private:
+  struct entry;
+  struct search;
+};
+
+/// The tag holds nothing but knobs.
+template <class Tag>
+constexpr bool is_defined_by_knobs(Tag const& tag) {
+  if constexpr (requires { tag.hosts.empty(); }) return tag.hosts.empty();
+  else return std::is_empty_v<Tag> || requires { Tag::knobs; } || requires { tag.fingerprint(); };
+}
+
+}  // namespace detail
+
+/// Stands as the last argument of a collective: require{same_bits}, require{like(ring{})}. Chooses as `automatic` does,
+/// among the algorithms that have the property; ignores the environment's overrides. Throws algorithm_error if no
+/// algorithm is known to have it; like() always finds that algorithm itself. Cost: once for each (collective, length,
+/// root, type) of a communicator some recorded schedules, microseconds to milliseconds (schedules of more than half a
+/// million operands are not recorded; only cards count there). Later calls look the decision up, except for like() of a
+/// tag of your own that contains more than knobs.
+template <class What>
+struct require {
+  static constexpr std::string_view name = "require";
+  static constexpr bool decides_itself = true;
+
+  What what;
+
+  template <collective C, class T, class Op, class Comm>
+  static constexpr void check() {
+    if constexpr (combines(C) && !is_property) detail::check_laws<C, decltype(What::tag), T, Op, Comm>();
+  }
+
+  template <collective C, class T, class Op>
+  detail::choice decide(detail::endpoint& state, detail::call const& its,
+                        detail::policies_of_collective policies) const {
+    if constexpr (!combines(C) || exact<Op, T>) {
+      return detail::by_rules(state, its, policies);
+    } else if constexpr (is_property) {
+      return detail::requiring<>::decide(state, its, policies, {what});
+    } else if constexpr (offers<decltype(What::tag), C, T, Op>) {
+      detail::choice const as = detail::pinned<C, decltype(What::tag), T, Op>(what.tag);
+      return detail::requiring<>::decide(state, its, policies, {{}, &as, detail::is_defined_by_knobs(what.tag)});
+    } else {
+      throw algorithm_error(std::string(name_of(C)) + ": " + std::string(what.tag.name) +
+                            " has no form for this collective");
+    }
+  }
+
+ private:
+  static constexpr bool is_property = std::is_same_v<What, property>;
+};
+template <class What>
+require(What) -> require<What>;
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "requiring_body.hpp"
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The timeline of trace_file.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../core/strings.hpp"
+#include "svg.hpp"
+#include "trace_file_body.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// The first of these strings that fits.
+inline std::string_view fitting(double wide, std::initializer_list<std::string_view> texts) {
+  for (std::string_view const text : texts)
+    if (6.2 * static_cast<double>(text.size()) + 6 < wide) return text;
+  return {};
+}
+
+/// Where a time is drawn. Long stretches in which no rank is in a call are folded.
+class time_axis {
+ public:
+  static constexpr double fold = 76;   ///< pixels of a stretch that is folded
+  struct stretch {
+    std::int64_t begin, end;
+    bool folded;
+    double x;
+  };
+
+  time_axis(std::span<trace_log const> logs, trace_span const& times, double left, double width) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> calls;
+    for (trace_log const& log : logs)
+      for (trace_event const& e : log.events())
+        if (!e.is_operand()) calls.emplace_back(e.begin, e.end);
+    std::ranges::sort(calls);
+    std::int64_t idle = 0, busy_until = times.first;
+    std::vector<std::pair<std::int64_t, std::int64_t>> gaps;
+    for (auto const& [begin, end] : calls) {
+      if (begin > busy_until) gaps.emplace_back(busy_until, begin), idle += begin - busy_until;
+      busy_until = std::max(busy_until, end);
+    }
+    std::int64_t const busy = times.last - times.first - idle;
+    std::erase_if(gaps, [&](auto const& gap) { return gap.second - gap.first <= busy / 4; });
+    std::int64_t shown = times.last - times.first, from = times.first;
+    for (auto const& [begin, end] : gaps) shown -= end - begin;
+    scale = width / static_cast<double>(std::max<std::int64_t>(1, shown));
+    double at = left;
+    auto const add = [&](std::int64_t begin, std::int64_t end, bool folded) {
+      stretches.push_back({begin, end, folded, at});
+      at += folded ? fold : static_cast<double>(end - begin) * scale;
+    };
+    for (auto const& [begin, end] : gaps) add(from, begin, false), add(begin, end, true), from = end;
+    add(from, times.last, false);
+    right = at;
+  }
+
+  double operator()(std::int64_t t) const {
+    auto const next = std::ranges::upper_bound(stretches, t, {}, &stretch::begin);
+    stretch const& its = next == stretches.begin() ? *next : *std::prev(next);
+    double const since = static_cast<double>(t - its.begin);
+    return its.x + (its.folded ? fold * since / static_cast<double>(its.end - its.begin) : since * scale);
+  }
+
+  std::vector<stretch> stretches;
+  double scale = 1, right = 0;   ///< pixels a nanosecond; where it ends
+};
+
+}  // namespace detail
+
+COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> logs) {
+  constexpr double left = 86, top = 60, call_height = 34, step_height = 16, lane_height = call_height + 3,
+                   between_rows = 9;
+  detail::trace_span const times(logs);
+  auto const lanes = detail::lanes_of(logs);
+  auto const messages = messages_of(logs);
+  std::size_t steps = 0;   // of the rank with most, which sets the width of the picture
+  std::size_t ends = 0;    // of messages
+  for (trace_log const& log : logs) {
+    auto const count = [&](auto is) { return static_cast<std::size_t>(std::ranges::count_if(log.events(), is)); };
+    steps = std::max(steps, count([](trace_event const& e) { return e.what == trace_event::kind::step; }));
+    ends += count(&trace_event::is_operand);
+  }
+  std::map<int, double> y_of;
+  double bottom = top;
+  for (auto const& [row, its] : lanes) y_of[row] = bottom, bottom += lane_height * its.count() + between_rows;
+  double const width = std::clamp(24.0 * static_cast<double>(steps), 1000.0, 20000.0);
+  detail::time_axis const x(logs, times, left, width);
+  auto const y = [&](int row, trace_event const& e) { return y_of[row] + lane_height * lanes.at(row)(e); };
+
+  // The title also says what the picture lacks.
+  std::string title = detail::concat({logs.size(), " ranks, ", times.us(times.last), " us"});
+  if (times.dropped) title += detail::concat({", ", times.dropped, " later events dropped"});
+  if (auto const alone = ends - 2 * messages.size())
+    title += detail::concat({", ", alone, " messages of which one end is missing"});
+  svg picture(x.right + (times.dropped ? 110 : 24), bottom + 30);
+  picture.text(left, 20, title, "class='title'");
+  double at = left;
+  for (auto const& [colour, what] : {std::pair("#c3d5e8", "step that sends"),
+                                     {"#c5e1c0", "receives"},
+                                     {"#fad6ad", "receives to combine"},
+                                     {"#f28e2b", "its share of combining, put last"},
+                                     {"#e4e9f0", "call"}}) {
+    picture.box(at, 30, 12, 12, "stroke='#8593a5' stroke-width='.5' fill='" + std::string(colour) + '\'');
+    picture.text(at + 17, 40, what);
+    at += 34 + 7 * static_cast<double>(std::string_view(what).size());
+  }
+  constexpr char const* by_message = "#444' stroke-opacity='.55", * through_memory = "#7b3294' stroke-dasharray='5 2";
+  for (auto const& [stroke, what] : {std::pair(by_message, "message"), {through_memory, "through shared memory"}}) {
+    picture.arrow(at, 36, at + 26, 36, "stroke='" + std::string(stroke) + '\'');
+    picture.text(at + 32, 40, what);
+    at += 55 + 7 * static_cast<double>(std::string_view(what).size());
+  }
+  for (auto const& its : x.stretches)
+    if (its.folded) {
+      picture.box(its.x, top - 6, x.fold, bottom - top + 6, "fill='#f1f1f1'");
+      double const ms = static_cast<double>(its.end - its.begin) * 1e-6;
+      std::string const lasts = detail::in_digits(ms >= 1 ? ms : 1000 * ms, 3) + (ms >= 1 ? " ms" : " us");
+      picture.text(its.x + x.fold / 2, bottom - 4, "idle " + lasts, "text-anchor='middle' class='small'");
+    }
+  // Ticks at 1, 2 or 5 times a power of ten, some 100 pixels apart.
+  double const wanted = 100 / x.scale, power = std::pow(10, std::floor(std::log10(wanted)));
+  double const tick = std::max(1.0, power * (wanted / power > 5   ? 10
+                                             : wanted / power > 2 ? 5
+                                             : wanted / power > 1 ? 2
+                                                                  : 1));
+  // Each stretch has its own, because folds may be long; none if its label does not fit.
+  double labelled = 0;
+  for (auto const& its : x.stretches) {
+    if (its.folded) continue;
+    double const begin = static_cast<double>(its.begin - times.first), end = static_cast<double>(its.end - times.first);
+    for (double t = std::ceil(begin / tick) * tick; t <= end; t += tick) {
+      double const place = x(times.first + static_cast<std::int64_t>(t));
+      picture.line(place, top - 6, place, bottom, "stroke='#e3e3e3'");
+      std::string us = times.duration(static_cast<std::int64_t>(t));
+      us.erase(tick >= 1000 ? us.find('.') : us.find_last_not_of('0') + 1);
+      us += " us";
+      double const half = 3.2 * static_cast<double>(us.size());
+      if (place - half < labelled) continue;
+      picture.text(place, bottom + 16, us, "text-anchor='middle' class='small'");
+      labelled = place + half + 6;
+    }
+  }
+  for (trace_log const& log : logs) {
+    double const its = y_of[log.row()] + call_height / 2 + 4;
+    picture.text(left - 10, its, detail::concat({"rank ", log.row()}), "text-anchor='end'");
+    if (!log.dropped()) continue;
+    std::int64_t complete_to = times.first;
+    for (trace_event const& e : log.events())   // of the last call, steps may be missing
+      complete_to = std::max(complete_to, e.what == trace_event::kind::call ? e.begin : e.end);
+    double const from = x(complete_to);
+    picture.box(from, y_of[log.row()], x.right - from + 6, call_height, "fill='#d62728' fill-opacity='.12'",
+                "from here on this rank's events were dropped");
+    picture.text(x.right + 8, its, detail::concat({log.dropped(), " dropped"}), "fill='#d62728' class='small'");
+  }
+
+  // Labels are drawn last, over boxes and arrows.
+  struct label_at { double x, y; std::string text; };
+  std::vector<label_at> labels;
+  for (trace_log const& log : logs)
+    for (std::size_t i = 0; i < log.events().size(); ++i) {
+      trace_event const& e = log.events()[i];
+      if (e.is_operand()) continue;
+      bool const call = e.what == trace_event::kind::call;
+      double const begin = x(e.begin), wide = std::max(1.0, x(e.end) - begin);
+      double const from = y(log.row(), e) + (call ? 0 : call_height - step_height - 1);
+      std::string const name = call ? detail::title_of(e) : detail::title_of_step(log.events(), i);
+      std::string tip = detail::concat({name, "\nrank ", log.row(), ", ", times.us(e.begin), " us, lasts ",
+                                          times.duration(e.end - e.begin), " us"});
+      if (e.combining > 0)
+        tip += detail::concat({"\ncombining ", times.duration(e.combining), " us, else waiting and moving"});
+      if (call) tip += detail::concat({"\n", e.elements, " elements, ", e.bytes, " bytes"});
+      bool folds = false, receives = false;
+      for (std::size_t k = i + 1; !call && k < log.events().size() && log.events()[k].is_operand(); ++k) {
+        trace_event const& o = log.events()[k];
+        tip += detail::concat({"\n", detail::name_of(o.what), " ", o.peer, ": ", o.bytes, " bytes",
+                                 o.shared_memory ? " through shared memory" : ""});
+        folds |= o.what == trace_event::kind::fold, receives |= o.what == trace_event::kind::recv;
+      }
+      char const* const colour = call ? "#e4e9f0" : folds ? "#fad6ad" : receives ? "#c5e1c0" : "#c3d5e8";
+      std::string const look = "stroke-width='.5' stroke='#8593a5' fill='" + std::string(colour) + '\'';
+      picture.box(begin, from, wide, call ? call_height : step_height, look, tip);
+      if (!call && e.combining > 0) {
+        double const lasts = static_cast<double>(std::max(e.combining, e.end - e.begin));
+        double const solid = wide * static_cast<double>(e.combining) / lasts;
+        picture.box(begin + wide - solid, from, solid, step_height, "fill='#f28e2b'", tip);
+      }
+      // The part of its name that fits.
+      std::string const first = name.substr(0, name.find(call ? ' ' : ',')) + (call ? "" : " ..");
+      std::string_view const label = detail::fitting(wide, {name, first});
+      if (!label.empty()) labels.push_back({begin + 4, from + 12, std::string(label)});
+    }
+  for (traced_message const& m : messages) {
+    double const leaves = y(m.from, m.sent) + call_height, arrives = y(m.to, m.received) + call_height;
+    bool const down = leaves < arrives;
+    picture.arrow(x(m.sent.begin), leaves - (down ? 1 : step_height + 1), x(m.received.end),
+                  arrives - (down ? step_height + 1 : 1),
+                  "stroke='" + std::string(m.sent.shared_memory ? through_memory : by_message) + '\'',
+                  detail::concat({"rank ", m.from, " to ", m.to, ": ", m.sent.bytes, " bytes\n",
+                                    times.us(m.sent.begin), " us to ", times.us(m.received.end), " us",
+                                    m.sent.shared_memory ? ", through shared memory" : ""}));
+  }
+  for (label_at const& its : labels) picture.text(its.x, its.y, its.text, "class='small over'");
+  out << std::move(picture).str();
+}
+
+}  // namespace colligo

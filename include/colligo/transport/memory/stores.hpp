@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Choices that a rank makes by measuring, because processors differ and hypervisors move virtual cores:
+///
+/// - How the writer of a chunk stores it. Another core was the last to read the cache line. A store through the cache
+///   first takes the line back, which is fast between cores that share a cache. Between dies and sockets a store past
+///   the cache (streaming) is two to six times as fast, although the reader then loads the line from memory.
+/// - How a reader stores a result of 4 MiB or more. A store through the cache first reads the line, and evicts another
+///   one. A streaming store takes half the time on one processor, and 1.6 times on another.
+/// - How long messages are exchanged. Through the ring each message is copied twice; with process_vm_readv once, but
+///   the system has to find the pages.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "../../core/clock.hpp"
+#include "../../core/transport.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Cycles of the processor, or ticks of a clock; only their ratios matter.
+inline std::uint64_t cycles() {
+#if defined(__x86_64__) || defined(__i386__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t ticks;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return static_cast<std::uint64_t>(now_in_ns());
+#endif
+}
+
+/// Takes a line from the core that was the last to read it, so that a later store need not wait.
+inline void prefetch_for_store(void const* line) {
+#if defined(__x86_64__)   // without -mprfchw the builtin prefetches for reading
+  asm volatile("prefetchw %0" : : "m"(*static_cast<char const*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
+/// Copies past the cache where the processor can. A later release store publishes the copied bytes.
+void copy_streaming(std::byte* to, std::byte const* from, std::size_t bytes);
+
+/// Bytes: for longer results the rank measures how to store them, because second-level caches keep little of them.
+inline constexpr std::size_t least_streamed_result = 4 << 20;
+/// Bytes; shorter chunks are always stored through the cache and not measured.
+inline constexpr std::size_t least_streamed = 1024;
+/// Bytes; shorter messages are exchanged through rings and not measured.
+inline constexpr std::size_t least_exchanged_in_place = 256 * 1024;
+
+/// The cost of an action, in cycles for 1 KiB, updated by one more measurement. It is about the least of the latest
+/// ones: an interruption hardly changes it, a lasting slowdown does after a few measurements. `known` 0: none before.
+constexpr std::uint32_t renewed(std::uint32_t known, std::size_t bytes, std::uint64_t cycles) {
+  std::uint64_t const now = std::clamp<std::uint64_t>(cycles * 1024 / bytes, 1, 1 << 30);
+  return static_cast<std::uint32_t>(known == 0 ? now : std::min<std::uint64_t>(now, known + known / 2 + 1));
+}
+
+/// One of two ways. `second`: stores past the cache, not through it; exchanges in the sender's memory, not the ring.
+struct way_to_take {
+  bool second, timed;   ///< timed: writer and reader measure and report the time
+};
+
+/// How often a choice is measured, in uses. The first `young` uses try both ways in turn. Then every `sampled`-th use
+/// is timed, and after `period` uses, which doubles, the other way is tried `retried` times. The choice changes if the
+/// other way is quicker by more than 1 / `margin`.
+struct measuring_pace {
+  std::uint32_t young, sampled, period, retried, margin;
+};
+inline constexpr measuring_pace pace_of_chunks{24, 8, 128, 4, 8};
+inline constexpr measuring_pace pace_of_exchanges{2, 1, 8, 2, 20};   // they are few, and long
+
+/// Chooses the quicker one of two ways. The time of a way is the writer's plus the slowest reader's; or the longer of
+/// the two if the writer has nothing to read, because both then work at the same time.
+template <measuring_pace Pace>
+class quicker_way {
+ public:
+  /// `one_way`: the writer has nothing to read. reader(second): a way's cost for the slowest reader, see renewed().
+  template <class Reader>
+  way_to_take next(bool one_way, Reader const& reader) {
+    if (++uses_ <= Pace.young) return {uses_ % 2 == 1, true};
+    if (std::uint32_t const settled = Pace.young + period_; uses_ > settled) {
+      if (uses_ == settled + Pace.retried) uses_ = Pace.young, period_ = std::min(2 * period_, longest_period);
+      return {!second_, true};
+    }
+    if (uses_ % Pace.sampled != 0) return {second_, false};
+    auto const cost = [&](bool second) {
+      std::uint64_t const own = own_[second], slowest = reader(second);
+      return one_way ? std::max(own, slowest) : own + slowest;
+    };
+    bool const other_is_quicker = cost(!second_) * Pace.margin < cost(second_) * (Pace.margin - 1);
+    if (other_is_quicker && was_quicker_) {   // twice in a row: one measurement may contain an interruption
+      second_ = !second_;
+      uses_ = Pace.young, period_ = Pace.period;
+    }
+    was_quicker_ = other_is_quicker && !was_quicker_;
+    return {second_, true};
+  }
+  /// The same where no reader reports a cost.
+  way_to_take next() {
+    return next(true, [](bool) { return std::uint32_t{0}; });
+  }
+  void took(bool second, std::size_t bytes, std::uint64_t cycles) {
+    own_[second] = renewed(own_[second], bytes, cycles);
+  }
+
+ private:
+  static constexpr std::uint32_t longest_period = 2048;
+
+  std::uint32_t uses_ = 0, period_ = Pace.period;
+  std::uint32_t own_[2]{};
+  bool second_ = false, was_quicker_ = false;   // was_quicker_: the other way, by the latest comparison
+};
+using store_choice = quicker_way<pace_of_chunks>;
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "stores_body.hpp"
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Messages of bytes between the ranks of a communicator, over the library's own; and the messages of abandoned calls.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "../../core/small_vector.hpp"
+#include "../../engine/call.hpp"
+#include "mpi_error.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Bytes: longer messages are sent in segments, because MPI counts are int. Both ends know them from the range.
+inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
+/// Bytes: up to this length an exchange posts its send before its receive. That is the fastest order for messages that
+/// leave at once (MPI_Sendrecv takes a third longer for 8 bytes); a longer message should find the receive posted.
+inline constexpr std::size_t longest_short = std::size_t{1} << 16;
+
+/// The calls that this process has abandoned, on all communicators, also on freed ones. Other ranks may still send
+/// messages of these calls, however late, and wait until this process receives them; it does so whenever it waits.
+class left_calls {
+ public:
+  struct entry {
+    std::uint32_t number;      ///< of the call
+    int others;                ///< ranks that have not abandoned the call yet; without any no message comes
+    int tag, tag_of_remark;
+    std::uint32_t tags;        ///< after so many calls its tag is used again
+    MPI_Comm comm;             ///< never freed
+
+    void drop_messages() noexcept;
+  };
+
+  static bool any() { return count_.load(std::memory_order_relaxed) != 0; }
+  static void add(entry const& call) noexcept;
+  /// Forgets calls on this communicator whose tags the latest one, `number`, or the next ones will use.
+  static void forget_old(MPI_Comm comm, std::uint32_t number) noexcept;
+  /// Receives and drops messages of one call, the next in turn, so that the time does not depend on how many there are.
+  static void drop_messages() noexcept {
+    if (any()) [[unlikely]] drop_of_next();
+  }
+
+ private:
+  static void drop_of_next() noexcept;
+  static small_vector<entry>& all() noexcept;
+  static inline std::size_t turn_ = 0;
+  static inline std::mutex mutex_;   // threads may wait on different communicators
+  static inline std::atomic<int> count_ = 0;
+};
+
+class mpi_wire {
+ public:
+  /// At first over the user's communicator.
+  explicit mpi_wire(MPI_Comm user);
+  ~mpi_wire();
+  mpi_wire(mpi_wire const&) = delete;
+  mpi_wire& operator=(mpi_wire const&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  /// The library's own communicator; for a single rank, which sends nothing, the user's.
+  MPI_Comm comm() const { return comm_; }
+  bool owns_comm() const { return owns_comm_; }
+  void own(MPI_Comm made) { comm_ = made, owns_comm_ = true; }
+  /// Called when the user's communicator is freed, which a single rank then no longer has.
+  void outlive_user() {
+    if (!owns_comm_) comm_ = MPI_COMM_SELF;
+  }
+
+  /// One message out and one in, at once; either may be absent (nobody). Bytes, at most longest_segment. Waits.
+  /// Returns the bytes that have come; more than `in_bytes` if the message was longer.
+  std::size_t exchange(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
+                       int from, int tag) {
+    // An empty message is not short: 0 - 1 is the largest std::size_t.
+    if (out_bytes - 1 >= longest_short || in_bytes - 1 >= longest_short)
+      return exchange_long(out, out_bytes, to, in, in_bytes, from, tag);
+    MPI_Request leaving = MPI_REQUEST_NULL;
+    MPI_Status status;
+    check_mpi(MPI_Isend(out, static_cast<int>(out_bytes), MPI_BYTE, to, tag, comm_, &leaving), "MPI_Isend");
+    int const code = MPI_Recv(in, static_cast<int>(in_bytes), MPI_BYTE, from, tag, comm_, &status);
+    check_mpi(MPI_Wait(&leaving, MPI_STATUS_IGNORE), "MPI_Wait");
+    return received(code, "MPI_Recv", status, in_bytes);
+  }
+  /// The bytes that a receive has got; `wanted` + 1 if the message was cut off. Throws for any other failure.
+  static std::size_t received(int code, char const* by, MPI_Status const& status, std::size_t wanted) {
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      check_unless_cut_off(code, by);
+      return wanted + 1;
+    }
+    int bytes = 0;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    return static_cast<std::size_t>(bytes);
+  }
+  static void check_unless_cut_off(int code, char const* by);
+
+  /// The tag of the messages of a call. Calls use the tags in turn.
+  int tag_of(std::uint32_t number) const { return static_cast<int>(number & tags_); }
+
+  /// Why a rank has sent an empty message: it has failed, but goes on to the end of the algorithm, or it has abandoned
+  /// the call. Messages of data are never empty. The remark follows the empty message with a tag of its own, so that a
+  /// receive waits for one tag only.
+  enum class remark : unsigned char { goes_on, abort_message };
+  void send_empty(int to, std::uint32_t number, remark why) const;
+  /// Receives the remark that follows an empty message.
+  remark receive_remark(int from, std::uint32_t number) const {
+    return receive_remark(comm_, from, tag_of_remark(number));
+  }
+  static remark receive_remark(MPI_Comm comm, int from, int tag);
+  /// Abort messages may be in progress. The communicator is then not freed: if the MPI library reused its number, a
+  /// later communicator would receive them.
+  void hears_aborts() { keeps_comm_ = true; }
+  /// This rank abandons a call, and from now on drops its messages. The caller sends the abort messages.
+  void leave_call(std::uint32_t number) noexcept {
+    hears_aborts();
+    left_calls::add({number, size_ - 1, tag_of(number), tag_of_remark(number), tags_ + 1, comm_});
+  }
+
+ private:
+  /// The same if a message is absent, or not short.
+  std::size_t exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
+                            int from, int tag);
+  int tag_of_remark(std::uint32_t number) const { return tag_of(number) | static_cast<int>(tags_ + 1); }
+
+  MPI_Comm comm_;
+  int rank_ = 0, size_ = 1;
+  bool owns_comm_ = false, keeps_comm_ = false;
+  std::uint32_t tags_ = 0x3fff;
+};
+
+/// For a rank that waits without MPI: a peer may be in a send to it that needs MPI's progress. Probes for messages of
+/// this rank to itself, which do not exist: MPI makes no progress if it finds a message.
+inline void let_mpi_progress(MPI_Comm comm, int this_rank) {
+  int flag = 0;
+  check_mpi(MPI_Iprobe(this_rank, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  left_calls::drop_messages();
+}
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "mpi_wire_body.hpp"
+#endif

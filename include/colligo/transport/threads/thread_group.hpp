@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What ranks that are threads share: their messages, their memory, and reports of failures. A template, so that only
+/// units that run threads compile it.
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../../core/copy.hpp"
+#include "../../core/error.hpp"
+#include "../../core/thread.hpp"
+#include "../../engine/identity.hpp"
+#include "../../engine/scratch.hpp"
+#include "../memory/shared_host.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+template <class Lazy>
+struct group_of_threads {
+  // A message on offer. The sender's step owns it until the receiver has taken it.
+  struct parcel {
+    std::byte const* data;
+    std::size_t n;
+    element const* of;
+    int to;
+    std::uint32_t number;    // of the call
+    bool failed = false;     // the sender has failed, so the data is not valid
+    bool accepted = false;   // the receiver is copying the data; guarded by the receiver's mutex
+    bool taken = false;      // the receiver has copied the data; guarded by the sender's mutex
+    parcel* next = nullptr;
+  };
+
+  // Thrown in waiting ranks after another rank's function has thrown.
+  struct abandoned {};
+
+  // The memory of one rank's channels, in the process: offsets are addresses.
+  class rank_memory final : public host_memory {
+   public:
+    std::uint64_t allocate(std::size_t bytes) override {
+      std::byte* const fresh = parts_.emplace_back().of_size(bytes);
+      return reinterpret_cast<std::uintptr_t>(fresh);
+    }
+    void take_back() override { parts_.pop_back(); }
+    std::byte* at(int, std::uint64_t offset) const override {
+      return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(offset));
+    }
+
+   private:
+    std::vector<buffer> parts_;
+  };
+
+  class group {
+   public:
+    explicit group(int p) : ranks_(static_cast<std::size_t>(p)) {
+      for (auto& rank : ranks_) rank.offered.resize(static_cast<std::size_t>(p));
+    }
+
+    void offer(int from, parcel& p) {
+      rank_state& d = at(p.to);
+      std::lock_guard const lock(d.mutex);
+      parcel** last = &d.offered[static_cast<std::size_t>(from)];
+      while (*last) last = &(*last)->next;
+      *last = &p;
+      d.changed.notify_all();
+    }
+
+    /// The first message of `from` in the call `number`. If there is none: waits for it, or returns null.
+    parcel* accept(int from, int to, std::uint32_t number, bool waits) {
+      rank_state& d = at(to);
+      parcel** place = nullptr;
+      auto const there = [&] {
+        place = &d.offered[static_cast<std::size_t>(from)];
+        while (*place && (*place)->number != number) place = &(*place)->next;
+        return *place != nullptr;
+      };
+      std::unique_lock lock(d.mutex);
+      if (!await(lock, to, from, number, there, "waits for a message of", waits)) return nullptr;
+      parcel* const p = *place;
+      *place = p->next;
+      p->accepted = true;
+      return p;
+    }
+
+    void took(int from, parcel& p) {
+      rank_state& d = at(from);
+      std::lock_guard const lock(d.mutex);
+      p.taken = true;
+      d.changed.notify_all();
+    }
+
+    bool is_taken(int from, parcel const& p, bool waits) {
+      std::unique_lock lock(at(from).mutex);
+      return await(lock, from, p.to, p.number, [&] { return p.taken; }, "has a message for", waits);
+    }
+
+    // For a sender that gives up its step: afterwards no rank reads the message.
+    void withdraw(int from, parcel const& p) {
+      {
+        rank_state& d = at(p.to);
+        std::lock_guard const lock(d.mutex);
+        if (!p.accepted) {
+          for (parcel** place = &d.offered[static_cast<std::size_t>(from)]; *place; place = &(*place)->next)
+            if (*place == &p) {
+              *place = p.next;
+              return;
+            }
+          return;
+        }
+      }
+      rank_state& d = at(from);
+      std::unique_lock lock(d.mutex);
+      d.changed.wait(lock, [&] { return p.taken; });   // being copied at this moment
+    }
+
+    void leave(int rank, std::exception_ptr error) {
+      std::lock_guard const lock(state_);
+      at(rank).gone = true;
+      if (error && !first_) {
+        first_ = error;
+        failed_ = true;
+      }
+      wake_all();
+    }
+
+    /// A rank abandons a call: ranks that wait for it in this call throw.
+    void abandon_call(int rank, std::uint32_t number, std::string_view why) noexcept {
+      std::lock_guard const lock(state_);
+      at(rank).calls_abandoned.add(number, why);
+      wake_all();
+    }
+    void report_waits(int rank, patience* watcher) { at(rank).on_wait = watcher; }
+    static bool is_gone(void* self, int rank) { return static_cast<group*>(self)->at(rank).gone; }
+
+    std::exception_ptr first_error() const { return first_; }
+    bool failed() const { return failed_; }
+
+    /// The segments of all ranks for shared_host, made and set to zeros by the first rank that needs them.
+    std::vector<std::byte*> segments() {
+      std::lock_guard const lock(state_);
+      std::size_t const bytes = segment_layout(static_cast<int>(ranks_.size())).bytes();
+      std::vector<std::byte*> begins;
+      segments_.resize(ranks_.size());
+      for (buffer& segment : segments_) {
+        bool const fresh = segment.empty();
+        begins.push_back(segment.of_size(bytes));
+        if (fresh) std::memset(begins.back(), 0, bytes);
+      }
+      return begins;
+    }
+    /// The memory of a rank's channels. It lives as long as the group, because other ranks may still read it.
+    host_memory& memory_of(int rank) { return at(rank).memory; }
+    static void wait_in_memory(void* self) {
+      if (static_cast<group*>(self)->failed_) throw abandoned{};
+      sched_yield();
+    }
+    static bool read(void*, int, std::byte* into, std::byte const* address, std::size_t bytes) {
+      copy_bytes(address, bytes, into);
+      return true;
+    }
+
+   private:
+    struct rank_state {
+      std::mutex mutex;
+      condition changed;
+      std::vector<parcel*> offered;   // for each sender: a list of messages to this rank
+      rank_memory memory;
+      std::atomic<bool> gone = false;
+      patience* on_wait = nullptr;   // used by this rank alone
+      abandoned_calls calls_abandoned;
+    };
+
+    void wake_all() {
+      for (rank_state& d : ranks_) {
+        std::lock_guard const lock(d.mutex);
+        d.changed.notify_all();
+      }
+    }
+
+    rank_state& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+
+    // Returns ready(), which it waits for if `waits`. Throws if the peer can no longer make it true.
+    template <class Ready>
+    bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
+               char const* what, bool waits) {
+      auto const hopeless = [&] { return at(peer).gone || at(peer).calls_abandoned.has(number); };
+      auto const over = [&] { return ready() || hopeless(); };
+      if (waits && !at(rank).on_wait) at(rank).changed.wait(lock, over);
+      while (waits && !at(rank).changed.wait_for(lock, 5, over)) at(rank).on_wait->waits();
+      if (ready()) return true;
+      if (!waits && !hopeless()) return false;
+      lock.unlock();
+      std::lock_guard const state(state_);
+      if (first_) throw abandoned{};
+      if (at(peer).calls_abandoned.has(number))
+        throw failed_elsewhere("colligo: rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
+                               ", which has abandoned this call: " + at(peer).calls_abandoned.reason(number));
+      throw error("colligo: rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
+                  ", which has left: not all ranks made this call");
+    }
+
+    std::vector<rank_state> ranks_;
+    std::mutex state_;
+    std::exception_ptr first_;
+    std::atomic<bool> failed_ = false;
+    std::vector<buffer> segments_;
+  };
+};
+
+}  // namespace colligo

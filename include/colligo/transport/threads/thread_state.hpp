@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Ranks that are threads: their state, steps and messages. A template, so that only units that run threads compile it.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../../core/error.hpp"
+#include "../../core/owner.hpp"
+#include "../../core/strings.hpp"
+#include "../../core/thread.hpp"
+#include "../../engine/handles.hpp"
+#include "../../engine/communicator_state.hpp"
+#include "../../engine/requests.hpp"
+#include "../memory/shared_steps.hpp"
+#include "thread_group.hpp"
+#include "threads.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Traces the ranks of a group if COLLIGO_TRACE is set. Units that include trace.hpp set it.
+class trace_of_threads {
+ public:
+  virtual ~trace_of_threads() = default;
+  virtual owner<observer> of(int rank) = 0;
+  virtual void write() = 0;
+};
+inline owner<trace_of_threads> (*follow_threads)(int p) = nullptr;
+
+template <class Lazy = void>
+struct over_threads {
+  using parcel = typename group_of_threads<Lazy>::parcel;
+  using abandoned = typename group_of_threads<Lazy>::abandoned;
+  using group = typename group_of_threads<Lazy>::group;
+
+  // Kept with the state or the request, so that a call allocates nothing.
+  struct steps_memory {
+    std::vector<parcel> outgoing;
+    shared_traffic traffic;
+  };
+
+  class steps;
+  class request_steps;
+
+  class state final : public communicator_state {
+   public:
+    state(group& all, int rank, int size, std::shared_ptr<settings const> const& environment)
+        : communicator_state(own_requests_), ranks(all), memory_(make_owner<steps_memory>()) {
+      rank_ = rank;
+      size_ = size;
+      take(environment);
+      if (!watches_waits() || size == 1) return;
+      lose_patience(shared(), "run_threads");
+      ranks.report_waits(rank, on_wait.get());
+    }
+    ~state() override { spare_requests = {}; }   // their steps use this state
+
+    /// The shared memory of all ranks: the same protocol as between processes, in memory of this process.
+    shared_host* shared() {
+      if (shared_) return shared_.get();
+      auto const segments = ranks.segments();
+      shared_ = make_owner<shared_host>(rank_, segments.size(), ranks.memory_of(rank_), std::vector<int>{});
+      shared_->open([&](std::size_t r) { return segments[r]; },
+                    {&ranks, false, false, &group::wait_in_memory, &group::read, &group::is_gone, true});
+      shared_->limit(limits());
+      return shared_.get();
+    }
+    shared_host* shared_for(element const& of) { return !of.objects && shared()->fits(of.size) ? shared() : nullptr; }
+    shared_host* shared_for(call const& its, transport over) {
+      return over == transport::shared_memory ? shared_for(*its.of) : nullptr;
+    }
+
+    void yield_core(unsigned& polls) const override {
+      if (++polls < 16) relax();
+      else sched_yield();
+    }
+    std::string why_no_memory(element const& of) override {
+      if (of.objects) return "elements that do not travel as bytes do not go through it";
+      return shared()->fits(of.size) ? std::string() : too_large_for_memory(of.size);
+    }
+    bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }
+    owner<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {
+      return make_owner<request_steps>(*this, data, shared_for(its, over));
+    }
+    void abandon_call(std::uint32_t number, std::string_view why, bool) noexcept override {
+      ranks.abandon_call(rank_, number, why);
+      try {
+        shared()->abandon_call(number, why);   // others may wait there, even if this rank has not used it yet
+      } catch (std::bad_alloc const&) {
+      }
+    }
+
+    group& ranks;
+
+   private:
+    void perform(working_vector& data, policy_run const& run) override {
+      steps each(*this, data, shared_for(run.its, run.by.over), *memory_);
+      each.enter(run.its, *run.by.policy, run.number);
+      try {
+        this->run_on(each, data, run);
+      } catch (...) {
+        each.abandon();
+        throw;
+      }
+    }
+
+    owner<steps_memory> memory_;
+    owner<shared_host> shared_;
+    requests_of_rank own_requests_;
+  };
+
+  class steps : public any_step, public moving_step {
+   public:
+    steps(state& state, working_vector& data, shared_host* host, steps_memory& memory)
+        : any_step(state.rank(), state.size(), data.of().size, data.memory().operands),
+          state_(state),
+          data_(data),
+          memory_(memory) {
+      if (!host) return;
+      over_memory_.emplace(*host, memory.traffic, state.rank());
+      over_memory_->work_on(data);
+    }
+
+    void move(operand const& alone) override { data_.move(alone); }
+    void list(std::span<operand const> operands, list_kind kind) override {
+      if (over_memory_) return over_memory_->perform(operands, kind);
+      begin(operands, kind);
+      advance_messages(true);
+    }
+
+    bool shares_memory_with(int) const override { return over_memory_.has_value(); }
+
+    void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
+      number_ = number;
+      if (over_memory_) over_memory_->enter(its, what, number);
+    }
+    void begin(std::span<operand const> operands, list_kind kind) override {
+      if (over_memory_) return over_memory_->begin(operands, kind);
+      operands_ = operands;
+      element const& of = data_.of();
+      scratch_sizes const sizes(operands);
+      received_.emplace(data_.memory().received, of, sizes.received);
+      combined_.emplace(data_.memory().combined, of, sizes.combined);
+      std::byte* free = combined_->data();
+      auto& outgoing = memory_.outgoing;
+      outgoing.clear();
+      for (fragment const p : fragments(operands)) {
+        if (!p.sends()) continue;
+        outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_,
+                            data_.has_failed()});
+        if (p.combines_first()) free += of.bytes(p.elements.size());
+      }
+      for (parcel& p : outgoing) state_.ranks.offer(rank(), p);   // `outgoing` no longer grows: receivers have pointers
+      free_ = received_->data();
+      taken_ = 0;
+    }
+    bool advance() override {
+      if (state_.ranks.failed()) throw abandoned{};
+      if (!over_memory_) return advance_messages(false);
+      auto now = over_memory_->advance();
+      while (now == shared_steps::state::moved) now = over_memory_->advance();
+      return now == shared_steps::state::done;
+    }
+    void abandon() override {
+      if (over_memory_) over_memory_->abandon();
+      withdraw();
+    }
+
+   private:
+    bool advance_messages(bool waits) {
+      try {
+        std::size_t number = 0;
+        bool all = true;
+        for (fragment const p : fragments(operands_)) {
+          if (p.sends() || number++ < taken_) continue;
+          std::byte* const into = p.folds() ? free_ : data_.write(p.elements);
+          if (!take(p, into, waits)) return false;
+          ++taken_;
+          if (p.folds()) free_ += data_.of().bytes(p.elements.size());
+        }
+        for (parcel const& p : memory_.outgoing) all = all && state_.ranks.is_taken(rank(), p, waits);
+        if (!all) return false;
+      } catch (...) {
+        withdraw();
+        throw;
+      }
+      memory_.outgoing.clear();
+      combine_received(operands_, received_->data(), rank(), data_);
+      return true;
+    }
+
+    bool take(fragment const& wanted, std::byte* into, bool waits) {
+      parcel* const p = state_.ranks.accept(wanted.peer, rank(), number_, waits);
+      if (!p) return false;
+      std::size_t const n = p->n;
+      std::string_view const type = p->of->name(), mine = data_.of().name();
+      bool const expected = n == wanted.elements.size() && type == mine;
+      try {
+        if (p->failed)
+          throw failed_elsewhere("colligo: rank " + std::to_string(wanted.peer) + " has failed in this call, so that "
+                                 "the result of rank " + std::to_string(rank()) + " is invalid");
+        if (expected) data_.of().copy(p->data, n, into);
+      } catch (...) {
+        data_.fail(std::current_exception());
+      }
+      state_.ranks.took(wanted.peer, *p);   // the sender may reuse the parcel
+      if (!expected)
+        throw mismatch_error("colligo: rank " + std::to_string(rank()) + " expects " +
+                             with_number(wanted.elements.size(), "element") + " of type " + std::string(mine) +
+                             " from rank " + std::to_string(wanted.peer) + ", which sends " + std::to_string(n) +
+                             " of type " + std::string(type) + ": the ranks made different calls");
+      return true;
+    }
+
+    void withdraw() {
+      for (parcel const& p : memory_.outgoing) state_.ranks.withdraw(rank(), p);
+      memory_.outgoing.clear();
+    }
+
+    state& state_;
+    working_vector& data_;
+    steps_memory& memory_;
+    std::optional<shared_steps> over_memory_;
+    std::uint32_t number_ = 0;
+    // The step that is in progress.
+    std::span<operand const> operands_;
+    std::optional<room> received_, combined_;
+    std::byte* free_ = nullptr;
+    std::size_t taken_ = 0;   // fragments that have been received
+  };
+
+  // Steps with their own memory.
+  class request_steps final : private steps_memory, public steps {
+   public:
+    request_steps(state& own, working_vector& data, shared_host* host)
+        : steps(own, data, host, static_cast<steps_memory&>(*this)) {}
+  };
+};
+
+using thread_state = over_threads<>::state;
+
+template <class Lazy>
+void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void* context) {
+  if (p < 1)
+    throw argument_error("colligo: run_threads: " + std::to_string(p) + " ranks asked for, at least 1 is needed");
+  using engine = over_threads<Lazy>;
+  typename engine::group group(p);
+  auto const environment = settings_of_environment();
+  warn_of_unknown_variables();
+  if (!follow_threads) warn_that_nothing_is_traced();
+  auto const trace = follow_threads ? follow_threads(p) : nullptr;
+  auto const run = [&](int rank) {
+    std::exception_ptr error;
+    try {
+      auto const state = std::make_shared<typename engine::state>(group, rank, p, environment);
+      struct end_of_life {
+        std::shared_ptr<communicator_state>& life;
+        ~end_of_life() { life.reset(); }
+      } const end{state->life = state};
+      if (trace) state->trace = trace->of(rank);
+      thread_communicator comm(*state);
+      f(context, comm);
+    } catch (typename engine::abandoned const&) {   // the group has the cause
+    } catch (...) {
+      error = std::current_exception();
+    }
+    group.leave(rank, error);
+  };
+  {
+    struct other_rank {
+      other_rank(decltype(run) const& f, int number) : run_rank(f), rank(number) {}
+      decltype(run) const& run_rank;
+      int rank;
+      thread running{[](void* of) {
+                       auto& its = *static_cast<other_rank*>(of);
+                       its.run_rank(its.rank);
+                     }, this};
+    };
+    std::vector<owner<other_rank>> others;
+    for (int rank = 1; rank < p; ++rank) others.push_back(make_owner<other_rank>(run, rank));
+    run(0);
+  }
+  if (trace) trace->write();
+  if (auto const error = group.first_error()) std::rethrow_exception(error);
+}
+
+}  // namespace colligo
