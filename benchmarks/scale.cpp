@@ -156,7 +156,7 @@ struct knowledge {
     for (detail::run_list& level : domains)
       level = detail::by_lowest(list([&](int r) { return lowest(r) * on_host + place(r) / in_cache; }));
     by_host.emplace(hierarchy::without_columns(hosts.list()));
-    levels.emplace(detail::hierarchy_of_domains(p, domains, hosts));
+    levels.emplace(hierarchy::of_domains(p, domains, hosts));
   }
 };
 

@@ -5,7 +5,7 @@
 
 #include "rules/choose.hpp"
 #include "rules/choose_body.hpp"
-#include "rules/decide.hpp"
+#include "rules/policies.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

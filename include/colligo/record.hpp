@@ -7,7 +7,7 @@
 #include "plan/price.hpp"
 #include "plan/recorder.hpp"
 #include "rules/chosen.hpp"
-#include "rules/decide.hpp"
+#include "rules/policies.hpp"
 #include "rules/recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

@@ -24,6 +24,7 @@
 #include "all_to_all.hpp"
 #include "sums/index_lists.hpp"
 #include "reduce_scatter.hpp"
+#include "rules/policies.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -8,6 +8,6 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-inline bool const trees_of_environment = (make_tree = &tree_for_state<void>, true);
+inline bool const trees_of_environment = (make_tree = &trees_by_setting<void>::make, true);
 
 }  // namespace colligo

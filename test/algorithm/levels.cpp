@@ -220,7 +220,7 @@ class fake_system {
       detail::fill_groups(its, level, domains.size(), {}, [&](std::size_t r) -> auto& { return domains[r]; });
       groups[level] = std::move(its);
     }
-    return detail::hierarchy_of_domains(static_cast<int>(domains.size()), groups, {}).text();
+    return hierarchy::of_domains(static_cast<int>(domains.size()), groups, {}).text();
   }
   std::string levels(int ranks) const {
     std::vector<std::string> cores;

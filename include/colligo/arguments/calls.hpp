@@ -103,3 +103,8 @@ struct elementwise_calls {
   }                                                                                                                  \
   COLLIGO_NO_COMMUNICATOR(, name, name, at_once)                                                                     \
   }
+
+// The algorithms and the rules, for calls that do not name a tag, and for tags that a unit has not included.
+#if !defined(COLLIGO_PINNED)
+#include "../rules/policies.hpp"
+#endif

@@ -8,7 +8,7 @@
 #include "../core/strings.hpp"
 #include "../engine/kept_plans.hpp"
 #include "../engine/communicator_state.hpp"
-#include "../rules/decide_body.hpp"
+#include "../rules/run_body.hpp"
 #include "refusals.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

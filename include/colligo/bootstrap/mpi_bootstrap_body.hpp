@@ -23,7 +23,7 @@
 #include "../core/error.hpp"
 #include "../core/strings.hpp"
 #include "../engine/requests.hpp"
-#include "../topology/hierarchy.hpp"
+#include "../topology/group_numbers.hpp"
 #include "../transport/messages/mpi_state.hpp"
 #include "mpi_rank_table_body.hpp"
 #include "mpi_shared.hpp"

@@ -240,6 +240,7 @@ class communicator_state : public endpoint {
   owner<observer> trace;              ///< null: calls are not traced
   owner<patience> on_wait;            ///< null: waits are not watched
   owner<kept_with_state> selection;    ///< kept_choices of rules/
+  owner<kept_with_state> hierarchies, trees;   ///< what tags leave open (kept_topology.hpp)
   /// Complete requests, to be reused for the same call (requests.hpp).
   std::array<owner<kept_with_state>, 4> spare_requests;
   owner<kept_with_state> distributions, plans;   ///< of irregular calls (kept_plans.hpp)

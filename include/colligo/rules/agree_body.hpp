@@ -14,7 +14,8 @@
 
 #include "../core/error.hpp"
 #include "../core/small_vector.hpp"
-#include "decide_body.hpp"
+#include "../algorithm/ring.hpp"
+#include "run_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Turns the last argument of a call into a choice: resolves names and automatic, and refuses at run time what can not
-/// be refused at compile time.
+/// Turns the last argument of a call into a choice, and runs the call. A tag needs no more than this header; names and
+/// automatic need policies.hpp.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../algorithm/catalogue.hpp"
+#include "../algorithm/list.hpp"
 #include "../core/choice.hpp"
 #include "../engine/call.hpp"
 #include "named.hpp"
@@ -33,57 +33,35 @@ choice choose_for(situation const& s);   // choose_body.hpp
 /// an error ("all_reduce on rank 0: "). Throws algorithm_error with the known names.
 choice parse(policy_table const& policies, std::string_view whole, std::string const& where);   // named_body.hpp
 
-template <collective C, class Tag>
-constexpr erased_policy const* erased_policy_if_any() {
-  if constexpr (offers<Tag, C, any_element, any_functor>) return &erased_policy_for<C, Tag>;
-  else return nullptr;
-}
-template <collective C>
-inline constexpr policy_table policies_for = []<class... Tags>(list_of_tags<Tags...>) {
-  return policy_table{{erased_policy_if_any<C, Tags>()...}, &choose_for<C>};
-}(catalogue_of_tags{});
-
 enum class call_form { blocking, request, persistent };
 class communicator_state;
 struct kept_with_state;
 struct file_setting;
 
+/// Complete in units that include policies.hpp: only these may leave the choice to the library, or to a name.
+template <class Lazy>
+struct all_policies;
+/// Complete in units that include trees_of_hosts.hpp: only these may leave a tag's tree open.
+template <class Lazy>
+struct trees_by_setting;
+
 #if defined(COLLIGO_COMPILED)
+template <class Lazy>
+struct all_policies {};   // of the library
 policy_table const& compiled_policies(collective what);   // compiled_algorithms.hpp
 template <collective C>
 policy_table const& policy_table_of() { return compiled_policies(C); }
 #else
 template <collective C>
-policy_table const& policy_table_of() { return policies_for<C>; }
+policy_table const& policy_table_of();   // policies.hpp
 #endif
 /// A function, because the table is needed only if the latest choice does not fit the call.
 using policies_of_collective = policy_table const& (*)();
-/// For a collective that is known at run time. A template, so that only units that need all policies compile them.
-template <class Lazy = void>
-policies_of_collective policies_of(collective what) {
-  return for_collective(what, []<collective C>() -> policies_of_collective { return &policy_table_of<C>; });
-}
 
-/// Makes a call of which the library chooses the algorithm, by measuring, for COLLIGO_ADAPTIVE. Units that include
-/// adaptive.hpp set it.
-inline void (*run_adaptively)(endpoint& state, call const& its, policies_of_collective policies) = nullptr;
-
-/// The tree of a file that the environment names, or of the ranks' hosts. Throws argument_error.
-inline tree (*make_tree)(communicator_state const& state, collective c, file_setting const& setting) = nullptr;
-template <class Lazy>
-tree tree_for_state(communicator_state const& state, collective c, file_setting const& setting);   // trees.hpp
-/// Sets make_tree: in units that include ../trees.hpp, name trees, or take algorithms by name.
-template <class Lazy = void>
-inline bool const trees_can_be_made = (make_tree = &tree_for_state<Lazy>, true);
-
-/// Reads tables of measurements, for COLLIGO_TABLE. Units that include table.hpp set it.
-struct table_reader {
-  /// The rows that may hold for such elements; null: none.
-  owner<kept_with_state> (*read)(communicator_state& state, call const& its, policy_table const& policies);
-  /// The choice of these rows, and its line; null: no row holds.
-  choice const* (*find)(kept_with_state const& rows, collective what, situation const& s, std::size_t& line);
-};
-inline table_reader read_tables{};
+/// Makes the tree of a file that the environment names, or of the ranks' hosts. Throws argument_error. Units that include
+/// trees.hpp, or may need it, set it.
+inline void (*make_tree)(communicator_state const& state, collective c, file_setting const& setting,
+                         tree& made) = nullptr;
 
 /// The choice of automatic, valid until the next choice for the same collective over the same state.
 choice const& by_rules(endpoint& state, call const& its, policies_of_collective policies);
@@ -122,7 +100,11 @@ inline constexpr bool may_be_vendor<Tag> = may_be_vendor<typename Tag::base_tag>
 template <collective C, class Tag, class T, class Op>
 choice pinned(Tag const& tag) {
 #if COLLIGO_HAS_BODIES
-  if constexpr (completed_by_trees<Tag>) static_cast<void>(&trees_can_be_made<>);
+  if constexpr (completed_by_trees<Tag>) {
+    static_assert(requires { sizeof(trees_by_setting<Tag>); },
+                  "colligo: this algorithm takes the tree of the environment: include <colligo/trees.hpp>");
+    static_cast<void>(&trees_by_setting<Tag>::can_be_made);
+  }
 #endif
   if constexpr (requires { typename Tag::base_tag; }) {
     choice inner = pinned<C, typename Tag::base_tag, T, Op>(tag);
@@ -154,5 +136,5 @@ decltype(auto) decide(endpoint& state, call const& its, Algorithm const& algorit
 }  // namespace colligo
 
 #if COLLIGO_HAS_BODIES
-#include "decide_body.hpp"
+#include "run_body.hpp"
 #endif

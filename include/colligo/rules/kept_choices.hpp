@@ -6,33 +6,17 @@
 #include <array>
 #include <new>
 #include <optional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../core/latest_used.hpp"
 #include "../engine/communicator_state.hpp"
-#include "../topology/host_map.hpp"
 #include "../topology/hierarchy.hpp"
+#include "../topology/host_map.hpp"
 #include "choose.hpp"
+#include "kept_topology.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
-
-/// The levels of p ranks from their reports on their cores, without levels that some rank does not know. `hosts`: the
-/// host of each rank; empty: all ranks are on one.
-[[gnu::cold]] inline hierarchy hierarchy_of_domains(int p, std::span<run_list const> domains, run_list const& hosts) {
-  row_of_lists levels;
-  small_vector<distance> distances_of_levels;
-  for (std::size_t level = 0; level < domains.size(); ++level) {
-    if (domains[level].empty()) continue;
-    distances_of_levels.push_back(level < 2 ? distance::cache : distance::socket);
-    levels.add(domains[level].list());
-  }
-  if (!hosts.empty()) levels.add(hosts.list()), distances_of_levels.push_back(distance::host);
-  distances_of_levels.push_back(hosts.empty() ? distance::host : distance::network);
-  return hierarchy::of_lists(p, levels, std::move(distances_of_levels));
-}
 
 /// The vector that a choice was made for.
 struct decided_for {
@@ -105,9 +89,7 @@ struct kept_choices final : kept_with_state {
   };
 
   std::array<owner<kept_choice>, collectives.size()> of_collective;   // null: not called yet
-  tree reduce_tree, broadcast_tree;
   std::vector<explained_call> explained;   ///< on stderr
-  owner<hierarchy> hosts, levels;
   owner<kept_with_state> required, adapted, measured;   ///< kept by require, adaptive and predict
 
   static kept_choices& of(communicator_state& state) {
@@ -125,26 +107,9 @@ struct kept_choices final : kept_with_state {
       return spare.emplace();
     }
   }
-  /// The hierarchy of the state's hosts; null if all ranks are on one.
-  static hierarchy const* hosts_of(communicator_state& state) {
-    if (state.hosts.empty()) return nullptr;
-    owner<hierarchy>& kept = of(state).hosts;
-    if (!kept) kept = owner<hierarchy>(new hierarchy(hierarchy::without_columns(state.hosts.list())));
-    return kept.get();
-  }
   static int host_count(communicator_state& state) {
-    hierarchy const* const its = hosts_of(state);
+    hierarchy const* const its = kept_hierarchies<>::hosts_of(state);
     return its ? host_map{{}, state.size(), its}.host_count() : 1;
-  }
-  /// The levels of the state's ranks.
-  static hierarchy const& levels_of(communicator_state& state) {
-    owner<hierarchy>& kept = of(state).levels;
-    if (!kept)
-      kept = owner<hierarchy>(new hierarchy(
-          !state.levels_asked().empty() ? hierarchy::of_sizes(state.size(), state.levels_asked(), state.hosts.list())
-          : state.levels_off()          ? hierarchy(state.size())
-                                       : hierarchy_of_domains(state.size(), state.domains, state.hosts)));
-    return *kept;
   }
   /// The choice of automatic for the latest call, if this call is the same; null otherwise.
   static choice const* same(communicator_state& state, call const& its) {

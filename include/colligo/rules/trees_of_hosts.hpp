@@ -18,6 +18,17 @@ namespace detail {
 /// The host of each rank.
 std::vector<int> hosts_of(endpoint const& state);
 
+template <class Lazy>
+tree tree_for_state(communicator_state const& state, collective c, file_setting const& setting);   // its bodies
+/// Sets make_tree: in units that include ../trees.hpp, name trees, or take algorithms by name.
+template <class Lazy>
+struct trees_by_setting {
+  static void make(communicator_state const& state, collective c, file_setting const& setting, tree& made) {
+    made = tree_for_state<void>(state, c, setting);
+  }
+  static inline bool const can_be_made = (make_tree = &make, true);
+};
+
 }  // namespace detail
 
 namespace trees::by_name {

@@ -24,6 +24,7 @@
 #include "../engine/scratch.hpp"
 #include "../communicators/communicators.hpp"
 #include "../arguments/forms.hpp"
+#include "../rules/policies.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

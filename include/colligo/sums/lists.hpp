@@ -23,6 +23,7 @@
 
 #include "../communicators/communicators.hpp"
 #include "../arguments/forms.hpp"
+#include "../rules/policies.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -17,6 +17,7 @@
 #include "../core/members.hpp"
 #include "../communicators/communicators.hpp"
 #include "../arguments/forms.hpp"
+#include "../rules/policies.hpp"
 #include "natural.hpp"
 #include "summing.hpp"
 

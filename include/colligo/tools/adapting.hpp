@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "../arguments/call_arguments.hpp"
-#include "../rules/named.hpp"
+#include "../rules/policies.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -15,7 +15,7 @@
 #include "../core/machine.hpp"
 #include "../plan/price.hpp"
 #include "../rules/chosen.hpp"
-#include "../rules/decide_body.hpp"
+#include "../rules/policies.hpp"
 #include "../rules/recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -11,6 +11,7 @@
 #include "../rules/chosen.hpp"
 #include "../communicators/communicators.hpp"
 #include "../arguments/call_arguments.hpp"
+#include "../rules/policies.hpp"
 #include "../rules/recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

@@ -44,7 +44,7 @@ template <class Lazy = void>
 
 template <class Lazy = void>
 [[gnu::cold]] std::string levels_text(communicator_state& state) {
-  return ", levels " + kept_choices::levels_of(state).text() +
+  return ", levels " + kept_hierarchies<>::levels_of(state).text() +
          (state.levels_asked().empty() ? "" : ", as COLLIGO_LEVELS says");
 }
 

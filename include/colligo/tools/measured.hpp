@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "../rules/chosen.hpp"
-#include "../rules/decide.hpp"
+#include "../rules/policies.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -14,7 +14,7 @@
 #include "../core/lines.hpp"
 #include "../core/strings.hpp"
 #include "../engine/communicator_state.hpp"
-#include "../rules/decide_body.hpp"
+#include "../rules/policies.hpp"
 #include "measured.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -19,6 +19,7 @@
 #include "../core/machine.hpp"
 #include "../plan/recorder.hpp"
 #include "../arguments/call_arguments.hpp"
+#include "../rules/policies.hpp"
 #include "../rules/recorded.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

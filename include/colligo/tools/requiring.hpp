@@ -17,7 +17,7 @@
 #include <type_traits>
 
 #include "../arguments/call_arguments.hpp"
-#include "../rules/named.hpp"
+#include "../rules/policies.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

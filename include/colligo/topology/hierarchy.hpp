@@ -15,6 +15,7 @@
 #include "../core/owner.hpp"
 #include "../core/small_vector.hpp"
 #include "../core/run_list.hpp"
+#include "group_numbers.hpp"
 #include "memory_prices.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -64,6 +65,9 @@ class hierarchy {
   /// ranks are on one host. Throws argument_error for sizes below 1.
   static hierarchy of_sizes(int p, std::span<int const> sizes, std::span<int const> hosts = {});
   static hierarchy of_hosts(std::span<int const> hosts);
+  /// Of the ranks' reports on their cores, without levels that some rank does not know: for each level the number of
+  /// what a rank shares there. `hosts`: as above.
+  static hierarchy of_domains(int p, std::span<detail::run_list const> domains, detail::run_list const& hosts);
   /// The same for a host_map. With many ranks it has no columns (they take up to half a byte per rank), so no slices.
   static hierarchy without_columns(std::span<int const> hosts);
 
@@ -256,9 +260,6 @@ class hierarchy {
 using nest = hierarchy;   ///< The name in earlier versions.
 
 namespace detail {
-/// Replaces group numbers: each rank gets the lowest rank of its group.
-std::vector<int> by_lowest(std::span<int const> numbers);
-
 /// Calls f(*levels), or f(hierarchy(p)) without levels.
 template <class F>
 auto with_hierarchy(hierarchy const* levels, int p, F const& f) {

@@ -16,40 +16,6 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-namespace detail {
-// Sorts `all` by number[each], stably (counting sort). Returns where each of the `count` numbers begins, and the end.
-[[gnu::cold]] COLLIGO_BODY std::vector<int> sort_by(std::span<int const> number, int count, std::vector<int>& all) {
-  auto const index = [](int i) { return static_cast<std::size_t>(i); };
-  std::vector<int> begin(index(count) + 2, 0), sorted(all.size());
-  for (int const its : number) ++begin[index(its) + 2];
-  for (int c = 0; c < count; ++c) begin[index(c) + 2] += begin[index(c) + 1];
-  for (int const each : all) sorted[index(begin[index(number[index(each)]) + 1]++)] = each;
-  begin.pop_back();
-  all = std::move(sorted);
-  return begin;
-}
-
-[[gnu::cold]] COLLIGO_BODY std::vector<int> by_lowest(std::span<int const> numbers) {
-  auto const number = [&](int r) { return numbers[static_cast<std::size_t>(r)]; };
-  bool is_done = true;
-  for (int r = 0; is_done && r < static_cast<int>(numbers.size()); ++r)
-    is_done = 0 <= number(r) && number(r) <= r && number(number(r)) == number(r);
-  if (is_done) return {numbers.begin(), numbers.end()};
-  std::vector<int> order(numbers.size()), lowest(numbers.size()), digit(numbers.size());
-  std::iota(order.begin(), order.end(), 0);
-  for (int bits = 0; bits < 32; bits += 8) {
-    for (std::size_t r = 0; r < numbers.size(); ++r)
-      digit[r] = static_cast<int>(static_cast<unsigned>(numbers[r]) >> bits & 255);
-    sort_by(digit, 256, order);
-  }
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    bool const begins = i == 0 || number(order[i]) != number(order[i - 1]);
-    lowest[static_cast<std::size_t>(order[i])] = begins ? order[i] : lowest[static_cast<std::size_t>(order[i - 1])];
-  }
-  return lowest;
-}
-}  // namespace detail
-
 [[gnu::cold]] COLLIGO_BODY hierarchy::hierarchy(int p, std::vector<std::vector<int>> const& levels,
                                       std::vector<distance> const& far)
     : hierarchy(p, [&] {
@@ -341,6 +307,20 @@ COLLIGO_BODY std::pair<int, int> hierarchy::fewest_and_most(int level, int below
 
 [[gnu::cold]] COLLIGO_BODY hierarchy hierarchy::of_hosts(std::span<int const> hosts) {
   return of_sizes(static_cast<int>(hosts.size()), {}, hosts);
+}
+
+[[gnu::cold]] COLLIGO_BODY hierarchy hierarchy::of_domains(int p, std::span<detail::run_list const> domains,
+                                                         detail::run_list const& hosts) {
+  detail::row_of_lists levels;
+  detail::small_vector<distance> distances_of_levels;
+  for (std::size_t level = 0; level < domains.size(); ++level) {
+    if (domains[level].empty()) continue;
+    distances_of_levels.push_back(level < 2 ? distance::cache : distance::socket);
+    levels.add(domains[level].list());
+  }
+  if (!hosts.empty()) levels.add(hosts.list()), distances_of_levels.push_back(distance::host);
+  distances_of_levels.push_back(hosts.empty() ? distance::host : distance::network);
+  return hierarchy::of_lists(p, levels, std::move(distances_of_levels));
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string hierarchy::text() const {

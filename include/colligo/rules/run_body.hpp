@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of decide.hpp: what happens before a call, and the call.
+#pragma once
+
+#include <new>
+#include <utility>
+
+#include "../algorithm/recursive_doubling.hpp"
+#include "../core/error.hpp"
+#include "../core/strings.hpp"
+#include "../engine/communicator_state_body.hpp"
+#include "../engine/requests.hpp"
+#include "decide.hpp"
+#include "kept_topology.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Returns on all ranks if they make the same call, by the same algorithm over the same transport; otherwise throws
+/// mismatch_error on all ranks. Nothing of the call has been sent by then. Collective over the state.
+void agree_on(communicator_state& state, call const& its, choice const& by, call_form form);
+
+/// Reports to the other ranks, which may wait for this one, that this rank's call is refused for this reason. In
+/// checked mode, where it is collective over the state, the rank takes part in their comparison, so that they throw
+/// mismatch_error. Returns.
+void report_refusal(communicator_state& state, bool checked, std::string_view why);
+
+// A small internal collective. It goes over messages, which always work.
+template <collective C, class Tag, class T, class Op>
+void exchange_among_ranks(communicator_state& state, Op op, blocks const& vector, T const* in, range in_covers,
+                          T* out) {
+  state.execute({C, &element_of<T, Op>, state.wire_of_bytes(), &op, vector,
+                {reinterpret_cast<std::byte const*>(in), in_covers}, {reinterpret_cast<std::byte*>(out), vector.whole}},
+               {erased_policy_for<C, Tag>, Tag{}, transport::messages});
+}
+/// The ranks combine these values, element by element.
+template <class T, class Op>
+void combine_among_ranks(communicator_state& state, Op op, std::span<T> values) {
+  blocks const all{{0, values.size()}, state.size()};
+  exchange_among_ranks<collective::all_reduce, recursive_doubling>(state, op, all, values.data(), all.whole,
+                                                                   values.data());
+}
+
+/// Calls f() and reports its errors to the other ranks, which may wait for this one.
+template <class F>
+decltype(auto) announcing_refusal(communicator_state& state, call const& its, F const& f) {
+  try {
+    return f();
+  } catch (argument_error const& e) {
+    report_refusal(state, its.checked(), e.what());
+    throw;
+  } catch (algorithm_error const& e) {
+    report_refusal(state, its.checked(), e.what());
+    throw;
+  } catch (std::bad_alloc const& e) {
+    report_refusal(state, its.checked(), e.what());
+    throw;
+  }
+}
+
+constexpr bool walks_up(collective c) { return c == collective::reduce || c == collective::all_reduce; }
+constexpr bool walks_down(collective c) { return c == collective::broadcast || c == collective::all_reduce; }
+
+// The tree of a file that the environment names, otherwise trees::by_host; null if all ranks are on one host.
+template <class Tree>
+[[gnu::cold]] Tree const* tree_of_setting(communicator_state& state, collective c, file_setting const& setting,
+                                          Tree& kept) {
+  if (!setting.is_set() && state.hosts.empty()) return nullptr;
+  if (kept.size() == 0) {
+    if (!make_tree)
+      throw argument_error(concat(
+          {where(state, c), not_included(setting.is_set() ? setting.where : "trees::by_host", "trees.hpp")}));
+    make_tree(state, c, setting, kept);
+  }
+  return &kept;
+}
+
+template <left_open What, class Hierarchy, class Tree>
+[[gnu::cold]] void find_out(communicator_state& state, collective c, topology& known) {
+  if constexpr (What == left_open::levels) {
+    known.levels = &kept_hierarchies<Hierarchy>::levels_of(state);
+  } else if constexpr (What == left_open::hosts) {
+    known.by_host = kept_hierarchies<Hierarchy>::hosts_of(state);
+  } else {
+    auto& kept = kept_trees<Tree>::of(state);
+    if (walks_up(c)) known.reduce_tree = tree_of_setting(state, c, state.reduce_tree_setting(), kept.reduce);
+    if (walks_down(c))
+      known.broadcast_tree = tree_of_setting(state, c, state.broadcast_tree_setting(), kept.broadcast);
+  }
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(communicator_state const& state, collective c,
+                                                          std::string_view name, std::string const& why) {
+  throw algorithm_error(concat({where(state, c), name, why}));
+}
+
+struct refusal {
+  std::string why;                ///< empty: there is none
+  bool is_of_arguments = false;   ///< an argument_error
+};
+
+/// Why a choice is impossible, the same on all ranks. Fills in the state's topology for the policy.
+inline refusal why_not(communicator_state& state, call const& its, choice const& by) {
+  erased_policy const& what = *by.policy;
+  state.known.hosts = state.hosts.kept();
+  if (what.is_vendor) {
+    if (state.has_vendor(its)) return {};
+    if (its.of->by_index)
+      return {" is the MPI library's own collective, which does not know the index of the elements that it combines"};
+    return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes"};
+  }
+  if (by.over == transport::shared_memory)
+    if (std::string const why = state.why_no_memory(*its.of); !why.empty())
+      return {concat({" needs shared memory, which can not be used: ", why})};
+  if (what.find_out) what.find_out(state, its.what, state.known);
+  bool in_order = what.ordered;
+  if (what.fits) {
+    fitness const its_fitness = what.fits(by.tag(), state.known, state.size());
+    in_order = its_fitness.in_order;
+    if (its_fitness.made_for != state.size())
+      return {concat({" is made for ", its_fitness.made_for, " ranks, the communicator has ", state.size()}), true};
+  }
+  if (in_order || its.of->commutes) return {};
+  return {" reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
+          "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order"};
+}
+
+// Reports to the other ranks if it is impossible.
+inline void require_possible(communicator_state& state, call const& its, choice const& by) {
+  announcing_refusal(state, its, [&] {
+    refusal const refused = why_not(state, its, by);
+    if (refused.why.empty()) return;
+    if (!refused.is_of_arguments) refuse(state, its.what, by.policy->name, refused.why);
+    throw argument_error(concat({where(state, its.what), by.policy->name, refused.why}));
+  });
+}
+
+// The steps before a call that call::before asks for.
+[[gnu::cold]] inline void before_call_begins(communicator_state& state, call const& its, choice const& by,
+                                             call_form form) {
+  if ((its.before & in_functor) != 0) throw_in_functor(state);
+  require_possible(state, its, by);
+  if ((its.before & explanation) != 0 && explain_call) explain_call(state, its, by);
+  if (its.checked()) agree_on(state, its, by, form);
+}
+
+// Checks only algorithms that may be impossible or need the topology: most are always possible.
+inline void run_checked(communicator_state& state, call const& its, choice const& by, bool records) {
+  erased_policy const& what = *by.policy;
+  bool const plain = !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr &&
+                     (what.ordered || its.of->commutes) && by.over != transport::shared_memory;
+  if (!plain) [[unlikely]] {
+    require_possible(state, its, by);
+    if (what.is_vendor) return state.execute_vendor(its, by);
+  }
+  state.execute(its, by, records);
+}
+inline void run_checked(communicator_state& state, call const& its, choice const& by) {
+  run_checked(state, its, by, false);
+}
+
+// Out of line, so that other calls need no stack for it. Only some ranks may have steps before a call, such as
+// explanation, so `run` is what follows without them.
+template <class Run>
+[[gnu::cold, gnu::noinline]] void run_after(communicator_state& state, call const& its, choice const& by, Run run) {
+  before_call_begins(state, its, by, call_form::blocking);
+  if ((its.before & exactness) != 0 && sum_exactly->holds_for(state, its, by))
+    return sum_exactly->run(state, its, by, &run_checked);
+  run();
+}
+
+COLLIGO_BODY void run_call(endpoint& at, call const& its, choice const& by) {
+  communicator_state& state = state_at(at);
+  if (its.before) [[unlikely]] return run_after(state, its, by, [&] { run_checked(state, its, by); });
+  bool records = false;
+  if (!state.play(its, &by, records)) run_checked(state, its, by, records);
+}
+
+COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& its, choice const& by, owner<owned_by_request> owned,
+                                        bool persistent) {
+  communicator_state& state = state_at(at);
+  if (its.before) [[unlikely]]
+    before_call_begins(state, its, by, persistent ? call_form::persistent : call_form::request);
+  require_possible(state, its, by);
+  if ((its.before & exactness) != 0 && sum_exactly->holds_for(state, its, by)) [[unlikely]] {
+    call const sums = announcing_refusal(state, its, [&] { return sum_exactly->own(state, its, owned); });
+    return prepare_call(state, sums, by, std::move(owned), persistent);   // sums.before is 0
+  }
+  try {
+    if (!persistent)
+      if (auto again = running::kept(state, its, by, owned)) return again;
+    return owned_running(new running(state, its, by, std::move(owned), persistent));
+  } catch (std::bad_alloc const& e) {   // the other ranks start their requests
+    if (!persistent) state.refuse(e.what());
+    throw;
+  }
+}
+
+}  // namespace colligo
+
+#include "agree_body.hpp"
