@@ -297,8 +297,10 @@ element const& kept_element(element const& its) {
 
 template <class T, class Op>
 void combine_bytes(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
-  combine(reinterpret_cast<T const*>(left), reinterpret_cast<T const*>(right), reinterpret_cast<T*>(out), n,
-          *static_cast<Op*>(op));
+  auto const *const l = reinterpret_cast<T const*>(left), *const r = reinterpret_cast<T const*>(right);
+  auto* const into = reinterpret_cast<T*>(out);
+  if (n == 1) *into = static_cast<T>((*static_cast<Op*>(op))(*l, *r));
+  else combine(l, r, into, n, *static_cast<Op*>(op));
 }
 
 /// Defined in indexed.hpp; element_of refers to it if a functor takes an index.

@@ -110,25 +110,24 @@ constexpr left_open open_in() {
 template <left_open What, class Hierarchy = hierarchy, class Tree = tree>
 void find_out(communicator_state& state, collective c, topology& known);
 
-/// Calls f(tag) with the open parts of the tag filled in.
-template <class Tag, class F>
-constexpr auto with_completed(void const* held, topology const& known, F f) {
-  Tag const& tag = tag_at<Tag>(held);
+/// The tag with its open parts filled in: itself, if it leaves none open.
+template <class Tag>
+constexpr decltype(auto) completed(Tag const& tag, topology const& known) {
   if constexpr (completed_by_trees<Tag>) {
-    return f(tag.completed(known));
+    return tag.completed(known);
   } else if constexpr (completed_by_hosts<Tag>) {
     Tag whole = tag;
     if (whole.hosts.empty()) {
       whole.hosts = known.hosts;
       if constexpr (requires { whole.by_host; }) whole.by_host = known.by_host;
     }
-    return f(whole);
+    return whole;
   } else if constexpr (completed_by_levels<Tag>) {
     Tag whole = tag;
     if (!whole.levels) whole.levels = known.levels;
-    return f(whole);
+    return whole;
   } else {
-    return f(tag);
+    return tag;
   }
 }
 
@@ -164,6 +163,13 @@ constexpr erased_policy erase_tag() {
 template <class Tag>
 inline constexpr erased_policy erased_tag = erase_tag<Tag>();
 
+/// Runs the algorithm: its text names this step's operands.
+template <collective C, class Tag, class T, class Op>
+void run_policy(void const* held, topology const& known, any_step& step, blocks const& vector, int root) {
+  auto&& tag = completed(tag_at<Tag>(held), known);
+  apply<C>(make_policy<C, std::remove_cvref_t<decltype(tag)>, T, Op>(tag), step, vector, root);
+}
+
 template <collective C, class Tag, class T, class Op>
 constexpr erased_policy erase_policy() {
   erased_policy made = erased_tag<Tag>;
@@ -174,18 +180,12 @@ constexpr erased_policy erase_policy() {
   made.writes_output_alone = writes_output_alone<policy>();
   // Whether the input must not be read from the output's memory: an exclusive scan's own input, data for other ranks.
   made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan || has_two_vectors(C);
-  if constexpr (is_made_of_steps<policy>())
-    made.run = [](void const* held, topology const& known, any_step& step, blocks const& vector, int root) {
-      with_completed<Tag>(held, known, [&]<class Whole>(Whole const& tag) {
-        apply<C>(make_policy<C, Whole, T, Op>(tag), step, vector, root);
-      });
-    };
+  if constexpr (is_made_of_steps<policy>()) made.run = &run_policy<C, Tag, T, Op>;
   if constexpr (requires(policy const& its) { its.made_for(1); } || requires(policy const& its) { its.in_order(1); })
     made.fits = [](void const* held, topology const& known, int p) {
-      return with_completed<Tag>(held, known, [p]<class Whole>(Whole const& tag) {
-        auto const its = make_policy<C, Whole, T, Op>(tag);
-        return fitness{colligo::made_for(its, p), keeps_order_over(its, p)};
-      });
+      auto&& tag = completed(tag_at<Tag>(held), known);
+      auto const its = make_policy<C, std::remove_cvref_t<decltype(tag)>, T, Op>(tag);
+      return fitness{colligo::made_for(its, p), keeps_order_over(its, p)};
     };
   if constexpr (packs<policy>)
     made.scratch = [](void const* held, blocks const& vector, std::size_t element_size) {

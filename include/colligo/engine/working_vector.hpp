@@ -78,7 +78,7 @@ class working_vector {
   std::byte const* read(range const& r, own which, std::byte* free) {
     if (which == own::result) return read(r);
     if (which == own::input || !written_.touch(r)) return at(in_, r);
-    combine(read(r), at(in_, r), free, r);
+    combine(read(r), at(in_, r), free, r.size(), r.first);
     return free;
   }
 
@@ -92,7 +92,7 @@ class working_vector {
   void combine(range const& r, std::byte const* received, bool from_lower, own with) {
     std::byte const* const mine = read(r, with, out_at(r));
     std::byte* const into = write(r);
-    combine(from_lower ? received : mine, from_lower ? mine : received, into, r);
+    combine(from_lower ? received : mine, from_lower ? mine : received, into, r.size(), r.first);
   }
 
   /// Combines values from n ranks, with the rank's own values at their place in the order of ranks: the same grouping,
@@ -107,7 +107,7 @@ class working_vector {
       std::byte const* left = nullptr;
       std::size_t operands = 0;
       auto const take = [&](std::byte const* right) {
-        if (left) combine(left, right, into, part);
+        if (left) combine(left, right, into, part.size(), part.first);
         left = ++operands == 1 ? right : into;
       };
       bool const late = own == into && n > 1 && contribution(from(1)).rank < me;   // overwritten before it is combined
@@ -158,9 +158,16 @@ class working_vector {
     combines_at_once_ = combines_at_once_ && !record;
   }
   run_record* record() const { return record_; }
-  /// Combines n values.
-  void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n) {
-    combine(left, right, out, range{0, n});
+  /// Combines n values, the vector's from `first` on.
+  void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n,
+               std::size_t first = 0) {
+    auto const now = of().combine;   // null: the functor takes an index
+    if (!combines_at_once_ || !now) [[unlikely]] return combine_otherwise(left, right, out, first, first + n);
+    try {
+      now(call_.op, left, right, out, n);
+    } catch (...) {
+      fail(std::current_exception());
+    }
   }
   /// From now on adds the time of combining to *nanoseconds; null: it is not measured.
   void watch_combining(std::int64_t* nanoseconds) {
@@ -196,15 +203,6 @@ class working_vector {
   }
 
  private:
-  void combine(std::byte const* left, std::byte const* right, std::byte* out, range const& r) {
-    auto const now = of().combine;   // null: the functor takes an index
-    if (!combines_at_once_ || !now) [[unlikely]] return combine_otherwise(left, right, out, r.first, r.last);
-    try {
-      now(call_.op, left, right, out, r.size());
-    } catch (...) {
-      fail(std::current_exception());
-    }
-  }
   [[gnu::noinline]] void combine_otherwise(std::byte const* left, std::byte const* right, std::byte* out,
                                            std::size_t first, std::size_t last) {
     if (failed_) return;
