@@ -11,6 +11,7 @@ endif()
 file(STRINGS ${SOURCE} most REGEX "^// lines: ")
 file(STRINGS ${SOURCE} flags REGEX "^// flags: ")
 string(REPLACE "// flags: " "" flags "${flags}")
+separate_arguments(flags)
 execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only ${FLAGS} ${SOURCE} -DCOLLIGO_MUST_FAIL ${flags}
                 RESULT_VARIABLE result ERROR_VARIABLE said)
 if(result EQUAL 0)

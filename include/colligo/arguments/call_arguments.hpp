@@ -212,8 +212,8 @@ class accepted {
   template <made How = made::at_once, class Op, class Algorithm>
   made_t<How> make(Op&& op, Algorithm const& algorithm) {
     static_assert(!is_decided_at_run_time<Algorithm> || requires { sizeof(all_policies<Algorithm>); },
-                  "colligo: with COLLIGO_PINNED every call names its algorithm by a tag; include "
-                  "<colligo/automatic.hpp> for others");
+                  "colligo: with COLLIGO_PINNED a call names its algorithm by a tag: include <colligo/automatic.hpp> "
+                  "for others");
     using functor = std::remove_reference_t<Op>;
     if constexpr (How != made::at_once) {
       using kept = std::decay_t<Op>;
