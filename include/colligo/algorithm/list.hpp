@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The list of all algorithms, one line each. Run-time names, laws, cost checks, conformance tests and benchmarks iterate
-/// over it with catalogue.hpp, which includes the algorithms. The list alone declares them and says which place a tag
-/// has in it, so that a call that names its algorithm needs no other one.
+/// The list of all algorithms, one line each. Run-time names, laws, cost checks, conformance tests and benchmarks
+/// iterate over it with catalogue.hpp, which includes the algorithms. The list alone declares them and says which place
+/// a tag has in it, so that a call that names its algorithm needs no other one.
 #pragma once
 
 #include <cstddef>

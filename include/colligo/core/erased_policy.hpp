@@ -105,8 +105,8 @@ constexpr left_open open_in() {
   else if constexpr (completed_by_levels<Tag>) return left_open::levels;
   else return left_open::nothing;
 }
-/// Fills in the open parts (rules/run_body.hpp). A template: units compile only parts that are open, and only these need
-/// complete types.
+/// Fills in the open parts (rules/run_body.hpp). A template: units compile only parts that are open, and only these
+/// need complete types.
 template <left_open What, class Hierarchy = hierarchy, class Tree = tree>
 void find_out(communicator_state& state, collective c, topology& known);
 

@@ -38,7 +38,8 @@ class communicator_state;
 struct kept_with_state;
 struct file_setting;
 
-/// Complete in units that include policies.hpp: only these may leave the choice to the library, or to a name.
+/// The table of each collective, `of<C>()`. Complete in units that include policies.hpp: only these may leave the
+/// choice to the library, or to a name. The compiled library has all tables.
 template <class Lazy>
 struct all_policies;
 /// Complete in units that include trees_of_hosts.hpp: only these may leave a tag's tree open.
@@ -46,20 +47,20 @@ template <class Lazy>
 struct trees_by_setting;
 
 #if defined(COLLIGO_COMPILED)
-template <class Lazy>
-struct all_policies {};   // of the library
 policy_table const& compiled_policies(collective what);   // compiled_algorithms.hpp
-template <collective C>
-policy_table const& policy_table_of() { return compiled_policies(C); }
-#else
-template <collective C>
-policy_table const& policy_table_of();   // policies.hpp
+template <class Lazy>
+struct all_policies {
+  template <collective C>
+  static policy_table const& of() { return compiled_policies(C); }
+};
 #endif
+template <collective C, class Lazy = void>
+policy_table const& policy_table_of() { return all_policies<Lazy>::template of<C>(); }
 /// A function, because the table is needed only if the latest choice does not fit the call.
 using policies_of_collective = policy_table const& (*)();
 
-/// Makes the tree of a file that the environment names, or of the ranks' hosts. Throws argument_error. Units that include
-/// trees.hpp, or may need it, set it.
+/// Makes the tree of a file that the environment names, or of the ranks' hosts. Throws argument_error. Units that
+/// include trees.hpp, or may need it, set it.
 inline void (*make_tree)(communicator_state const& state, collective c, file_setting const& setting,
                          tree& made) = nullptr;
 

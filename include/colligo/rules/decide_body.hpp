@@ -34,8 +34,8 @@ inline situation situation_of(communicator_state& state, call const& its) {
   return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
           .stable = state.stable_bits(), .shared = memory && memory->whole(),
           .cores = cores, .hosts = apart ? hosts : nullptr,
-          .levels = apart || uses_levels ? &kept_hierarchies<>::levels_of(state) : nullptr, .latencies = state.latencies(),
-          .network = state.network(), .root = its.root};
+          .levels = apart || uses_levels ? &kept_hierarchies<>::levels_of(state) : nullptr,
+          .latencies = state.latencies(), .network = state.network(), .root = its.root};
 }
 
 }  // namespace colligo

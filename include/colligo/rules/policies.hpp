@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// All algorithms, and what chooses among them: automatic, names, the environment. A public header includes this, unless
+/// All algorithms, and what chooses among them: automatic, names, the environment. Public headers include this, unless
 /// COLLIGO_PINNED is defined (../automatic.hpp).
 #pragma once
 
@@ -21,9 +21,10 @@ inline constexpr policy_table policies_for = []<class... Tags>(list_of_tags<Tags
 
 #if !defined(COLLIGO_COMPILED)
 template <class Lazy>
-struct all_policies {};
-template <collective C>
-policy_table const& policy_table_of() { return policies_for<C>; }
+struct all_policies {
+  template <collective C>
+  static policy_table const& of() { return policies_for<C>; }
+};
 #endif
 /// For a collective that is known at run time. A template, so that only units that need all policies compile them.
 template <class Lazy = void>
