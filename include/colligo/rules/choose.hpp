@@ -9,6 +9,7 @@
 
 #include "../topology/hierarchy.hpp"
 #include "chosen.hpp"
+#include "exchange_lengths.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -27,7 +28,7 @@ struct situation {
   line_latencies latencies{};   ///< of cores of one host
   machine network = typical;   ///< the costs of messages, combining and own work
   int root = 0;                ///< matters if blocks are uneven
-  std::size_t longest = 0;     ///< all_to_all_v: elements of the longest block of any rank; 0: not known
+  exchange_lengths exchanged{};   ///< all_to_all_v: what its ranks agree on
 
   constexpr int p() const { return vector.parts; }
   constexpr std::size_t bytes() const { return vector.whole.size() * element_size; }

@@ -175,23 +175,45 @@ choice choose_by_formula(cheapest<C> all) {
       .among(bruck{.radix = root}, !has_sites);
 }
 
-// Ranks do not know each other's counts. Where padding pays if all blocks are short, they ask for the longest one first
-// (run_exchange); otherwise, and if it is long, blocks go straight, which takes at least the start-ups.
+// Some of the p - 1 rounds of pairs, `messages` on the rank with most: those of one window overlap, and a rank waits for
+// peers that are still busy with others, the longer the fewer rounds have a message.
+inline double cost_of_some_pairs(costs const& of, std::size_t messages, double bytes) {
+  double const rounds = of.p - 1, windows = std::ceil(rounds / 8), all = static_cast<double>(messages);
+  if (all == 0) return 0;
+  double const first = std::min(windows, all), startups = first * of.m.alpha + (all - first) * of.m.alpha_further();
+  return (2 - all / rounds) * startups + bytes * of.m.beta;
+}
+
+// Ranks do not know each other's counts. Where padding pays if all blocks are short, they first agree on lengths and on
+// the number of messages (run_exchange). Then blocks go straight, each a message; or all of them padded to the longest
+// one; or padded to a length that most do not exceed, and the rest of the longer ones straight.
 template <collective C> requires(C == collective::all_to_all_v)
 choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
-  situation const& s = of.its;
+  exchange_lengths const& its = of.its.exchanged;
   if (of.in_memory) return direct{};
-  double const straight = cost_of_pairs(of.m, of.p, 1, 8), asking = ceil_lg(of.p) * of.m.exchange(sizeof s.longest);
-  std::size_t const length = std::max<std::size_t>(1, s.longest) * s.element_size;
-  blocks const longest{{0, static_cast<std::size_t>(of.p) * length}, of.p};
-  for (std::size_t const radix : {std::size_t{2}, std::size_t{4}, static_cast<std::size_t>(std::sqrt(of.p))}) {
-    padded_bruck const in_bytes{.radix = radix, .longest = length};
-    auto const policy = make_policy<collective::all_to_all_v, padded_bruck, std::byte, any_functor>(in_bytes);
-    all.at(policy.cost(of.m, of.p, longest.whole.size()) + of.m.alone(policy.work(longest, 1), 1) + asking,
-           padded_bruck{.radix = radix, .longest = s.longest});
+  bool const agreed = its.longest != 0;
+  std::size_t const messages = its.messages != 0 ? its.messages : static_cast<std::size_t>(of.p - 1);
+  auto const bytes = [&](std::size_t n) { return static_cast<double>(n * of.its.element_size); };
+  double const usual_bytes = static_cast<double>(messages - std::min(messages, its.longer)) * bytes(its.usual);
+  double const longer = static_cast<double>(its.longer);
+  double const straight = agreed ? cost_of_some_pairs(of, messages, usual_bytes + longer * bytes(its.longest))
+                                 : cost_of_pairs(of.m, of.p, 1, 8);
+  double const asking = agreed ? 0 : ceil_lg(of.p) * of.m.exchange(sizeof its);   // later it has been paid
+  for (std::size_t const padded : {its.longest, its.usual}) {
+    if (agreed && padded == 0) continue;
+    std::size_t const length = std::max<std::size_t>(1, padded) * of.its.element_size;
+    blocks const heads{{0, static_cast<std::size_t>(of.p) * length}, of.p};
+    double const rests = padded == its.longest
+                             ? 0 : cost_of_some_pairs(of, its.longer, longer * bytes(its.longest - padded));
+    for (std::size_t const radix : {std::size_t{2}, std::size_t{4}, static_cast<std::size_t>(std::sqrt(of.p))}) {
+      padded_bruck const in_bytes{.radix = radix, .longest = length};
+      auto const policy = make_policy<collective::all_to_all_v, padded_bruck, std::byte, any_functor>(in_bytes);
+      all.at(policy.cost(of.m, of.p, heads.whole.size()) + of.m.alone(policy.work(heads, 1), 1) + rests + asking,
+             padded_bruck{.radix = radix, .longest = padded});
+    }
   }
-  return all.least() < (s.longest == 0 ? 0.5 : 1) * straight ? choice(all) : pairwise{};
+  return all.least() < (agreed ? 1 : 0.5) * straight ? choice(all) : pairwise{};
 }
 
 template <collective C> requires(C == collective::scan || C == collective::exclusive_scan)

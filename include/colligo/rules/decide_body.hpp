@@ -3,6 +3,8 @@
 /// The bodies of policies.hpp.
 #pragma once
 
+#include <array>
+
 #include "../core/error.hpp"
 #include "../core/strings.hpp"
 #include "../transport/memory/shared_host.hpp"
@@ -121,14 +123,17 @@ COLLIGO_BODY choice as_chosen(endpoint& at, call const& its, choice const& chose
   });
 }
 
-// all_to_all_v by the rules: where padding may pay, the ranks first agree on the length of the longest block.
+// all_to_all_v by the rules: where padding may pay, the ranks first agree on lengths and on the number of messages.
 [[gnu::noinline]] inline void run_exchange(communicator_state& state, call const& its, choice const& by,
                                            policies_of_collective policies) {
   if (by.who != decided_by::rules || !by.as<padded_bruck>()) return run_checked(state, its, by);
   situation s = situation_of(state, its);
-  s.longest = vectors_of(its.what, its.vector, state.rank()).in.longest();
-  combine_among_ranks(state, maximum{}, std::span(&s.longest, 1));
-  run_checked(state, its, s.longest == 0 ? by : bound(policies().choose(s), policies(), decided_by::rules));
+  auto const [in, out] = vectors_of(its.what, its.vector, state.rank());
+  auto const mine = lengths_of(in, out, state.rank());
+  std::array all{mine.longest, mine.usual, mine.longer, mine.messages};
+  combine_among_ranks(state, maximum{}, std::span<std::size_t>(all));
+  s.exchanged = {all[0], all[1], all[2], all[3]};
+  run_checked(state, its, all[0] == 0 ? by : bound(policies().choose(s), policies(), decided_by::rules));
 }
 
 [[gnu::cold, gnu::noinline]] inline void run_after_by_rules(communicator_state& state, call const& its,
