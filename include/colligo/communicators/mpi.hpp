@@ -42,6 +42,8 @@ class mpi_communicator {
 
 namespace detail {
 
+class letters;
+
 /// Ports over MPI: the descriptions of elements and functors for their calls.
 struct over_mpi {
   template <class T>
@@ -50,6 +52,7 @@ struct over_mpi {
   static constexpr bool has_vendor = vendor_takes<T>;
   template <class T, class Op, bool MayBeVendor>
   static void const* wire() { return &mpi_element_of<T, Op, MayBeVendor>; }
+  static owner<letters> open_letters(endpoint& at, element const& of, void const* wire);   // exchange/
 };
 
 }  // namespace detail

@@ -181,6 +181,7 @@ struct kept_with_state {
 class communicator_state : public endpoint {
  public:
   std::string const& setting(collective c) const { return asked().algorithm[static_cast<std::size_t>(c)]; }
+  std::string const& sparse_setting() const { return asked().sparse_all_to_all; }
   file_setting const& reduce_tree_setting() const { return asked().reduce_tree; }
   file_setting const& broadcast_tree_setting() const { return asked().broadcast_tree; }
   file_setting const& table_setting() const { return asked().table; }
@@ -244,6 +245,7 @@ class communicator_state : public endpoint {
   /// Complete requests, to be reused for the same call (requests.hpp).
   std::array<owner<kept_with_state>, 4> spare_requests;
   owner<kept_with_state> distributions, plans;   ///< of irregular calls (kept_plans.hpp)
+  owner<kept_with_state> exchanges;              ///< of calls whose ranks do not know who sends to them (exchange/)
   std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that met one (requests.hpp)
   /// This state while its communicator lives, then null: requests share it, because they may outlive the communicator.
   std::shared_ptr<communicator_state> life;

@@ -25,12 +25,17 @@ class running final : public kept_with_state {
  public:
   /// Makes all decisions and allocations. Collective only if the state's shared memory has not been used before.
   running(communicator_state& state, call const& its, choice const& by, owner<owned_by_request> owned, bool persistent);
+  /// Of steps that are no algorithm's, as one: `by` has a name alone. They allocate before they are passed.
+  running(communicator_state& state, call const& its, choice const& by, owner<moving_step> steps,
+          owner<owned_by_request> owned);
   COLLIGO_BODY ~running() override;
   running(running const&) = delete;
   running& operator=(running const&) = delete;
 
   /// Throws error if it is active.
   void start();
+  /// The same as a call that has been counted already.
+  void start_as(std::uint32_t number);
   /// True if it is complete; throws its exception then, once.
   bool test();
   void wait();

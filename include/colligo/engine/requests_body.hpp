@@ -79,6 +79,16 @@ COLLIGO_BODY running::running(communicator_state& state, call const& its, choice
   if (persistent) prepare();
 }
 
+COLLIGO_BODY running::running(communicator_state& state, call const& its, choice const& by, owner<moving_step> steps,
+                              owner<owned_by_request> owned)
+    : state_life_(state.life), state_(state), all_(state.requests()), call_(its), by_(by), owned_(std::move(owned)),
+      steps_(std::move(steps)) {
+  all_.make_room(1);
+  all_.run_among = &run_among;
+  all_.advance_all = [](requests_of_rank& all) { return all.advance(); };
+  plan_.steps.push_back({0, 0, list_kind::plain});
+}
+
 // Makes room for the record of its next run but one.
 COLLIGO_BODY void running::prepare() {
   if (prepared_ || !uses_memory_ || !prepared_call::is_possible(call_)) return;
@@ -165,6 +175,7 @@ COLLIGO_BODY void running::start() {
   if (owned_) owned_->begin();
   all_.add(*this, ++state_.calls);
 }
+COLLIGO_BODY void running::start_as(std::uint32_t number) { all_.add(*this, number); }
 
 COLLIGO_BODY void running::begin(std::uint32_t number) {
   if (state_.trace) {

@@ -30,6 +30,7 @@ struct variable_setting {
   bool for_tables = false;   // the variable describes a machine
 };
 inline constexpr std::array variable_settings{
+    variable_setting{"COLLIGO_SPARSE_ALL_TO_ALL", &settings::sparse_all_to_all},
     variable_setting{"COLLIGO_CHECK", &settings::check},
     variable_setting{"COLLIGO_STRICT", &settings::strict},
     variable_setting{"COLLIGO_BITS", &settings::bits},

@@ -103,8 +103,9 @@ class mpi_wire {
 
   /// Why a rank has sent an empty message: it has failed, but goes on to the end of the algorithm, or it has abandoned
   /// the call. Messages of data are never empty. The remark follows the empty message with a tag of its own, so that a
-  /// receive waits for one tag only.
-  enum class remark : unsigned char { goes_on, abort_message };
+  /// receive waits for one tag only. Of letters (exchange/): the letter has no elements; the sender's arguments are
+  /// refused, and its reason follows.
+  enum class remark : unsigned char { goes_on, abort_message, no_elements, refusal };
   void send_empty(int to, std::uint32_t number, remark why) const;
   /// Receives the remark that follows an empty message.
   remark receive_remark(int from, std::uint32_t number) const {
@@ -120,11 +121,13 @@ class mpi_wire {
     left_calls::add({number, size_ - 1, tag_of(number), tag_of_remark(number), tags_ + 1, comm_});
   }
 
+  /// The tag of the remarks of a call.
+  int tag_of_remark(std::uint32_t number) const { return tag_of(number) | static_cast<int>(tags_ + 1); }
+
  private:
   /// The same if a message is absent, or not short.
   std::size_t exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                             int from, int tag);
-  int tag_of_remark(std::uint32_t number) const { return tag_of(number) | static_cast<int>(tags_ + 1); }
 
   MPI_Comm comm_;
   int rank_ = 0, size_ = 1;

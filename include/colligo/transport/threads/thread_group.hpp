@@ -40,6 +40,13 @@ struct group_of_threads {
     parcel* next = nullptr;
   };
 
+  // A message that its receiver does not expect of this rank (exchange/). `refusal`, if it is not null, is the reason
+  // why the sender's arguments are refused.
+  struct letter : parcel {
+    int from = 0;
+    std::string const* refusal = nullptr;
+  };
+
   // Thrown in waiting ranks after another rank's function has thrown.
   struct abandoned {};
 
@@ -103,17 +110,48 @@ struct group_of_threads {
       return await(lock, from, p.to, p.number, [&] { return p.taken; }, "has a message for", waits);
     }
 
+    void post(letter& l) {
+      rank_state& d = at(l.to);
+      std::lock_guard const lock(d.mutex);
+      parcel** last = &d.letters;
+      while (*last) last = &(*last)->next;
+      *last = &l;
+      d.changed.notify_all();
+    }
+    /// The first letter to this rank in the call `number`; null: there is none.
+    letter* take_letter(int rank, std::uint32_t number) {
+      rank_state& d = at(rank);
+      std::lock_guard const lock(d.mutex);
+      for (parcel** place = &d.letters; *place; place = &(*place)->next) {
+        if ((*place)->number != number) continue;
+        parcel* const p = *place;
+        *place = p->next;
+        p->accepted = true;
+        return static_cast<letter*>(p);
+      }
+      return nullptr;
+    }
+    /// Throws if a rank has abandoned the call.
+    void require_all_in_call(int rank, std::uint32_t number) {
+      for (std::size_t r = 0; r < ranks_.size(); ++r)
+        if (ranks_[r].calls_abandoned.has(number))
+          throw failed_elsewhere("colligo: rank " + std::to_string(rank) + " waits for messages: rank " +
+                                 std::to_string(r) + " has abandoned this call: " +
+                                 ranks_[r].calls_abandoned.reason(number));
+    }
+
     // For a sender that gives up its step: afterwards no rank reads the message.
     void withdraw(int from, parcel const& p) {
       {
         rank_state& d = at(p.to);
         std::lock_guard const lock(d.mutex);
         if (!p.accepted) {
-          for (parcel** place = &d.offered[static_cast<std::size_t>(from)]; *place; place = &(*place)->next)
-            if (*place == &p) {
-              *place = p.next;
-              return;
-            }
+          for (parcel** first : {&d.offered[static_cast<std::size_t>(from)], &d.letters})
+            for (parcel** place = first; *place; place = &(*place)->next)
+              if (*place == &p) {
+                *place = p.next;
+                return;
+              }
           return;
         }
       }
@@ -173,6 +211,7 @@ struct group_of_threads {
       std::mutex mutex;
       condition changed;
       std::vector<parcel*> offered;   // for each sender: a list of messages to this rank
+      parcel* letters = nullptr;      // a list of those of any sender
       rank_memory memory;
       std::atomic<bool> gone = false;
       patience* on_wait = nullptr;   // used by this rank alone

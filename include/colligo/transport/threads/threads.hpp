@@ -9,6 +9,10 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
+namespace detail {
+class letters;
+}
+
 /// One rank of run_threads.
 class thread_communicator {
  public:
@@ -33,6 +37,8 @@ struct state_of<thread_communicator> {
   static constexpr bool has_vendor = false;
   template <class T, class Op, bool MayBeVendor>
   static void const* wire() { return nullptr; }
+  static detail::owner<detail::letters> open_letters(detail::endpoint& at, detail::element const& of,
+                                                      void const* wire);   // exchange/
 };
 
 namespace detail {

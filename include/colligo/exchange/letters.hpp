@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Letters: messages of any length, from ranks of which the receiver does not know that they send. A transport that has
+/// them gives `state_of<Comm>::open_letters(endpoint, element, wire)`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "../core/element.hpp"
+#include "../core/owner.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// All that a rank sends to one other.
+struct outgoing_message {
+  int to;
+  std::byte const* data;
+  std::size_t elements;
+};
+
+/// Where letters arrive.
+class arrivals {
+ public:
+  /// Constructed elements for a message from a rank, valid until the next call.
+  virtual std::byte* add(int from, std::size_t elements) = 0;
+  /// All have come.
+  virtual void complete() = 0;
+
+  /// The arguments of a rank are refused. The lowest such rank's reason is kept.
+  void refuse(int from, std::string why) {
+    if (refuses_ >= 0 && refuses_ < from) return;
+    refuses_ = from, reason_ = std::move(why);
+  }
+  /// A letter has been taken and can not be kept. The call goes on, because other ranks rely on this one.
+  void fail(std::exception_ptr error) {
+    if (!failure_) failure_ = std::move(error);
+  }
+  std::exception_ptr const& failure() const { return failure_; }
+  int refuses() const { return refuses_; }   ///< a rank; -1: none
+  std::string const& reason() const { return reason_; }
+
+ protected:
+  ~arrivals() = default;
+
+ private:
+  int refuses_ = -1;
+  std::string reason_;
+  std::exception_ptr failure_;
+};
+
+/// The letters of one rank in one call. A letter and what it is sent from stay in place until all have been sent.
+class letters {
+ public:
+  virtual ~letters() = default;
+  /// Takes this rank's messages for other ranks, encoded if they are not bytes. May throw what encoding throws.
+  virtual void prepare(std::span<outgoing_message const> out) = 0;
+  /// Letters of the i-th message; and its bytes.
+  virtual std::size_t parts(std::size_t) const { return 1; }
+  virtual std::size_t bytes(std::size_t i) const = 0;
+  virtual void enter(std::uint32_t number) = 0;
+  /// Sends the i-th message. `acknowledged`: it counts as sent when its receiver has begun to take it.
+  virtual void send(std::size_t i, bool acknowledged) = 0;
+  /// Sends the reason why this rank's arguments are refused to all other ranks, acknowledged.
+  virtual void refuse(std::string const& why) = 0;
+  /// Takes a letter of this call, if there is one. Throws if a rank has abandoned the call.
+  virtual bool take(arrivals& in) = 0;
+  /// All have been sent. Does not wait.
+  virtual bool are_sent() = 0;
+  /// The call has failed on this rank: takes back what has not been sent, or waits for it.
+  virtual void abandon() noexcept = 0;
+};
+
+}  // namespace colligo

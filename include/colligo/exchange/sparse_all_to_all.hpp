@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// sparse_all_to_all: ranks know to whom they send, and learn who sends to them.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <memory>
+#include <ranges>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "../arguments/call_arguments.hpp"
+#include "../arguments/forms.hpp"
+#include "../communicators/communicators.hpp"
+#include "../core/error.hpp"
+#include "letters.hpp"
+#include "sparse_steps.hpp"
+#include "sparse_ways.hpp"
+#if COLLIGO_HAS_BODIES
+#include "thread_letters_body.hpp"
+#if __has_include(<mpi.h>)
+#include "mpi_letters_body.hpp"
+#endif
+#endif
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// What a rank has got of the others: the messages one after the other, in ascending order of their senders. To iterate
+/// gives (rank, span of its elements).
+template <class T>
+struct received {
+  std::vector<T> data;
+  std::vector<int> sources;           ///< ascending, each once
+  std::vector<std::size_t> counts;    ///< elements of each source; 0: its messages were empty
+
+  class iterator {
+   public:
+    using value_type = std::pair<int, std::span<T const>>;
+    using difference_type = std::ptrdiff_t;
+
+    iterator() = default;
+    iterator(received const& of, std::size_t at) : of_(&of), at_(at) {}
+    value_type operator*() const { return {of_->sources[at_], {of_->data.data() + first_, of_->counts[at_]}}; }
+    iterator& operator++() { return first_ += of_->counts[at_++], *this; }
+    iterator operator++(int) {
+      iterator const now = *this;
+      return ++*this, now;
+    }
+    friend bool operator==(iterator const& a, iterator const& b) { return a.at_ == b.at_; }
+
+   private:
+    received const* of_ = nullptr;
+    std::size_t at_ = 0, first_ = 0;
+  };
+  iterator begin() const { return {*this, 0}; }
+  iterator end() const { return {*this, sources.size()}; }
+  std::size_t size() const { return sources.size(); }   ///< sources
+  bool empty() const { return sources.empty(); }
+};
+
+namespace detail {
+
+template <class Pair>
+using target_of = std::remove_cvref_t<decltype(std::get<0>(std::declval<Pair&>()))>;
+template <class Pair>
+using message_of = std::remove_cvref_t<decltype(std::get<1>(std::declval<Pair&>()))>;
+
+/// A range of (rank, contiguous range of elements).
+template <class R>
+concept addressed_messages = std::ranges::forward_range<R> && requires {
+  requires std::tuple_size<std::remove_cvref_t<std::ranges::range_reference_t<R>>>::value == 2;
+  requires std::integral<target_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
+  requires contiguous<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
+};
+template <class R>
+using element_of_messages =
+    std::ranges::range_value_t<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
+
+template <class Way>
+concept way_of_sparse = std::same_as<Way, automatic> || std::same_as<Way, named> || std::same_as<Way, counters> ||
+                        std::same_as<Way, consensus> || std::same_as<Way, dense>;
+template <way_of_sparse Way>
+std::string_view name_of_way(Way const& way) {
+  if constexpr (std::same_as<Way, named>) return way.text();
+  else return Way::name;
+}
+
+template <class Comm>
+concept has_letters = requires(endpoint& at, element const& of) { state_of<Comm>::open_letters(at, of, nullptr); };
+
+template <class T>
+constexpr void require_sparse_elements() {
+  static_assert(!std::is_same_v<T, bool>,
+                "colligo: sparse_all_to_all: std::vector<bool> has no elements: use char instead of bool");
+  static_assert(!address<T>, "colligo: sparse_all_to_all: an address means nothing on another rank");
+  static_assert(std::default_initializable<T>,
+                "colligo: sparse_all_to_all: elements need a default constructor, because they arrive in a vector");
+}
+
+// A rank's messages, joined by target, and those that arrive.
+template <class T>
+class exchange_of final : public arrivals {
+ public:
+  explicit exchange_of(endpoint& at) : at_(at) {}
+
+  template <addressed_messages Out>
+  void take(Out const& out) {
+    for (auto const& [to, values] : out) add_message(to, std::span<T const>(values));
+    join();
+  }
+  template <class Targets, class Counts>
+  void take(Targets const& targets, Counts const& counts, std::span<T const> joined) {
+    auto const n = std::ranges::size(targets);
+    if (std::ranges::size(counts) != n)
+      refuse_call("there are " + std::to_string(n) + " targets and " + std::to_string(std::ranges::size(counts)) +
+                  " counts");
+    auto count = std::ranges::begin(counts);
+    std::size_t first = 0;
+    for (auto const to : targets) {
+      auto const now = *count++;
+      if (std::cmp_less(now, 0)) refuse_call("a count is negative: " + std::to_string(now));
+      auto const length = static_cast<std::size_t>(now);
+      if (length > joined.size() - first)
+        refuse_call("the counts are larger together than the range, which has " + std::to_string(joined.size()) +
+                    " elements");
+      add_message(to, joined.subspan(first, length));
+      first += length;
+    }
+    if (first != joined.size())
+      refuse_call("the range has " + std::to_string(joined.size()) + " elements, the counts are " +
+                  std::to_string(first) + " together");
+    join();
+  }
+  std::span<outgoing_message const> out() const { return out_; }
+
+  std::byte* add(int from, std::size_t n) override {
+    in.sources.push_back(from), in.counts.push_back(n);
+    std::size_t const first = in.data.size();
+    in.data.resize(first + n);
+    return reinterpret_cast<std::byte*>(in.data.data() + first);
+  }
+  // In the order of sources; letters of one source stay in order and become one message.
+  void complete() override {
+    auto const& sources = in.sources;
+    if (std::is_sorted(sources.begin(), sources.end(), std::less_equal<>{})) return;   // each once too
+    std::vector<std::size_t> order(sources.size()), first(sources.size());
+    for (std::size_t i = 0, sum = 0; i < order.size(); sum += in.counts[i++]) order[i] = i, first[i] = sum;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sources[a] < sources[b]; });
+    received<T> sorted;
+    sorted.data.reserve(in.data.size());
+    for (std::size_t const i : order) {
+      auto const from = in.data.begin() + static_cast<std::ptrdiff_t>(first[i]);
+      sorted.data.insert(sorted.data.end(), std::make_move_iterator(from),
+                         std::make_move_iterator(from + static_cast<std::ptrdiff_t>(in.counts[i])));
+      if (!sorted.sources.empty() && sorted.sources.back() == sources[i]) sorted.counts.back() += in.counts[i];
+      else sorted.sources.push_back(sources[i]), sorted.counts.push_back(in.counts[i]);
+    }
+    in = std::move(sorted);
+  }
+
+  received<T> in;
+
+ private:
+  [[noreturn]] void refuse_call(std::string const& why) const { throw argument_error(where_sparse(at_) + why); }
+
+  template <std::integral Rank>
+  void add_message(Rank to, std::span<T const> values) {
+    if (std::cmp_less(to, 0) || std::cmp_greater_equal(to, at_.size()))
+      refuse_call("message " + std::to_string(out_.size()) + " is for rank " + std::to_string(to) +
+                  ", ranks are 0 to " + std::to_string(at_.size() - 1));
+    out_.push_back({static_cast<int>(to), reinterpret_cast<std::byte const*>(values.data()), values.size()});
+  }
+  // One message for each target. Those of a single one stay where they are.
+  void join() {
+    auto const by_target = [](outgoing_message const& a, outgoing_message const& b) { return a.to < b.to; };
+    if (!std::is_sorted(out_.begin(), out_.end(), by_target)) std::stable_sort(out_.begin(), out_.end(), by_target);
+    auto const end_of = [&](std::size_t i) {
+      std::size_t j = i + 1;
+      while (j < out_.size() && out_[j].to == out_[i].to) ++j;
+      return j;
+    };
+    std::size_t several = 0, kept = 0;
+    for (std::size_t i = 0, j; i < out_.size(); i = j)
+      if ((j = end_of(i)) > i + 1)
+        for (std::size_t k = i; k < j; ++k) several += out_[k].elements;
+    joined_.reserve(several);
+    for (std::size_t i = 0, j; i < out_.size(); i = j) {
+      outgoing_message one = out_[i];
+      if ((j = end_of(i)) > i + 1) {
+        one.elements = 0;
+        one.data = reinterpret_cast<std::byte const*>(joined_.data() + joined_.size());
+        for (std::size_t k = i; k < j; ++k) {
+          auto const* const from = reinterpret_cast<T const*>(out_[k].data);
+          joined_.insert(joined_.end(), from, from + out_[k].elements);
+          one.elements += out_[k].elements;
+        }
+      }
+      out_[kept++] = one;
+    }
+    out_.resize(kept);
+  }
+
+  endpoint& at_;
+  std::vector<outgoing_message> out_;
+  std::vector<T> joined_;
+};
+
+/// All of a call but its result.
+template <class Comm, class T>
+struct sparse_exchange {
+  Comm const& comm;
+  exchange_of<T>& own;
+  sparse_call its;
+
+  template <class... Out>
+  sparse_exchange(Comm const& over, exchange_of<T>& exchange, Out const&... out)
+      : comm(over), own(exchange),
+        its{state_of<Comm>::open(over), element_of<T, no_functor>, state_of<Comm>::template wire<T, no_functor, false>(),
+            {}, nullptr, false} {
+    its.checked = checks_calls<Comm> || (its.at.before() & agreement) != 0;
+    try {
+      own.take(out...);
+      its.out = own.out();
+    } catch (...) {   // this rank takes part in the discovery and tells the others
+      its.refused = std::current_exception();
+    }
+  }
+
+  sparse_way way(std::string_view asked, bool is_request) const {
+    return way_of(its, asked, has_letters<Comm>, is_request);
+  }
+  owned_running prepare(sparse_way by) {
+    if constexpr (has_letters<Comm>)
+      return prepare_exchange(its, by, own, state_of<Comm>::open_letters(its.at, its.of, its.wire));
+    else
+      static_assert(!std::is_same_v<T, T>, "colligo: isparse_all_to_all: this transport has no letters");
+  }
+
+  // By collectives alone, over any transport.
+  void run_dense() {
+    call_arguments<collective::all_to_all, Comm> const first(comm);
+    auto const p = static_cast<std::size_t>(first.size());
+    first.make_calls(2, [&] {
+      std::vector<std::uint64_t> to, from;
+      std::vector<std::size_t> counts, out_counts;
+      first.attempt([&] { to.resize(2 * p), from.resize(2 * p), counts.resize(p), out_counts.resize(p); });
+      sparse_counter const mine = counter_of(its, nullptr);
+      for (std::size_t r = 0; r < p; ++r) to[2 * r + 1] = mine.word();
+      for (outgoing_message const& one : its.out) {
+        auto const r = static_cast<std::size_t>(one.to);
+        to[2 * r] = one.elements + 1;   // 0: no message
+        counts[r] = one.elements;
+      }
+      blocks const each{{0, 2 * p}, first.size()};
+      first.accept(each, std::span<std::uint64_t const>(to), {0, 2 * p}, std::span(from), {2 * p, 4 * p})
+          .template make<made::at_once>(no_functor{}, automatic{});
+      sparse_counter all;
+      int refuses = -1;
+      for (std::size_t r = 0; r < p; ++r) {
+        all = sparse_counter::of(add_counters{}(all.word(), from[2 * r + 1]));
+        if (refuses < 0 && sparse_counter::of(from[2 * r + 1]).refusals != 0) refuses = static_cast<int>(r);
+      }
+      if (refuses >= 0) return tell_reason(refuses);
+      keep_pattern(its.at, all.pattern);
+      std::vector<T> joined;
+      first.attempt([&] {
+        for (outgoing_message const& one : its.out) {
+          auto const* const values = reinterpret_cast<T const*>(one.data);
+          joined.insert(joined.end(), values, values + one.elements);
+        }
+        std::size_t sum = 0;
+        for (std::size_t r = 0; r < p; ++r) {
+          if (from[2 * r] == 0) continue;
+          own.in.sources.push_back(static_cast<int>(r)), own.in.counts.push_back(from[2 * r] - 1);
+          sum += out_counts[r] = from[2 * r] - 1;
+        }
+        own.in.data.resize(sum);
+      });
+      call_arguments<collective::all_to_all_v, Comm> const second(comm);
+      blocks const vector = second.blocks_of(counts, out_counts);
+      std::size_t const n = joined.size();
+      second.accept(vector, std::span<T const>(joined), {0, n}, std::span(own.in.data), {n, n + own.in.data.size()})
+          .template make<made::at_once>(no_functor{}, automatic{});
+    });
+  }
+  // The second of two calls: the reason of the lowest rank that refuses.
+  void tell_reason(int refuses) {
+    std::array<char, 256> words{};
+    call_arguments<collective::broadcast, Comm> const here(comm);
+    if (here.rank() == refuses) {
+      std::string why = reason_of(its.refused);
+      std::string const prefix = where_sparse(its.at);
+      if (why.starts_with(prefix)) why.erase(0, prefix.size());
+      why.copy(words.data(), words.size() - 1);
+    }
+    std::span<char> const both(words);
+    here.accept_whole(std::span<char const>(both), both, refuses).template make<made::at_once>(no_functor{}, automatic{});
+    if (its.refused) std::rethrow_exception(its.refused);
+    refuse_for(its.at, refuses, words.data());
+  }
+};
+
+template <class T, class Comm, class Way, class... Out>
+received<T> exchange_now(Comm const& comm, Way const& way, Out const&... out) {
+  require_sparse_elements<T>();
+  exchange_of<T> own(state_of<Comm>::open(comm));
+  sparse_exchange<Comm, T> exchange(comm, own, out...);
+  sparse_way const by = exchange.way(name_of_way(way), false);
+  if constexpr (has_letters<Comm>) {
+    if (by != sparse_way::dense) {
+      request(exchange.prepare(by)).wait();
+      return std::move(own.in);
+    }
+  }
+  exchange.run_dense();
+  return std::move(own.in);
+}
+
+}  // namespace detail
+
+/// A sparse_all_to_all that has been started. Move-only. The destructor waits until it is complete, and so does an
+/// assignment to it.
+template <class T>
+class sparse_request {
+ public:
+  sparse_request() = default;
+  sparse_request(std::unique_ptr<detail::exchange_of<T>> own, detail::owned_running its)
+      : own_(std::move(own)), request_(std::move(its)) {}
+  sparse_request(sparse_request&&) noexcept = default;
+  sparse_request& operator=(sparse_request&& other) noexcept {
+    request_ = std::move(other.request_);   // waits for the old one, which uses own_
+    own_ = std::move(other.own_);
+    return *this;
+  }
+
+  /// Makes progress; true if it is complete, and in() is there.
+  bool test() { return request_.test(); }
+  /// Returns in() when it is complete. Throws what sparse_all_to_all throws.
+  received<T>& wait() { return request_.wait(), own_->in; }
+  /// Precondition: it is complete.
+  received<T>& in() { return own_->in; }
+
+ private:
+  std::unique_ptr<detail::exchange_of<T>> own_;   // first, so that it outlives the request
+  request request_;
+};
+
+namespace detail {
+
+template <class T, class Comm, class Way, class... Out>
+sparse_request<T> exchange_later(Comm const& comm, Way const& way, Out const&... out) {
+  require_sparse_elements<T>();
+  auto own = std::make_unique<exchange_of<T>>(state_of<Comm>::open(comm));
+  sparse_exchange<Comm, T> exchange(comm, *own, out...);
+  auto its = exchange.prepare(exchange.way(name_of_way(way), true));
+  return {std::move(own), std::move(its)};
+}
+
+/// The ranks that have this one as a target, ascending; as often as they name it.
+template <communicator Comm, std::ranges::forward_range Targets, way_of_sparse Way = automatic>
+std::vector<int> sources_of(Comm const& comm, Targets const& targets, Way const& way = {}) {
+  std::vector<std::pair<int, std::array<int, 1>>> out;
+  for (auto const to : targets) out.push_back({static_cast<int>(to), {1}});
+  received<int> const in = exchange_now<int>(comm, way, out);
+  std::vector<int> sources;
+  for (auto const& [rank, each] : in) sources.insert(sources.end(), each.size(), rank);
+  return sources;
+}
+
+}  // namespace detail
+
+namespace by_name {
+
+/// Sends messages to some ranks, and returns those of all ranks for this one, whoever they are.
+/// @param comm  communicator, all of whose ranks make the call
+/// @param out   range of (rank, contiguous range of T): pairs, tuples, a map. Messages to one rank are joined in the
+///              order given; one to oneself is copied; an empty one is delivered. May be empty.
+/// @param way   counters{}, consensus{}, dense{}, named("consensus"); automatic{}: as COLLIGO_SPARSE_ALL_TO_ALL says, or
+///              the cheapest for what the ranks sent in their latest such call, the same on all ranks
+/// T travels as in other collectives, and has a default constructor.
+/// Throws argument_error if a rank is out of range; then the other ranks throw failed_elsewhere with its reason, and
+/// nothing has been sent. Throws algorithm_error (unknown name), mismatch_error (other types), and what a serialisation
+/// throws, on that rank. Cost: see the ways (exchange/sparse_ways.hpp). Collective over comm; no barrier behind it.
+template <communicator Comm, detail::addressed_messages Out, detail::way_of_sparse Way = automatic>
+  requires detail::travels_over<detail::element_of_messages<Out>, Comm>
+received<detail::element_of_messages<Out>> sparse_all_to_all(Comm const& comm, Out const& out, Way const& way = {}) {
+  return detail::exchange_now<detail::element_of_messages<Out>>(comm, way, out);
+}
+/// The same for messages that lie one after the other in `joined`: counts[i] elements for rank targets[i]. Also throws
+/// argument_error if a count is negative, or the counts together are not the length of `joined`.
+template <communicator Comm, std::ranges::sized_range Targets, std::ranges::sized_range Counts,
+          detail::elements_over<Comm> In, detail::way_of_sparse Way = automatic>
+  requires(std::integral<std::ranges::range_value_t<Targets>> && std::integral<std::ranges::range_value_t<Counts>>)
+received<std::ranges::range_value_t<In>> sparse_all_to_all(Comm const& comm, Targets const& targets,
+                                                           Counts const& counts, In const& joined,
+                                                           Way const& way = {}) {
+  using T = std::ranges::range_value_t<In>;
+  return detail::exchange_now<T>(comm, way, targets, counts, std::span<T const>(joined));
+}
+
+/// The same as a request: `auto pending = isparse_all_to_all(world, out); ... for (auto [rank, values] :
+/// pending.wait())`. `out` has to live until it is complete.
+template <communicator Comm, detail::addressed_messages Out, detail::way_of_sparse Way = automatic>
+  requires detail::travels_over<detail::element_of_messages<Out>, Comm>
+[[nodiscard]] sparse_request<detail::element_of_messages<Out>> isparse_all_to_all(Comm const& comm, Out&& out,
+                                                                                 Way const& way = {}) {
+  static_assert(std::is_lvalue_reference_v<Out>,
+                "colligo: isparse_all_to_all: the messages have to live until the request is complete: pass no "
+                "temporary");
+  return detail::exchange_later<detail::element_of_messages<Out>>(comm, way, out);
+}
+template <communicator Comm, std::ranges::sized_range Targets, std::ranges::sized_range Counts, class In,
+          detail::way_of_sparse Way = automatic>
+  requires(std::integral<std::ranges::range_value_t<Targets>> && std::integral<std::ranges::range_value_t<Counts>> &&
+           detail::elements_over<In, Comm>)
+[[nodiscard]] auto isparse_all_to_all(Comm const& comm, Targets const& targets, Counts const& counts, In&& joined,
+                                      Way const& way = {}) {
+  static_assert(detail::lasting_range<In>,
+                "colligo: isparse_all_to_all: the messages have to live until the request is complete: pass no "
+                "temporary");
+  using T = std::ranges::range_value_t<In>;
+  return detail::exchange_later<T>(comm, way, targets, counts, std::span<T const>(joined));
+}
+
+}  // namespace by_name
+
+}  // namespace colligo

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// A sparse exchange on one rank as a request of the engine: steps that are performed without waiting.
+#pragma once
+
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "../engine/call.hpp"
+#include "letters.hpp"
+#include "sparse_ways.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// A call of sparse_all_to_all on one rank. `out`: a message for each target, in ascending order.
+struct sparse_call {
+  endpoint& at;
+  element const& of;
+  void const* wire;
+  std::span<outgoing_message const> out;
+  std::exception_ptr refused;   ///< this rank's arguments are refused, or can not be encoded; `out` is not used then
+  bool checked = false;         ///< the ranks compare their calls
+};
+
+/// The way that a call takes, the same on all ranks: as asked ("consensus"; "automatic": as the environment says, or
+/// the cheapest). Throws algorithm_error for an unknown name. With COLLIGO_EXPLAIN=1 rank 0 prints it. In checked mode
+/// the ranks compare their calls.
+sparse_way way_of(sparse_call const& its, std::string_view asked, bool has_letters, bool is_request);
+
+/// A request, not yet started. `in` has to live until it is complete, as does all that `its` refers to.
+owned_running prepare_exchange(sparse_call const& its, sparse_way way, arrivals& in, owner<letters> over);
+
+/// The counter for a rank that gets `letters` letters of a rank that makes this call.
+sparse_counter counter_of(sparse_call const& its, letters const* over);
+/// Keeps the pattern that the ranks of a call have agreed on, for the next choice.
+void keep_pattern(endpoint& at, exchange_pattern its);
+/// Throws on a rank whose arguments are right if those of another rank are refused.
+[[noreturn]] void refuse_for(endpoint const& at, int rank, std::string const& why);
+/// "colligo: sparse_all_to_all on rank 1 of 4: ".
+std::string where_sparse(endpoint const& at);
+/// The text of an exception.
+std::string reason_of(std::exception_ptr const& error);
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "sparse_steps_body.hpp"
+#endif

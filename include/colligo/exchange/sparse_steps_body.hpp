@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of sparse_steps.hpp.
+#pragma once
+
+#include <cstdio>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "../algorithm/recursive_doubling.hpp"
+#include "../core/error.hpp"
+#include "../core/strings.hpp"
+#include "../engine/handles.hpp"
+#include "../engine/requests.hpp"
+#include "../rules/decide.hpp"
+#include "../rules/decide_body.hpp"
+#include "sparse_steps.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+using counting_functor = commutative_functor<add_counters>;
+
+// The names of the ways for requests, traces and checked mode; no algorithms of the catalogue.
+template <class Way>
+inline constexpr erased_policy policy_of_way{.name = Way::name, .short_name = packed(Way::name), .is_vendor = true};
+[[gnu::cold]] inline choice choice_of(sparse_way way) {
+  choice its;
+  its.policy = way == sparse_way::counters    ? &policy_of_way<counters>
+               : way == sparse_way::consensus ? &policy_of_way<consensus>
+                                              : &policy_of_way<dense>;
+  its.over = transport::messages;
+  return its;
+}
+// As an all_to_all_v with no vector: that is what the ranks' calls have in common.
+inline call as_call(sparse_call const& its) {
+  call made{collective::all_to_all_v, &its.of, its.wire, nullptr, {{}, its.at.size()}, {}, {}};
+  made.before = its.at.before();
+  return made;
+}
+
+// What a state keeps of its exchanges.
+struct kept_exchanges final : kept_with_state {
+  exchange_pattern latest{8, 0};   // at first: few messages
+  std::string explained;
+
+  static kept_exchanges& of(communicator_state& state) {
+    if (!state.exchanges) state.exchanges = make_owner<kept_exchanges>();
+    return static_cast<kept_exchanges&>(*state.exchanges);
+  }
+};
+
+COLLIGO_BODY std::string where_sparse(endpoint const& at) {
+  return concat({"colligo: sparse_all_to_all on rank ", at.rank(), " of ", at.size(), ": "});
+}
+COLLIGO_BODY std::string reason_of(std::exception_ptr const& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (std::exception const& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_for(endpoint const& at, int rank, std::string const& why) {
+  throw failed_elsewhere(concat({where_sparse(at), "rank ", rank, " has refused the call: ", why}));
+}
+
+COLLIGO_BODY void keep_pattern(endpoint& at, exchange_pattern its) {
+  kept_exchanges::of(state_at(at)).latest = its;   // way_of() has made it
+}
+
+[[gnu::cold]] inline void explain_way(communicator_state& state, sparse_call const& its, sparse_way way,
+                                      std::string_view why, std::array<double, 3> const& prices) {
+  auto& kept = kept_exchanges::of(state);
+  std::string line = concat({"colligo: sparse_all_to_all of ", its.of.name(), ": by ",
+                             sparse_ways[static_cast<std::size_t>(way)], ", ", why, "; for at most ",
+                             in_digits(exchange_pattern::at_most(kept.latest.messages), 4), " messages of ",
+                             in_digits(exchange_pattern::at_most(kept.latest.bytes), 4), " bytes a rank, as before,"});
+  for (std::size_t i = 0; i < prices.size(); ++i)
+    line += concat({i == 0 ? " " : ", ", sparse_ways[i], " ", in_digits(1e6 * prices[i], 4), " us"});
+  if (line == kept.explained) return;
+  kept.explained = line;
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, bool has_letters, bool is_request) {
+  communicator_state& state = state_at(its.at);
+  if ((its.at.before() & in_functor) != 0) throw_in_functor(state);
+  kept_exchanges const* kept = nullptr;
+  std::string_view why = "named by the program";
+  std::array<double, 3> prices{};
+  sparse_way way{};
+  auto const find = [&](std::string_view name) {
+    for (std::size_t i = 0; i < sparse_ways.size(); ++i)
+      if (sparse_ways[i] == name) return way = static_cast<sparse_way>(i), true;
+    return false;
+  };
+  try {
+    kept = &kept_exchanges::of(state);
+    prices = prices_of_ways(state.network(), state.size(), exchange_pattern::at_most(kept->latest.messages),
+                            exchange_pattern::at_most(kept->latest.bytes), !is_request);
+    std::string const& set = state.sparse_setting();
+    if (asked != "automatic") {
+      if (!find(asked))
+        throw algorithm_error(concat({where_sparse(state), "no way is named ", printable(asked), "; the known ones are "
+                                      "counters, consensus, dense"}));
+    } else if (!set.empty() && set != "automatic" && find(set)) {
+      why = "set by COLLIGO_SPARSE_ALL_TO_ALL";
+    } else {
+      if (!set.empty() && set != "automatic") {
+        std::string const text = concat({"COLLIGO_SPARSE_ALL_TO_ALL=", set, ": the known values are counters, "
+                                         "consensus, dense"});
+        if (state.strict()) throw algorithm_error("colligo: " + text);
+        if (state.rank() == 0) warn_once(text + "; the library chooses");
+      }
+      way = static_cast<sparse_way>(std::min_element(prices.begin(), prices.end()) - prices.begin());
+      why = "chosen by price";
+    }
+    if (!has_letters) way = sparse_way::dense;
+  } catch (std::exception const& e) {
+    report_refusal(state, its.checked, e.what());
+    throw;
+  }
+  if ((its.at.before() & explanation) != 0 && state.rank() == 0) explain_way(state, its, way, why, prices);
+  if (its.checked) agree_on(state, as_call(its), choice_of(way), is_request ? call_form::request : call_form::blocking);
+  return way;
+}
+
+COLLIGO_BODY sparse_counter counter_of(sparse_call const& its, letters const* over) {
+  sparse_counter mine;
+  if (its.refused) return mine.refusals = 1, mine;
+  std::size_t messages = 0, longest = 0;
+  for (std::size_t i = 0; i < its.out.size(); ++i) {
+    if (its.out[i].to == its.at.rank()) continue;
+    ++messages;
+    longest = std::max(longest, over ? over->bytes(i) : its.of.bytes(its.out[i].elements));
+  }
+  mine.pattern = {exchange_pattern::code(messages), exchange_pattern::code(longest)};
+  return mine;
+}
+
+// A call in progress: begins with the calls that count or agree, takes letters, and knows when all have come.
+class exchange_in_progress final : public owned_by_request {
+ public:
+  exchange_in_progress(sparse_call its, sparse_way way, arrivals& in, owner<letters> over)
+      : its_(std::move(its)), state_(state_at(its_.at)), way_(way), in_(in), over_(std::move(over)) {
+    if (!its_.refused) {
+      try {
+        over_->prepare(its_.out);
+      } catch (...) {
+        its_.refused = std::current_exception();
+      }
+    }
+    if (its_.refused) {
+      why_ = reason_of(its_.refused);
+      std::string const here = where_sparse(its_.at);
+      if (why_.starts_with(here)) why_.erase(0, here.size());
+      its_.out = {};
+      over_->prepare({});
+    }
+    mine_ = counter_of(its_, over_.get());
+    p_ = state_.size();
+    auto const p = static_cast<std::size_t>(p_);
+    if (way_ == sparse_way::consensus) {
+      prepare_agreement();
+    } else {
+      words_.assign(p, mine_.word());
+      for (std::size_t i = 0; i < its_.out.size(); ++i) {
+        auto counter = mine_;
+        counter.letters = static_cast<std::uint32_t>(its_.out[i].to == state_.rank() ? 0 : over_->parts(i));
+        words_[static_cast<std::size_t>(its_.out[i].to)] = counter.word();
+      }
+      result_.assign(way_ == sparse_way::dense ? p : 1, 0);
+      prepare_counting();
+    }
+  }
+
+  void begin() override {
+    if (way_ == sparse_way::consensus) agreement_number_ = ++state_.calls;
+    else counting_->start();
+  }
+  void enter(std::uint32_t number) { over_->enter(number); }
+
+  /// True when it is complete.
+  bool advance() {
+    if (!has_counted_ && !count()) return false;
+    if (!has_sent_) send();
+    while (taken_ < expected_ && over_->take(in_)) ++taken_;
+    bool const are_sent = over_->are_sent();
+    if (way_ != sparse_way::consensus) return taken_ == expected_ && are_sent;
+    if (!is_agreeing_) {
+      if (!are_sent) return false;
+      is_agreeing_ = true;
+      counting_->start_as(agreement_number_);
+    }
+    if (counting_->in_progress()) return false;
+    counting_->test();   // throws
+    total_ = sparse_counter::of(result_[0]);
+    if (in_.refuses() < 0 && !its_.refused) keep_pattern(its_.at, total_.pattern);
+    return true;
+  }
+  void abandon() noexcept {
+    if (way_ == sparse_way::consensus) {   // others may wait for it there
+      state_.abandon_call_now(agreement_number_);
+    }
+    over_->abandon();
+  }
+
+  /// The errors of refused calls: all ranks have taken part to the end.
+  void finish() override {
+    if (its_.refused) std::rethrow_exception(its_.refused);
+    if (in_.refuses() >= 0) refuse_for(its_.at, in_.refuses(), in_.reason());
+    if (in_.failure()) std::rethrow_exception(in_.failure());
+    in_.complete();
+  }
+
+ private:
+  bool count() {
+    if (way_ != sparse_way::consensus) {
+      if (counting_->in_progress()) return false;
+      counting_->test();   // throws
+      std::uint64_t sum = 0;
+      for (std::uint64_t const word : result_) sum = add_counters{}(sum, word);
+      total_ = sparse_counter::of(sum);
+      if (total_.refusals == 0) keep_pattern(its_.at, total_.pattern);   // agreed, whatever comes
+      expected_ = total_.refusals == 0 ? total_.letters : total_.refusals - std::size_t{its_.refused != nullptr};
+    } else {
+      expected_ = static_cast<std::size_t>(-1);   // until all agree
+    }
+    return has_counted_ = true;
+  }
+  void send() {
+    has_sent_ = true;
+    bool const acknowledged = way_ == sparse_way::consensus;
+    if (its_.refused) return over_->refuse(why_);
+    if (total_.refusals != 0) return;
+    for (std::size_t i = 0; i < its_.out.size(); ++i) {
+      outgoing_message const& one = its_.out[i];
+      if (one.to != state_.rank()) over_->send(i, acknowledged);
+      else its_.of.copy(one.data, one.elements, in_.add(one.to, one.elements));
+    }
+  }
+
+  call counting(collective what, blocks const& vector, range in, range out) {
+    static counting_functor op;   // has no state
+    return {what, &element_of<std::uint64_t, counting_functor>, state_.wire_of_bytes(), &op, vector,
+            {reinterpret_cast<std::byte const*>(words_.data()), in},
+            {reinterpret_cast<std::byte*>(result_.data()), out}};
+  }
+  void prepare_counting() {
+    auto const p = static_cast<std::size_t>(p_), me = static_cast<std::size_t>(state_.rank());
+    blocks const each{{0, p}, p_};
+    if (way_ == sparse_way::dense) {
+      call const its = counting(collective::all_to_all, each, {0, p}, {p, 2 * p});
+      counting_ = prepare_call(state_, its, by_rules(state_, its, &policy_table_of<collective::all_to_all>), {}, false);
+    } else {
+      call const its = counting(collective::reduce_scatter_block, each, {0, p}, {me, me + 1});
+      counting_ = prepare_call(
+          state_, its, by_rules(state_, its, &policy_table_of<collective::reduce_scatter_block>), {}, false);
+    }
+  }
+  // Over messages, because it is started whenever this rank's messages have been taken: calls over shared memory run in
+  // the order of their starts.
+  void prepare_agreement() {
+    words_.assign(1, mine_.word());
+    result_.assign(1, 0);
+    call const its = counting(collective::all_reduce, {{0, 1}, p_}, {0, 1}, {0, 1});
+    choice by{erased_policy_for<collective::all_reduce, recursive_doubling>, recursive_doubling{}, transport::messages};
+    counting_ = prepare_call(state_, its, by, {}, false);
+  }
+
+  sparse_call its_;
+  communicator_state& state_;
+  sparse_way way_;
+  arrivals& in_;
+  owner<letters> over_;
+  std::string why_;
+  sparse_counter mine_, total_;
+  int p_ = 1;
+  std::vector<std::uint64_t> words_, result_;
+  owned_running counting_;   // or agreeing
+  std::uint32_t agreement_number_ = 0;
+  std::size_t taken_ = 0, expected_ = 0;
+  bool has_counted_ = false, has_sent_ = false, is_agreeing_ = false;
+};
+
+class exchange_steps final : public moving_step {
+ public:
+  explicit exchange_steps(exchange_in_progress& its) : its_(its) {}
+  void enter(call const&, erased_policy const&, std::uint32_t number) override { its_.enter(number); }
+  void begin(std::span<operand const>, list_kind) override {}
+  bool advance() override { return its_.advance(); }
+  void abandon() override { its_.abandon(); }
+
+ private:
+  exchange_in_progress& its_;
+};
+
+COLLIGO_BODY owned_running prepare_exchange(sparse_call const& its, sparse_way way, arrivals& in, owner<letters> over) {
+  communicator_state& state = state_at(its.at);
+  std::uint32_t const calls = state.calls + 2;
+  try {
+    auto run = make_owner<exchange_in_progress>(its, way, in, std::move(over));
+    auto steps = make_owner<exchange_steps>(*run);
+    return owned_running(
+        new running(state, as_call(its), choice_of(way), std::move(steps), owner<owned_by_request>(std::move(run))));
+  } catch (std::exception const& e) {   // the other ranks make two calls
+    while (static_cast<std::int32_t>(calls - state.calls) > 0) state.refuse(e.what());
+    throw;
+  }
+}
+
+}  // namespace colligo

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Letters between ranks that are threads: the receiver copies from the sender's memory.
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../transport/threads/thread_state.hpp"
+#include "letters.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+template <class Lazy = void>
+class thread_letters final : public letters {
+ public:
+  thread_letters(typename over_threads<Lazy>::state& state, element const& of) : state_(state), of_(of) {}
+
+  void prepare(std::span<outgoing_message const> out) override {
+    out_ = out;
+    posted_.reserve(std::max(out.size(), static_cast<std::size_t>(state_.size())));   // receivers have pointers
+  }
+  std::size_t bytes(std::size_t i) const override { return of_.bytes(out_[i].elements); }
+  void enter(std::uint32_t number) override { number_ = number; }
+  void send(std::size_t i, bool) override { post(out_[i], nullptr); }
+  void refuse(std::string const& why) override {
+    for (int r = 0; r < state_.size(); ++r)
+      if (r != state_.rank()) post({r, nullptr, 0}, &why);
+  }
+  bool take(arrivals& in) override {
+    letter* const one = state_.ranks.take_letter(state_.rank(), number_);
+    if (!one) {
+      if (state_.ranks.failed()) throw typename over_threads<Lazy>::abandoned{};
+      if (++looks_ % 64 == 0) state_.ranks.require_all_in_call(state_.rank(), number_);
+      return false;
+    }
+    struct taken {   // the sender may reuse it, whatever is thrown
+      typename over_threads<Lazy>::group& ranks;
+      letter& its;
+      ~taken() { ranks.took(its.from, its); }
+    } const at_end{state_.ranks, *one};
+    if (one->refusal) return in.refuse(one->from, *one->refusal), true;
+    if (one->of->name() != of_.name())
+      throw mismatch_error("colligo: sparse_all_to_all on rank " + std::to_string(state_.rank()) + " sends elements of "
+                           "type " + std::string(of_.name()) + ", rank " + std::to_string(one->from) + " of type " +
+                           std::string(one->of->name()) + ": the ranks made different calls");
+    try {
+      of_.copy(one->data, one->n, in.add(one->from, one->n));
+    } catch (...) {
+      in.fail(std::current_exception());
+    }
+    return true;
+  }
+  bool are_sent() override {
+    for (; sent_ < posted_.size(); ++sent_)
+      if (!state_.ranks.is_taken(state_.rank(), posted_[sent_], false)) return false;
+    return true;
+  }
+  void abandon() noexcept override {
+    for (letter const& one : posted_) state_.ranks.withdraw(state_.rank(), one);
+    posted_.clear();
+  }
+
+ private:
+  using letter = typename group_of_threads<Lazy>::letter;
+
+  void post(outgoing_message const& its, std::string const* refusal) {
+    letter one;
+    static_cast<typename group_of_threads<Lazy>::parcel&>(one) = {its.data, its.elements, &of_, its.to, number_};
+    one.from = state_.rank(), one.refusal = refusal;
+    posted_.push_back(one);
+    state_.ranks.post(posted_.back());
+  }
+
+  typename over_threads<Lazy>::state& state_;
+  element const& of_;
+  std::span<outgoing_message const> out_;
+  std::vector<letter> posted_;
+  std::size_t sent_ = 0;
+  std::uint32_t number_ = 0;
+  unsigned looks_ = 0;
+};
+
+}  // namespace detail
+
+COLLIGO_BODY detail::owner<detail::letters> state_of<thread_communicator>::open_letters(detail::endpoint& at,
+                                                                                        detail::element const& of,
+                                                                                        void const*) {
+  using state = detail::thread_state;
+  return detail::make_owner<detail::thread_letters<>>(static_cast<state&>(at), of);
+}
+
+}  // namespace colligo
