@@ -8,6 +8,7 @@
 
 #include "colligo.hpp"
 #include "environment.hpp"
+#include "exchange.hpp"
 #include "tools/draw.hpp"
 #include "progress.hpp"
 #if !defined(COLLIGO_REST_APART)

@@ -3,8 +3,9 @@
 /// The bodies of sparse_steps.hpp.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -116,6 +117,10 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, b
       }
       way = static_cast<sparse_way>(std::min_element(prices.begin(), prices.end()) - prices.begin());
       why = "chosen by price";
+      // Ranks that share memory read each other's counts there: letters take three times as long.
+      shared_host const* const memory = is_request ? nullptr : state.automatic_memory(its.of);
+      if (memory && memory->whole() && state.size() <= few_for_direct)
+        way = sparse_way::dense, why = "because the ranks share memory";
     }
     if (!has_letters) way = sparse_way::dense;
   } catch (std::exception const& e) {
